@@ -1,0 +1,222 @@
+"""What a game is to the rest of the program, and how games are found by name.
+
+A game is a module that fits `Game`; its positions fit `State`. Text comes in, canonical text and a new
+position go out. A game knows nothing of users, mail or storage, and throws no dice: it says how many it needs,
+and is told how they fell.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from random import Random
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeGuard, TypeVar, cast
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+SKIP = "--"
+"""The move of a player who has none: then it is the only item of `State.moves`, and the server plays it."""
+
+Value = bool | int | str | None
+"""The value of an option: of a flag, a number or a word; None where another option leaves it open."""
+
+
+Options = Mapping[str, Value]
+"""All options of a game with their values."""
+
+
+class Illegal(ValueError):
+    """A move, an option or a position that the rules refuse. Its text is a sentence for the player."""
+
+
+class Result(NamedTuple):
+    """How a game ended."""
+
+    winner: int | None
+    """The side that won, as an index of SIDES; None for a draw."""
+
+
+class Option(NamedTuple):
+    """An option of a game's challenge command."""
+
+    name: str
+    help: str
+    values: range | tuple[str, ...] | None = None
+    """The numbers or the words that it takes; None for a flag."""
+    default: Value | Callable[[Options], Value] = False
+    """Its value when it is not given, which may depend on the options before it."""
+    excludes: tuple[str, ...] = ()
+    """Options that may not be given together with this one."""
+
+    @property
+    def syntax(self) -> str:
+        """The option as it is written, such as ``-pieces=n``."""
+        if self.values is None:
+            return f"-{self.name}"
+        return f"-{self.name}={'n' if isinstance(self.values, range) else 'NAME'}"
+
+    def read(self, text: str | None) -> Value:
+        """The value that was written behind the ``=``; *text* is None where there was no ``=``.
+
+        Raises Illegal, naming the values that can be given.
+        """
+        if self.values is None:
+            if text is not None:
+                raise Illegal(f"-{self.name} takes no value.")
+            return True
+        if isinstance(self.values, tuple):
+            word = (text or "").lower()
+            if word not in self.values:
+                raise Illegal(f"{self.syntax} takes one of {', '.join(self.values)}.")
+            return word
+        number = int(text) if re.fullmatch(r"-?[0-9]{1,9}", text or "", re.ASCII) and text else None
+        if number not in self.values:
+            first, last, step = self.values[0], self.values[-1], self.values.step
+            kind = "a whole" if step == 1 else "an odd" if first % 2 else "an even"
+            raise Illegal(f"{self.syntax} takes {kind} number from {first} to {last}.")
+        return number
+
+
+class State(Protocol):
+    """A position. It never changes: a move makes a new one."""
+
+    @property
+    def turn(self) -> int:
+        """The side to move, as an index of SIDES; when the game is over, whose turn it would be."""
+
+    @property
+    def seats(self) -> tuple[int, int]:
+        """The player of each side: 0 is he who was named first. (0, 1), unless a rule of the game swaps sides."""
+
+    @property
+    def dice_needed(self) -> int:
+        """How many dice are thrown for this turn: 0 in games without dice, and when the game is over."""
+
+    def parse(self, text: str) -> str:
+        """The move that a player wrote, in canonical form. Raises Illegal, and trusts nothing in *text*."""
+
+    def moves(self) -> Iterator[str]:
+        """The legal moves in canonical form, each once and as they are found; only SKIP if there is none."""
+
+    @property
+    def must_skip(self) -> bool:
+        """Whether `moves` has only SKIP; this is asked after every move, and must not cost a whole list."""
+
+    def random(self, rng: Random) -> str:
+        """One legal move, chosen by *rng*."""
+
+    def play(self, move: str) -> Self:
+        """The position after a move that `parse` or `moves` gave; dice, if it needs any, are still to be thrown."""
+
+    def result(self) -> Result | None:
+        """How the game ended; None while it goes on."""
+
+    def view(self) -> dict[str, Any]:
+        """All there is to see, ready for JSON: cells, turn, over, winner, scores and what the game adds."""
+
+
+class DiceState(State, Protocol):
+    """A position of a game with dice, while they matter."""
+
+    @property
+    def dice(self) -> tuple[int, ...]:
+        """The dice of the player to move as they fell; empty until they are thrown."""
+
+    def roll(self, dice: tuple[int, ...]) -> Self:
+        """This position with these dice. Raises Illegal unless they are `dice_needed` numbers from 1 to 6."""
+
+
+S = TypeVar("S", bound=State)
+
+
+class Game(Protocol[S]):
+    """A game: a module with these names, whose docstring is the rulebook in brief."""
+
+    SIDES: tuple[str, str]
+    """What the two sides are called; the first one moves first."""
+
+    OPTIONS: Sequence[Option]
+    """The options of the challenge command."""
+
+    @property
+    def new(self) -> Callable[..., S]:
+        """``new(**options)``: the position at the start; every option may be given by its name."""
+
+    @property
+    def setup(self) -> Callable[..., S]:
+        """``setup(view, **options)``: the position that a `State.view` describes, of which ``cells`` must be there.
+
+        It has no history. Raises Illegal if it cannot be.
+        """
+
+    def draw(self, state: S, before: S | None = None) -> str:
+        """The board for a fixed-pitch font, in lines of at most 78 columns; moves since *before* are marked."""
+
+
+def needs_dice(state: State) -> TypeGuard[DiceState]:
+    """Whether dice are thrown for this turn, so that the position has `dice` and `roll`."""
+    return state.dice_needed > 0
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of all games there are, sorted: the modules of this package, and the entry points ``pbm.games``."""
+    from pkgutil import iter_modules
+
+    own = (module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
+    return tuple(sorted({*own, *_entry_points()}))
+
+
+def exists(name: str) -> bool:
+    """Whether there is a game of that name; nothing is imported."""
+    return _is_own(name) or name in _entry_points()
+
+
+def load(name: str) -> Game[Any]:
+    """The game of that name; no other is imported. Raises LookupError if there is none."""
+    if _is_own(name):
+        return cast("Game[Any]", import_module(f"{__name__}.{name}"))
+    return cast("Game[Any]", _entry_points()[name].load())
+
+
+def _is_own(name: str) -> bool:
+    return re.fullmatch("[a-z][a-z0-9]*", name, re.ASCII) is not None and find_spec(f"{__name__}.{name}") is not None
+
+
+@cache
+def _entry_points() -> Mapping[str, "EntryPoint"]:
+    """The games that other packages bring. Finding them is slow, and done only when no game here has the name."""
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry for entry in entry_points(group="pbm.games")}
+
+
+def read_options(game: Game[Any], words: Sequence[str]) -> dict[str, Value]:
+    """All options of a game, from the words of a challenge such as ``-small`` and ``-PIECES=4``.
+
+    A name may be shortened as long as it fits one option only. Raises Illegal, naming the word that is wrong.
+    """
+    given: dict[str, Value] = {}
+    for word in words:
+        name, equals, text = word.removeprefix("-").partition("=")
+        fits = [option for option in game.OPTIONS if option.name.startswith(name.lower())]
+        exact = [option for option in fits if option.name == name.lower()] or fits
+        if not name or not exact:
+            known = ", ".join(option.syntax for option in game.OPTIONS)
+            raise Illegal(f"There is no option {word!r}; this game has {known or 'none'}.")
+        if len(exact) > 1:
+            raise Illegal(f"{word!r} can be {' or '.join(option.syntax for option in exact)}; write more of it.")
+        if exact[0].name in given:
+            raise Illegal(f"-{exact[0].name} is given twice.")
+        given[exact[0].name] = exact[0].read(text if equals else None)
+    for option in game.OPTIONS:
+        for other in option.excludes:
+            if option.name in given and other in given:
+                raise Illegal(f"-{option.name} and -{other} exclude each other.")
+    values: dict[str, Value] = {}
+    for option in game.OPTIONS:
+        default = option.default(values) if callable(option.default) else option.default
+        values[option.name] = given.get(option.name, default)
+    return values
