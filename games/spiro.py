@@ -1,0 +1,660 @@
+"""Spiro: a race out of a double spiral, with pins, blots and jumps over the wall between its two paths.
+
+X and O each start with all pieces on a home cell, and the first to bring all of them off the board wins. Each die
+of a turn is used for a step along the path, for a jump over a wall, or to bear a piece off the end of a path. A
+step onto a single enemy pins it, a jump onto one sends it home, and two or more under an enemy's top piece block a
+cell. A turn uses as many pips as can be used. A double counts four times, and allows two jumps instead of one.
+
+The rules in full, with the notation, are in help/spiro.txt.
+"""
+
+import re
+from bisect import insort
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from itertools import combinations
+from random import Random
+from typing import Any, NamedTuple, Self
+
+from games import SKIP, Illegal, Option, Result, Value
+
+SIDES: tuple[str, str] = ("X", "O")
+
+
+def _usual_pieces(options: Mapping[str, Value]) -> Value:
+    return 6 if options["small"] else 12
+
+
+OPTIONS = (
+    Option("small", "the small board of 4 rows (32 cells), with 6 pieces each"),
+    Option("no_inwards", "a jump may not bring a piece nearer to the beginning of a path"),
+    Option(
+        "pieces",
+        "how many pieces each side has: 1 to 99, usually 12 (6 on the small board)",
+        range(1, 100),
+        _usual_pieces,
+    ),
+)
+
+_PATHS = {  # X's path from its home cell outwards; O's is the same, turned by half a circle
+    False: "g4 h4 i4 i3 h3 h2 g2 f2 e2 d2 d3 c3 c4 d4 d5 e5 e6 f6 g6 h6 i6 j6 k6 k5 l5 l4 m4 m3 l3 l2 k2 k1 j1",
+    True: "e3 f3 g3 g2 f2 f1 e1 d1 c1 b1 b2 a2 a3 b3 b4 c4",
+}
+OFF = -1
+"""Where a piece goes that leaves the board."""
+
+
+class _Cell(NamedTuple):
+    """Where a cell lies: its column and row, counted from 0, and whether its triangle points up."""
+
+    column: int
+    row: int
+    points_up: bool
+
+    @property
+    def neighbours(self) -> tuple[tuple[int, int], ...]:
+        """The places across its left, its right and its level edge, some of them off the board."""
+        column, row, points_up = self
+        return (column - 1, row), (column + 1, row), (column, row - 1 if points_up else row + 1)
+
+
+class Board:
+    """One of the two boards. A cell is known by its number: X's path from 0 on, then O's path."""
+
+    def __init__(self, *, small: bool) -> None:
+        """Lay out the small board, or the medium one."""
+        self.rows, self.columns = (4, 9) if small else (6, 13)
+        path = _PATHS[small].split()
+        turned = [f"{chr(ord('a') + self.columns - 1 - _column(name))}{self.rows - _row(name)}" for name in path]
+        self.length = len(path)
+        self.names = tuple(path + turned)
+        self.number = {name: cell for cell, name in enumerate(self.names)}
+        self.cells = tuple(self._place(name) for name in self.names)
+        self.at = {(column, row): cell for cell, (column, row, _) in enumerate(self.cells)}
+        self.jump = tuple(self._across_the_wall(cell) for cell in range(2 * self.length))
+
+    def step(self, cell: int, pips: int) -> int:
+        """The cell so many steps on, or OFF."""
+        return cell + pips if cell % self.length + pips < self.length else OFF
+
+    def distance(self, cell: int) -> int:
+        """How far along its path a cell lies; 0 for a home."""
+        return cell % self.length
+
+    def home(self, side: int) -> int:
+        """The cell where a side's pieces start."""
+        return side * self.length
+
+    def neighbours(self, cell: int) -> Iterator[int]:
+        """The cells that share an edge with this one."""
+        return (self.at[place] for place in self.cells[cell].neighbours if place in self.at)
+
+    def is_open(self, cell: int, place: tuple[int, int]) -> bool:
+        """Whether there is no wall between a cell and the place across one of its edges."""
+        if place in self.at:
+            return abs(self.at[place] - cell) == 1 and self.at[place] // self.length == cell // self.length
+        is_exit = cell % self.length == self.length - 1
+        return is_exit and place == self.cells[cell].neighbours[2]
+
+    def _place(self, name: str) -> _Cell:
+        column, row = _column(name), _row(name)
+        half = self.rows // 2
+        first = half - 1 - row if row < half else row - half  # the first column of this row
+        return _Cell(column, row, (column - first) % 2 == (row < half))
+
+    def _across_the_wall(self, cell: int) -> int | None:
+        """The cell on the other path that a piece can jump to. The wall between the homes is never jumped."""
+        for other in self.neighbours(cell):
+            other_path = other // self.length != cell // self.length
+            if other_path and not cell % self.length == other % self.length == 0:
+                return other
+        return None
+
+
+def _column(name: str) -> int:
+    return ord(name[0]) - ord("a")
+
+
+def _row(name: str) -> int:
+    return int(name[1:]) - 1
+
+
+@lru_cache
+def board(*, small: bool) -> Board:
+    """The small board or the medium one, laid out once."""
+    return Board(small=small)
+
+
+class Use(NamedTuple):
+    """One die used by one piece."""
+
+    source: int
+    target: int
+    text: str
+    """The pips of a step, ``+`` for a jump, ``x`` for a step that bears off."""
+
+
+class Progress(NamedTuple):
+    """How far a turn has come: all that can change before it ends. A piece under an enemy piece is not free."""
+
+    pieces: tuple[int, ...]
+    """The cells of the mover's free pieces, sorted."""
+    blots: frozenset[int]
+    """The cells from which a single enemy piece was sent home."""
+    dice: tuple[int, ...]
+    """The dice still to be used, four of them after a double."""
+    jumps: int
+    """How many jumps are left."""
+    barred: tuple[int, int] | None
+    """Source and target of the jump that would undo an earlier one: it has to blot."""
+
+    @property
+    def outcome(self) -> tuple[tuple[int, ...], frozenset[int]]:
+        """What distinguishes the positions that a turn can lead to."""
+        return self.pieces, self.blots
+
+    @property
+    def pips(self) -> int:
+        """The pips still to be used."""
+        return sum(self.dice)
+
+
+Uses = tuple[Use, ...]
+Ways = dict[Progress, Uses]
+"""What a turn can have come to, each with one order of uses that leads there."""
+Legal = dict[tuple[tuple[int, ...], frozenset[int]], tuple[Progress, Uses]]
+"""The outcomes of all legal turns, each with one way to it."""
+
+
+class Turn:
+    """A turn to be made in a position: what each die can do, and which ways through the turn are legal."""
+
+    def __init__(self, state: "State") -> None:
+        """Take the side to move and its dice from *state*."""
+        self.board, self.no_inwards = state.board, state.no_inwards
+        self.side, self.enemy = SIDES[state.turn], SIDES[1 - state.turn]
+        self.enemy_home = state.board.home(1 - state.turn)
+        self.stacks = state.stacks
+        self.is_double = len(state.dice) == 2 and state.dice[0] == state.dice[1]
+        free = [cell for cell, stack in enumerate(state.stacks) if stack.endswith(self.side)
+                for _ in range(stack.count(self.side))]  # fmt: skip
+        dice = state.dice * 2 if self.is_double else state.dice
+        cells = range(len(state.stacks))
+        self.can_step = {die: [not self.step_objection(cell, die) for cell in cells] for die in dice}
+        self.start = Progress(tuple(free), frozenset(), dice, 2 if self.is_double else 1, None)
+
+    def is_blocked(self, cell: int) -> bool:
+        """Whether two or more pieces stand there under an enemy piece; a pinned one counts."""
+        stack = self.stacks[cell]
+        return len(stack) > 1 and stack[-1] == self.enemy
+
+    def is_blot(self, progress: Progress, cell: int) -> bool:
+        """Whether a jump to that cell finds a single enemy piece, with none of the mover's pieces on it."""
+        return self.stacks[cell].startswith(self.enemy) and cell not in progress.blots and cell not in progress.pieces
+
+    def step_objection(self, cell: int, pips: int) -> str:
+        """Why a piece cannot step that far; empty if it can."""
+        target = self.board.step(cell, pips)
+        if target != OFF and self.is_blocked(target):
+            return f"{self.board.names[target]} is blocked: two or more pieces stand there, {self.enemy} on top"
+        return ""
+
+    def jump_objection(self, progress: Progress, cell: int) -> str:
+        """Why a piece cannot jump over the wall of its cell; empty if it can."""
+        target = self.board.jump[cell]
+        if target is None:
+            return f"the wall of {self.board.names[cell]} is the edge of the board"
+        name = self.board.names[target]
+        if target == self.enemy_home:
+            return f"{name} is the home of {self.enemy}, where {self.side} may not jump"
+        if not progress.jumps:
+            return "there is no third jump in a turn" if self.is_double else "only a double allows two jumps in a turn"
+        if self.is_blocked(target):
+            return f"{name} is blocked: two or more pieces stand there, {self.enemy} on top"
+        if self.no_inwards and self.board.distance(target) < self.board.distance(cell):
+            return f"{name} lies further inwards, and this game is played with -no_inwards"
+        if progress.barred == (cell, target) and not self.is_blot(progress, target):
+            return f"a jump back over the wall between {name} and {self.board.names[cell]} has to blot"
+        return ""
+
+    def uses(self, progress: Progress, cell: int) -> list[tuple[Use, Progress]]:
+        """All that a free piece on *cell* can do with one die, and what the turn has come to then."""
+        pieces, blots, dice, jumps, barred = progress
+        uses = []
+        lefts = [(die, dice[: (at := dice.index(die))] + dice[at + 1 :]) for die in dict.fromkeys(dice)]
+        for die, left in lefts:
+            if self.can_step[die][cell]:
+                target = self.board.step(cell, die)
+                use = Use(cell, target, "x" if target == OFF else str(die))
+                uses.append((use, Progress(_moved(pieces, cell, target), blots, left, jumps, barred)))
+        across = self.board.jump[cell]
+        if jumps and across is not None and not self.jump_objection(progress, cell):
+            back = None
+            if self.is_blot(progress, across):
+                blots |= {across}
+            elif jumps > 1:
+                back = across, cell
+            use, after = Use(cell, across, "+"), _moved(pieces, cell, across)
+            uses.extend((use, Progress(after, blots, left, jumps - 1, back)) for _, left in lefts)
+        return uses
+
+    def legal(self) -> Legal:
+        """The outcomes of all legal turns, each with one way to it; none if no die can be used.
+
+        Only ways with the greatest total of pips are legal, and those that bear off the player's last piece.
+        """
+        ways: Ways = {}
+        level: Ways = {self.start: ()}
+        while level := self._one_die_more(level):
+            ways |= level
+        fewest = min((progress.pips for progress in ways), default=0)
+        has_pinned = any(self.side in stack[:-1] and stack[-1] == self.enemy for stack in self.stacks)
+        legal: Legal = {}
+        for progress, uses in ways.items():
+            if progress.pips == fewest or not (progress.pieces or has_pinned):
+                legal.setdefault(progress.outcome, (progress, uses))
+        return legal
+
+    def completed(self, ways: Ways, legal: Legal) -> str:
+        """A legal turn that goes on from one of these ways if any does, or else another legal turn."""
+        while ways:
+            for progress, uses in ways.items():
+                if progress.outcome in legal:
+                    return _text(uses, self.board)
+            ways = self._one_die_more(ways)
+        return _text(next(iter(legal.values()))[1], self.board)
+
+    def _one_die_more(self, ways: Ways) -> Ways:
+        """All ways that go on from these with one more use of a die."""
+        longer: Ways = {}
+        for progress, uses in ways.items():
+            for cell in dict.fromkeys(progress.pieces) if progress.dice else ():
+                for use, after in self.uses(progress, cell):
+                    if after not in longer:
+                        longer[after] = (*uses, use)
+        return longer
+
+
+def _moved(pieces: tuple[int, ...], source: int, target: int) -> tuple[int, ...]:
+    left = list(pieces)
+    left.remove(source)
+    if target != OFF:
+        insort(left, target)
+    return tuple(left)
+
+
+class State(NamedTuple):
+    """A position, with the dice of the player to move."""
+
+    board: Board
+    stacks: tuple[str, ...]
+    """The pieces on each cell, from bottom to top: ``OX`` is an O pinned by an X."""
+    pieces: int
+    """How many each side started with."""
+    no_inwards: bool = False
+    turn: int = 0
+    dice: tuple[int, ...] = ()
+    """As they fell: a double is two numbers. Empty until they are thrown."""
+    is_first: bool = False
+    """Whether this is X's first turn, which has one die."""
+
+    @property
+    def seats(self) -> tuple[int, int]:
+        """The sides are never swapped."""
+        return 0, 1
+
+    @property
+    def dice_needed(self) -> int:
+        """One die for X's first turn, two for every other."""
+        return 0 if self.result() else 1 if self.is_first else 2
+
+    def roll(self, dice: tuple[int, ...]) -> Self:
+        """This position with these dice."""
+        needed = self.dice_needed
+        if not needed:
+            raise Illegal("The game is over; no dice are thrown.")
+        if len(dice) != needed or not all(type(die) is int and 1 <= die <= 6 for die in dice):
+            raise Illegal(f"This turn takes {'one die' if needed == 1 else 'two dice'}, from 1 to 6.")
+        return self._replace(dice=dice)
+
+    def parse(self, text: str) -> str:
+        """The turn that a player wrote, with every use of a die spelled out."""
+        if self.result():
+            raise Illegal("The game is over.")
+        turn = Turn(self)
+        legal = turn.legal()
+        if text.strip() == SKIP:
+            if legal:
+                raise Illegal(f"A turn is not skipped while a die can be used: {turn.completed({}, legal)} is legal.")
+            return SKIP
+        items = _read(text, self.board)
+        if not legal:
+            raise Illegal(f"None of the dice ({_listed(self.dice)}) can be used, so this turn is skipped: {SKIP}.")
+        ways = _follow(turn, items)
+        readings: dict[object, str] = {}
+        for progress in sorted(ways, key=lambda progress: progress.pips):
+            if progress.outcome in legal:
+                full, uses = legal[progress.outcome]
+                as_written = progress.pips <= full.pips
+                readings.setdefault(progress.outcome, _text(ways[progress] if as_written else uses, self.board))
+        if not readings:
+            used = turn.start.pips - min(progress.pips for progress in ways)
+            most = turn.start.pips - min(progress.pips for progress, _ in legal.values())
+            raise Illegal(
+                f"{text.strip()} uses {used} of the {most} pips that can be used, and all of them must be; "
+                f"{turn.completed(ways, legal)} does."
+            )
+        if len(readings) > 1:
+            some = " or ".join(sorted(readings.values())[:6]) + (" or others" if len(readings) > 6 else "")
+            raise Illegal(f"{text.strip()} can be {some}, which lead to different positions; write one of these.")
+        return next(iter(readings.values()))
+
+    def moves(self) -> Iterator[str]:
+        """Every position that a legal turn leads to, as one way of writing that turn."""
+        if not self.result():
+            yield from [_text(uses, self.board) for _, uses in Turn(self).legal().values()] or [SKIP]
+
+    def random(self, rng: Random) -> str:
+        """A legal turn; all positions that can be reached are equally likely."""
+        return rng.choice(list(self.moves()))
+
+    def play(self, move: str) -> Self:
+        """The position after a turn; the dice of the next player are still to be thrown."""
+        stacks = list(self.stacks)
+        enemy = SIDES[1 - self.turn]
+        for item in move.split(",") if move != SKIP else ():
+            name, *uses = item.split(":")
+            cell = self.board.number[name]
+            for use in uses:
+                piece, stacks[cell] = stacks[cell][-1], stacks[cell][:-1]
+                target = self._target(cell, use)
+                if target == OFF:
+                    continue
+                if use == "+" and stacks[target] == enemy:
+                    stacks[target] = ""
+                    stacks[self.board.home(1 - self.turn)] += enemy
+                stacks[target] += piece
+                cell = target
+        return self._replace(stacks=tuple(stacks), turn=1 - self.turn, dice=(), is_first=False)
+
+    @property
+    def must_skip(self) -> bool:
+        """Whether no piece can use any of the dice."""
+        turn = Turn(self)
+        cells = dict.fromkeys(turn.start.pieces)
+        return not self.result() and not any(turn.uses(turn.start, cell) for cell in cells)
+
+    def result(self) -> Result | None:
+        """A side with no piece left, on the board or at home, has won."""
+        for side in (1 - self.turn, self.turn):
+            if not any(SIDES[side] in stack for stack in self.stacks):
+                return Result(side)
+        return None
+
+    def view(self) -> dict[str, Any]:
+        """The stacks from bottom to top, the dice, and how many pieces each side has borne off."""
+        result = self.result()
+        standing = "".join(self.stacks)
+        return {
+            "cells": {name: stack for name, stack in zip(self.board.names, self.stacks, strict=True) if stack},
+            "turn": SIDES[self.turn],
+            "dice": [] if result else list(self.dice),
+            "over": result is not None,
+            "winner": None if result is None or result.winner is None else SIDES[result.winner],
+            "scores": {side: self.pieces - standing.count(side) for side in SIDES},
+        }
+
+    def _target(self, cell: int, use: str) -> int:
+        """Where a piece goes by a use of a die that is written ``+``, ``x`` or as a number of pips."""
+        if use == "+":
+            across = self.board.jump[cell]
+            return OFF if across is None else across
+        return OFF if use == "x" else self.board.step(cell, int(use))
+
+
+def new(*, small: bool = False, no_inwards: bool = False, pieces: int = 12) -> State:
+    """All pieces at home, and X to throw one die."""
+    layout = board(small=small)
+    stacks = [""] * len(layout.names)
+    for side, piece in enumerate(SIDES):
+        stacks[layout.home(side)] = piece * pieces
+    return State(layout, tuple(stacks), pieces, no_inwards, is_first=True)
+
+
+def setup(view: Mapping[str, Any], **options: Any) -> State:
+    """The position with the view's cells, turn and dice; X to move on the start position has his first turn."""
+    start = new(**options)
+    stacks = [""] * len(start.stacks)
+    for name, stack in view["cells"].items():
+        if name not in start.board.number:
+            raise Illegal(f"There is no cell {name!r} on this board.")
+        if not isinstance(stack, str) or not re.fullmatch("X?O+|O?X+", stack):
+            raise Illegal(
+                f"{stack!r} cannot stand on {name}: a stack has one colour, but for one piece under the others."
+            )
+        cell = start.board.number[name]
+        if any(cell == start.board.home(1 - side) and piece in stack for side, piece in enumerate(SIDES)):
+            raise Illegal(f"{stack!r} cannot stand on {name}, the home of the other side.")
+        stacks[cell] = stack
+    if view.get("turn", SIDES[0]) not in SIDES:
+        raise Illegal(f"It cannot be the turn of {view['turn']!r}; the sides are X and O.")
+    turn = SIDES.index(view.get("turn", SIDES[0]))
+    dice = tuple(view["dice"]) if isinstance(view.get("dice"), list) else ()
+    is_first = tuple(stacks) == start.stacks and turn == 0 and (view.get("moves", 2) == 0 or len(dice) == 1)
+    state = start._replace(stacks=tuple(stacks), turn=turn, is_first=is_first)
+    return state.roll(dice) if dice and state.dice_needed else state
+
+
+# Notation
+
+
+class _Link(NamedTuple):
+    """A part of an item behind its cell, which moves the piece on."""
+
+    text: str
+    steps: bool = True
+    jumps: bool = True
+    """Without steps it is exactly one jump."""
+    target: int | None = None
+    pips: int | None = None
+
+    def is_done(self, at: int, pips: int) -> bool:
+        """Whether a piece that came to *at* with so many pips has done what the link says."""
+        return (self.target is None or at == self.target) and (self.pips is None or pips == self.pips)
+
+
+class _Item(NamedTuple):
+    """A piece to be moved: the cell it stands on, and where it goes from there."""
+
+    cell: int
+    links: tuple[_Link, ...]
+
+
+_ITEM = re.compile(
+    r"(?:(?P<times>[0-9]{1,4})x)?(?P<cell>[a-z][0-9]+)(?P<chain>(?:[-:](?:[a-z][0-9]+|x|\+|[0-9]{1,4}))*)"
+)
+
+
+def _read(text: str, layout: Board) -> Iterator[_Item]:
+    """The items of a turn in the order in which they are played, each as often as it is repeated."""
+    items = []
+    for part in re.split(r"\s*,\s*", text.strip()):
+        match = _ITEM.fullmatch(part.lower())
+        if not match:
+            raise Illegal(
+                f"Cannot read {part!r}; write a cell and where its piece goes, such as f3-g1, f3:4, f3:+ or f3:x."
+            )
+        name, times = match["cell"], int(match["times"] or 1)
+        if not match["chain"]:
+            raise Illegal(
+                f"{part!r} does not say where the piece goes: write {name}-CELL, {name}:PIPS, {name}:+ or {name}:x."
+            )
+        if not times:
+            raise Illegal(f"{part!r} moves no piece at all; the number in front of the x is 1 or more.")
+        links = tuple(_read_link(link, part, layout) for link in re.findall("[-:][^-:]+", match["chain"]))
+        items.append((times, _Item(_read_cell(name, layout), links)))
+    return (item for times, item in items for _ in range(times))
+
+
+def _read_link(text: str, part: str, layout: Board) -> _Link:
+    mark, goal = text[0], text[1:]
+    if goal == "+":
+        return _Link(text, steps=False)
+    if goal == "x":
+        return _Link(text, jumps=mark == "-", target=OFF)
+    if goal.isdigit() and mark == ":":
+        return _Link(text, jumps=False, pips=int(goal))
+    if goal[0].isalpha() and mark == "-":
+        return _Link(text, target=_read_cell(goal, layout))
+    raise Illegal(f"Cannot read {part!r}; a cell comes after a hyphen (-c6), a number of pips after a colon (:4).")
+
+
+def _read_cell(name: str, layout: Board) -> int:
+    if name in layout.number:
+        return layout.number[name]
+    row = [other[0] for other in layout.names if other[1:] == name[1:]]
+    where = f"row {name[1:]} goes from {min(row)} to {max(row)}" if row else f"its rows are 1 to {layout.rows}"
+    raise Illegal(f"There is no cell {name} on this board; {where}.")
+
+
+def _follow(turn: Turn, items: Iterable[_Item]) -> Ways:
+    """All ways of playing these items, whether or not they are a whole turn."""
+    ways: Ways = {turn.start: ()}
+    for item in items:
+        placed = {(progress, item.cell): uses for progress, uses in ways.items() if item.cell in progress.pieces}
+        if not placed:
+            raise Illegal(_no_piece(turn, item.cell))
+        for link in item.links:
+            moved: dict[tuple[Progress, int], Uses] = {}
+            for (progress, at), uses in placed.items():
+                for end, more in _by_link(turn, link, progress, at).items():
+                    moved.setdefault(end, uses + more)
+            if not moved:
+                raise Illegal(_obstacle(turn, link, *next(iter(placed))))
+            placed = moved
+        ways = {progress: uses for (progress, _), uses in placed.items()}
+    return ways
+
+
+def _by_link(turn: Turn, link: _Link, start: Progress, cell: int) -> dict[tuple[Progress, int], Uses]:
+    """What one link can come to for the piece on *cell*, and where the piece is then."""
+    done: dict[tuple[Progress, int], Uses] = {}
+    level: dict[tuple[Progress, int], Uses] = {(start, cell): ()}
+    while level:
+        longer: dict[tuple[Progress, int], Uses] = {}
+        for (progress, at), uses in level.items():
+            for use, after in turn.uses(progress, at) if at != OFF else ():
+                if link.jumps if use.text == "+" else link.steps:
+                    longer.setdefault((after, use.target), (*uses, use))
+        for (progress, at), uses in longer.items():
+            if link.is_done(at, start.pips - progress.pips):
+                done.setdefault((progress, at), uses)
+        level = longer if link.steps else {}
+    return done
+
+
+def _no_piece(turn: Turn, cell: int) -> str:
+    """Why there is no piece on *cell* that the player could move."""
+    stack, name = turn.stacks[cell], turn.board.names[cell]
+    if stack.startswith(turn.side) and stack.endswith(turn.enemy):
+        return f"The piece of {turn.side} on {name} is pinned under {turn.enemy} and cannot move."
+    if cell in turn.start.pieces:
+        return f"There is no piece of {turn.side} left on {name} by then."
+    return f"There is no piece of {turn.side} on {name}."
+
+
+def _obstacle(turn: Turn, link: _Link, progress: Progress, at: int) -> str:
+    """Why the piece on *at* cannot do what the link says."""
+    if at == OFF:
+        return f"The piece has left the board, so {link.text} cannot follow."
+    name, left = turn.board.names[at], _listed(progress.dice)
+    if not progress.dice:
+        return f"There is no die left for {link.text}; the dice of this turn are {_listed(turn.start.dice)}."
+    jump = turn.jump_objection(progress, at)
+    if not link.steps:
+        return f"The piece on {name} cannot jump: {jump}."
+    steps = [objection for die in progress.dice if (objection := turn.step_objection(at, die))]
+    if link.pips is not None:
+        sums = {sum(some) for n in range(len(progress.dice)) for some in combinations(progress.dice, n + 1)}
+        if link.pips not in sums:
+            return f"The piece on {name} cannot step {link.pips}: no die left ({left}) makes that, and no sum of them."
+        why = steps[0] if steps else "it is blocked on the way"
+        return f"The piece on {name} cannot step {link.pips} with the dice left ({left}): {why}."
+    goal = "leave the board" if link.target == OFF or link.target is None else f"get to {turn.board.names[link.target]}"
+    across = turn.board.jump[at] == link.target
+    why = f": {jump}" if across and jump else f": {steps[0]}" if steps else ""
+    return f"The piece on {name} cannot {goal} with the dice left ({left}){why}."
+
+
+def _text(uses: Uses, layout: Board) -> str:
+    """A turn in canonical form: consecutive uses by one piece are one item."""
+    parts = []
+    at = OFF
+    for use in uses:
+        if use.source != at:
+            parts.append(f",{layout.names[use.source]}")
+        parts.append(f":{use.text}")
+        at = use.target
+    return "".join(parts)[1:]
+
+
+def _listed(dice: Iterable[int]) -> str:
+    return ", ".join(map(str, dice))
+
+
+# Drawing
+
+
+_FACES = (
+    "     |  o  |     ",
+    "o    |     |    o",
+    "o    |  o  |    o",
+    "o   o|     |o   o",
+    "o   o|  o  |o   o",
+    "o   o|o   o|o   o",
+)
+
+
+def draw(state: State, before: State | None = None) -> str:
+    """The board with its coordinates, and beside it the dice of the player to move.
+
+    The picture shows no last move: *before* is not looked at.
+    """
+    layout = state.board
+    letters = "      " + "   ".join(chr(ord("a") + column) for column in range(layout.columns))
+    picture = [[" "] * 80 for _ in range(4 * layout.rows + 5)]
+
+    def put(line: int, column: int, text: str) -> None:
+        picture[line][column : column + len(text)] = text
+
+    put(0, 0, letters)
+    put(4 * layout.rows + 4, 0, letters)
+    for cell, place in enumerate(layout.cells):
+        middle, top = 6 + 4 * place.column, 3 + 4 * (layout.rows - 1 - place.row)
+        left, right, level = (layout.is_open(cell, beyond) for beyond in place.neighbours)
+        edge = top + 3 if place.points_up else top - 1
+        put(edge, middle - 4, "+ . . . +" if level else "+-------+")
+        for line in range(3):
+            slant = line + 1 if place.points_up else 3 - line
+            put(top + line, middle - slant, "." if left else "/" if place.points_up else "\\")
+            put(top + line, middle + slant, "." if right else "\\" if place.points_up else "/")
+        stack = state.stacks[cell]
+        lower = top + 2 if place.points_up else top + 1
+        if len(stack) > 2:
+            put(lower - 1, middle, str(len(stack)))
+            put(lower, middle, stack[-1])
+        for height, piece in enumerate(stack if len(stack) <= 2 else ""):
+            put(lower - height, middle, piece)
+    for row in range(layout.rows):
+        middles = [6 + 4 * place.column for place in layout.cells if place.row == row]
+        line = 4 + 4 * (layout.rows - 1 - row)
+        put(line, min(middles) - 4, str(row + 1))
+        put(line, max(middles) + 4, str(row + 1))
+    if state.dice and not state.result():
+        column = 39 if layout.rows == 4 else 52
+        put(2, column, f"{SIDES[state.turn]} to move:")
+        for box, die in enumerate(state.dice):
+            lines = (".-----.", *(f"|{part}|" for part in _FACES[die - 1].split("|")), "`-----'")
+            for line, text in enumerate(lines):
+                put(line, column + 11 + 8 * box, text)
+    return "\n".join("".join(line).rstrip() for line in picture)
