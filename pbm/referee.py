@@ -1,0 +1,172 @@
+"""The rules of one game over standard input and output, a request a line: no users, no boards, no mail.
+
+For robots and tests; `pbm help referee` lists the requests.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from random import Random, SystemRandom
+from typing import Any, NamedTuple, TextIO
+
+import games
+from games import SKIP, Game, Illegal, Options, State
+
+LISTED = 100
+"""How many moves `moves` names when it is not told."""
+COUNTED = 20_000
+"""How many moves are counted before the number is given as ``+``."""
+
+
+class Point(NamedTuple):
+    """A point of the game: a position, how many moves led to it, and the position before the last written one."""
+
+    state: State
+    moves: int
+    before: State | None
+
+
+class Referee:
+    """One game in progress, as the requests have made it."""
+
+    def __init__(self, name: str) -> None:
+        """Begin a game with the usual options. Raises LookupError if there is no such game."""
+        self.name = name
+        self.game: Game[Any] = games.load(name)
+        self.rng: Random = SystemRandom()
+        self.history: list[Point] = []
+        self.options: Options = {}
+        self.new("")
+
+    def answer(self, line: str) -> str:
+        """The reply to one request, which starts with ``=`` or, if it was refused, with ``?``."""
+        word, _, rest = line.strip().partition(" ")
+        request = getattr(self, word.lower(), None) if word.lower() in REQUESTS else None
+        if request is None:
+            return f"? There is no request {word!r}; the requests are {', '.join(REQUESTS)}."
+        try:
+            return f"= {request(rest.strip())}"
+        except Illegal as why:
+            return f"? {why}"
+
+    def new(self, rest: str) -> str:
+        """A new game."""
+        options = games.read_options(self.game, rest.split())
+        state = self.game.new(**options)
+        self.options = options
+        self.history = [self._settled(Point(state, 0, None))]
+        return "ok"
+
+    def dice(self, rest: str) -> str:
+        """Set the dice of the player to move."""
+        point = self.history[-1]
+        if not games.needs_dice(point.state):
+            raise Illegal("No dice are thrown now.")
+        dice = tuple(_number(word) for word in rest.split())
+        self.history[-1] = point._replace(state=point.state.roll(dice))
+        return " ".join(map(str, dice))
+
+    def seed(self, rest: str) -> str:
+        """Make the dice and the random moves from here on repeatable."""
+        number = _number(rest)
+        self.rng = Random(number)
+        return str(number)
+
+    def position(self, rest: str) -> str:
+        """Set up a position."""
+        try:
+            view = json.loads(rest)
+        except (ValueError, RecursionError):
+            raise Illegal("A position is one JSON object, as `state` prints it.") from None
+        if not isinstance(view, dict) or not isinstance(view.get("cells"), dict):
+            raise Illegal('A position is a JSON object with at least "cells" and "turn".')
+        moves = view.setdefault("moves", 2)
+        if not isinstance(moves, int) or moves < 0:
+            raise Illegal('"moves" is a number of moves, 0 or more.')
+        self.history = [self._settled(Point(self.game.setup(view, **self.options), moves, None))]
+        return "ok"
+
+    def play(self, rest: str) -> str:
+        """Play a move."""
+        move = self.history[-1].state.parse(rest)
+        self._play(move)
+        return move
+
+    def random(self, _: str) -> str:
+        """Play a legal move chosen at random."""
+        state = self.history[-1].state
+        if state.result():
+            raise Illegal("The game is over.")
+        move = state.random(self.rng)
+        self._play(move)
+        return move
+
+    def moves(self, rest: str) -> str:
+        """Count and list the legal moves."""
+        limit = _number(rest) if rest else LISTED
+        listed = list(islice(self.history[-1].state.moves(), max(limit, COUNTED) + 1))
+        count = len(listed) if len(listed) <= max(limit, COUNTED) else "+"
+        return " ".join([str(count), *listed[:limit]])
+
+    def undo(self, _: str) -> str:
+        """Go back to the position before the last move that was asked for."""
+        if len(self.history) == 1:
+            raise Illegal("There is no move to take back.")
+        self.history.pop()
+        return "ok"
+
+    def state(self, _: str) -> str:
+        """All there is to see of the position, as JSON."""
+        return json.dumps(view(self.name, self.options, self.history[-1].moves, self.history[-1].state), sort_keys=True)
+
+    def board(self, _: str) -> str:
+        """The board as players see it, behind the number of its lines."""
+        drawn = self.game.draw(self.history[-1].state, self.history[-1].before)
+        return f"{len(drawn.splitlines())}\n{drawn}"
+
+    def _play(self, move: str) -> None:
+        point = self.history[-1]
+        self.history.append(self._settled(Point(point.state.play(move), point.moves + 1, point.state)))
+
+    def _settled(self, point: Point) -> Point:
+        """The point at which somebody has to move: with dice thrown, or with forced skips played."""
+        state, moves, before = point
+        if games.needs_dice(state):
+            if not state.dice:
+                state = state.roll(tuple(self.rng.randint(1, 6) for _ in range(state.dice_needed)))
+        else:
+            while state.must_skip:
+                state, moves = state.play(SKIP), moves + 1
+        return Point(state, moves, before)
+
+
+REQUESTS = ("new", "dice", "seed", "position", "play", "moves", "random", "undo", "state", "board", "quit")
+
+
+def view(name: str, options: Options, moves: int, state: State) -> dict[str, Any]:
+    """A position as `state` and ``--json`` show it."""
+    return {"game": name, "options": dict(options), "moves": moves, **state.view()}
+
+
+def _number(word: str) -> int:
+    if not word.isdecimal() or len(word) > 18:
+        raise Illegal(f"{word!r} is not a number.")
+    return int(word)
+
+
+def replies(name: str, lines: Iterable[str]) -> Iterator[str]:
+    """The reply to each request, until ``quit`` or the end of the lines. Raises LookupError at an unknown game."""
+    referee = Referee(name)
+    for line in lines:
+        if line.strip().lower() == "quit":
+            yield "= bye"
+            return
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield referee.answer(line)
+
+
+def run(name: str, requests: TextIO, out: TextIO) -> None:
+    """Answer requests from one stream on another, each at once."""
+    for reply in replies(name, requests):
+        out.write(reply + "\n")
+        out.flush()
