@@ -327,7 +327,8 @@ class State(NamedTuple):
             if legal:
                 raise Illegal(f"A turn is not skipped while a die can be used: {turn.completed({}, legal)} is legal.")
             return SKIP
-        items = _read(text, self.board)
+        written = text.strip()
+        items = _read(written, self.board)
         if not legal:
             raise Illegal(f"None of the dice ({_listed(self.dice)}) can be used, so this turn is skipped: {SKIP}.")
         ways = _follow(turn, items)
@@ -341,12 +342,12 @@ class State(NamedTuple):
             used = turn.start.pips - min(progress.pips for progress in ways)
             most = turn.start.pips - min(progress.pips for progress, _ in legal.values())
             raise Illegal(
-                f"{text.strip()} uses {used} of the {most} pips that can be used, and all of them must be; "
+                f"{written[:80]} uses {used} of the {most} pips that can be used, and all of them must be; "
                 f"{turn.completed(ways, legal)} does."
             )
         if len(readings) > 1:
             some = " or ".join(sorted(readings.values())[:6]) + (" or others" if len(readings) > 6 else "")
-            raise Illegal(f"{text.strip()} can be {some}, which lead to different positions; write one of these.")
+            raise Illegal(f"{written[:80]} can be {some}, which lead to different positions; write one of these.")
         return next(iter(readings.values()))
 
     def moves(self) -> Iterator[str]:
@@ -478,19 +479,19 @@ _ITEM = re.compile(
 def _read(text: str, layout: Board) -> Iterator[_Item]:
     """The items of a turn in the order in which they are played, each as often as it is repeated."""
     items = []
-    for part in re.split(r"\s*,\s*", text.strip()):
+    for part in map(str.strip, text.split(",")):
         match = _ITEM.fullmatch(part.lower())
         if not match:
             raise Illegal(
-                f"Cannot read {part!r}; write a cell and where its piece goes, such as f3-g1, f3:4, f3:+ or f3:x."
+                f"Cannot read {part[:40]!r}; write a cell and where its piece goes, such as f3-g1, f3:4, f3:+ or f3:x."
             )
         name, times = match["cell"], int(match["times"] or 1)
         if not match["chain"]:
             raise Illegal(
-                f"{part!r} does not say where the piece goes: write {name}-CELL, {name}:PIPS, {name}:+ or {name}:x."
+                f"{part[:40]!r} does not say where the piece goes: {name}-CELL, {name}:PIPS, {name}:+ or {name}:x."
             )
         if not times:
-            raise Illegal(f"{part!r} moves no piece at all; the number in front of the x is 1 or more.")
+            raise Illegal(f"{part[:40]!r} moves no piece at all; the number in front of the x is 1 or more.")
         links = tuple(_read_link(link, part, layout) for link in re.findall("[-:][^-:]+", match["chain"]))
         items.append((times, _Item(_read_cell(name, layout), links)))
     return (item for times, item in items for _ in range(times))
@@ -506,7 +507,7 @@ def _read_link(text: str, part: str, layout: Board) -> _Link:
         return _Link(text, jumps=False, pips=int(goal))
     if goal[0].isalpha() and mark == "-":
         return _Link(text, target=_read_cell(goal, layout))
-    raise Illegal(f"Cannot read {part!r}; a cell comes after a hyphen (-c6), a number of pips after a colon (:4).")
+    raise Illegal(f"Cannot read {part[:40]!r}; a cell comes after a hyphen (-c6), a number of pips after a colon (:4).")
 
 
 def _read_cell(name: str, layout: Board) -> int:
