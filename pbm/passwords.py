@@ -1,0 +1,62 @@
+"""Passwords, kept as argon2id hashes with their parameters inside, so that these can be raised later."""
+
+import hashlib
+import hmac
+import secrets
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+REMEMBERED = 10_000
+"""How many passwords that were right are remembered, as keyed hashes, while a server runs."""
+
+
+class Passwords:
+    """Hashes passwords and checks them.
+
+    The cost is the minimum that OWASP names for argon2id: 19 MiB, 2 passes, 1 lane. A password found right is
+    remembered in memory together with the hash it was right for, so that a busy player waits for one slow hash only;
+    a new password has a new hash, and nothing that was remembered fits it.
+    """
+
+    def __init__(self) -> None:
+        """Remember nothing yet."""
+        self._key = secrets.token_bytes(32)
+        self._right: OrderedDict[bytes, None] = OrderedDict()
+
+    def hash(self, password: str) -> str:
+        """The text to store for a password."""
+        return _hasher().hash(password)
+
+    def is_right(self, stored: str | None, password: str) -> bool:
+        """Whether the password is the one that was stored; None, for no such user, takes as long as a wrong one."""
+        from argon2.exceptions import VerificationError
+
+        hasher = _hasher()
+        if stored is None:
+            hasher.hash(password)
+            return False
+        mark = hmac.digest(self._key, hashlib.sha256(stored.encode()).digest() + password.encode(), "sha256")
+        if mark in self._right:
+            self._right.move_to_end(mark)
+            return True
+        try:
+            hasher.verify(stored, password)
+        except VerificationError:
+            return False
+        self._right[mark] = None
+        if len(self._right) > REMEMBERED:
+            self._right.popitem(last=False)
+        return True
+
+    def is_outdated(self, stored: str) -> bool:
+        """Whether a stored hash was made with other parameters than those of today."""
+        return _hasher().check_needs_rehash(stored)
+
+
+def _hasher() -> "PasswordHasher":
+    from argon2 import PasswordHasher
+
+    return PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
