@@ -1,0 +1,243 @@
+"""What a board mail says."""
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+import games
+from pbm import dice
+from pbm.board import RESIGN, Board, Point
+from pbm.store import BoardRow, TurnRow
+
+WIDTH = 78
+"""Columns that a line of ours may have: what an 80-column screen shows of a mail, and of its quotation."""
+ASTERISKS = "*" * 60
+ROUNDS = 4
+"""How many rounds of moves a letter lists, if not all."""
+COLUMN = 34
+"""The widest a move may be in that list before it is broken into lines."""
+
+
+class Letter(NamedTuple):
+    """A text for somebody: a mail, or what a shell command prints."""
+
+    to: str | None
+    """A userid, or None for whoever gave the command."""
+    subject: str
+    body: str
+    answer: str
+    """The command that the reader will probably answer with; empty if there is none."""
+    data: dict[str, Any]
+    """The same for programs, as ``--json`` prints it."""
+    thread: str = ""
+    """What letters about the same board have in common; empty where there is no board."""
+    begins_thread: bool = False
+
+    @property
+    def text(self) -> str:
+        """The whole text of a mail: the command to answer with is its last line."""
+        return "\n\n".join(filter(None, [self.body, self.answer])) + "\n"
+
+
+def title(game: str) -> str:
+    """A game's name in a subject."""
+    return game.capitalize()
+
+
+def of_board(
+    point: Point,
+    *,
+    to: str | None,
+    kind: str = "Summary",
+    notes: Iterable[str] = (),
+    is_full: bool = False,
+    is_new: bool = False,
+) -> Letter:
+    """The letter that shows a board, with *notes* about what has just happened.
+
+    The list of moves has the last four rounds and all moves that the server made; the whole list when *is_full*.
+    """
+    board, row = point.board, point.board.row
+    name = title(row.game)
+    parts = [
+        f"{kind}: {name} board {row.board}, {' against '.join(_sides(board))}"
+        + (f"\nOptions: {row.options}" if row.options else ""),
+        *notes,
+        _status(point),
+        *_queued(board, to),
+        *_moves(point, is_full=is_full or point.is_over),
+        picture(point),
+        *_dice(board, is_new=is_new, is_over=point.is_over),
+        *_comment(row.commenter, row.comment),
+    ]
+    turn = f" {point.turn}" if point.turn else ""
+    subject = f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(row.comment)}"
+    return Letter(to, subject, "\n\n".join(parts), answer(point, to), data(point), thread(board), is_new)
+
+
+def note(text: str, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
+    """A letter without a board, to whoever gave the command."""
+    return Letter(None, subject, text, answer, {**(data or {}), "reply": text})
+
+
+def of_removal(board: Board, leaver: str, comment: str, *, to: str) -> Letter:
+    """The letter that says that a player has left a board before it began."""
+    name = f"{title(board.row.game)} board {board.row.board}"
+    text = f"{leaver} has left {name} before it began.\nThe board is removed; nobody has won or lost."
+    letter = note(
+        "\n\n".join([text, *_comment(leaver, comment)]),
+        subject=f"{name} has been removed{_mark(comment)}",
+        answer=f"{board.row.game} challenge {' '.join(board.players)}",
+        data={"game": board.row.game, "removed": board.row.board},
+    )
+    return letter._replace(to=to, thread=thread(board))
+
+
+def of_error(
+    why: str,
+    quoted: Sequence[str],
+    *,
+    subject: str = "",
+    game: str = "pbm",
+    point: Point | None = None,
+    status: int = 1,
+) -> Letter:
+    """The answer to a command that was refused: why, the board if it is known, and the command in quotation."""
+    parts = [why]
+    if point:
+        subject = subject or f"{title(game)} Board {point.board.row.board} Error"
+        parts += [_status(point), picture(point)]
+    parts.append("\n".join(f"> {line}".rstrip() for line in quoted))
+    how = answer(point, None) if point else f"{game} help" if game != "pbm" else "help commands"
+    name = game if game == "pbm" else title(game)
+    return Letter(None, subject or f"{name} error", "\n\n".join(parts), how, {"error": why, "status": status})
+
+
+def picture(point: Point) -> str:
+    """The board as it is drawn, with a line that names the last turn."""
+    board = point.board
+    first = point.last_typed
+    drawn = board.rules.draw(point.state, board.states[first])
+    last = "; ".join(_turn_text(turn) for turn in board.turns[first : point.moves])
+    return f"{drawn}\n\nLast turn: {last}" if last else drawn
+
+
+def answer(point: Point, to: str | None) -> str:
+    """The command that the reader is most likely to answer with."""
+    board, row = point.board, point.board.row
+    if point.is_over:
+        options = f"{row.options} " if row.options else ""
+        return f"{row.game} challenge {options}{' '.join(reversed(board.players))}"
+    if to and to != point.turn:
+        return f"{row.game} show {row.board}"
+    return f"{row.game} move {row.board} {point.turn} PASSWORD <move>#{point.moves + 1}"
+
+
+def data(point: Point) -> dict[str, Any]:
+    """A board as ``--json`` prints it."""
+    board = point.board
+    seen = point.state.view()
+    winner = (board.winner or "draw") if point.is_over else None
+    return {
+        "board": board.row.board,
+        "game": board.row.game,
+        "players": board.sides(point.state),
+        "turn": point.turn,
+        "winner": winner,
+        "moves": point.moves,
+        "dice": [] if point.is_over else seen.get("dice", []),
+        "over": point.is_over,
+        "position": {"game": board.row.game, "options": board.options, "moves": point.moves, **seen},
+    }
+
+
+def thread(board: Board) -> str:
+    """What tells the letters about this board from those about any other, also one of another database."""
+    return f"{board.row.game}.{board.row.board}.{board.row.started:%Y%m%d%H%M%S}"
+
+
+def table(lines: Sequence[tuple[str, ...]]) -> str:
+    """Lines of words in columns; the first line is the heading."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+
+
+def status(row: BoardRow) -> str:
+    """Who is to move or has won, in a few words."""
+    if row.ended:
+        return f"won by {row.winner}" if row.winner else "tie"
+    return f"{row.turn}'s turn" if row.moves else f"{row.turn} to start"
+
+
+def _status(point: Point) -> str:
+    if point.is_over:
+        why = f" ({point.board.resigned} resigned)" if point.board.resigned else ""
+        return f"Won by {point.board.winner}{why}." if point.board.winner else "The game is a tie."
+    thrown = f", dice {' and '.join(map(str, point.state.dice))}" if games.needs_dice(point.state) else ""
+    side = point.board.rules.SIDES[point.state.turn] + thrown
+    return f"{point.turn}'s turn ({side})." if point.moves else f"{point.turn}, please start ({side})."
+
+
+def _sides(board: Board) -> list[str]:
+    """The players with their sides, in the order of the players."""
+    sides = zip(board.state.seats, board.sides(board.state).items(), strict=True)
+    return [f"{userid} ({side})" for _, (side, userid) in sorted(sides)]
+
+
+def _queued(board: Board, to: str | None) -> list[str]:
+    """What the reader, and nobody else, has told the server to play for him."""
+    if to is None or board.queued.get(to) != RESIGN:
+        return []
+    cancel = f"{board.row.game} move {board.row.board} {to} PASSWORD unresign"
+    return [f"You will resign as soon as it is your turn. To cancel this:\n{cancel}"]
+
+
+def _moves(point: Point, *, is_full: bool) -> list[str]:
+    """The moves in one column a player, numbered by rounds."""
+    board = point.board
+    rounds: list[dict[int, TurnRow]] = []
+    last = 1
+    for number, turn in enumerate(board.turns[: point.moves]):
+        is_self_play = board.players[0] == board.players[1]
+        column = number % 2 if is_self_play else board.players.index(turn.userid)
+        if column <= last:
+            rounds.append({})
+        rounds[-1][column] = turn
+        last = column
+    lines = [("Move", *_sides(board))]
+    for number, row in enumerate(rounds, 1):
+        if is_full or number > len(rounds) - ROUNDS or any(turn.automatic for turn in row.values()):
+            cells = [wrap(_turn_text(row[column]) if column in row else "", COLUMN) or [""] for column in (0, 1)]
+            for index, (left, right) in enumerate(zip_longest(*cells, fillvalue="")):
+                lines.append((f"{number}." if index == 0 else "", left, right))
+    return [table(lines)] if rounds else []
+
+
+def _turn_text(turn: TurnRow) -> str:
+    return f"{turn.text} (Auto)" if turn.automatic else turn.text
+
+
+def _dice(board: Board, *, is_new: bool, is_over: bool) -> list[str]:
+    """How the dice can be checked: the promise in the first letter, and its proof in the last one."""
+    if not games.needs_dice(board.states[0]):
+        return []
+    if is_over and board.row.secret:
+        how = f"The dice came from this secret; `dice {board.name}` checks every throw:"
+        return [f"{how}\n{board.row.secret.hex()}"]
+    if is_new:
+        promise = dice.commitment(board.row.secret)
+        return [f"The dice come from a secret that the last mail will tell. Its SHA-256:\n{promise}"]
+    return []
+
+
+def _comment(writer: str | None, comment: str | None) -> list[str]:
+    if not comment:
+        return []
+    lines = [part for line in comment.splitlines() for part in wrap(line, WIDTH) or [""]]
+    return ["\n".join([ASTERISKS, f"{writer or 'Challenger'} writes:", "", *lines])]
+
+
+def _mark(comment: str | None) -> str:
+    """Two asterisks for the subject if there is a comment, unless it is a mere signature."""
+    return " **" if comment and not comment.startswith(("-- ", "__", "--=20")) else ""

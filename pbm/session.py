@@ -1,0 +1,135 @@
+"""What all commands share: the server with its database, and who is giving a command.
+
+A command is a function that takes a Session and does all it does in one transaction. It returns the letters that
+answer whoever gave it in a shell; all other letters are in the outbox by then.
+"""
+
+import secrets
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from pbm.board import Point
+from pbm.letters import Letter
+from pbm.passwords import Passwords
+from pbm.store import Mail, Store
+
+
+class Refused(Exception):
+    """A command that cannot be carried out. The text is for the user; nothing was changed."""
+
+    status = 1
+    """The exit status of a shell command that was refused."""
+
+    def __init__(self, text: str, *, subject: str = "", point: Point | None = None) -> None:
+        """Say why; show a board where one is known and the user has signed for it."""
+        super().__init__(text)
+        self.subject = subject
+        self.point = point
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Server(NamedTuple):
+    """A database and what is needed to serve it."""
+
+    store: Store
+    address: str
+    """Where the server gets its mail."""
+    passwords: Passwords
+    now: Callable[[], datetime] = _utc_now
+    random_bytes: Callable[[int], bytes] = secrets.token_bytes
+
+    @property
+    def host(self) -> str:
+        """The right side of the server's address and of its Message-IDs."""
+        return self.address.rpartition("@")[2]
+
+
+class Session(NamedTuple):
+    """A command being carried out."""
+
+    server: Server
+    sender: str | None = None
+    """The address it was mailed from; None in a shell, which prints the answer."""
+    comment: str = ""
+    """The text that goes with it."""
+    message_id: str | None = None
+    """The Message-ID of its mail, if that has a proper one."""
+
+    @property
+    def store(self) -> Store:
+        """The database."""
+        return self.server.store
+
+    @property
+    def in_shell(self) -> bool:
+        """Whether the answer is printed, and the shell's user trusted not to flood anybody."""
+        return self.sender is None
+
+    def now(self) -> datetime:
+        """The time."""
+        return self.server.now()
+
+    def writing(self) -> AbstractContextManager[None]:
+        """A transaction for a command that changes something."""
+        return self.store.transaction()
+
+    def reading(self) -> AbstractContextManager[None]:
+        """A transaction for a command that changes nothing; by mail its answer is a row of the outbox."""
+        return self.store.transaction(reading=self.in_shell)
+
+    def signed(self, userid: str, password: str) -> str:
+        """The user who signs a command with his password. Raises Refused, not telling which of the two is wrong."""
+        name = userid.lower()
+        stored = self.store.password_of(name)
+        passwords = self.server.passwords
+        if not passwords.is_right(stored, password) or stored is None:
+            raise Refused("The userid or the password is wrong.")
+        if passwords.is_outdated(stored):
+            self.store.set_password(name, passwords.hash(password))
+        return name
+
+    def answer(self, actor: str | None, *answers: Letter) -> list[Letter]:
+        """Put letters into the outbox, and return those that a shell prints instead: to its user and to *actor*."""
+        printed = [letter for letter in answers if self.in_shell and letter.to in (None, actor)]
+        for letter in answers:
+            if letter not in printed:
+                self.queue(letter)
+        return printed
+
+    def queue(self, letter: Letter) -> None:
+        """Put a letter into the outbox: to the sender of the command, or to all addresses of a user.
+
+        A user who has still to confirm all his addresses gets it when he confirms one; one who has none gets nothing.
+        """
+        if letter.to is None:
+            self.mail(self.sender, letter, self.message_id)
+            return
+        thread = f"<{letter.thread}.{letter.to}@{self.server.host}>" if letter.thread else None
+        addresses = self.store.addresses(letter.to)
+        confirmed = [address.address for address in addresses if address.confirmed]
+        waiting: list[str | None] = [None] if addresses else []
+        for address in confirmed or waiting:
+            self.mail(address, letter, thread)
+
+    def mail(self, address: str | None, letter: Letter, thread: str | None = None) -> None:
+        """Put a letter into the outbox for one address, None if the user has still to confirm it.
+
+        *thread* is the Message-ID that it answers, or that of the first letter about a board.
+        """
+        fresh = f"<{self.server.random_bytes(12).hex()}@{self.server.host}>"
+        mail = Mail(
+            userid=letter.to,
+            address=address,
+            subject=letter.subject,
+            text=letter.text,
+            message_id=thread if thread and letter.to and letter.begins_thread else fresh,
+            thread=thread,
+            queued=self.now(),
+            due=self.now(),
+        )
+        self.store.add_mail(mail)
