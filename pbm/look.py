@@ -1,0 +1,184 @@
+"""Looking at boards, finished games and games that might be: nothing here changes a board."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import games
+from games import SKIP, Illegal
+from pbm import dice, letters
+from pbm.board import Board, Point
+from pbm.letters import Letter
+from pbm.session import Refused, Session
+from pbm.store import BoardRow
+
+LISTED_FOR = timedelta(days=14)
+"""How long a list shows a board that is over."""
+
+
+def show(session: Session, game: str, words: Sequence[str], reader: str | None = None) -> list[Letter]:
+    """Boards, each as it is or as it was after so many moves, as *reader* may see it."""
+    with session.reading():
+        found, missing = [], []
+        for word in words:
+            try:
+                letter = letters.of_board(find_point(session, game, word), to=reader, is_full=True)
+                found.append(letter._replace(to=None))
+            except Refused as why:
+                missing.append(str(why))
+        if not found:
+            raise Refused("\n".join(missing))
+        if missing:
+            found.append(letters.note("\n".join(missing), subject="Show summary", answer=f"{game} games"))
+        return session.answer(None, *found)
+
+
+def showas(session: Session, game: str, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
+    """Boards as one player sees them."""
+    with session.writing():
+        return show(session, game, words, session.signed(userid, password))
+
+
+def preview(session: Session, game: str, options: Sequence[str], words: Sequence[str]) -> list[Letter]:
+    """What a board would look like after some moves; nothing is stored, and no dice are thrown."""
+    with session.reading():
+        if words[0].lower() == "new":
+            if words[1:2] != ["2"]:
+                raise Refused(f"{letters.title(game)} is for 2 players: {game} preview new 2 [-options] MOVE ...")
+            row = BoardRow(game, "new", " ".join(options), "first", "second", b"", session.now())
+            board, moves, is_present = Board(row, [], {}, throws_dice=False), words[2:], False
+        else:
+            if options:
+                raise Refused(f"The options of board {words[0]} are set, so {options[0]} cannot be given.")
+            point = find_point(session, game, words[0])
+            if point.is_over and len(words) > 1:
+                raise Refused(f"The game has ended: {letters.status(point.board.row)}.")
+            is_present = point.moves == len(point.board.turns)
+            board, moves = point.board.until(point.moves), words[1:]
+        point = _preview(board, moves, session.now(), is_present=is_present)
+        return session.answer(None, letters.of_board(point, to=None, kind="Preview", is_full=True))
+
+
+def games_table(session: Session, game: str, numbers: Sequence[str]) -> list[Letter]:
+    """A table of boards: those that are named, or all active ones and those that ended lately."""
+    with session.reading():
+        rows = (
+            [find_row(session, game, number) for number in numbers]
+            if numbers
+            else session.store.boards(game, session.now() - LISTED_FOR)
+        )
+        lines = [("Board", "Moves", "Players", "Status", "Options")]
+        lines += [
+            (row.board, str(row.moves), f"{row.first_player} {row.second_player}", letters.status(row), row.options)
+            for row in rows
+        ]
+        text = letters.table(lines) if rows else f"There are no boards of {letters.title(game)}."
+        subject = f"List of {letters.title(game)} games"
+        data = {"boards": [_listed(row) for row in rows]}
+        answer = f"{game} show {rows[0].board}" if rows else f"{game} challenge USERID1 USERID2"
+        return session.answer(None, letters.note(text, subject=subject, answer=answer, data=data))
+
+
+def list_games(session: Session, names: Sequence[str]) -> list[Letter]:
+    """How many boards of each game there are; or, of games that are named, which ones."""
+    for name in names:
+        if not games.exists(name):
+            raise Refused(f"There is no game {name!r}; there are {', '.join(games.names())}.")
+    if names:
+        return [letter for name in dict.fromkeys(names) for letter in games_table(session, name, [])]
+    with session.reading():
+        counts = {name: session.store.active_boards(name) for name in games.names()}
+    lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
+    note = letters.note(letters.table(lines), subject="List of games", answer="help GAME", data={"games": counts})
+    return session.answer(None, note)
+
+
+def check_dice(session: Session, game: str, number: str) -> list[Letter]:
+    """Compare every throw of a board that is over with the secret that the players were promised."""
+    with session.reading():
+        board = find_board(session, game, number)
+    if not games.needs_dice(board.states[0]):
+        raise Refused(f"{letters.title(game)} is played without dice.")
+    if not board.is_over:
+        raise Refused("The game is not over; until then nobody is told the secret of its dice.")
+    secret = board.row.secret
+    throws = [(turn.dice, dice.throw(secret, board.name, n, len(turn.dice))) for n, turn in enumerate(board.turns)]
+    wrong = [str(n) for n, (stored, derived) in enumerate(throws, 1) if stored != derived]
+    if wrong:
+        raise Refused(f"The dice of these moves do not follow from the secret: {', '.join(wrong)}.")
+    lines = [("Move", "Dice"), *((str(n), " ".join(map(str, stored))) for n, (stored, _) in enumerate(throws, 1))]
+    proof = f"Secret:  {secret.hex()}\nSHA-256: {dice.commitment(secret)}"
+    verdict = f"All {len(throws)} throws follow from the secret. Compare its SHA-256 with your first mail's."
+    text = f"{letters.table(lines)}\n\n{verdict}\n\n{proof}"
+    data = {"secret": secret.hex(), "sha256": dice.commitment(secret), "dice": [stored for stored, _ in throws]}
+    subject = f"{letters.title(game)} Board {number} Dice"
+    return session.answer(None, letters.note(text, subject=subject, answer=f"{game} show {number}", data=data))
+
+
+def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: bool) -> Point:
+    """Play moves on a board that is not stored. Raises Refused with the board as it is then."""
+    board.row = board.row._replace(secret=b"", comment=None)
+    for number, word in enumerate(words):
+        if board.turn is None:
+            break
+        name, equals, numbers = word.partition("=")
+        if name.lower() == "dice" and equals:
+            if number == 0 and is_present and games.needs_dice(board.state):
+                why = "The dice of this turn are thrown already; dice= is for the turns after it."
+                raise Refused(why, point=board.present)
+            if not re.fullmatch("[1-6](,[1-6])?", numbers, re.ASCII):
+                raise Refused(f"{word!r} should be dice= and one or two numbers from 1 to 6, such as dice=4,2.")
+            board.set_dice(tuple(int(die) for die in numbers.split(",")))
+            continue
+        if games.needs_dice(board.state) and not board.state.dice:
+            why = f"The dice for {word} are not thrown yet; write for example dice=4,2 before it."
+            raise Refused(why, point=board.present)
+        try:
+            board.play(board.turn, board.state.parse(word), now)
+        except Illegal as why:
+            raise Refused(f"{word}: {why}", point=board.present) from why
+        while board.turn is not None and not games.needs_dice(board.state) and board.state.must_skip:
+            board.play(board.turn, SKIP, now, automatic=True)
+    return board.present
+
+
+def _listed(row: BoardRow) -> dict[str, object]:
+    """A board in a list, as ``--json`` prints it."""
+    return {
+        "board": row.board,
+        "game": row.game,
+        "players": [row.first_player, row.second_player],
+        "options": row.options,
+        "turn": row.turn,
+        "winner": (row.winner or "draw") if row.ended else None,
+        "moves": row.moves,
+        "over": row.ended is not None,
+    }
+
+
+def find_row(session: Session, game: str, number: str) -> BoardRow:
+    """The stored row of a board. Raises Refused if there is no such board."""
+    row = session.store.board(game, number.lower()) if is_board(number) else None
+    if row is None:
+        raise Refused(f"There is no {letters.title(game)} board {number!r}.")
+    return row
+
+
+def find_board(session: Session, game: str, number: str) -> Board:
+    """A board. Raises Refused if there is none of that number."""
+    row = find_row(session, game, number)
+    return Board(row, session.store.turns(game, row.board), session.store.queued(game, row.board))
+
+
+def find_point(session: Session, game: str, word: str) -> Point:
+    """A board as it is, or at ``#n`` as it was after n moves; negative numbers count back from the end."""
+    number, mark, text = word.partition("#")
+    if mark and not re.fullmatch("-?[0-9]{1,9}", text, re.ASCII):
+        raise Refused(f"{word!r} is no board at a move; write {number}#N with a number of moves.")
+    board = find_board(session, game, number)
+    return board.after(int(text)) if mark else board.present
+
+
+def is_board(word: str) -> bool:
+    """Whether a word can be the name of a board; nothing else is ever looked up."""
+    return re.fullmatch("[0-9]{1,12}|[a-z]{1,12}[0-9]{1,6}", word.lower(), re.ASCII) is not None

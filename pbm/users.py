@@ -1,0 +1,137 @@
+"""Users: signing up, addresses and their confirmation, passwords."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+
+import games
+from pbm import letters
+from pbm.letters import Letter
+from pbm.session import Refused, Session
+
+RESERVED = frozenset(
+    (
+        "accept",
+        "active",
+        "all",
+        "board",
+        "html",
+        "inactive",
+        "new",
+        "next",
+        "nobody",
+        "reject",
+        "standard",
+        "tournament",
+    )
+)
+"""Words of the command language that cannot be userids; nor can the names of games."""
+MOST_ADDRESSES = 5
+"""How many addresses a user may have."""
+
+
+def signup(session: Session, userid: str, password: str, addresses: Sequence[str]) -> list[Letter]:
+    """Add a user."""
+    name = userid.lower()
+    if not re.fullmatch(r"[a-z][a-z0-9._-]{1,15}", name, re.ASCII):
+        raise Refused("A userid is 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter.")
+    if name in RESERVED or games.exists(name):
+        raise Refused(f"{name} is a word of the command language; please choose another userid.")
+    _check_new_password(password)
+    with session.writing():
+        if session.store.password_of(name) is not None:
+            raise Refused(f"There is a user {name} already; please choose another userid.")
+        session.store.add_user(name, session.server.passwords.hash(password), session.now())
+        return _set_addresses(session, name, addresses, f"{name} is signed up.")
+
+
+def confirm_address(session: Session, code: str) -> list[Letter]:
+    """Take the answer to a confirmation mail."""
+    with session.writing():
+        confirmed = session.store.confirm(_digest(code.lower()), session.now())
+        if confirmed is None:
+            raise Refused("This code confirms no address; it was used already, or a newer one has replaced it.")
+        userid, address = confirmed
+        text = f"{address} is confirmed: mails for {userid} go there from now on."
+        return session.answer(None, _settled(text, "help tutorial", userid=userid, address=address))
+
+
+def change_password(session: Session, userid: str, old: str, new: str) -> list[Letter]:
+    """Give a user another password, and tell him so at all his addresses."""
+    with session.writing():
+        name = session.signed(userid, old)
+        _check_new_password(new)
+        session.store.set_password(name, session.server.passwords.hash(new))
+        letter = _settled(f"The password of {name} was changed.", "help", userid=name)
+        return session.answer(name, letter._replace(to=name))
+
+
+def change_address(session: Session, userid: str, password: str, addresses: Sequence[str]) -> list[Letter]:
+    """Replace the addresses of a user; the old ones are told."""
+    with session.writing():
+        name = session.signed(userid, password)
+        if not addresses and session.sender is None:
+            raise Refused("In a shell there is no sender's address to take; write the new ones behind the password.")
+        notice = f"The addresses of {name} are being changed. Mail goes here until a new one is confirmed."
+        if any(address.confirmed for address in session.store.addresses(name)):
+            session.queue(_settled(notice, "help change address", userid=name)._replace(to=name))
+        return _set_addresses(session, name, addresses, f"The addresses of {name} were changed.")
+
+
+def _set_addresses(session: Session, name: str, addresses: Sequence[str], done: str) -> list[Letter]:
+    """Give a user new addresses, and say that it is *done*.
+
+    In a shell they are confirmed at once; by mail each gets a confirmation mail, which has to be answered first.
+    """
+    chosen = list({address.lower(): address for address in addresses or filter(None, [session.sender])}.values())
+    if len(chosen) > MOST_ADDRESSES:
+        raise Refused(f"These are {len(chosen)} addresses; a user may have {MOST_ADDRESSES}.")
+    for address in chosen:
+        if not is_address(address) or address.lower() == session.server.address.lower():
+            raise Refused(f"{address!r} cannot be a player's mail address.")
+    confirmed = [address.address.lower() for address in session.store.addresses(name) if address.confirmed]
+    tokens = {} if session.sender is None else {
+        address: session.server.random_bytes(16).hex() for address in chosen if address.lower() not in confirmed
+    }  # fmt: skip
+    session.store.replace_addresses(
+        name, {address: _digest(tokens[address]) if address in tokens else None for address in chosen}, session.now()
+    )
+    for address, token in tokens.items():
+        if not session.store.take("confirmation", address, 1, session.now()):
+            raise Refused(f"A confirmation mail has gone to {address} today already; another one can go tomorrow.")
+        session.mail(address, _confirmation(name, token))
+    if session.sender in tokens:
+        return []  # that address gets nothing but the confirmation mail before it has answered it
+    asked = f" Mail will go to {' and '.join(tokens)} when the confirmation mail there is answered." if tokens else ""
+    return session.answer(None, _settled(done + asked, "help tutorial", userid=name, addresses=chosen))
+
+
+def is_address(text: str) -> bool:
+    """Whether a text looks like a mail address: one @, a host, and no blanks, quotes, brackets or slashes."""
+    pattern = r"""[^\s@"'<>()\[\]\\,:;`|/]{1,64}@[a-z0-9][a-z0-9.-]*"""
+    return text.isascii() and len(text) <= 254 and re.fullmatch(pattern, text, re.IGNORECASE) is not None
+
+
+def _check_new_password(password: str) -> None:
+    if not 6 <= len(password) <= 256:
+        raise Refused("A password has 6 to 256 characters.")
+    if password.startswith("-") or re.search(r"""[\s"':]""", password):
+        raise Refused("A password has no blanks, quotes or colons in it, and does not start with a hyphen.")
+
+
+def _digest(code: str) -> str:
+    """What is stored of a code that is mailed."""
+    return hashlib.sha256(code.encode()).hexdigest()
+
+
+def _settled(text: str, answer: str, **data: object) -> Letter:
+    return letters.note(text, subject="pbm settings", answer=answer, data=data)
+
+
+def _confirmation(name: str, token: str) -> Letter:
+    text = (
+        f"Somebody gave this address for the user {name} of this play-by-mail server.\n\n"
+        "If it was you, answer this mail as it is, without changing its subject.\n"
+        "If it was not, do nothing, and no other mail will come."
+    )
+    return letters.note(text, subject=f"confirm-address {token}", answer=f"confirm-address {token}")
