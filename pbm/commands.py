@@ -1,0 +1,368 @@
+"""The command language: one click tree for shell and mail. Words go in, letters come out.
+
+Each command is declared once, with its arguments and its help text; there is no rule of a game here, and no SQL.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from typing import Any, Concatenate, NamedTuple, ParamSpec
+
+import click
+
+import games
+from games import Illegal
+from pbm import help as helps
+from pbm import letters, look, play, users, words
+from pbm.letters import Letter
+from pbm.session import Refused, Session
+
+Letters = list[Letter]
+P = ParamSpec("P")
+
+
+class Misused(Refused):
+    """A line that is no command, or not the way its command is written."""
+
+    status = 2
+
+
+class Line(click.Command):
+    """A command of the language: words, among which options may stand."""
+
+    def __init__(self, *args: Any, takes_options: bool = False, **kwargs: Any) -> None:
+        """Declare a command, which may take the options of a game."""
+        super().__init__(*args, **kwargs)
+        self.add_help_option = False  # `--help` would print and leave; the shell reads it as `help COMMAND`
+        self.takes_options = takes_options
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the options out of the words, and let click deal out the others."""
+        options, others = words.split(args, self.begins_moves)
+        if self.takes_options:
+            ctx.params["options"] = options
+        elif options:
+            raise Refused(f"`{path(ctx)}` takes no option {options[0]}.")
+        if wrong := self.wrong_number(others):
+            raise Misused(f"These are {wrong} words. The command is written:\n\n  {self.syntax(path(ctx))}")
+        return super().parse_args(ctx, ["--", *others])
+
+    def wrong_number(self, others: Sequence[str]) -> str:
+        """Whether so many words are too few or too many for the command; empty if they are right."""
+        least = sum(parameter.required for parameter in self.params)
+        most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
+        return "too few" if len(others) < least else "too many" if len(others) > most else ""
+
+    def syntax(self, name: str) -> str:
+        """How the command is written; *name* is what stands in front of its words, such as ``spiro move``."""
+        options = ["[-options]"] if self.takes_options else []
+        ctx = click.Context(self)
+        return " ".join([name, *options, *(parameter.make_metavar(ctx) for parameter in self.params)])
+
+    def begins_moves(self, others: list[str], word: str) -> bool:
+        """Whether a word behind *others* begins a move, so that hyphens begin no options from there on."""
+        if self.name == "preview" and [other.lower() for other in others] == ["new", "2"]:
+            return not words.is_option(word)
+        return len(others) < len(self.params) and self.params[len(others)].name in {"move", "moves"}
+
+
+class GameLine(Line):
+    """A command of a game, which is told the name of the game."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Add the game to the arguments."""
+        ctx.params["game"] = path(ctx).partition(" ")[0]
+        return super().parse_args(ctx, args)
+
+
+class Group(click.Group):
+    """Commands that begin with the same word, which may be in any case and shortened where the language allows it."""
+
+    def __init__(self, *args: Any, command_class: type[Line] = Line, **kwargs: Any) -> None:
+        """Declare a group of commands of one class."""
+        super().__init__(*args, **kwargs)
+        self.add_help_option = self.no_args_is_help = False
+        self.command_class = command_class
+
+    def lines(self, prefix: str = "") -> Iterator[tuple[str, Line]]:
+        """All commands, each behind the words that lead to it."""
+        for name, command in sorted(self.commands.items()):
+            if isinstance(command, Group):
+                yield from command.lines(f"{prefix}{name} ")
+            elif isinstance(command, Line):
+                yield f"{prefix}{name}", command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str, click.Command, list[str]]:
+        """The command that the first word means. Raises Misused if it means none."""
+        name = words.command(args[0])
+        found = self.get_command(ctx, name)
+        if found is None:
+            what = f"command `{path(ctx)} {args[0]}`" if path(ctx) else f"game or command {args[0]!r}"
+            where = f"{path(ctx)} help" if path(ctx) in games.names() else "help commands"
+            raise Misused(f"There is no {what}; `{where}` tells what there is.")
+        return name, found, args[1:]
+
+
+class Root(Group):
+    """All commands that begin a line: the global ones, and those of each game behind its name."""
+
+    def __init__(self, name: str, game: Group) -> None:
+        """Declare a tree without global commands."""
+        super().__init__(name)
+        self.game = game
+
+    def lines(self, prefix: str = "") -> Iterator[tuple[str, Line]]:
+        """All commands, those of a game first."""
+        yield from self.game.lines(f"{prefix}GAME ")
+        yield from super().lines(prefix)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of that name, or the commands of the game of that name."""
+        return super().get_command(ctx, name) or (self.game if games.exists(name) else None)
+
+
+def path(ctx: click.Context | None) -> str:
+    """The words that led to a command, such as ``spiro move``."""
+    names: list[str] = []
+    while ctx and ctx.parent:
+        names.insert(0, str(ctx.info_name))
+        ctx = ctx.parent
+    return " ".join(names)
+
+
+def run(tree: Root, line: Sequence[str], front: "Front") -> Letters:
+    """Carry out a command, which opens a session, and so a database, when it needs one.
+
+    Raises Refused, and Misused if it is no command.
+    """
+    tidied = words.tidied(line, games.exists)
+    if not tidied:
+        raise Misused("There is no command; `help` tells what there is.")
+    try:
+        answers: Letters = tree.main(tidied, prog_name="pbm", standalone_mode=False, obj=front)
+    except click.UsageError as why:  # a game or `change` without a command behind it
+        raise Misused(f"{why.format_message()} `help commands` tells what there is.") from why
+    except Illegal as why:
+        raise Refused(str(why)) from why
+    return answers
+
+
+def refusal(why: Refused, tree: Root, line: Sequence[str], body: str = "") -> Letter:
+    """What is answered to a line that was refused: the reason, the board if he may see it, and what he wrote.
+
+    Passwords are masked. Of a line that is not understood, that is every word but the first two.
+    """
+    tidied = words.tidied(line, games.exists)
+    secrets = _passwords(tree, tidied)
+    if secrets is None:
+        secrets = tidied[2:]
+    quoted = [" ".join("PASSWORD" if word in secrets else word for part in line for word in part.split())]
+    quoted += words.masked(body, secrets).splitlines()
+    name = tidied[0].lower() if tidied and games.exists(tidied[0].lower()) else "pbm"
+    return letters.of_error(str(why), quoted, subject=why.subject, game=name, point=why.point, status=why.status)
+
+
+def _passwords(tree: Root, tidied: Sequence[str]) -> list[str] | None:
+    """The words of a line that stand in the place of a password; None if the line is not understood."""
+    node: click.Command | None = tree
+    rest = list(tidied)
+    while isinstance(node, Group) and rest:
+        node = node.get_command(click.Context(tree), words.command(rest.pop(0)))
+    if not isinstance(node, Line):
+        return None
+    _, others = words.split(rest, node.begins_moves)
+    if node.wrong_number(others):
+        return None
+    given = list(zip((parameter.name or "" for parameter in node.params), others, strict=False))
+    if any(name == "board" and not look.is_board(word.partition("#")[0]) for name, word in given):
+        return None  # a word is missing or too much, and another one may be the password
+    return [word for name, word in given if "password" in name]
+
+
+class Front(NamedTuple):
+    """Where commands come from."""
+
+    session: Callable[[], Session]
+    """Opens what a command needs."""
+    read_password: Callable[[], str] = lambda: "-"
+    """Asked for a password that is written as a hyphen."""
+
+
+class PasswordType(click.ParamType[str]):
+    """A password; a hyphen stands for one that is given in another way."""
+
+    name = "password"
+
+    def convert(self, value: str, _: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The password itself."""
+        front: Front | None = ctx.obj if ctx else None
+        return front.read_password() if front and value == "-" else value
+
+
+def in_session(function: Callable[Concatenate[Session, P], Letters]) -> Callable[P, Letters]:
+    """Give a command its session. No password that the command takes is left in the text that goes with it."""
+
+    @wraps(function)
+    def command(*args: P.args, **kwargs: P.kwargs) -> Letters:
+        ctx = click.get_current_context()
+        session: Session = ctx.obj.session()
+        secrets = [value for name, value in ctx.params.items() if "password" in name and value]
+        return function(session._replace(comment=words.masked(session.comment, secrets)), *args, **kwargs)
+
+    return command
+
+
+BOARD = click.argument("board")
+BOARDS = click.argument("boards", nargs=-1, required=True, metavar="BOARD[#n]...")
+USERID = click.argument("userid")
+PASSWORD = click.argument("password", type=PasswordType())
+MOVE = click.argument("move", metavar="MOVE[#n]", type=click.UNPROCESSED)
+ADDRESSES = click.argument("addresses", nargs=-1)
+
+
+game = Group("GAME", command_class=GameLine)
+root = Root("pbm", game)
+change = Group("change", help="Change something about yourself.")
+root.add_command(change)
+
+
+@root.command("help")
+@click.argument("subjects", nargs=-1, metavar="[SUBJECT]...")
+@in_session
+def help_(session: Session, subjects: tuple[str, ...]) -> Letters:
+    """Explain a subject: `commands`, `tutorial`, a game or a command."""
+    return session.answer(None, *(helps.letter(subject.lower(), root) for subject in subjects or [""]))
+
+
+@root.command()
+@USERID
+@PASSWORD
+@ADDRESSES
+@in_session
+def signup(session: Session, userid: str, password: str, addresses: tuple[str, ...]) -> Letters:
+    """Become a user. Without an address, mail goes to the one that the command came from."""
+    return users.signup(session, userid, password, addresses)
+
+
+@root.command("confirm-address")
+@click.argument("code")
+@in_session
+def confirm_address(session: Session, code: str) -> Letters:
+    """Confirm a mail address with the code that was mailed to it."""
+    return users.confirm_address(session, code)
+
+
+@change.command("password")
+@USERID
+@click.argument("password", metavar="OLD", type=PasswordType())
+@click.argument("new_password", metavar="NEW", type=PasswordType())
+@in_session
+def change_password(session: Session, userid: str, password: str, new_password: str) -> Letters:
+    """Get another password."""
+    return users.change_password(session, userid, password, new_password)
+
+
+@change.command("address")
+@USERID
+@PASSWORD
+@ADDRESSES
+@in_session
+def change_address(session: Session, userid: str, password: str, addresses: tuple[str, ...]) -> Letters:
+    """Get mail at other addresses. The old ones serve until a new one is confirmed."""
+    return users.change_address(session, userid, password, addresses)
+
+
+@root.command("list")
+@click.argument("names", nargs=-1, metavar="[GAME]...")
+@in_session
+def list_(session: Session, names: tuple[str, ...]) -> Letters:
+    """Say how many boards each game has, or list the boards of some games."""
+    return look.list_games(session, [name.lower() for name in names])
+
+
+@root.command("dice")
+@click.argument("name", metavar="GAME")
+@BOARD
+@in_session
+def dice(session: Session, name: str, board: str) -> Letters:
+    """Check all dice of a finished board against the secret that they came from."""
+    return look.check_dice(session, name.lower(), board)
+
+
+@game.command(takes_options=True)
+@click.argument("userid1")
+@click.argument("userid2")
+@in_session
+def challenge(session: Session, game: str, options: list[str], userid1: str, userid2: str) -> Letters:
+    """Start a board, on which userid1 moves first."""
+    return play.challenge(session, game, options, (userid1, userid2))
+
+
+@game.command()
+@BOARD
+@USERID
+@PASSWORD
+@MOVE
+@in_session
+def move(session: Session, game: str, board: str, userid: str, password: str, move: str) -> Letters:
+    """Play a move; #n behind it makes sure that it is played as move number n only.
+
+    In the place of a move, `resign` gives up, and `unresign` takes that back while it is not your turn.
+    """
+    return play.move(session, game, board, move, userid=userid, password=password)
+
+
+@game.command()
+@BOARD
+@USERID
+@PASSWORD
+@in_session
+def resign(session: Session, game: str, board: str, userid: str, password: str) -> Letters:
+    """Give up, now or when your turn comes. Before both players have moved, it removes the board."""
+    return play.move(session, game, board, "resign", userid=userid, password=password)
+
+
+@game.command()
+@BOARDS
+@in_session
+def show(session: Session, game: str, boards: tuple[str, ...]) -> Letters:
+    """Show boards as they are, or after n moves; #-1 is one move ago."""
+    return look.show(session, game, boards)
+
+
+@game.command()
+@USERID
+@PASSWORD
+@BOARDS
+@in_session
+def showas(session: Session, game: str, userid: str, password: str, boards: tuple[str, ...]) -> Letters:
+    """Show boards as one player sees them, with what only he may know."""
+    return look.showas(session, game, userid, password, boards)
+
+
+@game.command(takes_options=True)
+@click.argument("board", metavar="BOARD[#n]")
+@click.argument("moves", nargs=-1, type=click.UNPROCESSED)
+@in_session
+def preview(session: Session, game: str, options: list[str], board: str, moves: tuple[str, ...]) -> Letters:
+    """Show what moves would lead to, on a board or on a new one (`preview new 2`); nothing is played.
+
+    In games with dice, the first move on the board as it is uses the dice that lie there; each later one needs
+    `dice=4,2` in front of it.
+    """
+    return look.preview(session, game, options, [board, *moves])
+
+
+@game.command("games")
+@click.argument("boards", nargs=-1)
+@in_session
+def games_(session: Session, game: str, boards: tuple[str, ...]) -> Letters:
+    """List boards in a table: those named, or the active ones and those that ended lately."""
+    return look.games_table(session, game, boards)
+
+
+@game.command("help")
+@in_session
+def help_of_game(session: Session, game: str) -> Letters:
+    """Explain the rules and the notation of the game."""
+    return session.answer(None, helps.letter(game, root))

@@ -1,0 +1,67 @@
+"""The grammar of a command line, before the commands themselves are known to be right.
+
+A line is words. Those that start with a hyphen are options wherever they stand, up to the place of a move, whose words
+are taken as they are: ``-e3,+f6`` is a move of Papagra, ``--`` is the pass. See `pbm help commands`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+REPLIES = re.compile(r"(re|fwd?|aw|wg|sv|vs|antw|tr|rif|nag)(\[\d+\]|\^\d+)?:", re.IGNORECASE | re.ASCII)
+"""What mail programs put in front of the subject that they answer or forward, and what our reminders begin with."""
+FULL = {"challenge": "chall", "preview": "prev"}
+"""Commands that may be shortened, down to these words."""
+SYNONYMS = {"board": "move", "mvoe": "move", "add": "signup"}
+
+
+def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:
+    """The words of a line without what mail programs and our own subjects add, command words first.
+
+    Words may hold blanks, as those of a shell can. Options in front of the second word come behind it.
+    """
+    words = [word for part in line for word in part.split() if word != "**"]
+    while words and (match := REPLIES.match(words[0])):
+        words[:1] = [rest] if (rest := words[0][match.end() :]) else []
+    if len(words) > 1 and words[0].lower() == "new" and is_game(words[1].lower()):
+        del words[0]
+    options: list[str] = []
+    commands: list[str] = []
+    while words and len(commands) < 2:
+        (options if is_option(words[0]) else commands).append(words.pop(0))
+    return commands + options + words
+
+
+def is_option(word: str) -> bool:
+    """Whether a word in front of the moves is an option; one or two bare hyphens are none."""
+    return word.startswith("-") and word not in {"-", "--"}
+
+
+def split(words: Sequence[str], begins_moves: Callable[[list[str], str], bool]) -> tuple[list[str], list[str]]:
+    """The options among the words behind a command, and the other words.
+
+    *begins_moves* tells from the other words so far and the next word whether that one begins a move. From there on
+    every word belongs to a move, and blanks next to a comma are dropped.
+    """
+    options: list[str] = []
+    others: list[str] = []
+    for at, word in enumerate(words):
+        if begins_moves(others, word):
+            return options, others + re.sub(r"\s*,\s*", ",", " ".join(words[at:])).split()
+        (options if is_option(word) else others).append(word)
+    return options, others
+
+
+def command(word: str) -> str:
+    """The command that a word means: itself, one that it is short for, or one that it is another name of."""
+    word = word.lower()
+    for full, short in FULL.items():
+        if full.startswith(word) and word.startswith(short):
+            return full
+    return SYNONYMS.get(word, word)
+
+
+def masked(text: str, secrets: Iterable[str]) -> str:
+    """A text with each of the secrets replaced by the word PASSWORD."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, "PASSWORD")
+    return text
