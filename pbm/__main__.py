@@ -1,0 +1,37 @@
+"""The programs `pbm`, and `spiro` and the other games, each of which is `pbm` with the name of the game in front."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    """Run `pbm` with the arguments of the process."""
+    _leave(sys.argv[1:])
+
+
+def main_of_game() -> None:
+    """Run `pbm` for the game that the program is named after."""
+    _leave([Path(sys.argv[0]).stem, *sys.argv[1:]])
+
+
+def _leave(args: list[str]) -> None:
+    """Run the shell. Whatever happens, the user gets a sentence and no traceback."""
+    from pbm import shell
+
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        status = shell.main(args)
+    except KeyboardInterrupt:
+        status = 130
+    except Exception as error:
+        if "PBM_DEBUG" in os.environ:
+            raise
+        sys.stderr.write(f"pbm has a fault here ({type(error).__name__}: {error}); PBM_DEBUG=1 shows where.\n")
+        status = 1
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()

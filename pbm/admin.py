@@ -1,0 +1,138 @@
+"""Commands for whoever runs the server. They are for the shell alone; no mail can give them."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+import games
+from pbm import letters, mail, shell
+from pbm.settings import address, open_server, transport
+from pbm.store import Unusable
+
+EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
+"""What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
+
+admin = click.Group("pbm")
+
+
+def main(args: Sequence[str], *, as_json: bool) -> int:
+    """Carry out an operator's command, and return the exit status."""
+    try:
+        status: int | None = admin.main(list(args), prog_name="pbm", standalone_mode=False, obj=as_json)
+    except click.NoSuchOption as why:
+        return _fail(why.format_message(), 1, as_json=as_json)
+    except click.UsageError as why:
+        usage = f"\n\n{why.ctx.get_usage()}" if why.ctx else ""
+        return _fail(why.format_message() + usage, 2, as_json=as_json)
+    except (Unusable, ValueError, OSError) as why:
+        return _fail(str(why), 1, as_json=as_json)
+    return status or 0
+
+
+def help_on(name: str) -> str:
+    """The help text of an operator's command."""
+    command = admin.commands[name]
+    return command.get_help(click.Context(command, info_name=name, parent=click.Context(admin, info_name="pbm")))
+
+
+@admin.command()
+@click.argument("game")
+def referee(game: str) -> int:
+    r"""Answer requests about a game, a line each, on standard input; for robots and tests.
+
+    \b
+    new [OPTIONS]    begin a game          play MOVE     play a move
+    dice 4 4         set the dice          random        play any legal move
+    seed N           make chance repeat    moves [MOST]  count and list the moves
+    position JSON    set up a position     undo          take back the last move
+    state            the position in JSON  board         the board as drawn
+    quit             end
+    """
+    from pbm import referee as protocol
+
+    if not games.exists(game.lower()):
+        return _fail(f"There is no game {game!r}; there are {', '.join(games.names())}.", 2, as_json=False)
+    sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
+    protocol.run(game.lower(), sys.stdin, sys.stdout)
+    return 0
+
+
+@admin.command()
+@click.option("--listen", default="127.0.0.1:8025", show_default=True, metavar="HOST:PORT", help="0 is a free port.")
+@click.option("--lmtp", is_flag=True, help="Speak LMTP instead of SMTP.")
+def serve(listen: str, *, lmtp: bool) -> None:
+    """Take mail by SMTP, and send what is in the outbox, until told to end."""
+    import asyncio
+
+    from pbm import serve as server
+
+    host, colon, port = listen.rpartition(":")
+    if not (colon and port.isdecimal() and int(port) < 65536):
+        raise click.UsageError(f"--listen={listen} is not HOST:PORT.")
+    asyncio.run(server.serve(open_server, transport(), host.strip("[]"), int(port), lmtp=lmtp))
+
+
+@admin.command()
+def deliver() -> int:
+    """Handle one mail from standard input, as mail servers pipe it to a program.
+
+    The envelope is SENDER and RECIPIENT from the environment, or else the first Return-Path and Delivered-To. The exit
+    status is 0 when the mail is handled, 75 when it has to come again, and 65 or 67 when it is too large or not for us.
+    """
+    raw = sys.stdin.buffer.read(mail.MOST_BYTES + 1)
+    if len(raw) > mail.MOST_BYTES:
+        return _fail("The mail is too large.", EX_DATAERR, as_json=False)
+    sender, recipient = mail.envelope(raw, os.environ)
+    if recipient is not None and not mail.is_ours(recipient, address()):
+        return _fail(f"{recipient} is no mailbox of this server.", EX_NOUSER, as_json=False)
+    try:
+        mail.handle(open_server(), raw, sender)
+    except Exception as why:  # whatever it is, the mail is kept and comes again
+        return _fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL, as_json=False)
+    return 0
+
+
+@admin.group()
+def outbox() -> None:
+    """Look at the mails that have still to go out, and send them."""
+
+
+@outbox.command()
+@click.pass_obj
+def flush(as_json: bool) -> int:  # click passes it by place
+    """Send all mails that are due."""
+    from pbm.outbox import flush as send
+
+    sent, failed = send(open_server(), transport())
+    _say(f"{sent} sent, {failed} not sent.", {"sent": sent, "failed": failed}, as_json=as_json)
+    return 1 if failed else 0
+
+
+@outbox.command("list")
+@click.pass_obj
+def list_(as_json: bool) -> None:
+    """List the mails that have not gone out, with what went wrong."""
+    mails = open_server().store.mails()
+    lines = [("Mail", "To", "Subject", "Tries", "Next try", "Problem")]
+    for row in mails:
+        due = f"{row.due:%Y-%m-%d %H:%M}" if row.due else "never"
+        to = row.address or f"{row.userid} (no confirmed address)"
+        lines.append((str(row.id), to, row.subject, str(row.tries), due, row.problem or ""))
+    data = [{"id": row.id, "to": row.address, "userid": row.userid, "subject": row.subject, "tries": row.tries,
+             "due": row.due and row.due.isoformat(), "problem": row.problem} for row in mails]  # fmt: skip
+    _say(letters.table(lines) if mails else "The outbox is empty.", {"mails": data}, as_json=as_json)
+
+
+def _say(text: str, data: dict[str, object], *, as_json: bool) -> None:
+    shell.say(json.dumps(data) if as_json else text)
+
+
+def _fail(text: str, status: int, *, as_json: bool) -> int:
+    if as_json:
+        shell.say(json.dumps({"error": text, "status": status}))
+    else:
+        sys.stderr.write(f"{text}\n")
+    return status

@@ -1,0 +1,47 @@
+"""Settings, all of them environment variables; the README lists them."""
+
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pbm.passwords import Passwords
+from pbm.session import Server
+from pbm.store import Store, Unusable
+
+if TYPE_CHECKING:
+    from pbm.outbox import Transport
+
+
+def database() -> Path:
+    """The path of the database: ``PBM_DB``, or else a file in the user's data folder, which is made."""
+    if chosen := os.environ.get("PBM_DB"):
+        return Path(chosen)
+    folder = Path(os.environ.get("HOME") or Path.home()) / ".local" / "share" / "pbm"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unusable(f"The folder {folder} cannot be made: {error.strerror}. Set PBM_DB to a path.") from error
+    return folder / "pbm.db"
+
+
+def address() -> str:
+    """Where the server gets its mail: ``PBM_ADDRESS``, or else ``pbm@`` this host."""
+    return os.environ.get("PBM_ADDRESS") or f"pbm@{socket.gethostname()}"
+
+
+def transport() -> "Transport":
+    """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs beside the database, in a folder that is made.
+
+    Raises ValueError if the variable names no transport.
+    """
+    from pbm import outbox
+
+    if chosen := os.environ.get("PBM_TRANSPORT"):
+        return outbox.transport(chosen)
+    return outbox.Maildirs(database().parent / "mail", make=True)
+
+
+def open_server() -> Server:
+    """The server that the settings describe. Raises Unusable."""
+    return Server(Store(database()), address(), Passwords())

@@ -1,0 +1,108 @@
+"""The shell: arguments in, the answer on standard output, errors on standard error, an exit status."""
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from pbm import commands
+from pbm.commands import Front, refusal, root
+from pbm.letters import Letter
+from pbm.session import Refused, Session
+from pbm.settings import open_server
+from pbm.store import Unusable
+
+ADMIN = frozenset({"deliver", "demo", "outbox", "referee", "serve"})
+"""Commands that only a shell has; they come from `pbm.admin`, which loads what they need."""
+
+
+class Arguments(NamedTuple):
+    """The arguments of a command."""
+
+    line: list[str]
+    as_json: bool
+    comment: str
+    """What goes with it; a hyphen means that it comes from standard input."""
+
+
+def read(args: Iterable[str]) -> Arguments:
+    """Take out what only a shell understands, wherever it stands."""
+    line: list[str] = []
+    as_json, comment, wants_help = False, "", False
+    for arg in args:
+        if arg == "--json":
+            as_json = True
+        elif arg.startswith("--comment="):
+            comment = arg.partition("=")[2]
+        elif arg in {"--help", "-h"}:
+            wants_help = True
+        else:
+            line.append(arg)
+    if wants_help:
+        line = ["help", *[word for word in line[:2] if not word.startswith("-")][-1:]]
+    return Arguments(line, as_json, comment)
+
+
+def main(args: Sequence[str]) -> int:
+    """Carry out a command: 0 if it is done, 2 if it is no command, 1 if it was refused for another reason."""
+    line, as_json, comment = read(args)
+    if line and line[0].lower() in ADMIN:
+        from pbm import admin
+
+        return admin.main([line[0].lower(), *line[1:]], as_json=as_json)
+    if line[:1] == ["help"] and len(line) == 2 and line[1].lower() in ADMIN:
+        from pbm import admin
+
+        say(admin.help_on(line[1].lower()))
+        return 0
+
+    def session() -> Session:
+        text = sys.stdin.read() if comment == "-" else comment
+        return Session(open_server(), comment=text.strip("\r\n"))
+
+    try:
+        answers = commands.run(root, line, Front(session, _read_password))
+    except (Refused, Unusable) as why:
+        return fail(refusal(why if isinstance(why, Refused) else Refused(str(why)), root, line), as_json=as_json)
+    if as_json:
+        say(json.dumps(_merged(letter.data for letter in answers)))
+    else:
+        say("\n\n".join(letter.text.rstrip() if letter.thread else letter.body for letter in answers))
+    return 0
+
+
+def say(text: str) -> None:
+    """Print an answer, whatever the terminal can show of it."""
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def fail(letter: Letter, *, as_json: bool) -> int:
+    """Print the answer to a command that was refused, and return the exit status."""
+    if as_json:
+        say(json.dumps(letter.data))
+    else:
+        sys.stderr.write(f"{letter.body}\n")
+    return int(letter.data["status"])
+
+
+def _read_password() -> str:
+    """A password that is written as a hyphen."""
+    return os.environ.get("PBM_PASSWORD") or sys.stdin.readline().rstrip("\r\n")
+
+
+def _merged(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """One object for all answers of a command; several boards become a list."""
+    found = list(parts)
+    if len(found) == 1:
+        return found[0]
+    merged: dict[str, Any] = {}
+    for part in found:
+        if "position" in part:
+            merged.setdefault("boards", []).append(part)
+        else:
+            boards = merged.get("boards", []) + part.get("boards", [])
+            merged |= part | ({"boards": boards} if boards else {})
+    return merged
