@@ -95,6 +95,14 @@ def deliver() -> int:
     return 0
 
 
+@admin.command()
+def demo() -> None:
+    """Play a whole game of Spiro by mail on a server of its own, and show the mails."""
+    from pbm import demo as show
+
+    show.run(shell.say)
+
+
 @admin.group()
 def outbox() -> None:
     """Look at the mails that have still to go out, and send them."""

@@ -1,0 +1,137 @@
+"""A whole game by mail in one view: a real server on the loopback, two players who know only what is mailed to them."""
+
+import email.policy
+import os
+import re
+import smtplib
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from email.message import EmailMessage
+from email.parser import BytesParser
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import games
+from games import DiceState
+
+SERVER = "pbm@pbm.example"
+PATIENCE = 20
+"""Seconds that a player waits for a mail before he gives up."""
+
+
+class Player:
+    """Somebody with a mail program, a seed, and no other knowledge than his mails."""
+
+    def __init__(self, name: str, folder: Path, smtp: smtplib.SMTP) -> None:
+        """Read the maildir of the player below *folder*, and write to the server over *smtp*."""
+        self.name = name
+        self.address = f"{name}@players.example"
+        self.password = f"{name}-likes-games"
+        self.inbox = folder / self.address / "new"
+        self.smtp = smtp
+        self.rng = Random(name)
+        self.seen: set[Path] = set()
+
+    def write(self, subject: str, body: str = "", answered: EmailMessage | None = None) -> None:
+        """Send a mail to the server."""
+        message = EmailMessage()
+        message["From"], message["To"], message["Subject"] = self.address, SERVER, subject
+        if answered:
+            message["In-Reply-To"] = answered["Message-ID"]
+        message.set_content(body)
+        self.smtp.send_message(message)
+
+    def receive(self) -> EmailMessage:
+        """The next mail that arrives. Raises TimeoutError if none does."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            for path in sorted(set(self.inbox.glob("*")) - self.seen):
+                self.seen.add(path)
+                return BytesParser(EmailMessage, policy=email.policy.default).parsebytes(path.read_bytes())
+            time.sleep(0.005)
+        raise TimeoutError(f"No mail came to {self.address} within {PATIENCE} seconds.")
+
+    def choose(self, state: DiceState) -> str:
+        """A move that bears off as many pieces as can be, and for the rest is left to chance."""
+        return max(state.moves(), key=lambda move: (move.count("x"), self.rng.random()))
+
+
+def run(say: Callable[[str], None]) -> None:
+    """Play the game and tell it."""
+    with TemporaryDirectory() as folder, _server(Path(folder)) as (host, port), smtplib.SMTP(host, port) as smtp:
+        say(f"A server listens on {host}:{port}. Two players write to it, each with a mail program.\n")
+        players = {name: Player(name, Path(folder) / "mail", smtp) for name in ("alice", "bob")}
+        for player in players.values():
+            _sign_up(player, say)
+        _play(players, say)
+
+
+def _sign_up(player: Player, say: Callable[[str], None]) -> None:
+    subject = f"signup {player.name} {player.password}"
+    say(f"{player.name} mails: {subject}\n")
+    player.write(subject)
+    question = player.receive()
+    say(_shown(question))
+    answer = f"Re: {question['Subject']}"
+    say(f"{player.name} answers: {answer}\n")
+    player.write(answer, answered=question)
+    say(_shown(player.receive()))
+
+
+def _play(players: dict[str, Player], say: Callable[[str], None]) -> None:
+    subject = "spiro challenge -small alice bob"
+    say(f"alice mails: {subject}\n")
+    players["alice"].write(subject, "Good luck, bob!")
+    letters = {name: player.receive() for name, player in players.items()}
+    say(_shown(letters["alice"]))
+    state = games.load("spiro").new(small=True, pieces=6)
+    say("From here on, a line for each move that is mailed, and for each that the server plays itself:\n")
+    number = 0
+    while dice := re.search(r"^(\w+).* \(\w, dice (\d)(?: and (\d))?\)\.$", _text(letters["alice"]), re.MULTILINE):
+        player = players[dice[1]]
+        state = state.roll(tuple(int(die) for die in dice.groups()[1:] if die))
+        command = _text(letters[player.name]).splitlines()[-1]
+        move = player.choose(state)
+        player.write(
+            command.replace("PASSWORD", player.password).replace("<move>", move), answered=letters[player.name]
+        )
+        letters = {name: reader.receive() for name, reader in players.items()}
+        played = re.search(r"^Last turn: (.*)$", _text(letters["alice"]), re.MULTILINE)
+        if played is None:
+            raise ValueError(f"{move} was not played:\n\n{_shown(letters[player.name])}")
+        for text in played[1].split("; "):
+            number += 1
+            say(f"{number:4}. {player.name if text == move else 'server':7} {text}")
+            state = state.play(text.removesuffix(" (Auto)"))
+    say("\nThe last mail to bob:\n")
+    say(_shown(letters["bob"]))
+
+
+@contextmanager
+def _server(folder: Path) -> Iterator[tuple[str, int]]:
+    """A server with a database in *folder*, on a free port; where it listens."""
+    settings = {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER}
+    environment = {name: value for name, value in os.environ.items() if name != "PBM_TRANSPORT"} | settings
+    command = [sys.executable, "-P", "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            line = process.stdout.readline() if process.stdout else ""
+            host, _, port = line.removeprefix("listening on ").strip().rpartition(":")
+            yield host, int(port)
+        finally:
+            process.terminate()
+
+
+def _text(message: EmailMessage) -> str:
+    return str(message.get_content()).replace("\r\n", "\n").strip()
+
+
+def _shown(message: EmailMessage) -> str:
+    """A mail as a mail program shows it, framed so that it can be told from the story."""
+    lines = [f"{name}: {message[name]}" for name in ("From", "To", "Subject", "Date")]
+    lines += ["", *_text(message).splitlines()]
+    return "\n".join(f"  | {line}".rstrip() for line in lines) + "\n"
