@@ -10,7 +10,7 @@ The rules in full, with the notation, are in help/spiro.txt.
 
 import re
 from bisect import insort
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from random import Random
@@ -25,7 +25,7 @@ def _usual_pieces(options: Mapping[str, Value]) -> Value:
     return 6 if options["small"] else 12
 
 
-OPTIONS = (
+OPTIONS: Sequence[Option] = (
     Option("small", "the small board of 4 rows (32 cells), with 6 pieces each"),
     Option("no_inwards", "a jump may not bring a piece nearer to the beginning of a path"),
     Option(

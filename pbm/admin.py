@@ -103,7 +103,7 @@ def demo() -> None:
     show.run(shell.say)
 
 
-@admin.group()
+@admin.group(no_args_is_help=False)
 def outbox() -> None:
     """Look at the mails that have still to go out, and send them."""
 

@@ -61,8 +61,8 @@ class Line(click.Command):
 
     def begins_moves(self, others: list[str], word: str) -> bool:
         """Whether a word behind *others* begins a move, so that hyphens begin no options from there on."""
-        if self.name == "preview" and [other.lower() for other in others] == ["new", "2"]:
-            return not words.is_option(word)
+        if self.name == "preview" and others[:1] and others[0].lower() == "new":
+            return len(others) > 1 and not words.is_option(word)
         return len(others) < len(self.params) and self.params[len(others)].name in {"move", "moves"}
 
 
@@ -140,8 +140,9 @@ def run(tree: Root, line: Sequence[str], front: "Front") -> Letters:
         raise Misused("There is no command; `help` tells what there is.")
     try:
         answers: Letters = tree.main(tidied, prog_name="pbm", standalone_mode=False, obj=front)
-    except click.UsageError as why:  # a game or `change` without a command behind it
-        raise Misused(f"{why.format_message()} `help commands` tells what there is.") from why
+    except click.UsageError as why:
+        behind = f" behind `{path(why.ctx)}`" if path(why.ctx) else ""
+        raise Misused(f"There is no command{behind}; `help commands` tells what there is.") from why
     except Illegal as why:
         raise Refused(str(why)) from why
     return answers
@@ -174,7 +175,7 @@ def _passwords(tree: Root, tidied: Sequence[str]) -> list[str] | None:
     if node.wrong_number(others):
         return None
     given = list(zip((parameter.name or "" for parameter in node.params), others, strict=False))
-    if any(name == "board" and not look.is_board(word.partition("#")[0]) for name, word in given):
+    if any(name == "board" and not look.is_board(word.partition("#")[0]) for name, word in given if word != "new"):
         return None  # a word is missing or too much, and another one may be the password
     return [word for name, word in given if "password" in name]
 
@@ -184,6 +185,8 @@ class Front(NamedTuple):
 
     session: Callable[[], Session]
     """Opens what a command needs."""
+    prints: bool = False
+    """Whether the answer is printed and not mailed."""
     read_password: Callable[[], str] = lambda: "-"
     """Asked for a password that is written as a hyphen."""
 
@@ -228,10 +231,10 @@ root.add_command(change)
 
 @root.command("help")
 @click.argument("subjects", nargs=-1, metavar="[SUBJECT]...")
-@in_session
-def help_(session: Session, subjects: tuple[str, ...]) -> Letters:
+@click.pass_obj
+def help_(front: Front, subjects: tuple[str, ...]) -> Letters:
     """Explain a subject: `commands`, `tutorial`, a game or a command."""
-    return session.answer(None, *(helps.letter(subject.lower(), root) for subject in subjects or [""]))
+    return _helped(front, *(subjects or [""]))
 
 
 @root.command()
@@ -362,7 +365,13 @@ def games_(session: Session, game: str, boards: tuple[str, ...]) -> Letters:
 
 
 @game.command("help")
-@in_session
-def help_of_game(session: Session, game: str) -> Letters:
+@click.pass_obj
+def help_of_game(front: Front, game: str) -> Letters:
     """Explain the rules and the notation of the game."""
-    return session.answer(None, helps.letter(game, root))
+    return _helped(front, game)
+
+
+def _helped(front: Front, *subjects: str) -> Letters:
+    """Help needs no database, but where its answer is a mail."""
+    answers = [helps.letter(subject.lower(), root) for subject in subjects]
+    return answers if front.prints else front.session().answer(None, *answers)

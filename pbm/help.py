@@ -1,10 +1,11 @@
 """Help: texts from the folder ``help``, and what the commands say of themselves."""
 
 from pathlib import Path
+from textwrap import fill, indent
 from typing import TYPE_CHECKING
 
 import games
-from pbm import letters
+from pbm import letters, words
 from pbm.letters import Letter
 from pbm.session import Refused
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent.parent / "help"
 """Beside the packages, in a checkout as in an installation."""
+EMPTY_LINE = "\n\n"
 
 
 def letter(subject: str, root: "Root") -> Letter:
@@ -30,9 +32,8 @@ def _text(subject: str, root: "Root") -> str:
         return _commands(root)
     if games.exists(subject):
         return _of_game(subject)
-    found = [
-        f"  {line.syntax(name)}\n\n{line.help}" for name, line in root.lines() if subject in (name, *name.split()[:2])
-    ]
+    meant = words.command(subject)
+    found = [f"  {line.syntax(name)}\n\n{_filled(line.help)}" for name, line in root.lines() if meant in name.split()]
     if not found:
         raise Refused(f"There is no help on {subject!r}; `help` lists the subjects.")
     return "\n\n\n".join(found)
@@ -40,8 +41,16 @@ def _text(subject: str, root: "Root") -> str:
 
 def _commands(root: "Root") -> str:
     """All commands with the first line of their help."""
-    parts = [f"{line.syntax(name)}\n    {(line.help or '').splitlines()[0]}" for name, line in root.lines()]
+    parts = [
+        f"{line.syntax(name)}\n{indent(_filled(str(line.help).partition(EMPTY_LINE)[0], 74), '    ')}"
+        for name, line in root.lines()
+    ]
     return "\n\n".join([_read("grammar"), *parts])
+
+
+def _filled(text: str | None, width: int = letters.WIDTH) -> str:
+    """A help text with its paragraphs broken into lines of that many columns."""
+    return EMPTY_LINE.join(fill(paragraph, width) for paragraph in str(text).split(EMPTY_LINE))
 
 
 def _of_game(name: str) -> str:

@@ -126,9 +126,10 @@ def picture(point: Point) -> str:
 def answer(point: Point, to: str | None) -> str:
     """The command that the reader is most likely to answer with."""
     board, row = point.board, point.board.row
-    if point.is_over:
+    if point.is_over or row.board == "new":
         options = f"{row.options} " if row.options else ""
-        return f"{row.game} challenge {options}{' '.join(reversed(board.players))}"
+        players = ("USERID1", "USERID2") if row.board == "new" else reversed(board.players)
+        return f"{row.game} challenge {options}{' '.join(players)}"
     if to and to != point.turn:
         return f"{row.game} show {row.board}"
     return f"{row.game} move {row.board} {point.turn} PASSWORD <move>#{point.moves + 1}"
@@ -174,8 +175,9 @@ def _status(point: Point) -> str:
     if point.is_over:
         why = f" ({point.board.resigned} resigned)" if point.board.resigned else ""
         return f"Won by {point.board.winner}{why}." if point.board.winner else "The game is a tie."
-    thrown = f", dice {' and '.join(map(str, point.state.dice))}" if games.needs_dice(point.state) else ""
-    side = point.board.rules.SIDES[point.state.turn] + thrown
+    state = point.state
+    thrown = f", dice {' and '.join(map(str, state.dice))}" if games.needs_dice(state) and state.dice else ""
+    side = point.board.rules.SIDES[state.turn] + thrown
     return f"{point.turn}'s turn ({side})." if point.moves else f"{point.turn}, please start ({side})."
 
 

@@ -62,7 +62,7 @@ def main(args: Sequence[str]) -> int:
         return Session(open_server(), comment=text.strip("\r\n"))
 
     try:
-        answers = commands.run(root, line, Front(session, _read_password))
+        answers = commands.run(root, line, Front(session, prints=True, read_password=_read_password))
     except (Refused, Unusable) as why:
         return fail(refusal(why if isinstance(why, Refused) else Refused(str(why)), root, line), as_json=as_json)
     if as_json:
