@@ -1,0 +1,111 @@
+"""What many tests need: a server in this process, and one that is really running."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from pbm import commands
+from pbm.commands import Front, root
+from pbm.letters import Letter
+from pbm.passwords import Passwords
+from pbm.session import Server, Session
+from pbm.store import Mail, Store
+
+ADDRESS = "pbm@pbm.example"
+PASSWORDS = {"alice": "alice-secret", "bob": "bob-secret", "carol": "carol-secret"}
+
+
+class Club:
+    """A server in this process, with a clock that stands still until it is told to move, and secrets that repeat."""
+
+    def __init__(self, path: Path) -> None:
+        self.time = datetime(2026, 11, 20, 12, tzinfo=UTC)
+        self.made = 0
+        self.store = Store(path)
+        self.server = Server(self.store, ADDRESS, Passwords(), lambda: self.time, self.random_bytes)
+
+    def random_bytes(self, count: int) -> bytes:
+        self.made += 1
+        return self.made.to_bytes(count)
+
+    def pass_time(self, **parts: int) -> None:
+        self.time += timedelta(**parts)
+
+    def say(self, line: str, comment: str = "", sender: str | None = None) -> list[Letter]:
+        """Give a command as a shell does, or by mail if there is a sender."""
+        session = Session(self.server, sender, comment)
+        return commands.run(root, [line], Front(lambda: session))
+
+    def text(self, line: str) -> str:
+        """What a command prints in a shell."""
+        return "\n".join(letter.text for letter in self.say(line))
+
+    def signed_up(self, *names: str) -> None:
+        for name in names:
+            self.say(f"signup {name} {PASSWORDS[name]} {name}@players.example")
+
+    def move(self, name: str, move: str, board: str = "101", comment: str = "") -> list[Letter]:
+        return self.say(f"spiro move {board} {name} {PASSWORDS[name]} {move}", comment)
+
+    def mails(self, name: str | None = None) -> list[Mail]:
+        """The mails in the outbox, or those of them to one user."""
+        return [mail for mail in self.store.mails() if name in (None, mail.userid)]
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> Iterator[Club]:
+    club = Club(tmp_path / "pbm.db")
+    yield club
+    club.store.close()
+
+
+@pytest.fixture
+def pair(club: Club) -> Club:
+    """alice and bob on board 101 of small Spiro, two pieces each, carol looking on; alice throws 5, then bob 4 2."""
+    club.signed_up("alice", "bob", "carol")
+    club.made = 12  # a secret that makes these dice
+    club.say("spiro challenge -small -pieces=2 alice bob")
+    return club
+
+
+class Shell:
+    """Programs started as a user starts them, on a database of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("PBM_")
+        } | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": ADDRESS}  # fmt: skip
+
+    def run(self, *args: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run `pbm` with these arguments; no traceback is ever seen."""
+        raw = stdin if isinstance(stdin, bytes) else stdin.encode()
+        command = [sys.executable, "-m", "pbm", *args]
+        done = subprocess.run(
+            command, input=raw, capture_output=True, env=self.environment | environment, check=False, timeout=60
+        )
+        out, err = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
+        assert "Traceback" not in out + err
+        return subprocess.CompletedProcess(command, done.returncode, out, err)
+
+    @contextmanager
+    def serving(self, *args: str) -> Iterator[int]:
+        """Run `pbm serve` on a free port of the loopback."""
+        command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0", *args]
+        with subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                line = process.stdout.readline() if process.stdout else ""
+                yield int(line.rpartition(":")[2])
+            finally:
+                process.terminate()
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)

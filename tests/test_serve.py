@@ -1,0 +1,272 @@
+"""Mail through real conversations: SMTP, LMTP, the pipe of a mail server, and what comes back."""
+
+import smtplib
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from email.message import EmailMessage
+
+import pytest
+from aiosmtpd.controller import Controller
+
+from conftest import ADDRESS, PASSWORDS
+from test_mail import message
+
+
+@pytest.fixture
+def players(shell):
+    """alice and bob on board 101 of small Spiro, with two pieces each."""
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
+    shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
+    shell.run("outbox", "flush")
+    return shell
+
+
+def inbox(shell, name, at_least=1):
+    """What is in a player's maildir, the oldest first, once so many mails are there."""
+    folder = shell.folder / "mail" / f"{name}@players.example" / "new"
+    end = time.monotonic() + 20
+    while len(found := list(folder.glob("*"))) < at_least and time.monotonic() < end:
+        time.sleep(0.02)
+    return [path.read_text() for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)]
+
+
+def converse(port, *mails, recipient=ADDRESS, kind=smtplib.SMTP):
+    with kind("127.0.0.1", port) as connection:
+        return [connection.sendmail("alice@players.example", [recipient], raw) for raw in mails]
+
+
+def stored_moves(shell):
+    with sqlite3.connect(shell.folder / "pbm.db") as db:
+        return db.execute("SELECT moves FROM boards").fetchone()[0]
+
+
+def test_a_stranger_becomes_a_player_and_starts_a_board_by_mail_alone(shell):
+    with shell.serving() as port:
+        for name in ("alice", "bob"):
+            sender = f"{name}@players.example"
+            converse(port, message(f"signup {name} {PASSWORDS[name]}", sender=sender))
+            [question] = inbox(shell, name)
+            subject = next(line for line in question.splitlines() if line.startswith("Subject: "))
+            converse(port, message(f"Re: {subject[9:]}", sender=sender))
+            inbox(shell, name, 2)
+        converse(port, message("Spiro challenge -small alice bob", "Hello bob"))
+        assert "Subject: New Spiro Board 101 alice **" in inbox(shell, "bob", 3)[-1]
+        assert inbox(shell, "alice", 3)[-1].rstrip().endswith("spiro move 101 alice PASSWORD <move>#1")
+
+
+def test_250_means_that_it_is_on_the_disk(players):
+    with players.serving() as port:
+        dice = players.run("spiro", "show", "101", "--json").stdout
+        assert '"moves": 0' in dice
+        with smtplib.SMTP("127.0.0.1", port) as connection:
+            connection.sendmail("x@y.example", [ADDRESS], message("spiro move 101 alice alice-secret e3:+"))
+            assert stored_moves(players) == 1
+
+
+def test_a_mail_for_anybody_else_is_refused(players):
+    with players.serving() as port:
+        for recipient in ("victim@elsewhere.example", "root@pbm.example", "pbm", "pbm@pbm.example.org"):
+            with pytest.raises(smtplib.SMTPRecipientsRefused):
+                converse(port, message("spiro games"), recipient=recipient)
+        for recipient in ("PBM@PBM.EXAMPLE", "pbm+token@pbm.example"):
+            assert converse(port, message("spiro games"), recipient=recipient) == [{}]
+
+
+def test_lmtp_answers_for_each_recipient(players):
+    with players.serving("--lmtp") as port, socket.create_connection(("127.0.0.1", port)) as raw:
+        file = raw.makefile("rwb", buffering=0)
+
+        def ask(line):
+            if line:
+                file.write(line + b"\r\n")
+            while (reply := file.readline())[3:4] == b"-":
+                pass
+            return reply[:3]
+
+        assert ask(b"") == b"220"
+        assert ask(b"LHLO mx.example") == b"250"
+        assert ask(b"MAIL FROM:<alice@players.example>") == b"250"
+        assert ask(b"RCPT TO:<pbm@pbm.example>") == b"250"
+        assert ask(b"RCPT TO:<pbm+token@pbm.example>") == b"250"
+        assert ask(b"DATA") == b"354"
+        file.write(message("spiro move 101 alice alice-secret e3:+") + b"\r\n.\r\n")
+        assert [ask(b""), ask(b"")] == [b"250", b"250"]
+        assert ask(b"NOOP") == b"250"
+    assert stored_moves(players) == 1
+
+
+def test_a_database_that_cannot_be_written_makes_the_mail_come_again(players):
+    with players.serving() as port:
+        with sqlite3.connect(players.folder / "pbm.db") as db:
+            db.execute("ALTER TABLE handled RENAME TO hidden")
+        with pytest.raises(smtplib.SMTPDataError) as refused:
+            converse(port, message("spiro games"))
+        assert refused.value.smtp_code == 451
+        with sqlite3.connect(players.folder / "pbm.db") as db:
+            db.execute("ALTER TABLE hidden RENAME TO handled")
+        assert converse(port, message("spiro games")) == [{}]
+
+
+def test_a_mail_that_is_too_large_is_refused(players):
+    with players.serving() as port, pytest.raises(smtplib.SMTPException):
+        converse(port, message("spiro games", "x\n" * 600_000))
+
+
+def deliver(shell, raw, **environment):
+    return shell.run("deliver", stdin=raw, **environment)
+
+
+def test_deliver_takes_a_mail_from_a_pipe(players):
+    raw = message("spiro move 101 alice alice-secret e3:+", message_id="<one@players.example>")
+    for _ in range(2):
+        done = deliver(players, raw)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert stored_moves(players) == 1
+
+
+def test_deliver_is_done_when_the_command_was_refused_for_its_answer_is_a_mail(players):
+    assert deliver(players, message("spiro move 101 alice wrong-secret e3:+")).returncode == 0
+    players.run("outbox", "flush")
+    assert "The userid or the password is wrong." in inbox(players, "alice", 2)[-1]
+
+
+@pytest.mark.parametrize(
+    ("environment", "header", "status"),
+    [
+        ({"RECIPIENT": "victim@elsewhere.example"}, b"", 67),
+        ({}, b"Delivered-To: victim@elsewhere.example\r\n", 67),
+        ({"RECIPIENT": ADDRESS}, b"Delivered-To: victim@elsewhere.example\r\n", 0),
+        ({"RECIPIENT": "PBM+token@pbm.example"}, b"", 0),
+        ({"PBM_DB": "/nonexistent/folder/pbm.db"}, b"", 75),
+        ({"PBM_DB": "/dev/null"}, b"", 75),
+    ],
+)
+def test_deliver_answers_in_the_exit_statuses_of_mail_servers(players, environment, header, status):
+    assert deliver(players, header + message("spiro games"), **environment).returncode == status
+
+
+def test_deliver_refuses_a_mail_that_is_too_large(players):
+    assert deliver(players, message("spiro games", "x\n" * 600_000)).returncode == 65
+
+
+@pytest.mark.parametrize("environment", [{"SENDER": ""}, {"SENDER": "MAILER-DAEMON"}])
+def test_deliver_does_not_answer_a_bounce(players, environment):
+    assert deliver(players, message("rubbish"), **environment).returncode == 0
+    assert "The outbox is empty." in players.run("outbox", "list").stdout
+
+
+def test_deliver_does_not_answer_a_bounce_that_only_its_return_path_tells(players):
+    assert deliver(players, b"Return-Path: <>\r\n" + message("rubbish")).returncode == 0
+    assert "The outbox is empty." in players.run("outbox", "list").stdout
+
+
+class Sink:
+    """A mail server that keeps what it gets, or says something else."""
+
+    def __init__(self, reply="250 OK"):
+        self.reply = reply
+        self.mails = []
+
+    async def handle_DATA(self, server, session, envelope):
+        self.mails.append(envelope)
+        return self.reply
+
+
+@pytest.mark.parametrize(
+    ("reply", "next_try", "status"), [("250 OK", None, 0), ("451 later", "20", 1), ("550 no", "never", 1)]
+)
+def test_mail_goes_out_by_smtp_and_is_kept_while_it_cannot(players, reply, next_try, status):
+    players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
+    sink = Sink(reply)
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    controller = Controller(sink, hostname="127.0.0.1", port=port)
+    controller.start()
+    try:
+        done = players.run("outbox", "flush", PBM_TRANSPORT=f"smtp://127.0.0.1:{port}")
+        assert done.returncode == status
+        assert [envelope.rcpt_tos for envelope in sink.mails] == [["bob@players.example"]]
+        assert sink.mails[0].mail_from == ADDRESS
+        assert b"Subject: Spiro Board 101 bob\r\n" in sink.mails[0].original_content
+        listed = players.run("outbox", "list").stdout
+        assert (next_try is None) == ("empty" in listed)
+        assert (next_try or "") in listed
+        again = players.run("outbox", "flush", PBM_TRANSPORT=f"smtp://127.0.0.1:{port}")
+        assert again.stdout == "0 sent, 0 not sent.\n"  # its time has not come
+    finally:
+        controller.stop()
+
+
+def test_mail_goes_out_by_the_sendmail_of_the_machine(players, tmp_path):
+    script = tmp_path / "sendmail"
+    script.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\ncat > {tmp_path}/message\n')
+    script.chmod(0o755)
+    players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
+    players.run("outbox", "flush", PBM_TRANSPORT=f"sendmail:{script}")
+    assert (tmp_path / "words").read_text() == f"-i -f {ADDRESS} -- bob@players.example\n"
+    assert "Subject: Spiro Board 101 bob\n" in (tmp_path / "message").read_text()
+    players.run("spiro", "resign", "101", "bob", "bob-secret")
+    done = players.run("outbox", "flush", PBM_TRANSPORT="sendmail:/bin/false")
+    assert (done.returncode, done.stdout) == (1, "0 sent, 1 not sent.\n")
+
+
+@pytest.mark.parametrize("setting", ["nonsense", "smtp://", "smtp://host:port", "maildir:", "pop3://x"])
+def test_a_transport_that_is_none_is_refused(players, setting):
+    done = players.run("outbox", "flush", PBM_TRANSPORT=setting)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+
+
+def test_of_folders_only_the_default_one_is_made(players, tmp_path):
+    players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
+    missing = tmp_path / "not-there"
+    done = players.run("outbox", "flush", PBM_TRANSPORT=f"maildir:{missing}")
+    assert done.returncode == 1
+    assert not missing.exists()
+    assert "No such file" in players.run("outbox", "list").stdout
+
+
+@pytest.mark.parametrize("listen", ["nonsense", "127.0.0.1:99999", "127.0.0.1:x", "256.0.0.1:0"])
+def test_a_place_to_listen_that_is_none_is_refused(players, listen):
+    done = players.run("serve", f"--listen={listen}")
+    assert done.returncode in (1, 2)
+    assert done.stderr
+
+
+def test_the_server_sends_what_other_processes_have_put_into_the_outbox(players):
+    with players.serving():
+        players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
+        assert "Last turn: e3:+" in inbox(players, "bob", 2)[-1]
+
+
+def test_the_server_ends_when_it_is_told_to(players):
+    command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
+    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline().startswith(b"listening on 127.0.0.1:")
+        process.terminate()
+        assert process.wait(10) == 0
+        assert process.stderr.read() == b""
+
+
+def test_many_connections_at_once_are_all_served(players):
+    answers = []
+
+    def ask(number):
+        raw = EmailMessage()
+        raw["From"], raw["Subject"] = f"player{number}@players.example", "spiro games"
+        answers.extend(converse(port, raw.as_bytes()))
+
+    with players.serving() as port:
+        threads = [threading.Thread(target=ask, args=[number]) for number in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert answers == [{}] * 20
+        for number in range(20):
+            assert "List of Spiro games" in inbox(players, f"player{number}")[0]

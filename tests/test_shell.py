@@ -1,0 +1,283 @@
+"""Commands through real processes (the command language, section 9), and what comes of bad input."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+import pbm
+
+from conftest import PASSWORDS
+
+SIGNED = {"PBM_PASSWORD": "alice-secret"}
+
+
+@pytest.fixture
+def board(shell):
+    """alice and bob on board 101 of small Spiro, with two pieces each."""
+    for name in ("alice", "bob", "carol"):
+        shell.run("signup", name, PASSWORDS[name])
+    shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
+    return shell
+
+
+def rows(shell):
+    with sqlite3.connect(shell.folder / "pbm.db") as db:
+        return list(db.iterdump())
+
+
+def test_an_answer_goes_to_standard_output_and_the_status_is_0(board):
+    done = board.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Last turn: e3:+" in done.stdout
+
+
+def test_a_line_may_also_be_one_argument(board):
+    assert board.run("spiro show 101").stdout == board.run("spiro", "show", "101").stdout
+
+
+@pytest.mark.parametrize("words", [("101", "alice", "-", "e3:+"), ("101", "alice", "-", "e3:+", "--json")])
+def test_a_password_may_come_from_the_environment(board, words):
+    assert board.run("spiro", "move", *words, **SIGNED).returncode == 0
+
+
+def test_a_password_may_come_from_the_first_line_of_standard_input_and_the_comment_from_the_rest(board):
+    done = board.run("spiro", "move", "101", "alice", "-", "e3:+", "--comment=-", stdin="alice-secret\nHello\nbob\n")
+    assert "alice writes:\n\nHello\nbob\n" in done.stdout
+
+
+def test_a_comment_may_stand_behind_the_move(board):
+    done = board.run("spiro", "move", "101", "alice", "alice-secret", "e3:+", "--comment=Have fun")
+    assert "alice writes:\n\nHave fun" in done.stdout
+
+
+def test_json_shows_a_board(board):
+    shown = json.loads(board.run("--json", "spiro", "show", "101").stdout)
+    assert shown.pop("dice") == shown["position"]["dice"]
+    assert shown.pop("position")["cells"] == {"e2": "OO", "e3": "XX"}
+    assert shown == {
+        "board": "101",
+        "game": "spiro",
+        "players": {"X": "alice", "O": "bob"},
+        "turn": "alice",
+        "winner": None,
+        "moves": 0,
+        "over": False,
+    }
+
+
+def test_json_shows_several_boards_as_a_list(board):
+    board.run("spiro", "challenge", "alice", "carol")
+    shown = json.loads(board.run("spiro", "show", "101", "102", "--json").stdout)
+    assert [one["board"] for one in shown["boards"]] == ["101", "102"]
+    listed = json.loads(board.run("list", "spiro", "--json").stdout)
+    assert [one["players"] for one in listed["boards"]] == [["alice", "bob"], ["alice", "carol"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [(["nonsense"], 2), (["spiro", "show", "999"], 1), (["spiro", "move", "101"], 2), (["outbox", "nonsense"], 2)],
+)
+def test_json_is_one_object_for_errors_too_and_nothing_goes_to_standard_error(board, words, status):
+    done = board.run(*words, "--json")
+    assert (done.returncode, done.stderr) == (status, "")
+    error = json.loads(done.stdout)
+    assert error["status"] == status
+    assert error["error"]
+
+
+BAD = [  # words, exit status, what the user reads
+    ([], 2, "There is no command"),
+    (["spiro"], 2, "There is no command behind `spiro`"),
+    (["chess", "move", "101"], 2, "There is no game or command 'chess'"),
+    (["spora!", "help"], 2, "There is no game or command"),
+    (["spiro", "frobnicate"], 2, "There is no command `spiro frobnicate`"),
+    (["spiro", "challenges", "alice", "bob"], 2, "There is no command `spiro challenges`"),
+    (["spiro", "challenge", "-huge", "alice", "bob"], 1, "There is no option '-huge'"),
+    (["spiro", "challenge", "-pieces", "alice", "bob"], 1, "-pieces=n takes a whole number from 1 to 99"),
+    (["spiro", "challenge", "-pieces=0", "alice", "bob"], 1, "-pieces=n takes a whole number from 1 to 99"),
+    (["spiro", "challenge", "-small=1", "alice", "bob"], 1, "-small takes no value"),
+    (["spiro", "challenge", "-small", "-sm", "alice", "bob"], 1, "-small is given twice"),
+    (["spiro", "challenge", "--nagtime=3", "alice", "bob"], 1, "There is no option '--nagtime=3'"),
+    (["spiro", "challenge", "alice"], 2, "spiro challenge [-options] USERID1 USERID2"),
+    (["spiro", "challenge", "alice", "bob", "carol"], 2, "too many words"),
+    (["spiro", "challenge", "alice", "nobody9"], 1, "There is no user 'nobody9'"),
+    (["spiro", "show", "101", "-small"], 1, "takes no option -small"),
+    (["spiro", "show", "999"], 1, "There is no Spiro board '999'"),
+    (["spiro", "show", "../../etc/passwd"], 1, "There is no Spiro board"),
+    (["spiro", "show", "101#x"], 1, "101#N"),
+    (["spiro", "show", "x" * 5000], 1, "There is no Spiro board"),
+    (["spiro", "show", ""], 2, "too few words"),
+    (["spiro", "move", "101", "alice", "wrong-secret", "e3:+"], 1, "The userid or the password is wrong"),
+    (["spiro", "move", "101", "alice", "x" * 5000, "e3:+"], 1, "The userid or the password is wrong"),
+    (["spiro", "move", "101", "carol", "carol-secret", "e3:+"], 1, "You do not play on this board"),
+    (["spiro", "move", "101", "bob", "bob-secret", "e2:+"], 1, "It is not your turn"),
+    (["spiro", "move", "101", "alice", "alice-secret", "junk"], 1, "Cannot read 'junk'"),
+    (["spiro", "move", "101", "alice", "alice-secret", "a9:1"], 1, "There is no cell a9"),
+    (["spiro", "move", "101", "alice", "alice-secret", "e2:1"], 1, "There is no piece of X on e2"),
+    (["spiro", "move", "101", "alice", "alice-secret", "\udcff\x01"], 1, "Cannot read"),
+    (["signup", "alice", "other-secret"], 1, "There is a user alice already"),
+    (["change", "password", "alice", "alice-secret"], 2, "change password USERID OLD NEW"),
+    (["change", "address", "alice", "alice-secret"], 1, "In a shell"),
+    (["dice", "spiro", "101"], 1, "not over"),
+    (["help", "nonsense"], 1, "There is no help on 'nonsense'"),
+    (["list", "chess"], 1, "There is no game 'chess'"),
+    (["-x"], 2, "There is no command"),
+    (["referee"], 2, "Missing argument 'GAME'"),
+    (["referee", "chess"], 2, "There is no game 'chess'"),
+    (["serve", "--port=1"], 1, "--port"),
+    (["outbox"], 2, "Missing command"),
+]
+
+
+@pytest.mark.parametrize(("words", "status", "text"), BAD)
+def test_bad_input_gets_one_clear_message_and_changes_nothing(board, words, status, text):
+    before = rows(board)
+    done = board.run(*words)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert text in done.stderr
+    assert rows(board) == before
+    assert not any(password in done.stderr for password in PASSWORDS.values())
+
+
+def test_a_move_that_leaves_pips_unused_is_told_how_many_and_what_would_do(board):
+    moved = board.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
+    assert moved.returncode == 0
+    dice = json.loads(board.run("spiro", "show", "101", "--json").stdout)["dice"]
+    done = board.run("spiro", "move", "101", "bob", "bob-secret", "e2:+")
+    total = sum(dice) * (1 + (dice[0] == dice[1]))
+    if done.returncode:
+        assert f"of the {total} pips that can be used, and all of them must be" in done.stderr
+        assert " does.\n" in done.stderr
+
+
+def unusable(folder: Path) -> list[tuple[Path, str]]:
+    """Paths that are no database, and what is said of each."""
+    (folder / "text.db").write_text("This is a letter to my aunt, and no database at all.\n" * 40)
+    with sqlite3.connect(folder / "foreign.db") as db:
+        db.execute("CREATE TABLE aunts (name TEXT)")
+    (folder / "folder.db").mkdir()
+    return [
+        (folder / "missing" / "pbm.db", "no such file"),
+        (folder / "text.db", "no SQLite database"),
+        (folder / "foreign.db", "another program"),
+        (folder / "folder.db", "cannot be used"),
+        (Path("/dev/full"), "cannot be used"),
+        (Path("/proc/pbm.db"), "cannot be used"),
+    ]
+
+
+def test_a_database_that_cannot_be_used_is_named_with_the_reason(shell, tmp_path):
+    for path, reason in unusable(tmp_path):
+        for words in (["spiro", "games"], ["signup", "alice", "alice-secret"], ["outbox", "flush"]):
+            done = shell.run(*words, PBM_DB=str(path))
+            assert (done.returncode, done.stdout) == (1, "")
+            assert reason in done.stderr
+            assert str(path) in done.stderr
+
+
+def test_a_database_that_may_only_be_read_is_not_written(board):
+    drop = "os.setgroups([]); os.setgid(65534); os.setuid(65534);" if os.geteuid() == 0 else ""
+    code = (
+        "import os, sys; from pbm import shell;"
+        "shell.main(['signup', 'warm', 'up-secret']);"  # root may write everywhere: load all, and be nobody from here on
+        f"{drop} os.environ['PBM_DB'] = sys.argv[1]; sys.exit(shell.main(['signup', 'dave', 'dave-secret']))"
+    )
+    with TemporaryDirectory() as name:
+        path = Path(name) / "pbm.db"
+        path.write_bytes((board.folder / "pbm.db").read_bytes())
+        path.chmod(0o444)
+        before = path.read_bytes()
+        for mode in (0o555, 0o755):
+            Path(name).chmod(mode)
+            command = [sys.executable, "-c", code, str(path)]
+            done = subprocess.run(command, env=board.environment, capture_output=True, text=True, check=False)
+            assert done.returncode == 1
+            assert f"The database {path} cannot be used" in done.stderr
+            assert "Traceback" not in done.stderr
+            assert path.read_bytes() == before
+
+
+def test_the_database_is_private_and_in_wal_mode(board):
+    path = board.folder / "pbm.db"
+    assert path.stat().st_mode & 0o777 == 0o600
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert db.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def test_without_pbm_db_the_database_is_in_the_data_folder_of_the_user(shell, tmp_path):
+    done = shell.run("signup", "alice", "alice-secret", PBM_DB="", HOME=str(tmp_path / "home"))
+    assert done.returncode == 0
+    assert (tmp_path / "home" / ".local" / "share" / "pbm" / "pbm.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--help"], "play-by-mail server"),
+        (["-h"], "play-by-mail server"),
+        (["spiro", "--help"], "Spiro"),
+        (["spiro", "move", "--help"], "GAME move BOARD USERID PASSWORD MOVE[#n]"),
+        (["spiro", "chall", "-h"], "GAME challenge [-options] USERID1 USERID2"),
+        (["help", "serve"], "--lmtp"),
+        (["serve", "--help"], "--lmtp"),
+        (["help", "tutorial"], "signup alice"),
+        (["help", "SPIRO"], "Spiro"),
+        (["help", "change"], "change password USERID OLD NEW"),
+        (["spiro", "help"], "Spiro"),
+    ],
+)
+def test_help(shell, words, text):
+    done = shell.run(*words)
+    assert done.returncode == 0
+    assert text in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 78
+    assert not (shell.folder / "pbm.db").exists()
+
+
+def test_every_command_is_explained_where_all_are_listed(shell):
+    from pbm.commands import root
+
+    text = shell.run("help", "commands").stdout
+    for name, line in root.lines():
+        first = " ".join(line.help.partition("\n\n")[0].split())
+        assert f"{line.syntax(name)} {first}" in " ".join(text.split())
+
+
+def test_a_game_is_a_program_of_its_own_name(board):
+    code = "import sys; sys.argv = ['/some/where/spiro', 'show', '101']; from pbm.__main__ import *; main_of_game()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=board.environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == board.run("spiro", "show", "101").stdout
+
+
+def test_a_fault_of_ours_is_told_in_a_line(board):
+    with sqlite3.connect(board.folder / "pbm.db") as db:
+        db.execute("UPDATE boards SET options = '-nonsense'")
+    done = board.run("spiro", "show", "101")
+    assert done.returncode == 1
+    assert done.stderr
+
+
+def test_programs_that_start_at_once_make_one_database(shell):
+    command = [sys.executable, "-m", "pbm", "signup"]
+    started = [
+        subprocess.Popen([*command, f"user{number}", "good-secret"], env=shell.environment, stdout=subprocess.DEVNULL)
+        for number in range(8)
+    ]
+    assert [process.wait(60) for process in started] == [0] * 8
+
+
+def test_the_installed_package_needs_no_module_of_the_mail_server_for_a_move():
+    code = "import sys, pbm.shell; print(sorted({'aiosmtpd', 'argon2', 'email.message', 'smtplib'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+    assert pbm.__doc__

@@ -1,0 +1,97 @@
+"""The database: steps that happen whole or not at all, and one that is made once."""
+
+import sqlite3
+import threading
+
+import pytest
+
+from pbm.store import SCHEMA, Mail, Store, Unusable, migrations
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "pbm.db") as store:
+        yield store
+
+
+def test_a_transaction_that_fails_leaves_nothing(store):
+    with pytest.raises(RuntimeError), store.transaction():
+        store.next_number("spiro")
+        raise RuntimeError
+    with store.transaction():
+        assert store.next_number("spiro") == "101"
+
+
+def test_an_inner_transaction_is_undone_alone(store):
+    with store.transaction():
+        assert store.next_number("spiro") == "101"
+        with pytest.raises(RuntimeError), store.transaction():
+            store.next_number("spiro")
+            raise RuntimeError
+        assert store.next_number("spiro") == "102"
+
+
+def test_two_writers_take_turns(store):
+    numbers = []
+
+    def take():
+        with Store(store.path) as other:
+            for _ in range(50):
+                with other.transaction():
+                    numbers.append(other.next_number("spiro"))
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(map(int, numbers)) == list(range(101, 301))
+
+
+def test_a_reader_does_not_wait_for_a_writer(store):
+    with Store(store.path) as other, store.transaction():
+        store.next_number("spiro")
+        with other.transaction(reading=True):
+            assert other.active_boards("spiro") == 0
+
+
+def test_a_database_that_is_full_is_unusable_and_not_half_written(store, club):
+    store.db.execute(f"PRAGMA max_page_count = {store.db.execute('PRAGMA page_count').fetchone()[0]}")
+    mail = Mail("alice", "a@b.example", "s" * 100_000, "t", "<m>", None, club.time, club.time)
+    with pytest.raises(Unusable, match="full"), store.transaction():
+        store.add_mail(mail)
+    assert store.mails() == []
+
+
+def test_a_database_of_a_newer_version_is_not_touched(store):
+    store.db.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+    with pytest.raises(Unusable, match="newer version"):
+        Store(store.path)
+
+
+def test_every_migration_is_counted(store):
+    assert len(migrations.applied(store.db)) == SCHEMA
+
+
+def test_a_record_of_a_message_is_made_once(store, club):
+    assert store.record("a@b.example", "<1>", "command", club.time)
+    assert not store.record("a@b.example", "<1>", "command", club.time)
+    assert store.record("c@b.example", "<1>", "command", club.time)
+
+
+def test_foreign_keys_are_checked(store):
+    with pytest.raises(sqlite3.IntegrityError):
+        store.db.execute("INSERT INTO queued VALUES ('spiro', '101', 'alice', 'Resign')")
+
+
+def test_lists_of_boards_use_indexes(store):
+    for query in (
+        "SELECT * FROM boards WHERE game = 'spiro' AND (ended IS NULL OR ended > 'x')",
+        "SELECT count(*) FROM boards WHERE game = 'spiro' AND ended IS NULL",
+        "SELECT * FROM outbox WHERE address IS NOT NULL AND due <= 'x' ORDER BY due, id LIMIT 9",
+        "SELECT userid FROM addresses WHERE address = 'x' AND confirmed IS NOT NULL",
+        "UPDATE outbox SET due = 'x' WHERE userid = 'a' AND address IS NULL",
+        "SELECT text FROM turns WHERE game = 'spiro' AND board = '101' ORDER BY number",
+    ):
+        plan = " ".join(row[3] for row in store.db.execute(f"EXPLAIN QUERY PLAN {query}"))
+        assert "SCAN" not in plan, plan

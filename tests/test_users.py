@@ -1,0 +1,173 @@
+"""Signing up, addresses, passwords."""
+
+import re
+
+import pytest
+
+from pbm.session import Refused
+
+STRANGER = "dave@players.example"
+
+
+def code(mail):
+    return re.search("confirm-address ([0-9a-f]{32})", mail.text)[1]
+
+
+def test_in_a_shell_an_address_is_confirmed_at_once(club):
+    assert "alice is signed up" in club.text("signup Alice alice-secret alice@players.example")
+    [address] = club.store.addresses("alice")
+    assert address.confirmed == club.time
+    assert club.mails() == []
+
+
+def test_in_a_shell_the_address_may_be_left_out_and_then_no_mail_is_written(club):
+    club.say("signup alice alice-secret")
+    club.signed_up("bob")
+    club.say("spiro challenge alice bob")
+    assert [mail.userid for mail in club.mails()] == ["bob"]
+
+
+def test_by_mail_nothing_but_a_question_goes_to_the_address_before_it_is_answered(club):
+    assert club.say("signup dave dave-secret", "read this, victim", sender=STRANGER) == []
+    [mail] = club.mails()
+    assert mail.address == STRANGER
+    assert "dave" in mail.text
+    assert "read this" not in mail.text
+    assert mail.thread is None  # the Message-ID of the sender is his own text, too
+
+
+def test_a_plain_reply_to_the_question_confirms_the_address(club):
+    club.say("signup dave dave-secret", sender=STRANGER)
+    club.say(f"Re: {club.mails()[0].subject}", sender=STRANGER)
+    assert club.store.addresses("dave")[0].confirmed
+    assert "is confirmed" in club.mails()[-1].text
+
+
+def test_a_code_is_good_once_and_a_wrong_one_never(club):
+    club.say("signup dave dave-secret", sender=STRANGER)
+    answer = f"confirm-address {code(club.mails()[0])}"
+    club.say(answer, sender=STRANGER)
+    for text in (answer, "confirm-address 0", "confirm-address"):
+        with pytest.raises(Refused):
+            club.say(text, sender=STRANGER)
+
+
+def test_board_mails_wait_until_an_address_is_confirmed(club):
+    club.say("signup dave dave-secret", sender=STRANGER)
+    club.signed_up("alice")
+    club.say("spiro challenge alice dave")
+    [waiting] = club.mails("dave")
+    assert waiting.address is None
+    assert waiting not in club.store.due_mails(club.time, 10)
+    club.say(f"confirm-address {code(club.mails()[0])}", sender=STRANGER)
+    [sent] = club.mails("dave")
+    assert sent.address == STRANGER
+
+
+def test_an_address_gets_one_question_a_day(club):
+    club.say("signup dave dave-secret", sender=STRANGER)
+    with pytest.raises(Refused, match="today already"):
+        club.say("signup dora dora-secret", sender=STRANGER.upper())
+    assert club.store.password_of("dora") is None
+    club.pass_time(days=1)
+    club.say("signup dora dora-secret", sender=STRANGER)
+
+
+def test_who_signs_up_with_another_address_hears_of_it_at_his_own(club):
+    club.say("signup dave dave-secret elsewhere@players.example", sender=STRANGER)
+    assert [mail.address for mail in club.mails()] == ["elsewhere@players.example", STRANGER]
+
+
+def test_a_user_has_at_most_five_addresses(club):
+    with pytest.raises(Refused, match="6 addresses"):
+        club.say("signup alice alice-secret " + " ".join(f"a{n}@players.example" for n in range(6)))
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["nobody", "a@", "@b", "a b@c", "a@b,c@d", "<a@b>", "a@b\x00", "../x@y", 'a"b@c', "pbm@pbm.example", "ü@x"],
+)
+def test_an_address_that_cannot_be_one_is_refused(club, address):
+    with pytest.raises(Refused):
+        club.say(f"signup alice alice-secret {address}")
+    assert club.store.password_of("alice") is None
+
+
+@pytest.mark.parametrize("userid", ["a", "a" * 17, "1abc", "a;b", "é1", "all", "NEW", "spiro", "-x", "a:b", "ab'c"])
+def test_a_userid_that_cannot_be_one_is_refused(club, userid):
+    with pytest.raises(Refused):
+        club.say(f"signup {userid} good-secret")
+
+
+@pytest.mark.parametrize("password", ["short", "p" * 257, "with:colon", 'with"quote', "with'quote"])
+def test_a_password_that_cannot_be_one_is_refused(club, password):
+    with pytest.raises(Refused):
+        club.say(f"signup alice {password}")
+
+
+def test_a_userid_is_given_once_in_whatever_case(club):
+    club.signed_up("alice")
+    with pytest.raises(Refused, match="already"):
+        club.say("signup ALICE other-secret")
+
+
+def test_passwords_are_stored_as_argon2_hashes(club):
+    club.signed_up("alice")
+    assert club.store.password_of("alice").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
+
+
+def test_a_changed_password_is_the_only_one_that_works(pair):
+    pair.move("alice", "e3:5")  # the old one is remembered now
+    pair.say("change password alice alice-secret new-secret")
+    with pytest.raises(Refused, match="userid or the password is wrong"):
+        pair.say("spiro showas alice alice-secret 101")
+    pair.say("spiro showas alice new-secret 101")
+
+
+def test_passwords_are_told_apart_by_case_and_userids_are_not(club):
+    club.signed_up("alice")
+    with pytest.raises(Refused):
+        club.say("change password alice ALICE-SECRET new-secret")
+    club.say("change password ALICE alice-secret new-secret")
+
+
+def test_a_wrong_userid_and_a_wrong_password_get_the_same_answer(pair):
+    answers = []
+    for line in ("spiro move 101 alice nonsense e3:5", "spiro move 101 nobody9 nonsense e3:5"):
+        with pytest.raises(Refused) as refused:
+            pair.say(line)
+        answers.append(str(refused.value))
+    assert answers[0] == answers[1]
+
+
+def test_a_hash_with_weaker_parameters_is_renewed_when_the_password_is_given(club):
+    from argon2 import PasswordHasher
+
+    club.signed_up("alice")
+    club.store.set_password("alice", PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1).hash("alice-secret"))
+    club.say("change address alice alice-secret a@players.example")
+    assert "m=19456,t=2" in club.store.password_of("alice")
+
+
+def test_old_addresses_serve_until_a_new_one_is_confirmed_and_are_told(club):
+    club.signed_up("alice", "bob")
+    club.say("change address alice alice-secret new@players.example", sender="alice@players.example")
+    notice, question, reply = club.mails()
+    assert (notice.address, question.address) == ("alice@players.example", "new@players.example")
+    assert reply.address == "alice@players.example"
+    club.say("spiro challenge alice bob")
+    assert club.mails("alice")[-1].address == "alice@players.example"
+    club.say(f"confirm-address {code(question)}", sender="new@players.example")
+    assert [address.address for address in club.store.addresses("alice")] == ["new@players.example"]
+
+
+def test_a_user_with_several_addresses_gets_each_mail_at_all_of_them(club):
+    club.say("signup alice alice-secret a@players.example b@players.example")
+    club.signed_up("bob")
+    club.say("spiro challenge alice bob")
+    assert [mail.address for mail in club.mails("alice")] == ["a@players.example", "b@players.example"]
+
+
+def test_the_password_of_a_command_does_not_travel_in_its_comment(pair):
+    pair.move("alice", "e3:5", comment="my password is alice-secret, keep it")
+    assert "my password is PASSWORD, keep it" in pair.mails("bob")[-1].text
