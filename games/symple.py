@@ -1,0 +1,377 @@
+"""Symple: found a new group, or grow all your groups by one stone each; every group costs points in the end.
+
+White and Black take turns on an empty square board. A group is a set of orthogonally connected stones of one
+colour. A turn either founds a group, with one stone that is not next to an own stone, or grows the own groups as
+they stood before the turn: no group is next to two of the new stones, and no stone can be added that grows only
+groups which have not grown. As long as nobody has grown, Black may grow any of his groups and then found one in the
+same turn. When the board is full, each side has its stones less the penalty for each of its groups.
+
+The rules in full, with the notation, are in help/symple.txt.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import product
+from operator import itemgetter
+from random import Random
+from typing import Any, NamedTuple, Self
+
+from games import SKIP, Illegal, Option, Result
+from games._board import Square, bits, square, union
+
+SIDES: tuple[str, str] = ("white", "black")
+STONES = ("W", "B")
+BLACK = 1
+
+OPTIONS = (
+    Option("size", "how many rows and columns the board has: an odd number from 5 to 25", range(5, 26, 2), 19),
+    Option("penalty", "what each group costs its owner: an even number from 2 to 20", range(2, 21, 2), 8),
+)
+
+
+class Group(NamedTuple):
+    """A group of the player to move, as it stands when his turn begins."""
+
+    stones: int
+    liberties: int
+    """The vacant points next to it."""
+
+
+class State(NamedTuple):
+    """A position."""
+
+    board: Square
+    penalty: int
+    stones: tuple[int, int] = (0, 0)
+    turn: int = 0
+
+    @property
+    def seats(self) -> tuple[int, int]:
+        """The sides are never swapped."""
+        return 0, 1
+
+    @property
+    def dice_needed(self) -> int:
+        """There are no dice."""
+        return 0
+
+    @property
+    def must_skip(self) -> bool:
+        """Never: on a vacant point a group can be founded, unless it is next to one, which can then be grown."""
+        return False
+
+    @property
+    def own(self) -> int:
+        """The stones of the player to move."""
+        return self.stones[self.turn]
+
+    @property
+    def vacant(self) -> int:
+        """The points without a stone."""
+        return self.board.all & ~(self.stones[0] | self.stones[1])
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups of the player to move."""
+        return _groups(self.board, self.own, self.vacant)
+
+    @property
+    def growth_points(self) -> int:
+        """Where a stone grows a group, or several at once."""
+        return self.vacant & self.board.near(self.own)
+
+    @property
+    def founding_points(self) -> int:
+        """Where a stone founds a group."""
+        return self.vacant & ~self.board.near(self.own)
+
+    @property
+    def grown(self) -> int:
+        """The stones, of both sides, of groups that have grown: those next to a stone of their colour."""
+        return union(stones & self.board.near(stones) for stones in self.stones)
+
+    @property
+    def may_balance(self) -> bool:
+        """Whether the player to move may grow and then found in one turn: Black may, as long as nobody has grown."""
+        return self.turn == BLACK and not self.grown
+
+    @property
+    def scores(self) -> tuple[int, int]:
+        """The stones of each side less its penalties."""
+        white, black = (s.bit_count() - self.penalty * self.count_groups(side) for side, s in enumerate(self.stones))
+        return white, black
+
+    def count_groups(self, side: int) -> int:
+        """How many groups a side has."""
+        return sum(1 for _ in self.board.groups(self.stones[side]))
+
+    def parse(self, text: str) -> str:
+        """The turn that a player wrote: growth points sorted by column and row, the founding point last."""
+        if not self.vacant:
+            raise Illegal("The game is over: every point of the board has a stone.")
+        if text.strip() == SKIP:
+            raise Illegal(
+                f"No turn can be skipped, because moving is compulsory; {next(self.moves())} is a legal turn."
+            )
+        points = self._read(text)
+        founding = union(points) & self.founding_points
+        growth = union(points) & ~founding
+        if founding & (founding - 1):
+            raise Illegal(f"{self._two(founding)} would found two groups; a turn founds only one.")
+        if founding and growth:
+            self._check_balance(points, founding, growth)
+        if growth:
+            self._check_growth(growth, is_whole=not founding)
+        return self._text(growth, founding)
+
+    def moves(self) -> Iterator[str]:
+        """The legal turns: those that found, those that grow, and those that do both."""
+        growth, founding = self.growth_points, self.founding_points
+        yield from self.board.names(founding)
+        if growth:
+            yield from map(self._text, self._whole_growths(growth))
+        for point in bits(founding) if self.may_balance else ():
+            for some in self._growths(growth & ~self.board.near(point)):
+                yield self._text(some, point)
+
+    def random(self, rng: Random) -> str:
+        """A legal turn of one of the kinds that there are; no kind is rare."""
+        growth, founding = self.growth_points, self.founding_points
+        if not growth or (founding and rng.random() < 0.5):
+            point = rng.choice(list(bits(founding)))
+            growth &= ~self.board.near(point)
+            if not growth or not self.may_balance or rng.random() < 0.5:
+                return self.board.name[point]
+            some = list(bits(self._random_growth(rng, growth)))
+            return self._text(union(rng.sample(some, rng.randint(1, len(some)))), point)
+        return self._text(self._random_growth(rng, growth))
+
+    def play(self, move: str) -> Self:
+        """The position after a turn."""
+        bit = self.board.bit
+        new = union([bit[name] for name in move.split(",")])
+        white, black = self.stones
+        if self.turn == BLACK:
+            return self._replace(stones=(white, black | new), turn=0)
+        return self._replace(stones=(white | new, black), turn=BLACK)
+
+    def result(self) -> Result | None:
+        """On a full board the higher score wins; as the size is odd and the penalty even, they are never equal."""
+        if self.vacant:
+            return None
+        white, black = self.scores
+        return Result(int(black > white))
+
+    def view(self) -> dict[str, Any]:
+        """The stones, and the scores as they are now."""
+        result = self.result()
+        sets = zip(STONES, self.stones, strict=True)
+        return {
+            "cells": {name: letter for letter, stones in sets for name in self.board.names(stones)},
+            "turn": SIDES[self.turn],
+            "over": result is not None,
+            "winner": None if result is None or result.winner is None else SIDES[result.winner],
+            "scores": dict(zip(SIDES, self.scores, strict=True)),
+        }
+
+    def _whole_growths(self, among: int) -> Iterator[int]:
+        """The growths by points of a set to which no point of the set can be added; without points the empty one.
+
+        Points next to the same groups are of one kind. The maximal sets of kinds are built kind by kind: each maximal
+        set of the first kinds leads to at least one of all kinds, and comes from one set only, so that nothing is
+        built in vain or twice (Tsukiyama and others, "A new algorithm for generating all the maximal independent
+        sets", 1977).
+        """
+        kinds: dict[int, list[int]] = {}
+        for point in bits(among):
+            kinds.setdefault(union(group.stones for group in self.groups if group.liberties & point), []).append(point)
+        order = list(kinds)
+        stack: list[tuple[tuple[int, ...], int]] = [((), 0)]
+        while stack:
+            chosen, seen = stack.pop()
+            if seen == len(order):
+                yield from map(sum, product(*(kinds[kind] for kind in chosen)))
+                continue
+            kind = order[seen]
+            kept = tuple(other for other in chosen if not other & kind)
+            if len(kept) == len(chosen):
+                stack.append(((*chosen, kind), seen + 1))
+                continue
+            stack.append((chosen, seen + 1))
+            if _refill(kept, kind, order[:seen]) == [other for other in chosen if other & kind]:
+                stack.append(((*kept, kind), seen + 1))
+
+    def _growths(self, among: int) -> Iterator[int]:
+        """All growths by one or more points of a set, whether or not more could be added."""
+        for point in bits(among):
+            among ^= point
+            yield point
+            for more in self._growths(among & ~self._excluded(point)):
+                yield point | more
+
+    def _random_growth(self, rng: Random, among: int) -> int:
+        """A growth by points of a set to which no point of the set can be added."""
+        growth = 0
+        groups = list(self.groups)
+        rng.shuffle(groups)
+        for group in groups:
+            if free := group.liberties & among:
+                point = rng.choice(list(bits(free)))
+                growth |= point
+                among &= ~self._excluded(point)
+        return growth
+
+    def _excluded(self, point: int) -> int:
+        """The points that cannot grow a group together with this one, itself included."""
+        return union([liberties for _, liberties in self.groups if liberties & point])
+
+    # Notation
+
+    def _text(self, growth: int, founding: int = 0) -> str:
+        # bits come row by row, and the sort leaves the rows of a column in that order
+        names = sorted(self.board.names(growth), key=itemgetter(0))
+        return ",".join(names + self.board.names(founding))
+
+    def _read(self, text: str) -> list[int]:
+        """The points that were written, in that order: all of them different and vacant."""
+        points: dict[int, None] = {}
+        size, occupied = self.board.size, self.stones[0] | self.stones[1]
+        for part in text.split(","):
+            name = part.strip()
+            if name.isascii():  # there is a foreign letter whose small form is k
+                name = name.lower()
+            point = self.board.bit.get(name)
+            if point is None:
+                if re.fullmatch("[a-z][0-9]{1,9}", name, re.ASCII):
+                    last = chr(ord("a") + size - 1)
+                    raise Illegal(f"There is no point {name} on this board; columns go from a to {last}, "
+                                  f"rows from 1 to {size}.")  # fmt: skip
+                shown = name if len(name) <= 24 else f"{name[:20]}..."
+                what = f"Cannot read {shown!r}" if name else "A point is missing"
+                raise Illegal(f"{what}; write one point, such as c3, or several joined by commas: c3,d5.")
+            if point in points:
+                raise Illegal(f"{name} is written twice; each point takes one stone.")
+            if point & occupied:
+                colour = SIDES[bool(point & self.stones[1])]
+                raise Illegal(f"There is a {colour} stone on {name} already; stones are put on vacant points.")
+            points[point] = None
+        return list(points)
+
+    # Refusals
+
+    def _check_balance(self, points: list[int], founding: int, growth: int) -> None:
+        """Raise Illegal unless these points may grow and found in one turn; the growth itself is not looked at."""
+        side, name = SIDES[self.turn].capitalize(), self.board.names(founding)[0]
+        apart = f"{name} is not next to a group of {side}, so it does not grow one"
+        if self.turn != BLACK:
+            raise Illegal(f"{apart}; only Black may grow and found in one turn, and White does either.")
+        if self.grown:
+            where = self.board.names(self.grown)[0]
+            raise Illegal(f"{apart}; growing and founding in one turn ended with the first growth (group of {where}).")
+        if touching := growth & self.board.near(founding):
+            other = self.board.names(touching)[0]
+            raise Illegal(f"{name} would be next to the new stone on {other}; "
+                          "a founding stone stands apart from all own stones, those of its turn included.")  # fmt: skip
+        if points[-1] != founding:
+            raise Illegal(
+                f"{apart} but founds one; the founding stone is written last: {self._text(growth, founding)}."
+            )
+
+    def _check_growth(self, growth: int, *, is_whole: bool) -> None:
+        """Raise Illegal if a group grows twice, or if more could grow where the growth has to be a whole one."""
+        excluded = 0
+        for stones, liberties in self.groups:
+            new = liberties & growth
+            if new & (new - 1):
+                raise Illegal(f"{self._two(new)} are both next to the group of {self._stone(stones, new)}; "
+                              "a group grows by one stone a turn.")  # fmt: skip
+            if new:
+                excluded |= liberties
+        left = self.growth_points & ~excluded
+        if is_whole and left:
+            point = left & -left
+            whole = self._text(growth | next(self._whole_growths(left)))
+            founding = ", or end the turn with a founding stone" if self.may_balance else ""
+            raise Illegal(f"The group of {self._stone(self.own, point)} can still grow, at {self.board.name[point]}, "
+                          f"and a turn that grows has to grow every group it can: play {whole}{founding}.")  # fmt: skip
+
+    def _two(self, points: int) -> str:
+        return " and ".join(self._text(points).split(",")[:2])
+
+    def _stone(self, stones: int, points: int) -> str:
+        """A stone of a set that is next to one of the points."""
+        return self.board.names(stones & self.board.near(points & -points))[0]
+
+
+@lru_cache(maxsize=64)  # choosing and checking a turn ask for the same groups
+def _groups(board: Square, stones: int, vacant: int) -> tuple[Group, ...]:
+    return tuple(Group(group, board.near(group) & vacant) for group in board.groups(stones))
+
+
+def _refill(kept: tuple[int, ...], kind: int, earlier: list[int]) -> list[int] | None:
+    """The first of the earlier kinds that can be added to those kept, one after the other; None if one suits *kind*."""
+    before = grown = union(kept)
+    added = []
+    for other in earlier:
+        if not other & before:
+            if not other & kind:
+                return None
+            if not other & grown:
+                added.append(other)
+                grown |= other
+    return added
+
+
+def new(*, size: int = 19, penalty: int = 8) -> State:
+    """The empty board, White to move."""
+    return State(square(size), penalty)
+
+
+def setup(view: Mapping[str, Any], **options: Any) -> State:
+    """The position with the view's cells and turn. Nobody has grown in it if each group is a single stone."""
+    start = new(**options)
+    stones = [0, 0]
+    cells = view.get("cells")
+    if not isinstance(cells, Mapping):
+        raise Illegal('A position has "cells", which are a stone for each occupied point.')
+    for name, stone in cells.items():
+        if name not in start.board.bit:
+            raise Illegal(f"There is no point {name[:24]!r} on this board.")
+        if stone not in STONES:
+            raise Illegal(f"{name} can hold W or B, a white or a black stone, and nothing else.")
+        stones[STONES.index(stone)] |= start.board.bit[name]
+    turn = view.get("turn", SIDES[0])
+    if turn not in SIDES:
+        raise Illegal("It can be the turn of white or of black.")
+    return start._replace(stones=(stones[0], stones[1]), turn=SIDES.index(turn))
+
+
+# Drawing
+
+
+def draw(state: State, before: State | None = None) -> str:
+    """The board with its coordinates, the stones since *before* in brackets, and under it the scores."""
+    board = state.board
+    white, black = state.stones
+    latest = (white | black) & before.vacant if before else 0
+    opened, closed = latest & ~(latest << 1), latest & ~(latest >> 1)
+    columns = [chr(ord("a") + x) for x in range(board.size)]
+    lines = ["    " + " ".join(columns)]
+    for row in range(board.size, 0, -1):
+        line = f"{row:2} "
+        for column in columns:
+            bit = board.bit[f"{column}{row}"]
+            line += "(" if bit & opened else ")" if bit >> 1 & closed else " "
+            line += STONES[0] if bit & white else STONES[1] if bit & black else "."
+        lines.append(line + (")" if bit & closed else " ") + f" {row}")
+    lines.append(lines[0])
+    if latest:
+        lines.append("In brackets: the stones of the last turn.")
+    lines.append(f"          stones  groups  score (stones - {state.penalty} x groups)")
+    for side, name in enumerate(SIDES):
+        stones, groups = state.stones[side].bit_count(), state.count_groups(side)
+        lines.append(f"{STONES[side]} {name.capitalize()} {stones:8}{groups:8}{state.scores[side]:7}")
+    if state.may_balance and state.vacant:
+        lines.append("Nobody has grown yet: Black may grow and then found in the same turn.")
+    return "\n".join(lines)

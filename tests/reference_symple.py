@@ -1,0 +1,121 @@
+"""Symple once more, from its rulebook alone: points are pairs (x, y), every set is a plain set, nothing is fast."""
+
+import re
+from itertools import combinations
+
+WHITE, BLACK = "white", "black"
+
+
+def neighbours(point):
+    x, y = point
+    return {(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)}
+
+
+def name(point):
+    return f"{chr(ord('a') + point[0])}{point[1] + 1}"
+
+
+def point(text):
+    return ord(text[0]) - ord("a"), int(text[1:]) - 1
+
+
+class Position:
+    """A position that changes with every turn that is played."""
+
+    def __init__(self, size=19, penalty=8, stones=None, turn=WHITE):
+        self.points = {(x, y) for x in range(size) for y in range(size)}
+        self.penalty = penalty
+        self.stones = dict(stones or {})
+        self.turn = turn
+
+    def vacant(self):
+        return self.points - self.stones.keys()
+
+    def stones_of(self, colour):
+        return {point for point, stone in self.stones.items() if stone == colour}
+
+    def groups(self, colour):
+        groups = []
+        left = self.stones_of(colour)
+        while left:
+            group, to_visit = set(), [min(left)]
+            while to_visit:
+                at = to_visit.pop()
+                if at in left:
+                    left.remove(at)
+                    group.add(at)
+                    to_visit.extend(neighbours(at))
+            groups.append(group)
+        return groups
+
+    def grows(self, stone):
+        """The numbers of the own groups that a stone would grow."""
+        return {n for n, group in enumerate(self.groups(self.turn)) if neighbours(stone) & group}
+
+    def nobody_has_grown(self):
+        return all(len(group) == 1 for colour in (WHITE, BLACK) for group in self.groups(colour))
+
+    def is_founding(self, stone, own):
+        return not neighbours(stone) & own
+
+    def is_growth(self, stones):
+        """Whether each stone grows a group, and none grows twice."""
+        grown = [n for stone in stones for n in self.grows(stone)]
+        return all(self.grows(stone) for stone in stones) and len(grown) == len(set(grown))
+
+    def is_maximal(self, stones):
+        grown = {n for stone in stones for n in self.grows(stone)}
+        return not any(self.grows(other) and not self.grows(other) & grown for other in self.vacant() - set(stones))
+
+    def is_legal(self, stones):
+        """Whether these points, in this order, are a turn."""
+        own = self.stones_of(self.turn)
+        if not stones or len(set(stones)) < len(stones) or not set(stones) <= self.vacant():
+            return False
+        *first, last = stones
+        if not first and self.is_founding(last, own):
+            return True
+        if self.is_growth(stones) and self.is_maximal(stones):
+            return True
+        is_balance = first and self.is_growth(first) and self.is_founding(last, own | set(first))
+        return bool(is_balance) and self.turn == BLACK and self.nobody_has_grown()
+
+    def read(self, text):
+        """The points of a text, or none if they cannot be read."""
+        words = [word.strip().lower() for word in text.split(",")]
+        return [point(word) for word in words] if all(re.fullmatch("[a-y][1-9][0-9]?", w) for w in words) else []
+
+    def canonical(self, stones):
+        """A legal turn, sorted by column and row but for a stone that founds."""
+        grow = sorted(stone for stone in stones if self.grows(stone))
+        return ",".join(name(stone) for stone in [*grow, *(stone for stone in stones if stone not in grow)])
+
+    def turns(self):
+        """All legal turns in canonical form, found by trying all sets of vacant points that are not too large."""
+        largest = len(self.groups(self.turn)) + 1  # one stone for each group, and one that founds
+        turns = set()
+        for count in range(1, largest + 1):
+            for stones in combinations(sorted(self.vacant()), count):
+                orders = [stones, *((*stones[:n], *stones[n + 1 :], stones[n]) for n in range(count))]
+                turns |= {self.canonical(order) for order in orders if self.is_legal(order)}
+        return turns
+
+    def play(self, stones):
+        self.stones |= dict.fromkeys(stones, self.turn)
+        self.turn = BLACK if self.turn == WHITE else WHITE
+
+    def scores(self):
+        return {
+            colour: len(self.stones_of(colour)) - self.penalty * len(self.groups(colour)) for colour in (BLACK, WHITE)
+        }
+
+    def view(self):
+        scores = self.scores()
+        over = not self.vacant()
+        return {
+            "cells": {name(at): "W" if stone == WHITE else "B" for at, stone in self.stones.items()},
+            "turn": self.turn,
+            "over": over,
+            "winner": max(scores, key=scores.get) if over else None,
+            "scores": scores,
+        }

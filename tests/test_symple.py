@@ -1,0 +1,839 @@
+"""Symple as its rules have it, one sentence a test."""
+
+import json
+import re
+from itertools import islice, permutations
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_symple import Position, point
+
+import games
+from games import Illegal, symple
+from pbm import referee
+
+HELP = Path(__file__).parents[1] / "help" / "symple.txt"
+SIZES = range(5, 26, 2)
+
+
+def picture(text, turn="white", penalty=8):
+    """The position of a drawing: rows from the top, W and B for stones, anything else vacant."""
+    rows = [line.split() for line in text.strip().splitlines()]
+    cells = {
+        f"{chr(ord('a') + x)}{len(rows) - y}": stone
+        for y, row in enumerate(rows)
+        for x, stone in enumerate(row)
+        if stone in "WB"
+    }
+    return symple.setup({"cells": cells, "turn": turn}, size=len(rows), penalty=penalty)
+
+
+def played(*turns, size=9, penalty=8):
+    state = symple.new(size=size, penalty=penalty)
+    for turn in turns:
+        state = state.play(state.parse(turn))
+    return state
+
+
+def points(state, letter):
+    return sorted(name for name, stone in state.view()["cells"].items() if stone == letter)
+
+
+def refused(state, text, why):
+    with pytest.raises(Illegal, match=re.escape(why)) as refusal:
+        state.parse(text)
+    assert str(refusal.value).endswith(".")
+
+
+# The start
+
+
+def test_the_board_is_empty_at_the_start_and_white_moves_first():
+    assert symple.new().view() == {
+        "cells": {},
+        "turn": "white",
+        "over": False,
+        "winner": None,
+        "scores": {"white": 0, "black": 0},
+    }
+
+
+def test_the_usual_board_has_19_rows_and_a_group_usually_costs_8():
+    assert games.read_options(symple, []) == {"size": 19, "penalty": 8}
+    assert len(list(symple.new().moves())) == 19 * 19
+    assert played("e5").scores == (-7, 0)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_size_is_any_odd_number_from_5_to_25(size):
+    assert games.read_options(symple, [f"-size={size}"])["size"] == size
+    last = f"{chr(ord('a') + size - 1)}{size}"
+    assert symple.new(size=size).parse(last) == last
+
+
+@pytest.mark.parametrize("size", ["3", "4", "6", "26", "27", "-5", "", "x", "\u0665", "5.0"])
+def test_no_other_size_can_be_chosen(size):
+    with pytest.raises(Illegal, match=r"-size=n takes an odd number from 5 to 25\."):
+        games.read_options(symple, [f"-size={size}"])
+
+
+@pytest.mark.parametrize("penalty", range(2, 21, 2))
+def test_the_penalty_is_any_even_number_from_2_to_20(penalty):
+    options = games.read_options(symple, [f"-penalty={penalty}"])
+    state = symple.new(**options)
+    assert state.play(state.parse("c3")).view()["scores"] == {"white": 1 - penalty, "black": 0}
+
+
+@pytest.mark.parametrize("penalty", ["0", "1", "3", "21", "22", "-2", "", "x"])
+def test_no_other_penalty_can_be_chosen(penalty):
+    with pytest.raises(Illegal, match=r"-penalty=n takes an even number from 2 to 20\."):
+        games.read_options(symple, [f"-penalty={penalty}"])
+
+
+def test_columns_are_lettered_without_skipping_i_and_row_1_is_at_the_bottom():
+    state = played("i1")
+    assert symple.draw(state).splitlines()[0].split() == list("abcdefghi")
+    assert symple.draw(state).splitlines()[-6].split() == ["1", *"." * 8, "W", "1"]
+
+
+# Founding
+
+
+def test_a_stone_with_no_own_stone_next_to_it_founds_a_group():
+    state = played("e5", "c3")
+    assert state.parse("g5") == "g5"
+    assert state.play("g5").count_groups(0) == 2
+
+
+def test_a_diagonal_neighbour_does_not_connect():
+    state = played("e5", "c3", "f6", "c5")
+    assert state.count_groups(0) == 2
+
+
+def test_an_enemy_stone_next_to_it_does_not_hinder_a_founding_stone():
+    assert played("e5").parse("e6") == "e6"
+
+
+def test_a_turn_founds_only_one_group():
+    refused(played("e5", "a1"), "a9,i9", "a9 and i9 would found two groups; a turn founds only one.")
+    refused(played("e5", "a1", "a9"), "a2,g7,h2", "g7 and h2 would found two groups")
+
+
+def test_the_first_turns_are_one_for_each_vacant_point():
+    assert len(list(symple.new(size=9).moves())) == 81
+    assert len(list(played("h8").moves())) == 80
+    assert len(list(played("h8", "c3").moves())) == 75 + 4  # to found on, and to grow h8 at
+
+
+# Growing: the six positions that the source describes
+
+
+def top_left():
+    """Black to move with two groups that share d3, after White has grown."""
+    return played("h8", "c3", "g7", "e3", "h7")
+
+
+def test_top_left_a_group_that_has_grown_may_not_have_a_second_new_stone_next_to_it():
+    why = "c4 and d3 are both next to the group of c3; a group grows by one stone a turn."
+    refused(top_left(), "c4,d3", why)
+    assert top_left().parse("e4,c4") == "c4,e4"
+
+
+def test_top_right_a_stone_may_connect_to_a_group_that_has_grown_already():
+    state = picture("""
+        . . . . . . .
+        . . . . . . .
+        . B . . B . .
+        . . . . . . .
+        . . . . . . .
+        . . . . . . .
+        . . W W . . .
+    """, "black")  # fmt: skip
+    assert state.parse("d5,c5") == "c5,d5"  # d5 grows the right group, and touches only the new stone on c5
+    assert state.play("c5,d5").count_groups(1) == 1
+
+
+FOUR_GROUPS = """
+    . . . . . . .
+    . . . . . . .
+    . . . . . . .
+    . . . . W . .
+    . . . W . W .
+    . . . . W . .
+    . . . . . . .
+"""
+
+
+def test_left_centre_a_stone_that_connects_four_groups_has_grown_all_of_them():
+    state = picture(FOUR_GROUPS)
+    assert state.parse("e3") == "e3"
+    assert state.play("e3").count_groups(0) == 1
+    for more in ("e5", "c3", "e1", "d4", "g3"):
+        refused(state, f"e3,{more}", "both next to the group of")
+
+
+def test_left_centre_the_connected_group_grows_by_only_one_stone_in_the_next_turn():
+    state = picture(FOUR_GROUPS).play("e3").play("a7")
+    assert state.parse("e5") == "e5"
+    refused(state, "e5,e1", "e1 and e5 are both next to the group of e2")
+
+
+def test_bottom_left_when_one_of_the_four_has_grown_the_points_it_shares_are_off_limits():
+    state = picture(FOUR_GROUPS)
+    for off_limits in ("d4", "f4", "e3"):
+        refused(state, f"e5,{off_limits}", "are both next to the group of e4; a group grows by one stone a turn.")
+    assert state.parse("e5,c3,g3,e1") == "c3,e1,e5,g3"
+    assert state.parse("e5,d2,g3") == "d2,e5,g3"
+    refused(state, "e5", "has to grow every group it can")
+
+
+def test_right_centre_four_stones_may_connect_four_groups():
+    state = picture("""
+        . . . . . . .
+        . . . W . . .
+        . . . . . W .
+        . . W . . . .
+        . . . . W . .
+        . . . . . . .
+        . . . . . . .
+    """)  # fmt: skip
+    assert state.parse("d4,e4,d5,e5") == "d4,d5,e4,e5"
+    assert state.play("d4,d5,e4,e5").scores == (8 - 8, 0)
+
+
+def test_bottom_right_a_group_is_left_out_when_all_its_liberties_are_off_limits():
+    stones = {"s1": "W", "r2": "W", "c3": "B"}
+    state = symple.setup({"cells": stones, "turn": "white"}, size=19)
+    assert state.parse("q2") == "q2"
+    for liberty in ("r1", "s2"):
+        refused(state, f"q2,{liberty}", "are both next to the group of r2")
+
+
+# Growing: the rest
+
+
+def test_a_growth_has_to_grow_every_group_it_can():
+    why = "The group of e3 can still grow, at e2, and a turn that grows has to grow every group it can: play c4,e2."
+    refused(top_left(), "c4", why)
+
+
+def test_the_turn_that_a_refusal_proposes_is_legal():
+    state = picture(FOUR_GROUPS)
+    with pytest.raises(Illegal) as refusal:
+        state.parse("e5")
+    proposed = re.search(r"play (\S+)\.$", str(refusal.value))[1]
+    assert proposed.count(",") > 0
+    assert state.parse(proposed) == proposed
+
+
+def test_a_growth_need_not_grow_as_many_groups_as_another_one_would():
+    assert top_left().parse("d3") == "d3"  # it grows both groups at once
+    state = picture("""
+        . . . . .
+        . W . W .
+        . . . . .
+        B B . . .
+        . . . . .
+    """)  # fmt: skip
+    assert {"c4", "a4,e4"} <= set(state.moves())
+
+
+def test_no_stone_of_a_growth_may_be_away_from_all_groups_of_its_player():
+    why = "g3 is not next to a group of Black, so it does not grow one; "
+    refused(top_left(), "c4,g3", f"{why}growing and founding in one turn ended with the first growth (group of g7).")
+
+
+def test_groups_are_taken_as_they_stood_when_the_turn_began():
+    state = played("h8", "c3", "g7", "e7", "h7")
+    refused(state, "c4,c5,e8", "c5 is not next to a group of Black")
+
+
+def test_two_stones_of_a_growth_may_touch():
+    state = played("h8", "c3", "g7", "f3", "h7")
+    assert state.play(state.parse("d3,e3")).count_groups(1) == 1
+
+
+def test_a_group_without_liberties_is_left_out():
+    state = picture("""
+        . . . . .
+        . . . . .
+        . . W . .
+        B . . . .
+        W B . . .
+    """)  # fmt: skip
+    assert [state.parse(move) for move in ("b3", "d3", "c2", "c4")] == ["b3", "d3", "c2", "c4"]
+
+
+# Balance
+
+
+def before_balance():
+    return played("a1", "g1", "a3", "g3", "a5", "g5", "a7", size=7, penalty=4)
+
+
+def test_black_may_grow_any_of_his_groups_and_then_found_as_long_as_nobody_has_grown():
+    state = before_balance()
+    assert state.parse("g6,g2,d4") == "g2,g6,d4"
+    assert state.parse("g6,d4") == "g6,d4"
+    after = state.play("g2,g6,d4")
+    assert points(after, "B") == ["d4", "g1", "g2", "g3", "g5", "g6"]
+    assert after.view()["scores"] == {"white": 4 - 4 * 4, "black": 6 - 4 * 3}
+
+
+def test_the_turns_of_black_with_one_stone_are_founding_growing_and_both():
+    state = played("h8", "c3", "g7")
+    founding = 81 - 3 - 4  # neither occupied nor next to c3
+    growing = 4
+    both = 4 * (founding - 3)  # each growth takes its three other neighbours away
+    assert len(list(state.moves())) == founding + growing + both == 362
+
+
+def test_balance_needs_a_growth_before_the_founding_stone():
+    refused(before_balance(), "d4,c2", "c2 and d4 would found two groups")
+
+
+def test_the_growth_of_a_balance_obeys_the_rules_of_growth():
+    refused(before_balance(), "f1,g2,d4", "f1 and g2 are both next to the group of g1")
+
+
+def test_the_founding_stone_is_written_last():
+    why = "d4 is not next to a group of Black, so it does not grow one but founds one; "
+    refused(before_balance(), "d4,g2", f"{why}the founding stone is written last: g2,d4.")
+
+
+def test_the_founding_stone_may_not_be_next_to_a_stone_of_its_own_turn():
+    refused(before_balance(), "f3,e3", "e3 would be next to the new stone on f3; ")
+
+
+def test_white_may_not_balance():
+    state = played("a1", "g1", "a3", "g3", size=7)
+    why = "e6 is not next to a group of White, so it does not grow one; "
+    refused(state, "a2,e6", f"{why}only Black may grow and found in one turn, and White does either.")
+
+
+def test_balance_ends_when_white_grows():
+    state = played("a1", "g1", "a2", size=7)
+    refused(state, "g2,d4", "ended with the first growth (group of a1).")
+
+
+def test_balance_ends_when_black_grows():
+    state = played("a1", "g1", "a3", "g2", "a5", size=7)
+    refused(state, "f1,d4", "ended with the first growth (group of g1).")
+
+
+def test_balance_ends_with_a_balance():
+    state = played("a1", "g1", "a3", "g2,d4", "a5", size=7)
+    refused(state, "f1,d5,b7", "ended with the first growth (group of g1).")
+
+
+def test_a_growth_without_founding_has_to_be_whole_even_when_black_may_balance():
+    refused(before_balance(), "g2", "play f5,g2, or end the turn with a founding stone.")
+    assert before_balance().parse("g2,g6") == "g2,g6"
+
+
+def test_black_may_found_without_growing_and_keeps_his_right():
+    state = played("a1", "g1", "a3", "g3", "a5", size=7)
+    assert state.may_balance
+    assert state.play("d4").play("c1").may_balance
+
+
+def test_black_without_stones_has_nothing_to_grow():
+    refused(played("e5"), "e6,a1", "a1 and e6 would found two groups")
+
+
+# Moving is compulsory
+
+
+@pytest.mark.parametrize("text", ["--", " -- "])
+def test_no_turn_can_be_skipped(text):
+    refused(played("e5"), text, "No turn can be skipped, because moving is compulsory; a1 is a legal turn.")
+
+
+def test_a_player_who_cannot_grow_has_to_found():
+    state = picture("""
+        . W W W W
+        W W W W W
+        W W B W W
+        W W B B W
+        W W W W .
+    """, "black")  # fmt: skip
+    assert list(state.moves()) == ["e1", "a5"]
+    assert state.play("a5").scores[1] == 4 - 2 * 8
+
+
+def test_a_player_who_cannot_found_has_to_grow():
+    state = picture("""
+        W W W W B
+        W W W W .
+        W W W W W
+        W W W W W
+        W W W W .
+    """)  # fmt: skip
+    assert list(state.moves()) == ["e1", "e4"]
+    refused(state, "e1,e4", "e1 and e4 are both next to the group of")
+
+
+def test_nothing_is_captured():
+    state = picture("""
+        . . . . .
+        . . . . .
+        . . . . .
+        W . . . .
+        B . . . .
+    """)  # fmt: skip
+    assert state.play(state.parse("b1")).view()["cells"] == {"a1": "B", "a2": "W", "b1": "W"}
+
+
+# The end
+
+
+ONE_POINT_LEFT = """
+    W W W W .
+    W W W W B
+    W W B B B
+    B B B B B
+    B B B B B
+"""
+
+
+def test_the_game_ends_when_the_board_is_full():
+    state = picture(ONE_POINT_LEFT, penalty=2)
+    assert state.result() is None
+    assert not state.view()["over"]
+    end = state.play(state.parse("e5"))
+    assert end.view()["over"]
+    assert list(end.moves()) == []
+    for text in ("e5", "a1", "--", "", "e5,e4"):
+        refused(end, text, "The game is over")
+
+
+@pytest.mark.parametrize(("turn", "scores"), [("white", (11 - 8, 14 - 8)), ("black", (10 - 8, 15 - 8))])
+def test_black_wins_with_the_higher_score_whoever_moved_last(turn, scores):
+    end = picture(ONE_POINT_LEFT, turn).play("e5")
+    assert end.scores == scores
+    assert symple.SIDES[end.result().winner] == end.view()["winner"] == "black"
+
+
+@pytest.mark.parametrize("turn", ["white", "black"])
+def test_white_wins_with_the_higher_score_whoever_moved_last(turn):
+    colours = str.maketrans("WB", "BW")
+    end = picture(ONE_POINT_LEFT.translate(colours), turn).play("e5")
+    assert symple.SIDES[end.result().winner] == end.view()["winner"] == "white"
+
+
+def test_penalties_can_outweigh_more_stones():
+    end = picture("""
+        W W B W W
+        W W B W W
+        B B B B B
+        W W B W W
+        W W B W W
+    """, penalty=4)  # fmt: skip
+    assert end.view()["scores"] == {"white": 16 - 4 * 4, "black": 9 - 4}
+    assert end.view()["winner"] == "black"
+
+
+def test_a_higher_penalty_can_turn_the_result():
+    board = """
+        W W B W W
+        W W B W W
+        B B B B B
+        W W B W W
+        W W B W W
+    """
+    assert picture(board, penalty=2).view()["winner"] == "white"  # 16 - 8 to 9 - 2
+    assert picture(board, penalty=4).view()["winner"] == "black"
+
+
+def test_the_final_position_of_the_source_is_counted_as_the_source_counts_it():
+    rows = [["B"] * 15 for _ in range(15)]
+    for y in range(7):
+        rows[y][:14] = ["W"] * 14  # one white group, with nine black stones inside
+    for x, y in [(1, 1), (3, 1), (5, 1), (7, 1), (9, 1), (11, 1), (1, 4), (3, 4), (5, 4)]:
+        rows[y][x] = "B"
+    for x in range(0, 12, 2):
+        rows[10][x] = "W"  # six white stones inside Black's tenth group
+    end = picture("\n".join(" ".join(row) for row in rows), penalty=10)
+    assert [stones.bit_count() for stones in end.stones] == [95, 130]
+    assert [end.count_groups(side) for side in (0, 1)] == [7, 10]
+    assert end.view()["scores"] == {"white": 25, "black": 30}
+    assert end.view()["winner"] == "black"
+
+
+def test_scores_are_shown_at_every_stage():
+    lines = symple.draw(top_left()).splitlines()[11:]
+    assert lines == [
+        "          stones  groups  score (stones - 8 x groups)",
+        "W White        3       1     -5",
+        "B Black        2       2    -14",
+    ]
+
+
+# Notation
+
+
+@pytest.mark.parametrize("text", ["c4,e4", "e4,c4", "C4,E4", "c4 , e4", " c4,\te4 ", "E4 ,c4", "c4,e4\u00a0"])
+def test_growth_points_may_be_written_in_any_order_in_any_case_and_with_blanks_around_commas(text):
+    assert top_left().parse(text) == "c4,e4"
+
+
+def test_the_canonical_form_is_sorted_by_column_and_then_by_row():
+    cells = {"c3": "W", "c12": "W", "k10": "W", "a9": "W", "h1": "B", "h2": "B"}
+    state = symple.setup({"cells": cells, "turn": "white"})
+    assert state.parse("k9,c11,a10,c4") == "a10,c4,c11,k9"
+
+
+def test_every_order_of_a_balance_that_ends_with_the_founding_stone_is_the_same_turn():
+    for order in permutations(["f1", "f3", "f5"]):
+        assert before_balance().parse(",".join([*order, "b2"])) == "f1,f3,f5,b2"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("j1", "There is no point j1 on this board; columns go from a to i, rows from 1 to 9."),
+        ("C10", "There is no point c10 on this board"),
+        ("c0", "There is no point c0 on this board"),
+        ("c03", "There is no point c03 on this board"),
+        ("c4,e44", "There is no point e44 on this board"),
+        ("c4,c4", "c4 is written twice; each point takes one stone."),
+        ("c4,e4,C4", "c4 is written twice"),
+        ("c3", "There is a black stone on c3 already; stones are put on vacant points."),
+        ("c4,g7", "There is a white stone on g7 already"),
+        ("", "A point is missing; write one point, such as c3, or several joined by commas: c3,d5."),
+        ("  ", "A point is missing"),
+        ("c4,", "A point is missing"),
+        ("c4,,e4", "A point is missing"),
+        ("pass", "Cannot read 'pass'; write one point"),
+        ("c4 e4", "Cannot read 'c4 e4'"),
+        ("c4;e4", "Cannot read 'c4;e4'"),
+        ("4c", "Cannot read '4c'"),
+        ("c\u0664", "Cannot read 'c\u0664'"),
+        ("\u212a3", "Cannot read '\u212a3'"),
+        ("x" * 9999, f"Cannot read '{'x' * 20}...'"),
+        ("c" + "1" * 9999, "Cannot read 'c1111"),
+        ("\0", "Cannot read"),
+    ],
+)
+def test_what_cannot_be_read_or_played_is_named(text, why):
+    refused(top_left(), text, why)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=200) | st.text("abci1239,-. \tA", max_size=40))
+def test_whatever_is_written_is_a_turn_or_is_refused(text):
+    state = top_left()
+    try:
+        move = state.parse(text)
+    except Illegal:
+        return
+    assert move in set(state.moves())
+
+
+def test_long_texts_are_refused_at_once():
+    for text in ("a1," * 100_000, "," * 100_000, "c4,e4" * 50_000):
+        with pytest.raises(Illegal) as refusal:
+            top_left().parse(text)
+        assert len(str(refusal.value)) < 300
+
+
+# Drawing
+
+
+def test_the_stones_of_the_last_turn_are_in_brackets():
+    before = top_left()
+    lines = symple.draw(before.play("c4,e4"), before).splitlines()
+    assert lines[6:8] == [" 4  . .(B).(B). . . .  4", " 3  . . B . B . . . .  3"]
+    assert lines[11] == "In brackets: the stones of the last turn."
+    assert "(" not in "".join(symple.draw(before).splitlines()[:11])
+
+
+def test_new_stones_side_by_side_share_a_pair_of_brackets():
+    before = picture("""
+        . . . . .
+        W . . W B
+        . . . . .
+        . . . . W
+        . . . . .
+    """)  # fmt: skip
+    after = before.play(before.parse("b4,c4,e1"))
+    assert symple.draw(after, before).splitlines()[1:6] == [
+        " 5  . . . . .  5",
+        " 4  W(W W)W B  4",
+        " 3  . . . . .  3",
+        " 2  . . . . W  2",
+        " 1  . . . .(W) 1",
+    ]
+
+
+def test_black_is_told_while_he_may_balance():
+    line = "Nobody has grown yet: Black may grow and then found in the same turn."
+    assert symple.draw(before_balance()).splitlines()[-1] == line
+    for state in (top_left(), played("e5", "c3")):
+        assert line not in symple.draw(state)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_board_of_any_size_is_at_most_78_columns_wide(size):
+    rng = Random(size)
+    state, before = symple.new(size=size), None
+    for _ in range(30):
+        drawn = symple.draw(state, before)
+        assert drawn.isascii()
+        for line in drawn.splitlines():
+            assert len(line) <= 78
+            assert line == line.rstrip()
+            assert line
+        if state.result():
+            break
+        state, before = state.play(state.random(rng)), state
+
+
+# Positions that are set up
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        {"cells": {"z1": "W"}},
+        {"cells": {"a0": "W"}},
+        {"cells": {"x" * 9999: "W"}},
+        {"cells": {"a1": "P"}},
+        {"cells": {"a1": "WB"}},
+        {"cells": {"a1": ""}},
+        {"cells": {"a1": None}},
+        {"cells": {"a1": 1}},
+        {"cells": {"a1": ["W"]}},
+        {"cells": {"a1": {"W": "W"}}},
+        {"cells": {}, "turn": "pink"},
+        {"cells": {}, "turn": None},
+        {"cells": {}, "turn": 1},
+        {"cells": {}, "turn": ["white"]},
+        {"cells": {}, "turn": {}},
+        {"cells": []},
+        {"cells": None},
+        {},
+    ],
+)
+def test_a_position_that_cannot_be_is_refused(view):
+    with pytest.raises(Illegal, match=r"\.$"):
+        symple.setup(view, size=5)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=3),
+    lambda some: st.lists(some, max_size=3) | st.dictionaries(st.sampled_from(["a1", "e5", "f6", "turn"]), some),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.fixed_dictionaries({}, optional={"cells": JSON, "turn": JSON, "over": JSON, "scores": JSON}))
+def test_a_position_of_any_json_is_set_up_or_refused(view):
+    try:
+        state = symple.setup(view, size=5)
+    except Illegal:
+        return
+    assert state.view()["cells"] == view["cells"]
+
+
+def test_nobody_has_grown_in_a_position_where_each_group_is_a_single_stone():
+    cells = {"a1": "W", "b2": "W", "e5": "B", "d4": "B"}
+    assert symple.setup({"cells": cells, "turn": "black"}, size=5).parse("d5,c1") == "d5,c1"
+    with pytest.raises(Illegal, match="first growth"):
+        symple.setup({"cells": {**cells, "a2": "W"}, "turn": "black"}, size=5).parse("d5,c1")
+
+
+def test_a_full_board_can_be_set_up():
+    cells = {f"{x}{y}": "W" if y < 4 else "B" for x in "abcde" for y in range(1, 6)}
+    position = json.dumps({"cells": cells, "turn": "black"})
+    lines = ["new -size=5", f"position {position}", "moves", "play a1", "random"]
+    replies = list(referee.replies("symple", lines))
+    assert replies[1:3] == ["= ok", "= 0"]
+    assert [reply[:11] for reply in replies[3:]] == ["? The game "] * 2
+
+
+# Whole games
+
+
+SEEDS = st.integers(0, 2**32).map(Random)
+
+
+def stones(text):
+    return [point(word) for word in text.split(",")]
+
+
+def altered(move, state, rng):
+    """A text near a legal turn: a point less, a point more, another point, or another order."""
+    words = move.split(",")
+    other = rng.choice(list(state.board.bit))
+    near = rng.choice(state.board.names(state.growth_points) or [other])
+    kind = rng.randrange(6)
+    if kind == 0 and len(words) > 1:
+        words.remove(rng.choice(words))
+    elif kind == 1:
+        words.insert(rng.randrange(len(words) + 1), rng.choice([other, near]))
+    elif kind == 2:
+        words[rng.randrange(len(words))] = rng.choice([other, near])
+    elif kind == 3:
+        rng.shuffle(words)
+    elif kind == 4:
+        words.append(rng.choice([other, near]))
+    else:
+        words = [near]
+    return rng.choice([",", " ,", ", "]).join(word.upper() if rng.random() < 0.2 else word for word in words)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@settings(max_examples=4, deadline=None)
+@given(rng=SEEDS, penalty=st.sampled_from(range(2, 21, 2)))
+def test_random_games_go_as_in_the_reference(size, rng, penalty):
+    state, reference = symple.new(size=size, penalty=penalty), Position(size, penalty)
+    while not state.result():
+        move = state.random(rng)
+        assert state.parse(move) == move
+        checked = rng.random() < 60 / size**2 or len(state.board.names(state.vacant)) < 6
+        for text in [move, *(altered(move, state, rng) for _ in range(4))] if checked else []:
+            written = reference.read(text)
+            try:
+                canonical = state.parse(text)
+            except Illegal:
+                assert not reference.is_legal(written), text
+            else:
+                assert reference.is_legal(written), text
+                assert reference.canonical(written) == canonical
+        after = state.play(move)
+        assert after.vacant < state.vacant  # so the game ends
+        assert not after.must_skip
+        assert after.seats == (0, 1)
+        assert after.dice_needed == 0
+        state = after
+        reference.play(stones(move))
+        assert state.view() == reference.view()
+        assert symple.setup(state.view(), size=size, penalty=penalty) == state
+    white, black = state.scores
+    assert white != black
+
+
+@settings(max_examples=12, deadline=None)
+@given(rng=SEEDS, size=st.sampled_from([5, 7, 9, 13, 19, 25]))
+def test_listed_turns_are_legal_different_and_canonical(rng, size):
+    state = symple.new(size=size)
+    while not state.result():
+        listed = list(islice(state.moves(), 150))
+        assert len(set(listed)) == len(listed)
+        assert all(state.parse(move) == move for move in listed)
+        state = state.play(rng.choice([state.random(rng), rng.choice(listed)]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(rng=SEEDS, turns=st.integers(0, 9))
+def test_the_turns_of_a_small_board_are_those_that_the_reference_finds_by_trying(rng, turns):
+    state, reference = symple.new(size=5), Position(5)
+    for _ in range(turns):
+        move = state.random(rng)
+        state = state.play(move)
+        reference.play(stones(move))
+    vacant, groups = state.vacant.bit_count(), state.count_groups(state.turn)
+    if vacant <= 12 or groups <= 2:
+        listed = list(state.moves())
+        assert len(set(listed)) == len(listed)
+        assert set(listed) == reference.turns()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_everything_that_parse_accepts_is_listed(seed):
+    rng = Random(seed)
+    state = symple.new(size=5)
+    while state.vacant.bit_count() > 7 and len(state.groups) < 3:
+        state = state.play(state.random(rng))
+    listed = set(state.moves())
+    names = state.board.names(state.vacant)
+    names = rng.sample(names, min(len(names), 8))
+    accepted = set()
+    for count in range(1, 4):
+        for words in permutations(names, count):
+            try:
+                accepted.add(state.parse(",".join(words)))
+            except Illegal:
+                continue
+    assert accepted <= listed
+    assert accepted >= {move for move in listed if set(move.split(",")) <= set(names) and move.count(",") < 3}
+
+
+def test_all_kinds_of_turns_are_chosen_at_random():
+    rng = Random(5)
+    counts = {state.random(rng).count(",") for state in [before_balance()] for _ in range(300)}
+    assert counts == {0, 1, 2, 3}
+    chosen = {top_left().random(rng) for _ in range(300)}
+    assert {"d3", "c4,e4"} <= chosen
+    assert sum("," not in move for move in chosen) > 30
+
+
+def test_all_turns_of_a_small_position_are_chosen_at_random():
+    state = picture("""
+        W W W W W
+        W W W W W
+        W . W W W
+        . B . B .
+        W . W . W
+    """, "black")  # fmt: skip
+    rng = Random(1)
+    assert set(state.moves()) == {state.random(rng) for _ in range(400)} == Position(
+        5, 8, {point(n): "white" if s == "W" else "black" for n, s in state.view()["cells"].items()}, "black"
+    ).turns()  # fmt: skip
+
+
+def test_turns_that_are_too_many_to_be_counted_are_listed_as_far_as_asked():
+    cells = {f"{x}{y}": "W" for x in "acegikmoqsuwy" for y in range(1, 26, 2)}
+    position = json.dumps({"cells": cells, "turn": "white"})
+    reply = list(referee.replies("symple", ["new -size=25", f"position {position}", "moves 200"]))[-1]
+    assert reply.startswith("= + ")
+    assert len(reply.split()) == 202
+
+
+def test_the_same_position_is_reached_by_the_written_turns():
+    rng = Random(7)
+    state, moves = symple.new(size=9), []
+    while not state.result():
+        moves.append(state.random(rng))
+        state = state.play(moves[-1])
+    assert played(*(move.upper().replace(",", " , ") for move in moves)) == state
+
+
+# The help
+
+
+def test_the_examples_of_the_help_are_what_the_referee_answers():
+    lines = [line[4:] if line.startswith("    ") else "" for line in HELP.read_text().splitlines()]
+    requests = [(n, line[2:]) for n, line in enumerate(lines) if line.startswith("> ")]
+    replies = referee.replies("symple", [request for _, request in requests])
+    for (n, request), reply in zip(requests, replies, strict=True):
+        shown = []
+        for line in lines[n + 1 :]:
+            if not line or line.startswith("> "):
+                break
+            shown.append(line)
+        if shown and shown[0].startswith("? "):
+            assert " ".join(line.strip() for line in shown) == reply, request
+        else:
+            assert reply.startswith("= "), request
+            assert shown == (reply.splitlines()[1:] if request == "board" else []), request
+    assert len(requests) > 30
+
+
+def test_the_help_fits_a_mail_and_names_every_option():
+    text = HELP.read_text()
+    assert text.isascii()
+    assert all(len(line) <= 78 and line == line.rstrip() for line in text.splitlines())
+    assert all(option.syntax in text for option in symple.OPTIONS)
+
+
+def test_the_whole_game_of_the_help_is_scored_by_hand():
+    end = symple.new(size=5, penalty=4)
+    for move in re.findall("> play (.*)", HELP.read_text().partition("A whole game")[2]):
+        end = end.play(end.parse(move))
+    assert end.view()["scores"] == {"white": 14 - 1 * 4, "black": 11 - 3 * 4}
+    assert end.view()["winner"] == "white"
