@@ -765,8 +765,9 @@ def test_everything_that_parse_accepts_is_listed(seed):
 
 def test_all_kinds_of_turns_are_chosen_at_random():
     rng = Random(5)
-    counts = {state.random(rng).count(",") for state in [before_balance()] for _ in range(300)}
-    assert counts == {0, 1, 2, 3}
+    balance = {before_balance().random(rng) for _ in range(300)}
+    assert {move.count(",") for move in balance} == {0, 1, 2, 3}
+    assert all(before_balance().parse(move) == move for move in balance)
     chosen = {top_left().random(rng) for _ in range(300)}
     assert {"d3", "c4,e4"} <= chosen
     assert sum("," not in move for move in chosen) > 30
