@@ -1,0 +1,592 @@
+"""Spora: stacks of one to four pieces, which are dropped, sown, and captured when they are cut off.
+
+A turn drops 1 to 4 pieces from the reserve on an empty point or an own stack, and may then sow another own stack, or
+part of it: one piece on each point of a path. A hand of at least twice its height captures an enemy stack in its way.
+A group is alive while a path of empty points leads from it to another group of its colour, or if its colour never
+had a second one. Dead groups are captured at once, after the drop and after every sown piece: first the enemy's, then
+the mover's own, but for the group of the stack just dropped, which has to be alive when the turn ends.
+
+When a reserve is empty, the other player has a last turn of single pieces. Stacks and the empty regions that only one
+colour touches count a point each; White adds the komi and a half. A player without stacks ends the game as well.
+
+The rules in full, with the notation, are in help/spora.txt.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+from games import SKIP, Illegal, Option, Options, Result, Value
+from games._board import Square, bits, square, union
+
+SIDES: tuple[str, str] = ("black", "white")
+TALLEST = 4
+"""How many pieces a stack can have; the pieces over it are removed from play."""
+KOMI = range(-999_999_999, 1_000_000_000)
+"""What can be given or named as komi."""
+
+
+def _usual_komi(options: Options) -> Value:
+    return None if options["pie"] else 3
+
+
+OPTIONS = (
+    Option("size", "how many rows and columns the board has: 5 to 25, usually 13", range(5, 26), 13),
+    Option("pie", "the first player names the komi, the second one chooses a side"),
+    Option("komi", "a whole number X, usually 3: White gets X + 0.5 points", KOMI, _usual_komi, excludes=("pie",)),
+)
+
+Stacks = tuple[int, int, int, int]
+"""The stacks of one colour: the points that have at least 1, 2, 3 and 4 of its pieces."""
+NO_STACKS: Stacks = (0, 0, 0, 0)
+
+
+def _height(stacks: Stacks, point: int) -> int:
+    return sum(bool(level & point) for level in stacks)
+
+
+def _raised(stacks: Stacks, point: int, count: int) -> Stacks:
+    for _ in range(count):
+        one, two, three, four = stacks
+        stacks = one | point, two | one & point, three | two & point, four | three & point
+    return stacks
+
+
+def _lowered(stacks: Stacks, point: int, count: int) -> Stacks:
+    above = (*stacks, *NO_STACKS)[count : count + TALLEST]
+    one, two, three, four = (here & ~point | there & point for here, there in zip(stacks, above, strict=True))
+    return one, two, three, four
+
+
+def _without(stacks: Stacks, captured: int) -> Stacks:
+    one, two, three, four = stacks
+    return one & ~captured, two & ~captured, three & ~captured, four & ~captured
+
+
+def _step(board: Square, point: int, direction: str) -> int:
+    """The next point in a direction; none, 0, off the board."""
+    if direction == "n":
+        return point << board.width & board.all
+    if direction == "e":
+        return point << 1 & board.all
+    return (point >> board.width if direction == "s" else point >> 1) & board.all
+
+
+_BACK = {"n": "s", "e": "w", "s": "n", "w": "e"}
+_WORDS = {"n": "north", "e": "east", "s": "south", "w": "west"}
+
+
+def _are_several(board: Square, stones: int) -> bool:
+    """Whether these stacks are more than one group."""
+    return stones != board.group(stones & -stones, stones)
+
+
+def _regions(board: Square, own: Stacks, enemy: Stacks) -> list[int]:
+    """The connected parts of the empty points."""
+    return list(board.groups(board.all & ~own[0] & ~enemy[0]))
+
+
+def _dead(board: Square, stones: int, regions: Sequence[int]) -> int:
+    """The groups among *stones* that none of the empty regions connects with another of them."""
+    alive = 0
+    for region in regions:
+        border = board.near(region) & stones
+        if border & ~board.group(border & -border, stones):
+            alive |= board.group(border, stones)
+    return stones & ~alive
+
+
+class Turn(NamedTuple):
+    """A turn as far as it has come."""
+
+    board: Square
+    side: int
+    own: Stacks
+    enemy: Stacks
+    own_several: bool
+    """Whether the mover has ever had more than one group."""
+    enemy_several: bool
+    dropped: int = 0
+    """The point of the last drop."""
+    pieces: int = 0
+    """How many pieces were dropped there."""
+    is_dead: bool = False
+    """Whether the group of the dropped stack is dead as things are: the turn cannot end so."""
+
+    @property
+    def places(self) -> int:
+        """Where a drop is possible: the empty points and the own stacks."""
+        return self.board.all & ~self.enemy[0]
+
+    def drop(self, point: int, count: int) -> "Turn":
+        """Drop pieces on an empty point or an own stack."""
+        return self._replace(own=_raised(self.own, point, count), dropped=point, pieces=count).captured()
+
+    def lift(self, point: int, count: int) -> "Turn":
+        """Take pieces of an own stack in hand."""
+        return self._replace(own=_lowered(self.own, point, count))
+
+    def land(self, point: int) -> "Turn":
+        """Leave a piece of the hand on a point, where it captures an enemy stack."""
+        enemy = _without(self.enemy, point) if self.enemy[0] & point else self.enemy
+        return self._replace(own=_raised(self.own, point, 1), enemy=enemy).captured()
+
+    def captured(self) -> "Turn":
+        """Count the groups, now that a piece stands, and capture the dead ones: the enemy's first."""
+        board, own, enemy = self.board, self.own, self.enemy
+        own_several = self.own_several or _are_several(board, own[0])
+        enemy_several = self.enemy_several or _are_several(board, enemy[0])
+        regions = _regions(board, own, enemy)
+        if enemy_several and (lost := _dead(board, enemy[0], regions)):
+            enemy = _without(enemy, lost)
+            regions = _regions(board, own, enemy)
+        lost = _dead(board, own[0], regions) if own_several else 0
+        if lost and (others := lost & ~board.group(self.dropped, own[0])):
+            own = _without(own, others)
+            lost = _dead(board, own[0], _regions(board, own, enemy))
+        return self._replace(
+            own=own,
+            enemy=enemy,
+            own_several=own_several,
+            enemy_several=enemy_several,
+            is_dead=bool(lost & self.dropped),
+        )
+
+    def why_dead(self) -> str:
+        """What the group of the dropped stack lacks if it is dead."""
+        colour = SIDES[self.side]
+        if _are_several(self.board, self.own[0]):
+            return f"no path of empty points leads from its group to another {colour} group"
+        return f"its group would be the only {colour} one, after there were several"
+
+    def step_objection(self, point: int, direction: str, last: str, hand: int) -> str:
+        """Why a hand of so many pieces cannot go on from a point; empty if it can. *last* is how it came there."""
+        name = self.board.name[point]
+        if direction == _BACK.get(last):
+            return f"it would turn straight back at {name}"
+        there = _step(self.board, point, direction)
+        if not there:
+            return f"it would leave the board {_WORDS[direction]} of {name}"
+        if there & self.enemy[0] and hand < 2 * (height := _height(self.enemy, there)):
+            stack = f"the {SIDES[1 - self.side]} stack of {height} on {self.board.name[there]}"
+            return f"{stack} takes a hand of {2 * height}, and {hand} would be left there"
+        return ""
+
+    def sowings(self) -> Iterator[str]:
+        """All sowings after which the turn can end."""
+        for point in bits(self.own[0] & ~self.dropped):
+            for hand in range(1, _height(self.own, point) + 1):
+                for path in self.lift(point, hand).paths(point, hand):
+                    yield f"{self.board.name[point]}@{path}"
+
+    def paths(self, point: int, hand: int, last: str = "") -> Iterator[str]:
+        """All ways to sow a hand from a point on, after which the turn can end."""
+        if not hand:
+            if not self.is_dead:
+                yield ""
+            return
+        for direction in _BACK:
+            if not self.step_objection(point, direction, last, hand):
+                there = _step(self.board, point, direction)
+                for path in self.land(there).paths(there, hand - 1, direction):
+                    yield direction + path
+
+
+class State(NamedTuple):
+    """A position."""
+
+    board: Square
+    reserve: tuple[int, int]
+    komi: int | None = None
+    """X, where White gets X + 0.5; None before it is named."""
+    pie: bool = False
+    """Whether the komi is still to be named, or a side to be chosen."""
+    stacks: tuple[Stacks, Stacks] = (NO_STACKS, NO_STACKS)
+    has_dropped: tuple[bool, bool] = (False, False)
+    turn: int = 0
+    seats: tuple[int, int] = (0, 1)
+
+    @property
+    def dice_needed(self) -> int:
+        """There are no dice."""
+        return 0
+
+    @property
+    def must_skip(self) -> bool:
+        """There is always a legal turn: a piece on an own stack, or in a first turn on any empty point."""
+        return False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last turn has been played, or a side has lost all of its stacks."""
+        lost = any(dropped and not stacks[0] for dropped, stacks in zip(self.has_dropped, self.stacks, strict=True))
+        return lost or not self.reserve[self.turn]
+
+    @property
+    def is_last_turn(self) -> bool:
+        """Whether the other side's reserve is empty, so that single pieces are dropped."""
+        return not self.reserve[1 - self.turn]
+
+    @property
+    def territory(self) -> tuple[int, int]:
+        """Each side's points of territory: of the empty regions that touch stacks of no other side."""
+        points = [0, 0]
+        for region in _regions(self.board, *self.stacks):
+            near = self.board.near(region)
+            owners = [side for side, stacks in enumerate(self.stacks) if stacks[0] & near]
+            if len(owners) == 1:
+                points[owners[0]] += region.bit_count()
+        return points[0], points[1]
+
+    @property
+    def scores(self) -> tuple[float, float]:
+        """Stacks and territory, and for White the komi, once it is named."""
+        black, white = (
+            stacks[0].bit_count() + points for stacks, points in zip(self.stacks, self.territory, strict=True)
+        )
+        return black, white if self.komi is None else white + self.komi + 0.5
+
+    def begin(self) -> Turn:
+        """A turn in which nothing has been done. All groups are alive, so several ones in the past are several now."""
+        own, enemy = self.stacks[self.turn], self.stacks[1 - self.turn]
+        return Turn(
+            self.board, self.turn, own, enemy, _are_several(self.board, own[0]), _are_several(self.board, enemy[0])
+        )
+
+    def parse(self, text: str) -> str:
+        """The turn that a player wrote, in canonical form."""
+        return _follow(self, text.strip().lower())[0]
+
+    def moves(self) -> Iterator[str]:
+        """All legal turns; of the last turns the shorter ones first."""
+        if self.is_over:
+            return
+        if self.pie and self.komi is None:
+            yield from (f"komi={x}" for n in range(KOMI.stop) for x in {n, -n})
+        elif self.pie:
+            yield from SIDES
+        elif self.is_last_turn:
+            yield from self._last_turns()
+        else:
+            for point in bits(self.begin().places):
+                # how high the dropped stack is decides nothing, because it is not sown
+                turn = self.begin().drop(point, 1)
+                name, most = self.board.name[point], min(TALLEST, self.reserve[self.turn])
+                drops = [_drop_text(name, count) for count in range(1, most + 1)]
+                if not turn.is_dead:
+                    yield from drops
+                for sowing in turn.sowings() if self.has_dropped[self.turn] else ():
+                    yield from (f"{drop},{sowing}" for drop in drops)
+
+    def random(self, rng: Random) -> str:
+        """A legal turn: any drop, and half of the time any sowing after it."""
+        if self.pie:
+            return rng.choice(SIDES) if self.komi is not None else f"komi={rng.randint(-9, 9)}"
+        if self.is_last_turn:
+            return self._random_last_turn(rng)
+        places = list(bits(self.begin().places))
+        for _ in range(20):
+            if move := self._random_turn(rng, rng.choice(places)):
+                return move
+        return self.board.name[rng.choice(list(bits(self.stacks[self.turn][0])))]
+
+    def play(self, move: str) -> "State":
+        """The position after a turn."""
+        return _follow(self, move)[1]
+
+    def result(self) -> Result | None:
+        """The higher score wins."""
+        if not self.is_over:
+            return None
+        black, white = self.scores
+        return Result(None if black == white else int(white > black))
+
+    def view(self) -> dict[str, Any]:
+        """The stacks by colour and height, and the reserves."""
+        result = self.result()
+        cells = {
+            self.board.name[point]: f"{colour}{_height(stacks, point)}"
+            for colour, stacks in zip("BW", self.stacks, strict=True)
+            for point in bits(stacks[0])
+        }
+        return {
+            "cells": cells,
+            "turn": SIDES[self.turn],
+            "reserve": dict(zip(SIDES, self.reserve, strict=True)),
+            "komi": self.komi,
+            "over": result is not None,
+            "winner": None if result is None else "draw" if result.winner is None else SIDES[result.winner],
+            "scores": dict(zip(SIDES, self.scores, strict=True)),
+        }
+
+    def _last_turns(self) -> Iterator[str]:
+        shorter = deque([("", self.begin(), self.reserve[self.turn])])
+        while shorter:
+            text, turn, left = shorter.popleft()
+            for point in bits(turn.places):
+                longer = turn.drop(point, 1)
+                if not longer.is_dead:
+                    drops = f"{text},{self.board.name[point]}" if text else self.board.name[point]
+                    yield drops
+                    if left > 1:
+                        shorter.append((drops, longer, left - 1))
+
+    def _random_last_turn(self, rng: Random) -> str:
+        turn, names = self.begin(), []
+        for _ in range(rng.randint(1, self.reserve[self.turn])):
+            point = rng.choice(list(bits(turn.places)))
+            if turn.drop(point, 1).is_dead:
+                point = rng.choice(list(bits(turn.own[0])))
+            turn = turn.drop(point, 1)
+            names.append(self.board.name[point])
+        return ",".join(names)
+
+    def _random_turn(self, rng: Random, point: int) -> str:
+        """A turn with a drop on that point; empty if what *rng* chose is not legal."""
+        count = rng.randint(1, min(TALLEST, self.reserve[self.turn]))
+        text = _drop_text(self.board.name[point], count)
+        turn = self.begin().drop(point, count)
+        stacks = turn.own[0] & ~point
+        if stacks and self.has_dropped[self.turn] and rng.random() < 0.5:
+            at = rng.choice(list(bits(stacks)))
+            hand = rng.randint(1, _height(turn.own, at))
+            turn, text = turn.lift(at, hand), f"{text},{self.board.name[at]}@"
+            last = ""
+            for left in range(hand, 0, -1):
+                ways = [way for way in _BACK if not turn.step_objection(at, way, last, left)]
+                if not ways:
+                    return ""
+                last = rng.choice(ways)
+                at = _step(self.board, at, last)
+                turn, text = turn.land(at), text + last
+        return "" if turn.is_dead else text
+
+
+def new(*, size: int = 13, pie: bool = False, komi: int | None = 3) -> State:
+    """The empty board with 7/12 of a piece a point in each reserve; with *pie*, the komi is to be named."""
+    full = (7 * size * size + 11) // 12
+    return State(square(size), (full, full), None if pie else komi, pie)
+
+
+def setup(view: Mapping[str, Any], **options: Any) -> State:
+    """The position with the view's cells, turn, reserve and komi; ``moves`` tells who has dropped before."""
+    start = new(**options)
+    stacks = _read_cells(view.get("cells"), start.board)
+    turn, moves, komi = view.get("turn", SIDES[0]), view.get("moves", 2), view.get("komi")
+    if turn not in SIDES:
+        raise Illegal('"turn" is "black" or "white".')
+    if type(moves) is not int or moves < 0:
+        raise Illegal('"moves" is a number of moves, 0 or more.')
+    if komi is None:
+        komi = start.komi
+    elif type(komi) is not int or komi not in KOMI:
+        raise Illegal('"komi" is a whole number X, for which White gets X + 0.5 points.')
+    pie = start.pie and moves < 2 and stacks == start.stacks
+    if pie and turn != SIDES[komi is not None]:
+        raise Illegal(f"Black names the komi and White chooses a side, so it is not the turn of {turn}.")
+    drops = moves - 2 if start.pie else moves
+    has_dropped = (stacks[0] != NO_STACKS or drops > 0, stacks[1] != NO_STACKS or drops > 1)
+    reserve = _read_reserve(view.get("reserve"), start.reserve[0], stacks)
+    return State(start.board, reserve, komi, pie, stacks, has_dropped, SIDES.index(turn))
+
+
+def _read_cells(cells: Any, board: Square) -> tuple[Stacks, Stacks]:
+    if not isinstance(cells, Mapping):
+        raise Illegal('"cells" is an object with the stacks by their points, such as {"d2": "B3"}.')
+    found = {"B": NO_STACKS, "W": NO_STACKS}
+    for name, stack in cells.items():
+        point = _read_point(name, board)
+        if not isinstance(stack, str) or not re.fullmatch("[BW][1-4]", stack):
+            raise Illegal(f"What stands on {name} cannot be read; a stack is B1 to B4 or W1 to W4.")
+        found[stack[0]] = _raised(found[stack[0]], point, int(stack[1]))
+    stacks = found["B"], found["W"]
+    for side, (stones, *_) in zip(SIDES, stacks, strict=True):
+        dead = _dead(board, stones, _regions(board, *stacks)) if _are_several(board, stones) else 0
+        if dead:
+            name = board.names(dead)[0]
+            raise Illegal(f"The group of {name} is dead: no path of empty points leads to another {side} group.")
+    return stacks
+
+
+def _read_reserve(reserve: Any, full: int, stacks: Sequence[Stacks]) -> tuple[int, int]:
+    if reserve is not None and not isinstance(reserve, Mapping):
+        raise Illegal('"reserve" is an object with two numbers, such as {"black": 97, "white": 99}.')
+    left = []
+    for side, levels in zip(SIDES, stacks, strict=True):
+        number = (reserve or {}).get(side, full - sum(map(int.bit_count, levels)))
+        if type(number) is not int or not 0 <= number <= full:
+            raise Illegal(
+                f"The reserve of {side} cannot be that; it starts with {full} pieces, and the board has some of them."
+            )
+        left.append(number)
+    return left[0], left[1]
+
+
+# Notation
+
+
+_ITEM = re.compile(r"([a-z][0-9]{1,3})(?::([0-9]{1,3})|@([a-z]*))?")
+
+
+def _follow(state: State, text: str) -> tuple[str, State]:
+    """The canonical form of a turn, and the position after it. Raises Illegal, and trusts nothing in *text*."""
+    if state.is_over:
+        raise Illegal("The game is over.")
+    if text == SKIP:
+        raise Illegal("A turn is never skipped; one piece dropped on a stack of four changes nothing on the board.")
+    if state.pie:
+        return _follow_pie(state, text)
+    side, left = state.turn, state.reserve[state.turn]
+    parts = re.split(r"\s*,\s*", text)
+    if state.is_last_turn and len(parts) > left:
+        raise Illegal(f"That drops {len(parts)} pieces, and your reserve has {left}.")
+    if not state.is_last_turn and len(parts) > 2:
+        raise Illegal(f"A turn is one drop and at most one sowing; leave out {_short(','.join(parts[2:]))}.")
+    turn, items = state.begin(), []
+    for part in parts:
+        turn, item = _follow_item(state, turn, part)
+        items.append(item)
+        if turn.is_dead and (state.is_last_turn or len(items) == len(parts)):
+            when = "" if state.is_last_turn else " at the end of the turn"
+            name = state.board.name[turn.dropped]
+            raise Illegal(f"The stack dropped at {name} would be dead{when}: {turn.why_dead()}.")
+    left = 0 if state.is_last_turn else left - turn.pieces
+    black, white = state.has_dropped
+    return ",".join(items), state._replace(
+        reserve=(state.reserve[0], left) if side else (left, state.reserve[1]),
+        stacks=(turn.enemy, turn.own) if side else (turn.own, turn.enemy),
+        has_dropped=(black or side == 0, white or side == 1),
+        turn=1 - side,
+    )
+
+
+def _follow_pie(state: State, text: str) -> tuple[str, State]:
+    if state.komi is None:
+        match = re.fullmatch("komi=([+-]?[0-9]{1,9})", text)
+        if not match:
+            raise Illegal(f"The first turn names the komi, a whole number: write komi=3, say, and not {_short(text)}.")
+        return f"komi={int(match[1])}", state._replace(komi=int(match[1]), turn=1)
+    if text not in SIDES:
+        raise Illegal(f"The komi is {state.komi}; choose your side: write black or white, and not {_short(text)}.")
+    return text, state._replace(pie=False, turn=0, seats=(1, 0) if text == SIDES[0] else (0, 1))
+
+
+def _follow_item(state: State, turn: Turn, part: str) -> tuple[Turn, str]:
+    """What a turn has come to after one more drop or sowing, and the canonical form of that."""
+    match = _ITEM.fullmatch(part)
+    if not match:
+        raise Illegal(f"Cannot read {_short(part)}; write a drop such as f1 or f1:3, and a sowing such as d2@nnen.")
+    name, digits, path = match.groups()
+    point = _read_point(name, state.board)
+    if path is None:
+        count = int(digits or 1)
+        if why := _drop_objection(state, turn, name, count):
+            raise Illegal(why)
+        return turn.drop(point, count), _drop_text(name, count)
+    if why := _sowing_objection(state, turn, name, path):
+        raise Illegal(why)
+    turn, last = turn.lift(point, len(path)), ""
+    for number, direction in enumerate(path):
+        if why := turn.step_objection(point, direction, last, len(path) - number):
+            raise Illegal(f"{part} is not possible: {why}.")
+        point, last = _step(state.board, point, direction), direction
+        turn = turn.land(point)
+    return turn, part
+
+
+def _drop_objection(state: State, turn: Turn, name: str, count: int) -> str:
+    """Why the player cannot drop so many pieces there; empty if he can."""
+    left = state.reserve[state.turn]
+    if state.is_last_turn and count > 1:
+        return f"{name}:{count} is not possible: the last turn drops single pieces, as in {name},{name}."
+    if turn.dropped and not state.is_last_turn:
+        return f"{name} would be a second drop; a turn has one, and then at most one sowing such as d2@nnen."
+    if not 1 <= count <= TALLEST:
+        return f"{name}:{count} is not possible: a drop is 1 to {TALLEST} pieces."
+    if count > left:
+        return f"{name}:{count} is not possible: your reserve has {left}."
+    if state.board.bit[name] & turn.enemy[0]:
+        return f"A {SIDES[1 - state.turn]} stack stands on {name}; drop on an empty point or on a stack of your own."
+    return ""
+
+
+def _sowing_objection(state: State, turn: Turn, name: str, path: str) -> str:
+    """Why the player cannot take a hand of that many pieces there to sow it; empty if he can."""
+    point = state.board.bit[name]
+    if state.is_last_turn:
+        return f"The last turn has no sowing; leave out {name}@{_short(path)}."
+    if not turn.dropped:
+        return f"A turn begins with a drop: write one before {name}@..., such as f1,{name}@n."
+    if not state.has_dropped[state.turn]:
+        return f"Your first turn is a drop alone; leave out {name}@...."
+    if point == turn.dropped:
+        return f"{name} was dropped on in this turn; only another stack can be sown."
+    if not path or path.strip("nesw"):
+        return f"{name}@{path[:20]} cannot be read: write n, e, s or w for each piece that is sown, as in {name}@nnen."
+    height = _height(turn.own, point)
+    if not height:
+        lost = " any more: it is captured after the drop" if point & state.stacks[state.turn][0] else ""
+        return f"There is no {SIDES[state.turn]} stack on {name}{lost}."
+    if len(path) > height:
+        return f"{name}@{path[:20]} sows {len(path)} pieces, and the stack on {name} has {height}."
+    return ""
+
+
+def _read_point(name: str, board: Square) -> int:
+    if name not in board.bit:
+        last = board.name[1 << board.size - 1][0]
+        raise Illegal(f"There is no point {_short(name)}; columns go from a to {last}, rows from 1 to {board.size}.")
+    return board.bit[name]
+
+
+def _drop_text(name: str, count: int) -> str:
+    return name if count == 1 else f"{name}:{count}"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 30 else f"{text[:30]}...")
+
+
+# Drawing
+
+
+def draw(state: State, before: State | None = None) -> str:
+    """The board with its coordinates, and below it what each side has; what changed since *before* is marked."""
+    board = state.board
+    changed = _changed(state, before) if before else 0
+    gap = " " if board.size < 25 else ""  # 25 columns are too wide with one
+    letters = [board.name[1 << x][0] for x in range(board.size)]
+    header = f"   {gap.join(f'{letter} ' for letter in letters)}".rstrip()
+    lines = [header]
+    for row in range(board.size, 0, -1):
+        points = [board.bit[f"{letter}{row}"] for letter in letters]
+        cells = gap.join(_cell(state, point, is_marked=bool(point & changed)) for point in points)
+        lines.append(f"{row:2} {cells} {row}")
+    lines += [header, ""]
+    if changed:
+        lines += ["b w: stacks that the last turn changed    : points that it emptied", ""]
+    lines.append("       stacks  territory  komi  score  reserve")
+    for side, name in enumerate(SIDES):
+        komi = "" if side == 0 or state.komi is None else state.komi + 0.5
+        numbers = f"{state.stacks[side][0].bit_count():6}  {state.territory[side]:9}  {komi:>4}"
+        lines.append(f"{name}  {numbers}  {state.scores[side]:>5}  {state.reserve[side]:>7}")
+    if state.pie:
+        lines += ["", "Black names the komi." if state.komi is None else "White chooses a side."]
+    elif state.is_last_turn and not state.is_over:
+        lines += ["", f"The reserve of {SIDES[1 - state.turn]} is empty: this is the last turn, of single pieces."]
+    return "\n".join(lines)
+
+
+def _changed(state: State, before: State) -> int:
+    """The points whose stacks are not what they were."""
+    levels = zip((*state.stacks[0], *state.stacks[1]), (*before.stacks[0], *before.stacks[1]), strict=True)
+    return union(now ^ then for now, then in levels)
+
+
+def _cell(state: State, point: int, *, is_marked: bool) -> str:
+    for letter, stacks in zip("bw" if is_marked else "BW", state.stacks, strict=True):
+        if stacks[0] & point:
+            return f"{letter}{_height(stacks, point)}"
+    return ": " if is_marked else ". "
