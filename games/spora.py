@@ -24,7 +24,7 @@ from games._board import Square, bits, square, union
 SIDES: tuple[str, str] = ("black", "white")
 TALLEST = 4
 """How many pieces a stack can have; the pieces over it are removed from play."""
-KOMI = range(-999_999_999, 1_000_000_000)
+KOMI = range(-99_999, 100_000)
 """What can be given or named as komi."""
 
 
@@ -181,16 +181,16 @@ class Turn(NamedTuple):
                 for path in self.lift(point, hand).paths(point, hand):
                     yield f"{self.board.name[point]}@{path}"
 
-    def paths(self, point: int, hand: int, last: str = "") -> Iterator[str]:
-        """All ways to sow a hand from a point on, after which the turn can end."""
+    def paths(self, point: int, hand: int, last: str = "", rng: Random | None = None) -> Iterator[str]:
+        """All ways to sow a hand from a point on, after which the turn can end; shuffled by *rng* if there is one."""
         if not hand:
             if not self.is_dead:
                 yield ""
             return
-        for direction in _BACK:
+        for direction in rng.sample("nesw", 4) if rng else "nesw":
             if not self.step_objection(point, direction, last, hand):
                 there = _step(self.board, point, direction)
-                for path in self.land(there).paths(there, hand - 1, direction):
+                for path in self.land(there).paths(there, hand - 1, direction, rng):
                     yield direction + path
 
 
@@ -270,9 +270,10 @@ class State(NamedTuple):
         elif self.is_last_turn:
             yield from self._last_turns()
         else:
-            for point in bits(self.begin().places):
+            start = self.begin()
+            for point in bits(start.places):
                 # how high the dropped stack is decides nothing, because it is not sown
-                turn = self.begin().drop(point, 1)
+                turn = start.drop(point, 1)
                 name, most = self.board.name[point], min(TALLEST, self.reserve[self.turn])
                 drops = [_drop_text(name, count) for count in range(1, most + 1)]
                 if not turn.is_dead:
@@ -286,11 +287,20 @@ class State(NamedTuple):
             return rng.choice(SIDES) if self.komi is not None else f"komi={rng.randint(-9, 9)}"
         if self.is_last_turn:
             return self._random_last_turn(rng)
-        places = list(bits(self.begin().places))
+        start = self.begin()
+        places = list(bits(start.places))
         for _ in range(20):
-            if move := self._random_turn(rng, rng.choice(places)):
-                return move
-        return self.board.name[rng.choice(list(bits(self.stacks[self.turn][0])))]
+            point, count = rng.choice(places), rng.randint(1, min(TALLEST, self.reserve[self.turn]))
+            turn, drop = start.drop(point, count), _drop_text(self.board.name[point], count)
+            stacks = turn.own[0] & ~point
+            if stacks and self.has_dropped[self.turn] and rng.random() < 0.5:
+                at = rng.choice(list(bits(stacks)))
+                hand = rng.randint(1, _height(turn.own, at))
+                for path in turn.lift(at, hand).paths(at, hand, rng=rng):
+                    return f"{drop},{self.board.name[at]}@{path}"
+            elif not turn.is_dead:
+                return drop
+        return self.board.name[rng.choice(list(bits(start.own[0])))]
 
     def play(self, move: str) -> "State":
         """The position after a turn."""
@@ -342,26 +352,6 @@ class State(NamedTuple):
             turn = turn.drop(point, 1)
             names.append(self.board.name[point])
         return ",".join(names)
-
-    def _random_turn(self, rng: Random, point: int) -> str:
-        """A turn with a drop on that point; empty if what *rng* chose is not legal."""
-        count = rng.randint(1, min(TALLEST, self.reserve[self.turn]))
-        text = _drop_text(self.board.name[point], count)
-        turn = self.begin().drop(point, count)
-        stacks = turn.own[0] & ~point
-        if stacks and self.has_dropped[self.turn] and rng.random() < 0.5:
-            at = rng.choice(list(bits(stacks)))
-            hand = rng.randint(1, _height(turn.own, at))
-            turn, text = turn.lift(at, hand), f"{text},{self.board.name[at]}@"
-            last = ""
-            for left in range(hand, 0, -1):
-                ways = [way for way in _BACK if not turn.step_objection(at, way, last, left)]
-                if not ways:
-                    return ""
-                last = rng.choice(ways)
-                at = _step(self.board, at, last)
-                turn, text = turn.land(at), text + last
-        return "" if turn.is_dead else text
 
 
 def new(*, size: int = 13, pie: bool = False, komi: int | None = 3) -> State:
@@ -417,9 +407,7 @@ def _read_reserve(reserve: Any, full: int, stacks: Sequence[Stacks]) -> tuple[in
     for side, levels in zip(SIDES, stacks, strict=True):
         number = (reserve or {}).get(side, full - sum(map(int.bit_count, levels)))
         if type(number) is not int or not 0 <= number <= full:
-            raise Illegal(
-                f"The reserve of {side} cannot be that; it starts with {full} pieces, and the board has some of them."
-            )
+            raise Illegal(f"The reserve of {side} cannot be that: it starts with {full}, less those on the board.")
         left.append(number)
     return left[0], left[1]
 
@@ -439,7 +427,7 @@ def _follow(state: State, text: str) -> tuple[str, State]:
     if state.pie:
         return _follow_pie(state, text)
     side, left = state.turn, state.reserve[state.turn]
-    parts = re.split(r"\s*,\s*", text)
+    parts = [part.strip() for part in text.split(",")]
     if state.is_last_turn and len(parts) > left:
         raise Illegal(f"That drops {len(parts)} pieces, and your reserve has {left}.")
     if not state.is_last_turn and len(parts) > 2:
@@ -464,7 +452,7 @@ def _follow(state: State, text: str) -> tuple[str, State]:
 
 def _follow_pie(state: State, text: str) -> tuple[str, State]:
     if state.komi is None:
-        match = re.fullmatch("komi=([+-]?[0-9]{1,9})", text)
+        match = re.fullmatch("komi=([+-]?[0-9]{1,5})", text)
         if not match:
             raise Illegal(f"The first turn names the komi, a whole number: write komi=3, say, and not {_short(text)}.")
         return f"komi={int(match[1])}", state._replace(komi=int(match[1]), turn=1)
@@ -508,7 +496,7 @@ def _drop_objection(state: State, turn: Turn, name: str, count: int) -> str:
     if count > left:
         return f"{name}:{count} is not possible: your reserve has {left}."
     if state.board.bit[name] & turn.enemy[0]:
-        return f"A {SIDES[1 - state.turn]} stack stands on {name}; drop on an empty point or on a stack of your own."
+        return f"A {SIDES[1 - state.turn]} stack stands on {name}; a drop needs an empty point or an own stack."
     return ""
 
 
@@ -516,11 +504,11 @@ def _sowing_objection(state: State, turn: Turn, name: str, path: str) -> str:
     """Why the player cannot take a hand of that many pieces there to sow it; empty if he can."""
     point = state.board.bit[name]
     if state.is_last_turn:
-        return f"The last turn has no sowing; leave out {name}@{_short(path)}."
+        return f"The last turn has no sowing; leave out the one from {name}."
     if not turn.dropped:
-        return f"A turn begins with a drop: write one before {name}@..., such as f1,{name}@n."
+        return f"A turn begins with a drop; write one before the sowing from {name}, such as f1,{name}@n."
     if not state.has_dropped[state.turn]:
-        return f"Your first turn is a drop alone; leave out {name}@...."
+        return f"Your first turn is a drop alone; leave out the sowing from {name}."
     if point == turn.dropped:
         return f"{name} was dropped on in this turn; only another stack can be sown."
     if not path or path.strip("nesw"):
@@ -575,7 +563,8 @@ def draw(state: State, before: State | None = None) -> str:
     if state.pie:
         lines += ["", "Black names the komi." if state.komi is None else "White chooses a side."]
     elif state.is_last_turn and not state.is_over:
-        lines += ["", f"The reserve of {SIDES[1 - state.turn]} is empty: this is the last turn, of single pieces."]
+        enemy = SIDES[1 - state.turn].capitalize()
+        lines += ["", f"{enemy}'s reserve is empty: this is the last turn, of single pieces."]
     return "\n".join(lines)
 
 

@@ -1,0 +1,1099 @@
+"""The rules of Spora, each with a picture and one question."""
+
+import json
+from itertools import islice, pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_spora import Reference
+
+from games import SKIP, Illegal, read_options, spora
+from pbm import referee
+
+HELP = Path(__file__).parent.parent / "help" / "spora.txt"
+LETTERS = "abcdefghijklmnopqrstuvwxy"
+
+
+def position(picture, turn="black", **view):
+    """The position of a picture whose top row comes first; ``komi`` and the like as in the referee's `position`."""
+    rows = [row.split() for row in picture.split("\n") if row.strip()]
+    cells = {
+        f"{LETTERS[x]}{len(rows) - y}": cell for y, row in enumerate(rows) for x, cell in enumerate(row) if cell != "."
+    }
+    return spora.setup({"cells": cells, "turn": turn, **view}, size=len(rows))
+
+
+def cells(state):
+    return state.view()["cells"]
+
+
+def stacks(state, colour):
+    return {name: int(stack[1]) for name, stack in cells(state).items() if stack[0] == colour}
+
+
+def after(state, *turns):
+    for turn in turns:
+        state = state.play(state.parse(turn))
+    return state
+
+
+def refusal(state, text):
+    with pytest.raises(Illegal) as refused:
+        state.parse(text)
+    return str(refused.value)
+
+
+def is_legal(state, text):
+    try:
+        state.parse(text)
+    except Illegal:
+        return False
+    return True
+
+
+OPEN = """
+    .  .  .  .  .
+    .  W1 .  .  .
+    .  .  .  .  .
+    .  B4 .  .  .
+    .  .  .  .  B1
+"""
+
+
+# Options and the start
+
+
+@pytest.mark.parametrize(("size", "pieces"), [(5, 15), (9, 48), (13, 99), (19, 211), (25, 365)])
+def test_a_reserve_starts_with_seven_twelfths_of_a_piece_a_point_rounded_up(size, pieces):
+    view = spora.new(size=size).view()
+    assert view["reserve"] == {"black": pieces, "white": pieces}
+    assert view["cells"] == {}
+
+
+def test_the_usual_board_has_13_rows_and_the_usual_komi_is_3():
+    assert read_options(spora, []) == {"size": 13, "pie": False, "komi": 3}
+    assert len(spora.new().board.bit) == 169
+    assert spora.new().view()["scores"] == {"black": 0, "white": 3.5}
+
+
+@pytest.mark.parametrize("word", ["-size=5", "-size=25", "-komi=-20", "-komi=0", "-komi=40", "-pie", "-SIZE=19"])
+def test_an_option_may_take(word):
+    spora.new(**read_options(spora, [word]))
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["-size=4"], "from 5 to 25"),
+        (["-size=26"], "from 5 to 25"),
+        (["-komi=1.5"], "-komi=n takes a whole number"),
+        (["-pie=3"], "-pie takes no value"),
+        (["-pie", "-komi=3"], "exclude each other"),
+    ],
+)
+def test_an_option_may_not_take(words, why):
+    with pytest.raises(Illegal, match=why):
+        read_options(spora, words)
+
+
+def test_with_the_pie_rule_the_komi_is_open():
+    assert read_options(spora, ["-pie"])["komi"] is None
+    assert spora.new(pie=True).view()["komi"] is None
+
+
+def test_columns_do_not_skip_the_letter_i():
+    assert after(spora.new(size=9), "i9").view()["cells"] == {"i9": "B1"}
+
+
+# The pie rule
+
+
+@pytest.mark.parametrize(
+    ("text", "komi"), [("komi=5", 5), ("komi=-5", -5), ("KOMI=+3", 3), ("komi=-0", 0), ("komi=007", 7)]
+)
+def test_the_first_player_names_the_komi(text, komi):
+    start = spora.new(pie=True)
+    assert start.parse(text) == f"komi={komi}"
+    named = after(start, text)
+    assert named.view()["komi"] == komi
+    assert named.view()["scores"]["white"] == komi + 0.5
+
+
+def test_until_the_komi_is_named_white_has_no_points():
+    assert spora.new(pie=True).view()["scores"] == {"black": 0, "white": 0}
+
+
+@pytest.mark.parametrize("text", ["komi=", "komi=1.5", "komi=x", "komi", "3", "a1", "black", "komi=123456", ""])
+def test_no_other_first_turn_is_possible_with_the_pie_rule(text):
+    assert "names the komi" in refusal(spora.new(pie=True), text)
+
+
+@pytest.mark.parametrize(("answer", "seats"), [("black", (1, 0)), ("WHITE", (0, 1))])
+def test_the_second_player_chooses_a_side_and_then_black_drops(answer, seats):
+    state = after(spora.new(pie=True, size=5), "komi=2", answer)
+    assert state.seats == seats
+    assert state.view()["turn"] == "black"
+    assert cells(after(state, "a1")) == {"a1": "B1"}
+
+
+@pytest.mark.parametrize("text", ["a1", "komi=3", "b", ""])
+def test_the_answer_to_a_komi_is_black_or_white(text):
+    assert "The komi is 2; choose your side" in refusal(after(spora.new(pie=True), "komi=2"), text)
+
+
+def test_the_turns_of_the_pie_rule_are_listed():
+    start = spora.new(pie=True)
+    assert list(islice(start.moves(), 5)) == ["komi=0", "komi=1", "komi=-1", "komi=2", "komi=-2"]
+    assert list(after(start, "komi=1").moves()) == ["black", "white"]
+
+
+def test_after_the_pie_turns_both_first_turns_are_drops_alone():
+    state = after(spora.new(pie=True, size=5), "komi=2", "black")
+    assert "Your first turn is a drop alone" in refusal(state, "a1:2,a1@n")
+    state = after(state, "a1:2")
+    assert "Your first turn is a drop alone" in refusal(state, "e5:2,e5@s")
+    assert is_legal(after(state, "e5:2"), "c3,a1@n")
+
+
+# The drop
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("c3", "c3"),
+        ("c3:1", "c3"),
+        ("C3:4", "c3:4"),
+        (" a1 , b2@n ", "a1,b2@n"),
+        ("a1:2,B2@ENEN", "a1:2,b2@enen"),
+        ("e1:4", "e1:4"),
+    ],
+)
+def test_a_turn_is_written(text, canonical):
+    assert position(OPEN).parse(text) == canonical
+
+
+def test_a_drop_puts_pieces_of_the_reserve_on_an_empty_point():
+    state = after(position(OPEN, reserve={"black": 9, "white": 9}), "d4:3")
+    assert cells(state)["d4"] == "B3"
+    assert state.view()["reserve"] == {"black": 6, "white": 9}
+
+
+def test_a_drop_on_an_own_stack_makes_it_higher():
+    assert cells(after(position(OPEN), "e1:2"))["e1"] == "B3"
+
+
+def test_pieces_over_four_are_removed_from_play():
+    state = after(position(OPEN, reserve={"black": 9, "white": 9}), "e1:4")
+    assert cells(state)["e1"] == "B4"
+    assert state.view()["reserve"]["black"] == 5
+
+
+def test_a_piece_on_a_stack_of_four_is_a_way_to_pass():
+    state = position(OPEN)
+    assert cells(after(state, "b2")) == cells(state)
+
+
+def test_a_drop_on_an_enemy_stack_is_refused():
+    assert refusal(position(OPEN), "b4") == "A white stack stands on b4; a drop needs an empty point or an own stack."
+
+
+@pytest.mark.parametrize("count", [0, 5, 99])
+def test_a_drop_is_one_to_four_pieces(count):
+    assert refusal(position(OPEN), f"c3:{count}") == f"c3:{count} is not possible: a drop is 1 to 4 pieces."
+
+
+def test_a_drop_cannot_have_more_pieces_than_the_reserve():
+    state = position(OPEN, reserve={"black": 2, "white": 9})
+    assert refusal(state, "c3:3") == "c3:3 is not possible: your reserve has 2."
+
+
+def test_the_first_turn_of_each_player_is_a_drop_alone():
+    state = spora.new(size=5)
+    assert "Your first turn is a drop alone; leave out the sowing from b2." in refusal(state, "a1,b2@n")
+    state = after(state, "b2:4")
+    assert "Your first turn is a drop alone" in refusal(state, "a1,b2@n")
+    assert len(list(state.moves())) == 24 * 4
+
+
+def test_the_first_turn_can_be_any_drop():
+    assert len(list(spora.new(size=13).moves())) == 676
+
+
+def test_there_is_only_one_drop():
+    assert refusal(position(OPEN), "c3,d3").startswith("d3 would be a second drop; a turn has one")
+
+
+@pytest.mark.parametrize("point", ["f1", "a6", "z1", "a0", "a01"])
+def test_a_point_has_to_be_on_the_board(point):
+    assert refusal(position(OPEN), point) == (f"There is no point {point!r}; columns go from a to e, rows from 1 to 5.")
+
+
+@pytest.mark.parametrize(
+    "text", ["", ",", "c3,", "c", "33", "c3:", "c3:x", "c3-c4", "c3 :2", "c3:2:2", "\u0663", "c\u0663"]
+)
+def test_what_is_no_turn_cannot_be_read(text):
+    assert "Cannot read" in refusal(position(OPEN), text)
+
+
+def test_a_turn_is_never_skipped():
+    assert "never skipped" in refusal(position(OPEN), SKIP)
+    assert not position(OPEN).must_skip
+
+
+def test_a_refusal_of_a_long_text_is_short():
+    assert len(refusal(position(OPEN), "x" * 100_000)) < 160
+    assert len(refusal(position(OPEN), "a1," * 100_000)) < 160
+    assert len(refusal(position(OPEN), "a1,b2@" + "n" * 100_000)) < 160
+    assert len(refusal(position(OPEN), "a1,b2@" + "x" * 100_000)) < 160
+    assert len(refusal(position(OPEN), "a1" + " " * 100_000 + "b2")) < 160
+
+
+# Sowing
+
+BIG = """
+    .  .  .  .  .  W1 .
+    .  .  .  .  .  .  .
+    .  .  .  .  .  .  .
+    .  .  .  .  .  .  .
+    .  .  .  .  .  .  .
+    .  .  B4 .  .  .  .
+    .  .  .  .  .  .  .
+"""
+
+
+def test_a_sowing_leaves_one_piece_on_each_point_of_a_path():
+    state = after(position(BIG), "g7,c2@nnen")
+    assert stacks(state, "B") == {"g7": 1, "c3": 1, "c4": 1, "d4": 1, "d5": 1}
+
+
+def test_a_part_of_a_stack_can_be_sown():
+    assert stacks(after(position(BIG), "g7,c2@w"), "B") == {"g7": 1, "c2": 3, "b2": 1}
+
+
+def test_a_single_piece_can_move_to_the_next_point():
+    assert stacks(after(position(BIG.replace("B4", "B1")), "g7,c2@s"), "B") == {"g7": 1, "c1": 1}
+
+
+def test_a_stack_of_four_can_return_to_its_start():
+    state = after(position(BIG), "g7,c2@nwse")
+    assert stacks(state, "B") == {"g7": 1, "c3": 1, "b3": 1, "b2": 1, "c2": 1}
+
+
+def test_a_sowing_strengthens_the_stacks_on_its_path():
+    state = after(position(BIG.replace("B4 .", "B4 B2")), "g7,c2@ee")
+    assert stacks(state, "B") == {"g7": 1, "c2": 2, "d2": 3, "e2": 1}
+
+
+def test_a_piece_sown_on_a_stack_of_four_is_removed_from_play():
+    state = after(position(BIG.replace("B4 .", "B4 B4")), "g7,d2@w")
+    assert stacks(state, "B") == {"g7": 1, "c2": 4, "d2": 3}
+
+
+def test_a_sowing_may_lead_over_the_stack_just_dropped():
+    assert stacks(after(position(BIG), "c3:2,c2@nn"), "B") == {"c2": 2, "c3": 3, "c4": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("c2@n", "A turn begins with a drop; write one before the sowing from c2, such as f1,c2@n."),
+        ("g7,g7@n", "g7 was dropped on in this turn; only another stack can be sown."),
+        ("c2,c2@n", "c2 was dropped on in this turn; only another stack can be sown."),
+        ("g7,c3@n", "There is no black stack on c3."),
+        ("g7,f7@s", "There is no black stack on f7."),
+        ("g7,c2@", "c2@ cannot be read: write n, e, s or w for each piece"),
+        ("g7,c2@nx", "c2@nx cannot be read: write n, e, s or w for each piece"),
+        ("g7,c2@nnnnn", "c2@nnnnn sows 5 pieces, and the stack on c2 has 4."),
+        ("g7,c2@ns", "c2@ns is not possible: it would turn straight back at c3."),
+        ("g7,c2@eew", "c2@eew is not possible: it would turn straight back at e2."),
+        ("g7,c2@ss", "c2@ss is not possible: it would leave the board south of c1."),
+        ("g7,c2@www", "c2@www is not possible: it would leave the board west of a2."),
+        ("f2,c2@ens,c2@n", "A turn is one drop and at most one sowing; leave out 'c2@n'."),
+        ("g7,z9@n", "There is no point 'z9'; columns go from a to g, rows from 1 to 7."),
+    ],
+)
+def test_a_sowing_is_refused(text, why):
+    assert refusal(position(BIG), text).startswith(why)
+
+
+def test_a_sowing_leaves_no_piece_over():
+    state = position("""
+        .  .  .  .  .
+        .  .  .  W1 .
+        .  .  .  .  .
+        .  .  .  .  W1
+        B2 .  .  .  B1
+    """)
+    assert "leave the board east" in refusal(state, "b2,e1@e")
+    assert "and 1 would be left there" in refusal(state, "b2,e1@n")
+
+
+# Capturing by sowing
+
+
+def row(*stacks):
+    """A row of five at the edge of an open board, where both colours have more groups."""
+    return position(f"""
+        .  .  B1 .  W1
+        .  .  .  .  .
+        .  .  .  .  W1
+        .  .  .  .  .
+        {" ".join(stacks)}
+    """)
+
+
+@pytest.mark.parametrize(
+    ("hand", "height", "captures"),
+    [(1, 1, False), (2, 1, True), (3, 1, True), (4, 1, True), (2, 2, False), (3, 2, False), (4, 2, True), (4, 3, False),
+     (4, 4, False)],
+)  # fmt: skip
+def test_an_enemy_stack_takes_a_hand_of_twice_its_pieces(hand, height, captures):
+    state = row(f"B{hand}", f"W{height}", ".", ".", ".")
+    text = "a3,a1@" + "ennn"[:hand]
+    assert is_legal(state, text) == captures
+    if captures:
+        assert cells(after(state, text))["b1"] == "B1"
+
+
+def test_a_hand_counts_only_the_pieces_taken_from_the_stack():
+    state = row("B4", "W1", ".", ".", ".")
+    assert refusal(state, "a3,a1@e") == (
+        "a1@e is not possible: the white stack of 1 on b1 takes a hand of 2, and 1 would be left there."
+    )
+
+
+def test_a_hand_of_four_can_capture_two_pieces_and_then_single_ones():
+    assert cells(after(row("B4", "W2", "W1", "W1", "."), "a3,a1@eeee")) == {
+        "a3": "B1", "b1": "B1", "c1": "B1", "d1": "B1", "e1": "B1", "c5": "B1", "e3": "W1", "e5": "W1",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("stacks", "where"),
+    [
+        (("B4", ".", "W2", ".", "."), "the white stack of 2 on c1 takes a hand of 4, and 3 would be left there"),
+        (("B4", ".", "W1", "W2", "."), "the white stack of 2 on d1 takes a hand of 4, and 2 would be left there"),
+        (("B4", ".", ".", ".", "W1"), "the white stack of 1 on e1 takes a hand of 2, and 1 would be left there"),
+    ],
+)
+def test_a_hand_becomes_smaller_at_each_point(stacks, where):
+    assert where in refusal(row(*stacks), "a3,a1@eeee")
+
+
+def test_a_captured_stack_can_leave_its_colour_with_a_single_group_which_is_dead():
+    state = position("""
+        .  .  B1 .  W1
+        .  .  .  .  .
+        .  .  .  .  .
+        .  .  .  .  .
+        B2 W1 .  .  .
+    """)
+    assert cells(after(state, "a3,a1@en")) == {"a3": "B1", "b1": "B1", "b2": "B1", "c5": "B1"}
+
+
+def test_a_colour_that_is_split_by_a_capture_has_several_groups_before_its_dead_ones_are_captured():
+    state = position("""
+        B1 .  .  .  .
+        .  .  .  .  .
+        .  .  .  .  .
+        B1 B2 B1 .  .
+        W1 W1 W1 .  .
+    """)
+    # when b1 has gone, a1 and c1 are two groups, and no path leads from one to the other
+    assert cells(after(state, "e5,b2@sw")) == {
+        "a1": "B1", "a2": "B1", "a5": "B1", "b1": "B1", "c2": "B1", "e5": "B1",
+    }  # fmt: skip
+
+
+# Capturing by enclosure
+
+
+SOURCE = """
+    .  .  .  .  .  .  .  .  .
+    .  .  .  .  .  .  .  .  .
+    .  .  .  .  .  .  .  .  .
+    .  .  .  .  .  .  .  .  .
+    .  .  .  .  .  .  .  W1 .
+    .  B2 B1 .  .  .  .  .  .
+    .  .  .  W2 .  W1 .  .  .
+    .  B1 .  B3 W4 .  .  .  .
+    .  .  .  W1 .  .  W1 .  .
+"""
+
+
+def test_d2_ws_of_the_source_encloses_d1():
+    assert cells(after(position(SOURCE), "e1,d2@ws")) == {
+        "b2": "B1", "b4": "B2", "c1": "B1", "c2": "B1", "c4": "B1", "d2": "B1", "e1": "B1",
+        "d3": "W2", "e2": "W4", "f3": "W1", "g1": "W1", "h5": "W1",
+    }  # fmt: skip
+
+
+def test_e2_wse_of_the_source_encloses_e1_in_the_middle_of_the_sowing():
+    assert cells(after(position(SOURCE), "e1,d2@ws", "f1,e2@wse")) == {
+        "b2": "B1", "b4": "B2", "c1": "B1", "c2": "B1", "c4": "B1",
+        "d1": "W1", "d2": "W1", "d3": "W2", "e1": "W1", "e2": "W1", "f1": "W1", "f3": "W1", "g1": "W1", "h5": "W1",
+    }  # fmt: skip
+
+
+def test_without_the_drop_on_f1_the_last_piece_of_e2_would_have_no_place():
+    state = after(position(SOURCE), "e1,d2@ws")
+    assert "the black stack of 1 on e1 takes a hand of 2, and 1 would be left" in refusal(state, "b8,e2@wse")
+
+
+def test_f2_es_of_the_source_would_sow_the_stack_just_dropped():
+    state = after(position(SOURCE), "e1,d2@ws", "f1,e2@wse")
+    assert refusal(state, "f2:3,f2@es") == "f2 was dropped on in this turn; only another stack can be sown."
+    assert is_legal(state, "f2:3")
+
+
+@pytest.mark.parametrize("path", ["sses", "sse"])
+def test_j7_sses_of_the_source_encloses_a_stack_of_four(path):
+    cells_before = {"k6": "B4", "a1": "B1", "a3": "B1", "j7": "W4", "k7": "W1", "l7": "W1", "c9": "W1"}
+    state = spora.setup({"cells": cells_before, "turn": "white"})
+    left = cells(after(state, f"l6,j7@{path}"))
+    assert "k6" not in left
+    assert {name for name, stack in left.items() if stack[0] == "B"} == {"a1", "a3"}
+
+
+WALL = """
+    .  .  .  W1 .
+    W1 .  .  .  .
+    .  W1 .  .  B1
+    .  .  W1 .  .
+    B1 .  .  .  B1
+"""
+
+
+def test_a_group_is_alive_while_a_path_of_empty_points_leads_to_another_one():
+    assert "a1" in cells(after(position(WALL, turn="white"), "d2"))
+
+
+def test_a_group_without_such_a_path_is_captured_at_once():
+    assert cells(after(position(WALL, turn="white"), "d1")) == {
+        "a4": "W1", "b3": "W1", "c2": "W1", "d1": "W1", "d5": "W1", "e1": "B1", "e3": "B1",
+    }  # fmt: skip
+
+
+def test_the_only_group_that_a_colour_ever_had_is_alive():
+    state = position("""
+        .  .  .  .  .
+        .  .  .  W1 .
+        .  .  .  .  .
+        W1 .  .  .  .
+        B1 .  .  .  .
+    """, turn="white")  # fmt: skip
+    state = after(state, "b1")
+    assert cells(state)["a1"] == "B1"
+    assert is_legal(state, "a1:2")
+
+
+def test_an_enclosed_group_is_captured_when_its_colour_gets_a_second_one():
+    state = position("""
+        .  .  .  .  .
+        .  .  .  W1 .
+        .  .  .  .  .
+        W1 .  .  .  .
+        B1 W1 .  .  .
+    """)
+    assert refusal(state, "c4").endswith("its group would be the only black one, after there were several.")
+    assert refusal(state, "c4,a1@n") == "There is no black stack on a1 any more: it is captured after the drop."
+
+
+def test_nothing_is_counted_while_pieces_are_lifted():
+    state = position("""
+        .  .  .  W1 .
+        .  .  .  .  .
+        .  .  .  .  .
+        B1 .  B1 .  .
+        B1 B1 B1 .  .
+    """)
+    assert cells(after(state, "a1,b1@n")) == {
+        "a1": "B2", "a2": "B1", "b2": "B1", "c1": "B1", "c2": "B1", "d5": "W1",
+    }  # fmt: skip
+
+
+def test_the_enemy_is_captured_first():
+    state = position("""
+        W1 W1 B1 W1 W1
+        W1 W1 B2 W1 W1
+        B1 W1 .  W1 W1
+        .  W1 B1 W1 W1
+        B1 W1 B1 W1 W1
+    """, reserve={"black": 3, "white": 3})  # fmt: skip
+    # c3 takes the last empty point of all groups around it, of either colour
+    assert cells(after(state, "a1,c4@s")) == {
+        "a1": "B2", "a3": "B1", "c1": "B1", "c2": "B1", "c3": "B1", "c4": "B1", "c5": "B1",
+    }  # fmt: skip
+
+
+POCKET = """
+    .  W1 .  .  W1
+    B2 .  W1 .  .
+    .  W1 B4 .  .
+    B1 W1 .  W3 B4
+    .  W1 .  .  .
+"""
+
+
+def test_a_sown_piece_in_a_dead_group_is_captured_with_it():
+    # a3 joins the only two black groups in the corner
+    assert stacks(after(position(POCKET), "d1,a4@s"), "B") == {"c3": 4, "d1": 1, "e2": 4}
+
+
+def test_a_sowing_goes_on_where_a_piece_was_captured():
+    assert cells(after(position(POCKET), "d1,a4@ss")) == {
+        "b1": "W1", "b2": "W1", "b3": "W1", "b5": "W1", "c4": "W1", "d2": "W3", "e5": "W1",
+        "c3": "B4", "d1": "B1", "e2": "B4",
+    }  # fmt: skip
+
+
+# The dropped stack
+
+
+CORNER = """
+    .  .  W1 .  B1
+    .  .  .  .  .
+    .  .  .  .  .
+    W1 .  .  .  .
+    .  W1 B2 .  .
+"""
+
+
+def test_a_turn_after_which_the_dropped_stack_is_dead_is_illegal():
+    assert refusal(position(CORNER), "a1") == (
+        "The stack dropped at a1 would be dead at the end of the turn: "
+        "no path of empty points leads from its group to another black group."
+    )
+
+
+def test_a_drop_that_is_dead_at_first_can_be_saved_by_the_sowing():
+    assert cells(after(position(CORNER), "a1,c1@wn")) == {
+        "a1": "B1", "a2": "W1", "b1": "B1", "b2": "B1", "c5": "W1", "e5": "B1",
+    }  # fmt: skip
+
+
+def test_a_drop_that_captures_can_be_alive_without_an_empty_point_at_first():
+    state = position("""
+        .  .  .  .  .
+        .  .  .  .  W1
+        B1 .  .  .  .
+        W1 B1 .  .  W1
+        .  W1 B1 .  .
+    """)
+    assert cells(after(state, "a1")) == {
+        "a1": "B1", "a3": "B1", "b2": "B1", "c1": "B1", "e2": "W1", "e4": "W1",
+    }  # fmt: skip
+
+
+def test_joining_the_last_two_groups_is_illegal():
+    state = position("""
+        .  .  .  .  .
+        .  .  .  .  W1
+        B1 .  .  .  .
+        .  .  .  .  .
+        B1 .  .  .  .
+    """)
+    assert refusal(state, "a2") == (
+        "The stack dropped at a2 would be dead at the end of the turn: "
+        "its group would be the only black one, after there were several."
+    )
+    assert is_legal(state, "b2")
+
+
+def test_groups_joined_by_the_drop_can_be_parted_again_by_the_sowing():
+    state = position("""
+        .  .  W1 .  .
+        .  W4 .  .  B1
+        .  .  .  .  B1
+        .  .  B3 .  B1
+        .  .  .  .  B4
+    """)
+    assert not is_legal(state, "d2:4")
+    assert cells(after(state, "d2:4,e2@w")) == {
+        "b4": "W4", "c5": "W1", "c2": "B3", "d2": "B4", "e1": "B4", "e3": "B1", "e4": "B1",
+    }  # fmt: skip
+
+
+EYE = """
+    .  .  .  .  .
+    W1 W1 .  .  .
+    .  .  W1 .  .
+    W1 W1 B4 .  B1
+    .  .  .  .  .
+"""
+
+
+def test_an_empty_territory_is_secure_from_drops():
+    assert refusal(position(EYE), "a3").startswith("The stack dropped at a3 would be dead")
+
+
+def test_an_empty_territory_is_not_secure_from_sowing():
+    assert cells(after(position(EYE), "e2,c2@nww")) == {
+        "a2": "W1", "a4": "W1", "b2": "W1", "b4": "W1", "a3": "B1", "b3": "B1", "c2": "B1", "c3": "B1", "e2": "B2",
+    }  # fmt: skip
+
+
+# The last turn
+
+
+LAST = """
+    .  W1 .  .  .
+    W1 .  .  .  .
+    .  .  .  .  .
+    .  .  .  .  W1
+    B1 .  .  B1 .
+"""
+
+
+def last(turn, **reserve):
+    return position(LAST, turn=turn, reserve=reserve)
+
+
+def test_when_a_reserve_is_empty_the_other_player_has_one_last_turn():
+    state = after(last("white", black=4, white=2), "c3:2")
+    assert not state.view()["over"]
+    assert state.view()["turn"] == "black"
+    assert state.view()["reserve"] == {"black": 4, "white": 0}
+    assert after(state, "a2").view()["over"]
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"), [("a2", "a2"), ("A2:1, c3 ,a2", "a2,c3,a2"), ("d1,d1,d1,d1", "d1,d1,d1,d1")]
+)
+def test_the_last_turn_is_written_in_the_order_played(text, canonical):
+    assert last("black", black=4, white=0).parse(text) == canonical
+
+
+def test_the_last_turn_drops_single_pieces_on_empty_points_and_own_stacks():
+    state = after(last("black", black=4, white=0), "a2,c3,a2,d1")
+    assert cells(state) == {
+        "a1": "B1", "a2": "B2", "a4": "W1", "b5": "W1", "c3": "B1", "d1": "B2", "e2": "W1",
+    }  # fmt: skip
+
+
+def test_a_player_may_stop_after_the_first_piece_and_what_is_left_is_gone():
+    assert after(last("black", black=4, white=0), "c3").view()["reserve"] == {"black": 0, "white": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("c3,a1@n", "The last turn has no sowing; leave out the one from a1."),
+        ("a1@n", "The last turn has no sowing"),
+        ("c3:2", "c3:2 is not possible: the last turn drops single pieces, as in c3,c3."),
+        ("c3:0", "c3:0 is not possible: a drop is 1 to 4 pieces."),
+        ("c3,c3,c3,c3,c3", "That drops 5 pieces, and your reserve has 4."),
+        ("c3,e2", "A white stack stands on e2; a drop needs an empty point or an own stack."),
+        ("a5", "The stack dropped at a5 would be dead: no path of empty points leads from its group to another black"),
+        (
+            "c3,a5",
+            "The stack dropped at a5 would be dead: no path of empty points leads from its group to another black",
+        ),
+        ("b1,c1", "The stack dropped at c1 would be dead: its group would be the only black one, after there were"),
+        ("", "Cannot read ''"),
+        (SKIP, "A turn is never skipped"),
+    ],
+)
+def test_the_last_turn_is_refused(text, why):
+    assert refusal(last("black", black=4, white=0), text).startswith(why)
+
+
+def test_each_piece_of_the_last_turn_has_to_be_alive_when_it_is_dropped():
+    # a5 is dead before b4 is taken, and alive after that
+    state = last("black", black=4, white=0)
+    assert not is_legal(state, "a5,c5,b4,a3")
+    assert cells(after(state, "c5,b4,a3,a5"))["a5"] == "B1"
+
+
+def test_dead_groups_are_captured_after_each_piece_of_the_last_turn():
+    state = after(last("black", black=4, white=0), "d2,e1,e3")
+    assert "e2" not in cells(state)
+    assert cells(after(last("black", black=4, white=0), "d2,e1,e3,e2"))["e2"] == "B1"
+
+
+# The end of the game
+
+
+def test_a_stack_is_a_point_however_high_and_an_empty_region_belongs_to_the_colour_around_it():
+    state = position("""
+        .  B1 .  .  .
+        B1 B4 .  .  .
+        .  .  .  .  .
+        W1 W2 .  .  .
+        .  .  W1 .  B1
+    """)
+    # a5 is Black's; a1 and b1 are White's; all other empty points touch both
+    assert state.view()["scores"] == {"black": 4 + 1, "white": 3 + 2 + 3.5}
+
+
+@pytest.mark.parametrize(
+    ("wall", "black", "white"), [("W1 W1 W1 W1 W1", 2, 5 + 10 + 3.5), ("W1 W1 W1 W1 . ", 2, 4 + 3.5)]
+)
+def test_a_region_with_a_gap_or_an_enemy_inside_belongs_to_nobody(wall, black, white):
+    state = position(f"""
+        .  .  .  .  .
+        .  .  .  .  .
+        {wall}
+        .  .  .  .  .
+        B1 .  B1 .  .
+    """)
+    assert state.view()["scores"] == {"black": black, "white": white}
+
+
+def test_the_higher_score_wins_after_the_last_turn_of_white():
+    start = position(LAST, "black", reserve={"black": 1, "white": 3}, komi=0)
+    # 3 stacks against 3 or 4, a5, and half a point
+    view = after(start, "c3", "d4").view()
+    assert (view["over"], view["winner"], view["scores"]) == (True, "white", {"black": 3, "white": 5.5})
+    view = after(start, "c3", "b5").view()
+    assert (view["over"], view["winner"], view["scores"]) == (True, "white", {"black": 3, "white": 4.5})
+
+
+def test_the_higher_score_wins_after_the_last_turn_of_black():
+    start = position(LAST, "white", reserve={"black": 4, "white": 1}, komi=0)
+    view = after(start, "e2", "c3,c1,b2,d3").view()
+    assert (view["over"], view["winner"], view["scores"]) == (True, "black", {"black": 7, "white": 4.5})
+    view = after(start, "e2", "c3").view()
+    assert (view["over"], view["winner"], view["scores"]) == (True, "white", {"black": 3, "white": 4.5})
+
+
+LOST = """
+    .  .  .  .  .
+    .  .  .  .  .
+    .  .  B1 .  .
+    .  .  .  .  .
+    B2 W1 .  .  .
+"""
+
+
+def test_the_game_ends_when_a_side_has_lost_all_its_stacks():
+    view = after(position(LOST), "e5,a1@en").view()
+    assert (view["over"], view["winner"], view["scores"]) == (True, "black", {"black": 25, "white": 3.5})
+    assert view["turn"] == "white"
+
+
+def test_a_side_without_stacks_can_win_by_its_komi():
+    view = after(position(LOST, komi=25), "e5,a1@en").view()
+    assert (view["over"], view["winner"], view["scores"]) == (True, "white", {"black": 25, "white": 25.5})
+
+
+def test_there_is_no_last_turn_when_the_enemy_has_lost_all_stacks_and_the_reserve_is_empty():
+    view = after(position(LOST, reserve={"black": 1, "white": 9}), "e5,a1@en").view()
+    assert (view["over"], view["winner"]) == (True, "black")
+    assert view["reserve"] == {"black": 0, "white": 9}
+
+
+def test_the_game_does_not_end_before_white_has_dropped():
+    assert not after(spora.new(size=5), "c3").view()["over"]
+
+
+def test_equal_scores_without_a_komi_are_a_draw():
+    stacks = {"a1": "B1", "e5": "W1"}
+    state = spora.setup({"cells": stacks, "turn": "black", "reserve": {"white": 0}}, size=5, pie=True)
+    view = after(state, "a1").view()
+    assert (view["over"], view["winner"], view["scores"]) == (True, "draw", {"black": 1, "white": 1})
+
+
+def test_after_the_end_nothing_can_be_played():
+    state = after(position(LOST), "e5,a1@en")
+    assert refusal(state, "a1") == "The game is over."
+    assert refusal(state, SKIP) == "The game is over."
+    assert list(state.moves()) == []
+    assert not state.must_skip
+
+
+# Positions
+
+
+@pytest.mark.parametrize(
+    ("view", "why"),
+    [
+        ({}, '"cells" is an object'),
+        ({"cells": []}, '"cells" is an object'),
+        ({"cells": {"f1": "B1"}}, "There is no point 'f1'"),
+        ({"cells": {"a1": "B5"}}, "What stands on a1 cannot be read; a stack is B1 to B4 or W1 to W4."),
+        ({"cells": {"a1": 3}}, "What stands on a1 cannot be read"),
+        ({"cells": {}, "turn": "pink"}, '"turn" is "black" or "white"'),
+        ({"cells": {}, "turn": ["black"]}, '"turn" is "black" or "white"'),
+        ({"cells": {}, "moves": -1}, '"moves" is a number of moves'),
+        ({"cells": {}, "komi": 3.5}, '"komi" is a whole number'),
+        ({"cells": {}, "komi": True}, '"komi" is a whole number'),
+        ({"cells": {}, "reserve": 3}, '"reserve" is an object with two numbers'),
+        ({"cells": {}, "reserve": {"black": 16}}, "The reserve of black cannot be that: it starts with 15"),
+        ({"cells": {}, "reserve": {"white": -1}}, "The reserve of white cannot be that"),
+        ({"cells": {"a1": "B4", "b1": "B4", "c1": "B4", "d1": "B4"}}, "The reserve of black cannot be that"),
+        ({"cells": {"a1": "B1", "a2": "W1", "b1": "W1", "c3": "B1"}}, "The group of a1 is dead"),
+    ],
+)
+def test_a_position_is_refused(view, why):
+    with pytest.raises(Illegal) as refused:
+        spora.setup(view, size=5)
+    assert str(refused.value).startswith(why)
+
+
+def test_a_position_before_the_pie_turns_is_for_the_side_that_has_to_answer():
+    assert spora.setup({"cells": {}, "turn": "black", "moves": 0}, size=5, pie=True).parse("komi=1") == "komi=1"
+    named = {"cells": {}, "turn": "white", "moves": 1, "komi": 1}
+    assert spora.setup(named, size=5, pie=True).parse("black") == "black"
+    with pytest.raises(Illegal, match="it is not the turn of black"):
+        spora.setup({**named, "turn": "black"}, size=5, pie=True)
+
+
+def test_what_a_position_leaves_out_is_as_after_the_first_turns():
+    view = spora.setup({"cells": {"a1": "B3", "e5": "W1"}}, size=5, komi=7).view()
+    assert view["reserve"] == {"black": 12, "white": 14}
+    assert view["komi"] == 7
+    assert view["turn"] == "black"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.sampled_from(["B1", "black"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a1", "e5", "B1", "black", "white", "\u0661"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["cells", "turn", "reserve", "komi", "moves", "over"]), json_values), st.booleans()
+)
+@settings(max_examples=200, deadline=None)
+def test_any_json_is_a_position_or_refused(view, pie):
+    try:
+        state = spora.setup(view, size=5, pie=pie)
+    except Illegal:
+        return
+    assert state.view()["over"] == (next(state.moves(), None) is None)
+
+
+@given(st.text(max_size=30) | st.text("abcde12345nesw:@,-= ", max_size=12), st.integers(0, 3))
+@settings(max_examples=300, deadline=None)
+def test_any_text_is_a_turn_or_refused(text, turns):
+    state = spora.new(size=5)
+    for move in ("a1:2", "e5:2", "c3:2")[:turns]:
+        state = state.play(move)
+    if is_legal(state, text):
+        assert state.parse(text) in set(state.moves())
+    else:
+        assert 10 < len(refusal(state, text)) < 200
+
+
+# Drawing
+
+
+@pytest.mark.parametrize("size", range(5, 26))
+def test_a_board_has_at_most_78_columns_and_coordinates_on_all_sides(size):
+    start = after(spora.new(size=size, komi=-99_999), f"{LETTERS[size - 1]}{size}:4")
+    lines = spora.draw(after(start, "a1:2"), start).split("\n")
+    assert max(map(len, lines)) <= 78
+    assert all(line == line.rstrip() and line.isascii() for line in lines)
+    assert lines[0].split() == lines[size + 1].split() == list(LETTERS[:size])
+    for row, line in enumerate(lines[size:0:-1], 1):
+        assert line.split()[0] == line.split()[-1] == str(row)
+        if size < 25:
+            assert len(line.split()) == size + 2
+
+
+def test_the_picture_shows_colours_heights_and_what_changed():
+    state = position(SOURCE)
+    assert (
+        spora.draw(after(state, "e1,d2@ws"), state)
+        == """\
+   a  b  c  d  e  f  g  h  i
+ 9 .  .  .  .  .  .  .  .  .  9
+ 8 .  .  .  .  .  .  .  .  .  8
+ 7 .  .  .  .  .  .  .  .  .  7
+ 6 .  .  .  .  .  .  .  .  .  6
+ 5 .  .  .  .  .  .  .  W1 .  5
+ 4 .  B2 B1 .  .  .  .  .  .  4
+ 3 .  .  .  W2 .  W1 .  .  .  3
+ 2 .  B1 b1 b1 W4 .  .  .  .  2
+ 1 .  .  b1 :  b1 .  W1 .  .  1
+   a  b  c  d  e  f  g  h  i
+
+b w: stacks that the last turn changed    : points that it emptied
+
+       stacks  territory  komi  score  reserve
+black       7          1            8       40
+white       5          0   3.5    8.5       38"""
+    )
+
+
+def test_the_picture_says_what_kind_of_turn_comes():
+    start = spora.new(pie=True, size=5)
+    assert spora.draw(start).endswith("\n\nBlack names the komi.")
+    assert spora.draw(after(start, "komi=1"), start).endswith("\n\nWhite chooses a side.")
+    assert spora.draw(last("black", black=4, white=0)).endswith(
+        "\n\nWhite's reserve is empty: this is the last turn, of single pieces."
+    )
+
+
+# Help
+
+
+def test_the_examples_of_the_help_are_what_the_referee_answers():
+    lines = HELP.read_text().splitlines()
+    assert max(map(len, lines)) <= 78
+    checked = [number for number, line in enumerate(lines) if line.startswith("    > ")]
+    replies = referee.replies("spora", [lines[number][6:] for number in checked])
+    for number, reply in zip(checked, replies, strict=True):
+        answer, *drawn = reply.split("\n")
+        if lines[number + 1].startswith("    ? "):
+            assert reply == lines[number + 1][4:]
+        else:
+            assert answer.startswith("="), lines[number]
+        shown = lines[number + 1 : number + 1 + len(drawn)]
+        assert [line.removeprefix("    ") for line in shown] == drawn
+    assert len(checked) > 20
+
+
+def test_the_help_names_every_option():
+    assert all(option.syntax.split("=")[0] in HELP.read_text() for option in spora.OPTIONS)
+
+
+# Whole games, chosen at random
+
+
+def random_game(size, seed, **options):
+    """The positions of a whole game and the turns between them."""
+    rng = Random(seed)
+    state = spora.new(size=size, **options)
+    while not state.result():
+        move = state.random(rng)
+        yield state, move
+        state = state.play(move)
+    yield state, ""
+
+
+def reference_of(state):
+    """The reference in a position of its own, whose history begins now."""
+    reference = Reference(state.board.size, state.komi)
+    reference.cells = {
+        reference.point(name): ("black" if stack[0] == "B" else "white", int(stack[1]))
+        for name, stack in cells(state).items()
+    }
+    reference.turn = state.view()["turn"]
+    reference.reserve = dict(state.view()["reserve"])
+    reference.had_several = {side: len(reference.groups(side)) > 1 for side in spora.SIDES}
+    reference.had_first_turn = dict(zip(spora.SIDES, state.has_dropped, strict=True))
+    return reference
+
+
+def some_turn(rng, size):
+    """A text in canonical form that may or may not be a turn."""
+
+    def point():
+        return f"{LETTERS[rng.randrange(size)]}{rng.randint(1, size)}"
+
+    drop = point() + rng.choice(["", "", ":2", ":4"])
+    path = "".join(rng.choice("nesw") for _ in range(rng.randint(1, 4)))
+    return rng.choice([drop, f"{drop},{point()}@{path}", f"{drop},{point()}@{path}", f"{point()},{point()}"])
+
+
+seeds = st.integers(0, 10**6)
+
+
+@pytest.mark.parametrize("size", range(5, 26))
+def test_a_game_of_any_size_ends_when_the_pieces_are_used_up(size):
+    turns = list(random_game(size, seed=size))
+    full = spora.new(size=size).reserve[0]
+    assert len(turns) <= 2 * full + 1
+    for (state, move), (then, _) in pairwise(turns):
+        assert state.parse(move) == move
+        assert state.play(move) == then
+        assert then.turn != state.turn
+        assert then.reserve[state.turn] < state.reserve[state.turn]
+    last = turns[-1][0]
+    assert last.view()["winner"] in spora.SIDES
+    for side, levels in enumerate(last.stacks):
+        assert sum(map(int.bit_count, levels)) + last.reserve[side] <= full
+
+
+@given(st.integers(5, 8), seeds, st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_the_reference_plays_the_same_game(size, seed, pie):
+    reference = Reference(size, pie=pie)
+    rng = Random(seed)
+    for state, move in random_game(size, seed, pie=pie):
+        assert state.view() == reference.view()
+        for text in [some_turn(rng, size) for _ in range(10)]:
+            assert is_legal(state, text) == reference.is_legal(text), text
+        if move:
+            reference.play(move)
+
+
+@given(st.integers(9, 25), seeds)
+@settings(max_examples=12, deadline=None)
+def test_the_reference_plays_the_same_turns_on_large_boards(size, seed):
+    turns = list(random_game(size, seed))
+    rng = Random(seed)
+    for (state, move), (then, _) in rng.sample(list(pairwise(turns)), 6):
+        reference = reference_of(state)
+        reference.play(move)
+        assert then.view() == reference.view()
+
+
+@given(seeds)
+@settings(max_examples=6, deadline=None)
+def test_the_listed_turns_are_those_that_the_reference_allows(seed):
+    rng = Random(seed)
+    state, _ = rng.choice([(state, move) for state, move in random_game(5, seed) if move and not state.is_last_turn])
+    listed = list(state.moves())
+    assert len(listed) == len(set(listed))
+    drop = rng.choice(sorted(state.board.bit)) + rng.choice(["", f":{min(4, state.reserve[state.turn])}"]).replace(
+        ":1", ""
+    )
+    assert {text for text in listed if text.split(",")[0] == drop} == reference_of(state).turns_with(drop)
+
+
+@given(seeds)
+@settings(max_examples=5, deadline=None)
+def test_everything_that_can_be_parsed_is_listed(seed):
+    rng = Random(seed)
+    state, _ = rng.choice([(state, move) for state, move in random_game(5, seed) if move and not state.is_last_turn])
+    listed = set(state.moves())
+    drop = rng.choice(sorted(state.board.bit))
+    paths = [""]
+    for _ in range(4):
+        paths = [path + letter for path in paths for letter in "nesw"]
+        tried = [f"{drop},{name}@{path}" for name in state.board.bit for path in paths]
+        assert {text for text in tried if is_legal(state, text)} == {text for text in tried if text in listed}
+
+
+@given(seeds)
+@settings(max_examples=8, deadline=None)
+def test_all_last_turns_are_listed_in_the_order_of_their_length(seed):
+    *_, (before, _), _ = random_game(5, seed)
+    state = before._replace(reserve=(0, 2) if before.turn else (2, 0))
+    names = list(state.board.bit)
+    tried = names + [f"{one},{two}" for one in names for two in names]
+    listed = list(state.moves())
+    reference = reference_of(state)
+    assert listed == sorted(listed, key=lambda text: text.count(","))
+    assert len(listed) == len(set(listed))
+    assert set(listed) == {text for text in tried if is_legal(state, text)}
+    assert set(listed) == {text for text in tried if reference.is_legal(text)}
+
+
+@given(st.integers(5, 25), seeds, st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_a_position_can_be_set_up_from_what_is_seen(size, seed, pie):
+    for moves, (state, _) in enumerate(random_game(size, seed, pie=pie)):
+        view = json.loads(json.dumps({**state.view(), "moves": moves}))
+        assert spora.setup(view, size=size, pie=pie)._replace(seats=state.seats) == state
+
+
+def test_random_turns_are_of_all_kinds():
+    moves = [move for seed in range(6) for state, move in random_game(7, seed)]
+    assert any("@" in move for move in moves)
+    assert any(len(move.partition("@")[2]) == 4 for move in moves)
+    assert any("@" not in move and ":" not in move for move in moves)
+    assert any(move.count(",") > 1 for move in moves)
+    assert spora.new(pie=True).random(Random(1)).startswith("komi=")
+    assert after(spora.new(pie=True), "komi=1").random(Random(1)) in spora.SIDES
