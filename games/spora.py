@@ -142,10 +142,10 @@ class Turn(NamedTuple):
         if enemy_several and (lost := _dead(board, enemy[0], regions)):
             enemy = _without(enemy, lost)
             regions = _regions(board, own, enemy)
+        # each region at a dead group touches no other own group, so what is captured here opens no path for the rest
         lost = _dead(board, own[0], regions) if own_several else 0
-        if lost and (others := lost & ~board.group(self.dropped, own[0])):
-            own = _without(own, others)
-            lost = _dead(board, own[0], _regions(board, own, enemy))
+        if lost:
+            own = _without(own, lost & ~board.group(self.dropped, own[0]))
         return self._replace(
             own=own,
             enemy=enemy,
