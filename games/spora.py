@@ -32,7 +32,7 @@ def _usual_komi(options: Options) -> Value:
     return None if options["pie"] else 3
 
 
-OPTIONS = (
+OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: 5 to 25, usually 13", range(5, 26), 13),
     Option("pie", "the first player names the komi, the second one chooses a side"),
     Option("komi", "a whole number X, usually 3: White gets X + 0.5 points", KOMI, _usual_komi, excludes=("pie",)),
