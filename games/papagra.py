@@ -1,0 +1,478 @@
+"""Papagra: make the largest group of stones whose shape is that of a region of empty spaces.
+
+Pink and Black take turns on a hexagon of hexagonal spaces. Pink begins with one stone; every later turn is two
+actions, each of which adds a stone of one's own to an empty space or removes one from the board. With
+``-removals=x`` a third action may remove up to x stones at once. A group is matched while some region of empty
+spaces has its size and its shape; shapes may be turned, but not flipped. After every action the marks go up to the
+sizes of the matched groups that it created: first the mover's mark, then the other one, never to a number that is
+covered. The higher mark leads. The leader wins when too few spaces are free of his stones for the other side to
+overtake him, and when an arrangement of stones stands for the third time; without a leader that is a draw.
+
+The rules in full, with the notation, are in help/papagra.txt.
+"""
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from itertools import combinations, groupby
+from operator import itemgetter
+from random import Random
+from typing import Any, NamedTuple, Self
+
+from games import SKIP, Illegal, Option, Result
+from games._board import Hexagon, bits, hexagon, union
+
+SIDES: tuple[str, str] = ("pink", "black")
+
+OPTIONS = (
+    Option("size", "how many spaces a side of the board has: 3 to 10, usually 6", range(3, 11), 6),
+    Option(
+        "removals",
+        "how many stones an optional third action may remove: up to 999, usually 0 (no third action)",
+        range(1000),
+        0,
+    ),
+)
+
+Pair = tuple[int, int]
+"""Something of Pink and the same of Black: a set of spaces, or a mark."""
+
+
+# Matched groups
+
+
+@cache
+def _sixth(board: Hexagon) -> Mapping[int, int]:
+    """Where each space goes when the board is turned by 60 degrees around its middle."""
+    turned, middle = {}, board.size - 1
+    for bit in board.name:
+        row, column = divmod(bit.bit_length() - 1, board.width)
+        turned[bit] = 1 << column * board.width + column - row + middle
+    return turned
+
+
+@lru_cache(maxsize=1 << 12)
+def shape(board: Hexagon, cells: int) -> int:
+    """One of the connected sets that moving and turning makes of this one, the same for all of them."""
+    sixth = _sixth(board)
+    turned = [cells]
+    for _ in range(5):
+        turned.append(union(sixth[bit] for bit in bits(turned[-1])))
+    # no step to a neighbour leads around the edge, so connected sets that are equal but for a shift are moved copies
+    return min(some >> (some & -some).bit_length() - 1 for some in turned)
+
+
+@lru_cache(maxsize=1 << 10)
+def matched(board: Hexagon, stones: Pair) -> tuple[frozenset[int], frozenset[int]]:
+    """The groups of each side that have the size and the shape of some region of empty spaces."""
+    pink, black = (list(board.groups(own)) for own in stones)
+    sizes = {group.bit_count() for group in (*pink, *black)}
+    regions = (region for region in board.groups(_empty(board, stones)) if region.bit_count() in sizes)
+    shapes = {shape(board, region) for region in regions}
+    sizes = {some.bit_count() for some in shapes}
+
+    def of(groups: list[int]) -> frozenset[int]:
+        return frozenset(group for group in groups if group.bit_count() in sizes and shape(board, group) in shapes)
+
+    return of(pink), of(black)
+
+
+def _empty(board: Hexagon, stones: Pair) -> int:
+    return board.all & ~(stones[0] | stones[1])
+
+
+class State(NamedTuple):
+    """A position. It never changes: a turn makes a new one."""
+
+    board: Hexagon
+    removals: int = 0
+    """How many stones a third action may remove."""
+    stones: Pair = (0, 0)
+    marks: Pair = (0, 0)
+    turn: int = 0
+    turns: int = 0
+    """How many turns were played, skips included."""
+    past: tuple[Pair, ...] = ()
+    """The stones after each turn that was played, not those of a position that was set up."""
+    times: int = 0
+    """How often the stones have stood like this after a turn."""
+
+    @property
+    def seats(self) -> tuple[int, int]:
+        """The sides are never swapped."""
+        return 0, 1
+
+    @property
+    def dice_needed(self) -> int:
+        """There are no dice."""
+        return 0
+
+    @property
+    def actions(self) -> int:
+        """How many actions the turn has, not counting a third one: Pink's first turn has one."""
+        return 1 if self.turns == self.turn == 0 and self.stones == (0, 0) else 2
+
+    @property
+    def leader(self) -> int | None:
+        """The side with the higher mark."""
+        pink, black = self.marks
+        return None if pink == black else int(black > pink)
+
+    def parse(self, text: str) -> str:
+        """The turn that a player wrote, with a sign before every space."""
+        if self.result():
+            raise Illegal("The game is over.")
+        if text.strip() == SKIP:
+            raise Illegal("A turn is skipped only by a player with no stone and no empty space, and then by itself.")
+        parts = [part.strip() for part in text.split(",")]
+        self._check_number(parts)
+        own, canonical = self.stones[self.turn], []
+        for number, part in enumerate(parts):
+            sign, cells = _read(part, self.board)
+            self._check_kind(number, sign, cells.bit_count(), part)
+            for cell in bits(cells):
+                self._check(own, sign, cell)
+            own ^= cells
+            canonical.append("".join(f"{sign}{name}" for name in self.board.names(cells)))
+        return ",".join(canonical)
+
+    def _check_number(self, parts: list[str]) -> None:
+        """Raise Illegal unless a turn can have so many actions."""
+        if self.actions == 1:
+            if len(parts) > 1:
+                raise Illegal(f"The first turn of the game is one added stone; {_quoted(parts[1])} is one too many.")
+        elif len(parts) < 2:
+            raise Illegal(f"A turn is two actions, such as +f6,-e3, and {_quoted(parts[0])} is only one.")
+        elif len(parts) > 2 and not self.removals:
+            raise Illegal(f"A turn of this game is two actions; {_quoted(parts[2])} would be a third one.")
+        elif len(parts) > 3:
+            raise Illegal(f"A turn is two actions and one of removals (-a1-a2); {_quoted(parts[3])} would be a fourth.")
+
+    def _check_kind(self, number: int, sign: str, stones: int, part: str) -> None:
+        """Raise Illegal unless so many stones can be added or removed by the action of that number, from 0."""
+        if number < 2 and stones > 1:
+            raise Illegal(f"{_quoted(part)} removes {stones} stones at once, which only a third action may do.")
+        if number == 2 and sign == "+":
+            raise Illegal(f"A third action only removes stones, such as -a1 or -a1-a2; {_quoted(part)} adds one.")
+        if number == 2 and stones > self.removals:
+            raise Illegal(f"A third action of this game removes up to {self.removals}; {_quoted(part)} has {stones}.")
+
+    def _check(self, own: int, sign: str, cell: int) -> None:
+        """Raise Illegal unless the mover, with these stones of his, can do that at the space."""
+        name, by_then = self.board.name[cell], " by then" if (own ^ self.stones[self.turn]) & cell else ""
+        sides = (SIDES[self.turn], own), (SIDES[1 - self.turn], self.stones[1 - self.turn])
+        there = next((f"a {side} stone" for side, stones in sides if stones & cell), "no stone")
+        if sign == "+" and there != "no stone":
+            raise Illegal(f"A stone is added to an empty space, but {there} stands on {name}{by_then}.")
+        if sign == "-" and not own & cell:
+            raise Illegal(f"A player removes stones of his own, but {there} stands on {name}{by_then}.")
+
+    def moves(self) -> Iterator[str]:
+        """Every order of actions; the spaces of a third action in board order."""
+        if self.must_skip:
+            yield SKIP
+        elif not self.result():
+            own, board = self.stones[self.turn], self.board
+            for first in bits(self._open):
+                text = f"{_sign(own, first)}{board.name[first]}"
+                if self.actions == 1:
+                    yield text
+                    continue
+                for second in bits(self._open):
+                    both = f"{text},{_sign(own ^ first, second)}{board.name[second]}"
+                    yield both
+                    left = board.names(own ^ first ^ second) if self.removals else []
+                    for number in range(1, min(self.removals, len(left)) + 1):
+                        yield from (f"{both},-{'-'.join(names)}" for names in combinations(left, number))
+
+    def random(self, rng: Random) -> str:
+        """A legal turn; three of four actions add a stone where there is a choice, so that games come to an end."""
+        if self.must_skip:
+            return SKIP
+        own, actions = self.stones[self.turn], []
+        for _ in range(self.actions):
+            empty = self._open & ~own
+            among = own if not empty or (own and rng.random() < 0.25) else empty
+            name = rng.choice(self.board.names(among))
+            cell = self.board.bit[name]
+            actions.append(f"{_sign(own, cell)}{name}")
+            own ^= cell
+        most = min(self.removals, own.bit_count()) if self.actions == 2 else 0
+        if most and rng.random() < 0.25:
+            number = 1
+            while number < most and rng.random() < 0.5:
+                number += 1
+            left = self.board.names(own)
+            chosen = set(rng.sample(left, number))
+            actions.append("".join(f"-{name}" for name in left if name in chosen))
+        return ",".join(actions)
+
+    def play(self, move: str) -> Self:
+        """The position after a turn, with the marks moved after each of its actions."""
+        if move == SKIP:
+            return self._replace(turn=1 - self.turn, turns=self.turns + 1)
+        stones, marks = self.stones, self.marks
+        for action in move.split(","):
+            cells = union(self.board.bit[name] for name in action[1:].split("-"))
+            before, (pink, black) = stones, stones
+            stones = (pink, black ^ cells) if self.turn else (pink ^ cells, black)
+            marks = _moved(marks, self.turn, _created(self.board, before, stones))
+        past = (*self.past, stones)
+        return self._replace(
+            stones=stones,
+            marks=marks,
+            turn=1 - self.turn,
+            turns=self.turns + 1,
+            past=past,
+            times=past.count(stones),
+        )
+
+    @property
+    def must_skip(self) -> bool:
+        """Whether the enemy's stones fill the board."""
+        return not self._open and not self.result()
+
+    def result(self) -> Result | None:
+        """The leader has won when nobody can overtake him any more, or at the third time of an arrangement."""
+        leader = self.leader
+        if self.times >= 3 or (leader is not None and self.free_of(leader) < self.needed(leader)):
+            return Result(leader)
+        return None
+
+    def free_of(self, side: int) -> int:
+        """How many spaces have no stone of that side."""
+        return (self.board.all & ~self.stones[side]).bit_count()
+
+    def needed(self, leader: int) -> int:
+        """How many spaces the other side needs to overtake: for a group one larger than the mark, and its region."""
+        return 2 * (self.marks[leader] + 1)
+
+    def view(self) -> dict[str, Any]:
+        """The stones, and the marks, which are the scores, too."""
+        result, marks = self.result(), dict(zip(SIDES, self.marks, strict=True))
+        winner = None if result is None else "draw" if result.winner is None else SIDES[result.winner]
+        pink, black = self.stones
+        cells = self.board.name.items()
+        return {
+            "cells": {name: "P" if bit & pink else "B" for bit, name in cells if bit & (pink | black)},
+            "turn": SIDES[self.turn],
+            "over": result is not None,
+            "winner": winner,
+            "scores": marks,
+            "marks": marks,
+        }
+
+    @property
+    def _open(self) -> int:
+        """The spaces of an action, in every action of a turn: the empty ones and those of the mover."""
+        return self.board.all & ~self.stones[1 - self.turn]
+
+
+def _created(board: Hexagon, before: Pair, after: Pair) -> tuple[set[int], set[int]]:
+    """The sizes of the groups of each side that an action created: that are matched, and were not before."""
+    was, now = matched(board, before), matched(board, after)
+    pink, black = ({group.bit_count() for group in now[side] - was[side]} for side in (0, 1))
+    return pink, black
+
+
+def _moved(marks: Pair, mover: int, created: tuple[set[int], set[int]]) -> Pair:
+    """The marks after an action that created groups of these sizes: first the mover's is moved, then the other one."""
+    moved = list(marks)
+    for side, sizes in (mover, created[mover]), (1 - mover, created[1 - mover] - created[mover]):
+        moved[side] = max({moved[side]} | sizes - {moved[1 - side]})
+    return moved[0], moved[1]
+
+
+def new(*, size: int = 6, removals: int = 0) -> State:
+    """The empty board, and Pink to add one stone."""
+    return State(hexagon(size), removals)
+
+
+def setup(view: Mapping[str, Any], **options: Any) -> State:
+    """The position with the view's cells, turn, marks and number of turns. No arrangement has stood before."""
+    start = new(**options)
+    if not isinstance(view, Mapping) or not isinstance(view.get("cells"), Mapping):
+        raise Illegal('"cells" names the spaces with stones, such as {"c4": "P", "d5": "B"}.')
+    stones = {"P": 0, "B": 0}
+    for name, stone in view["cells"].items():
+        cell = _cell(name, start.board)
+        if stone not in ("P", "B"):
+            raise Illegal(f"On {name} there can be P or B, a pink or a black stone, and nothing else.")
+        stones[stone] |= cell
+    marks = view.get("marks", {})
+    if not isinstance(marks, Mapping) or not set(marks) <= set(SIDES):
+        raise Illegal('"marks" gives the marks of the two sides, such as {"pink": 3, "black": 2}.')
+    pink, black = (marks.get(side, 0) for side in SIDES)
+    highest = start.board.all.bit_count() // 2
+    if not all(type(mark) is int and 0 <= mark <= highest for mark in (pink, black)):
+        raise Illegal(f"A mark is a number from 0 to {highest}: a larger group leaves no region of its size.")
+    if pink == black != 0:
+        raise Illegal(f"Both marks cannot cover the {pink}.")
+    turn, turns = view.get("turn", SIDES[0]), view.get("moves", 2)
+    if turn not in SIDES:
+        raise Illegal(f"It can be the turn of {SIDES[0]} or of {SIDES[1]}, and of nobody else.")
+    if type(turns) is not int or not 0 <= turns < 10**9:
+        raise Illegal('"moves" is the number of turns that were played, up to nine digits.')
+    return start._replace(stones=(stones["P"], stones["B"]), marks=(pink, black), turn=SIDES.index(turn), turns=turns)
+
+
+# Notation
+
+
+_ACTION = re.compile(r"[+-]?[a-zA-Z][0-9]+|(?:-[a-zA-Z][0-9]+)+")
+
+
+def _read(part: str, board: Hexagon) -> tuple[str, int]:
+    """The sign and the spaces of an action that a player wrote."""
+    if not _ACTION.fullmatch(part):
+        raise Illegal(
+            f"Cannot read {_quoted(part)}; an action is a space with a sign, +f6 to add a stone or -e3 to remove one."
+        )
+    cells = 0
+    for name in re.findall("[a-z][0-9]+", part.lower()):
+        cell = _cell(name, board)
+        if cells & cell:
+            raise Illegal(f"{_quoted(part)} names {name} twice; the spaces of a third action are all different.")
+        cells |= cell
+    return "-" if part.startswith("-") else "+", cells
+
+
+def _cell(name: str, board: Hexagon) -> int:
+    if name in board.bit:
+        return board.bit[name]
+    row = [other for other in board.bit if other[0] == name[:1]]
+    where = f"row {name[0]} goes from {row[0]} to {row[-1]}" if row else f"its rows are a to {[*board.bit][-1][0]}"
+    raise Illegal(f"There is no space {_quoted(name)} on this board; {where}.")
+
+
+def _sign(own: int, cell: int) -> str:
+    """The sign of an action of the side with these stones at one of its open spaces."""
+    return "-" if own & cell else "+"
+
+
+def _quoted(text: str) -> str:
+    """What a player wrote, or the beginning of it."""
+    return repr(text if len(text) <= 30 else f"{text[:27]}...")
+
+
+# Drawing
+
+
+def draw(state: State, before: State | None = None) -> str:
+    """The board with its coordinates, and under it the track of the marks, the matched groups and whose turn it is.
+
+    Stones that were not there *before* are drawn as O and @.
+    """
+    (pink, black), (was_pink, was_black) = state.stones, (before or state).stones
+    new_stones = pink & ~was_pink, black & ~was_black
+    texts, cells = _matches(state)
+    lines = [*_picture(state, new_stones, cells), "", *_track(*state.marks), ""]
+    legend = f"   o Pink {state.marks[0]}    # Black {state.marks[1]}    . empty    ( ) matched now"
+    lines.append(legend + "    O @ last turn" * any(new_stones))
+    if texts:
+        lines += textwrap.wrap(f"Matched {'; '.join(texts)}.", 78, initial_indent=" " * 3, subsequent_indent=" " * 6)
+    return "\n".join([*lines, *(f"   {line}" for line in _standing(state))])
+
+
+def _matches(state: State) -> tuple[list[str], int]:
+    """The matched shapes that a mark may still go to, the largest first, and all the spaces that have them."""
+    board = state.board
+    sides = {group: side for side, groups in enumerate(matched(board, state.stones)) for group in groups}
+    groups: dict[int, list[int]] = {}
+    for group in sorted(sides, key=lambda group: (-group.bit_count(), group & -group)):
+        if group.bit_count() >= min(state.marks):
+            groups.setdefault(shape(board, group), []).append(group)
+    regions: dict[int, list[int]] = {key: [] for key in groups}
+    for region in board.groups(_empty(board, state.stones)):
+        regions.get(shape(board, region), []).append(region)
+
+    def first(cells: int) -> str:
+        return board.name[cells & -cells]
+
+    texts = [
+        f"{key.bit_count()}: {', '.join(f'{SIDES[sides[group]].title()} {first(group)}' for group in some)}"
+        f" like {', '.join(map(first, regions[key]))}"
+        for key, some in groups.items()
+    ]
+    return texts, union(cells for some in (*groups.values(), *regions.values()) for cells in some)
+
+
+Mark = tuple[int, int, str]
+"""A text in the picture: its line, its first column, and what it is."""
+
+
+def _picture(state: State, new_stones: Pair, matched_cells: int) -> list[str]:
+    """The board: every row on a line of its own, with the joins of touching stones on the lines between."""
+    picture = [[" "] * 80 for _ in range(4 * state.board.size + 1)]
+    for line, column, text in (*_spaces(state, new_stones, matched_cells), *_coordinates(state.board)):
+        picture[line][column : column + len(text)] = text
+    return ["".join(line).rstrip() for line in picture]
+
+
+def _place(board: Hexagon, cell: int) -> tuple[int, int]:
+    """The line and the column of a space."""
+    row, column = divmod(cell.bit_length() - 1, board.width)
+    return 4 * board.size - 2 - 2 * row, 2 * (board.size - row) + 4 * column
+
+
+def _spaces(state: State, new_stones: Pair, matched_cells: int) -> Iterator[Mark]:
+    """The spaces with their stones, the brackets of those that are matched, and the joins."""
+    board = state.board
+    for cell in bits(matched_cells):
+        line, column = _place(board, cell)
+        yield line, column - 1, "( )"
+    for cell in board.name:
+        yield *_place(board, cell), "."
+    for own, new, glyphs in zip(state.stones, new_stones, (("o", "O"), ("#", "@")), strict=True):
+        for cell in bits(own):
+            line, column = _place(board, cell)
+            yield line, column, glyphs[bool(new & cell)]
+            if own & cell << 1:
+                yield line, column + 2, "-"
+            if own & cell << board.width:
+                yield line - 1, column - 1, "\\"
+            if own & cell << board.width + 1:
+                yield line - 1, column + 1, "/"
+
+
+def _coordinates(board: Hexagon) -> Iterator[Mark]:
+    """The letters of the rows, and the numbers of the slanted lines at both of their ends."""
+    for letter, row in groupby(board.bit, key=itemgetter(0)):
+        names = list(row)
+        (line, first), (_, last) = (_place(board, board.bit[name]) for name in (names[0], names[-1]))
+        yield line, first - 2, letter
+        if len(names) < 2 * board.size - 1:
+            is_lower = line > 2 * board.size
+            yield line, last + 4, str(len(names) + 1)
+            yield line - 1 if is_lower else line + 1, last + 3, "\\" if is_lower else "/"
+    for number in range(1, board.size + 1):
+        column = 2 * board.size + 4 * number - 4
+        yield 0, column + 2, str(number)
+        yield 1, column + 1, "/"
+        yield 4 * board.size - 1, column + 1, "\\"
+        yield 4 * board.size, column + 2, str(number)
+
+
+def _track(pink: int, black: int) -> list[str]:
+    """The part of the scoring track that matters, and the marks below their numbers."""
+    last = max(16, pink + 3, black + 3)
+    shown = range(last - 16, last + 1)
+    marks = "".join(f"{'o' * (pink == number) + '#' * (black == number):>4}" for number in shown)
+    if min(pink, black) < shown[0]:
+        marks = f" <{'o' if pink < black else '#'} {marks[4:]}"
+    return [f"   Track{''.join(f'{number:4}' for number in shown)}", f"   Marks{marks}".rstrip()]
+
+
+def _standing(state: State) -> list[str]:
+    """Who leads, how far it is to the end, and who is to move; or how the game ended."""
+    result, leader = state.result(), state.leader
+    if result:
+        return ["The game is drawn." if result.winner is None else f"{SIDES[result.winner].title()} has won."]
+    leads = "Nobody leads yet."
+    if leader is not None:
+        side, needed, free = SIDES[leader], state.needed(leader), state.free_of(leader)
+        leads = f"{side.title()} leads. The end: fewer than {needed} spaces free of {side} (now {free})."
+    third = f", then up to {state.removals} removal{'s' * (state.removals > 1)}" * (state.removals > 0)
+    actions = "one stone" if state.actions == 1 else f"two actions{third}"
+    return [leads, f"Turn {state.turns + 1}: {SIDES[state.turn].title()} to move ({actions})."]
