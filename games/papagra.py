@@ -124,7 +124,7 @@ class State(NamedTuple):
         if self.result():
             raise Illegal("The game is over.")
         if text.strip() == SKIP:
-            raise Illegal("A turn is skipped only by a player with no stone and no empty space, and then by itself.")
+            raise Illegal("A skip is not asked for: it comes by itself when no action is possible.")
         parts = [part.strip() for part in text.split(",")]
         self._check_number(parts)
         own, canonical = self.stones[self.turn], []
@@ -398,7 +398,7 @@ def _matches(state: State) -> tuple[list[str], int]:
     return texts, union(cells for some in (*groups.values(), *regions.values()) for cells in some)
 
 
-Mark = tuple[int, int, str]
+Label = tuple[int, int, str]
 """A text in the picture: its line, its first column, and what it is."""
 
 
@@ -416,7 +416,7 @@ def _place(board: Hexagon, cell: int) -> tuple[int, int]:
     return 4 * board.size - 2 - 2 * row, 2 * (board.size - row) + 4 * column
 
 
-def _spaces(state: State, new_stones: Pair, matched_cells: int) -> Iterator[Mark]:
+def _spaces(state: State, new_stones: Pair, matched_cells: int) -> Iterator[Label]:
     """The spaces with their stones, the brackets of those that are matched, and the joins."""
     board = state.board
     for cell in bits(matched_cells):
@@ -436,7 +436,7 @@ def _spaces(state: State, new_stones: Pair, matched_cells: int) -> Iterator[Mark
                 yield line - 1, column + 1, "/"
 
 
-def _coordinates(board: Hexagon) -> Iterator[Mark]:
+def _coordinates(board: Hexagon) -> Iterator[Label]:
     """The letters of the rows, and the numbers of the slanted lines at both of their ends."""
     for letter, row in groupby(board.bit, key=itemgetter(0)):
         names = list(row)

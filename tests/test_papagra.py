@@ -1,0 +1,987 @@
+"""Papagra, as its rules have it."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_papagra import Papagra, same_shape, spaces
+
+import games
+from games import SKIP, Illegal, papagra
+from games._board import hexagon
+from pbm import referee
+
+HELP = (Path(__file__).parents[1] / "help" / "papagra.txt").read_text()
+SIDES = ("pink", "black")
+
+
+def position(picture, turn="pink", marks=(0, 0), **options):
+    """A position drawn as on the board: o is pink, # is black."""
+    rows = [line.split() for line in picture.split("\n") if line.strip()][::-1]
+    cells = {
+        f"{'abcdefghijklmnopqrs'[row]}{number + 1}": "P" if stone == "o" else "B"
+        for row, stones in enumerate(rows)
+        for number, stone in enumerate(stones)
+        if stone != "."
+    }
+    view = {"cells": cells, "turn": turn, "marks": dict(zip(SIDES, marks, strict=True))}
+    return papagra.setup(view, size=(len(rows) + 1) // 2, **options)
+
+
+def played(state, *turns):
+    """The position after these turns, as players write them."""
+    for turn in turns:
+        state = state.play(state.parse(turn))
+    return state
+
+
+def marks(state):
+    return tuple(state.view()["marks"][side] for side in SIDES)
+
+
+def winner(state):
+    return state.view()["winner"]
+
+
+def matched(state):
+    """The matched groups of Pink and of Black, as sets of names."""
+    groups = papagra.matched(state.board, state.stones)
+    return tuple(sorted(state.board.names(group) for group in side) for side in groups)
+
+
+def refusal(state, text):
+    with pytest.raises(Illegal) as refused:
+        state.parse(text)
+    return str(refused.value)
+
+
+# The board and the options
+
+
+@pytest.mark.parametrize("size", range(3, 11))
+def test_the_board_is_a_hexagon_with_rows_from_the_bottom_and_spaces_from_the_left(size):
+    names = [move.removeprefix("+") for move in papagra.new(size=size).moves()]
+    assert names == list(spaces(size))
+    assert len(names) == 3 * size * (size - 1) + 1
+    assert names[:size] == [f"a{number}" for number in range(1, size + 1)]
+
+
+def test_the_usual_board_has_six_spaces_to_a_side():
+    assert games.read_options(papagra, []) == {"size": 6, "removals": 0}
+    names = list(papagra.new().board.bit)
+    assert (len(names), names[0], names[5], names[-1]) == (91, "a1", "a6", "k6")
+    assert [name for name in names if name[0] == "f"][-1] == "f11"
+
+
+@pytest.mark.parametrize("word", ["-size=3", "-SIZE=10", "-s=6", "-removals=0", "-r=999"])
+def test_options_have_a_range_and_may_be_shortened(word):
+    value = int(word.partition("=")[2])
+    assert value in games.read_options(papagra, [word]).values()
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("-size=2", "from 3 to 10"),
+        ("-size=11", "from 3 to 10"),
+        ("-size", "from 3 to 10"),
+        ("-removals=-1", "from 0 to 999"),
+        ("-removals=1000", "from 0 to 999"),
+        ("-removals=x", "from 0 to 999"),
+        ("-small", "no option"),
+    ],
+)
+def test_options_out_of_their_range_are_refused(word, reason):
+    with pytest.raises(Illegal, match=reason):
+        games.read_options(papagra, [word])
+
+
+# Matched groups
+
+
+def test_a_matched_group_may_be_turned_and_a_part_of_a_group_does_not_count():
+    """The first kind of example: three pink stones, and four black ones of which three have the shape."""
+    state = position("""
+           o o . .
+          . . o . .
+         . . # # # .
+        . . . . . # .
+         . . # # . .
+          # # . # . .
+           . . # .
+    """)
+    assert matched(state) == ([["f3", "g1", "g2"]], [])
+
+
+def test_a_matched_group_may_be_part_of_the_border_of_its_region():
+    """The second kind of example."""
+    state = position("""
+           . . . .
+          . . . . .
+         . . . . . .
+        . . . . . . .
+         . . # o . .
+          # # . o .
+           . . o o
+    """)
+    assert matched(state) == ([], [["b1", "b2", "c3"]])
+
+
+def test_a_matched_group_is_not_flipped():
+    """The third kind of example: four black stones match, and four pink ones that look much the same do not."""
+    state = position("""
+           # . . .
+          # . . . o
+         . # . . . o
+        . # . . . o .
+         . . o # # o
+          o o . . #
+           . . # #
+    """)
+    assert matched(state) == ([], [["d2", "e2", "f1", "g1"]])
+
+
+def test_a_part_of_a_region_does_not_count():
+    state = position("""
+          . . .
+         . . . .
+        o o . . .
+         . # # .
+          . . .
+    """)
+    assert matched(state) == ([], [])
+
+
+def test_two_pairs_have_the_same_shape_and_a_stone_alone_has_another():
+    state = position("""
+          o . .
+         . . # #
+        . . . . .
+         # # # .
+          . . #
+    """)
+    assert matched(state) == ([], [["d3", "d4"]])
+
+
+@given(st.integers(3, 7), st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_matched_groups_are_those_of_the_reference(size, seed):
+    rng = Random(seed)
+    game = Papagra(size, 0)
+    contents = {}
+    for name, (x, y) in game.places.items():
+        near = [contents[place] for place in ((x - 2, y), (x - 1, y - 1), (x + 1, y - 1)) if place in contents]
+        contents[x, y] = rng.choice(near) if near and rng.random() < 0.5 else rng.choice(" PB")
+        if contents[x, y] != " ":
+            game.cells[name] = contents[x, y]
+    state = papagra.setup({"cells": game.cells}, size=size)
+    expected = tuple(
+        sorted([name for name, place in game.places.items() if place in group] for group in groups)
+        for groups in game.matched().values()
+    )
+    assert matched(state) == expected
+
+
+@given(st.integers(3, 8), st.integers(2, 12), st.integers(0, 10**6))
+@settings(max_examples=100, deadline=None)
+def test_two_sets_have_one_shape_if_turning_and_moving_makes_one_of_the_other(size, number, seed):
+    rng, board, places = Random(seed), hexagon(size), spaces(size)
+
+    def grown():
+        cells = rng.choice(list(board.name))
+        while cells.bit_count() < min(number, 7):
+            cells |= board.bit[rng.choice(board.names(board.ring(cells)))]
+        return cells
+
+    one, other = grown(), grown()
+    sets = [{places[name] for name in board.names(cells)} for cells in (one, other)]
+    assert (papagra.shape(board, one) == papagra.shape(board, other)) == same_shape(*sets)
+
+
+# The turn
+
+
+def test_pink_begins_with_one_added_stone():
+    state = papagra.new(size=3)
+    assert state.view()["turn"] == "pink"
+    assert list(state.moves()) == [f"+{name}" for name in state.board.bit]
+    assert played(state, "b2").view()["cells"] == {"b2": "P"}
+    assert played(state, "b2").view()["turn"] == "black"
+
+
+def test_each_later_turn_is_two_actions():
+    state = played(papagra.new(size=3), "b2", "+a1,+a2")
+    assert state.view()["cells"] == {"b2": "P", "a1": "B", "a2": "B"}
+    assert played(state, "-b2,+c3").view()["cells"] == {"c3": "P", "a1": "B", "a2": "B"}
+
+
+def test_the_second_action_may_undo_the_first_one():
+    state = played(papagra.new(size=3), "b2", "+a1,+a2")
+    assert played(state, "+c3,-c3").stones == state.stones
+    assert played(state, "-b2,+b2").stones == state.stones
+
+
+def test_a_third_action_removes_up_to_x_stones_at_once():
+    state = played(papagra.new(size=3, removals=2), "b2", "+a1,+a2,-a1", "+c1,+c2,-c2-b2")
+    assert state.view()["cells"] == {"a2": "B", "c1": "P"}
+    assert played(state, "+e1,+e2").view()["cells"] == {"a2": "B", "c1": "P", "e1": "B", "e2": "B"}
+
+
+@pytest.mark.parametrize("size", [3, 6, 10])
+def test_a_turn_has_as_many_ways_as_two_of_the_spaces_that_the_enemy_leaves(size):
+    state = papagra.new(size=size)
+    area = 3 * size * (size - 1) + 1
+    assert sum(1 for _ in state.moves()) == area
+    assert sum(1 for _ in played(state, "c1").moves()) == (area - 1) ** 2
+
+
+def test_a_third_action_makes_more_turns():
+    """18 spaces: 18 x 17 ways to add two stones, of which one or both may go again; 18 to take one back."""
+    for removals, ways in (0, 1), (1, 3), (2, 4), (999, 4):
+        state = played(papagra.new(size=3, removals=removals), "c1")
+        assert len(list(state.moves())) == 18 * 17 * ways + 18
+
+
+def test_moves_are_found_one_by_one():
+    state = papagra.new(size=10, removals=999).play("+a1")
+    assert next(played(state, "+a2,+a3").moves()) == "-a1,+a1"
+
+
+# Notation
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("+c1,+c2", "+c1,+c2"),
+        ("c2,c1", "+c2,+c1"),
+        ("C1 , -B2", "+c1,-b2"),
+        ("  +c1\t,c2 ", "+c1,+c2"),
+        ("-b2,b2", "-b2,+b2"),
+        ("+c1,-c1", "+c1,-c1"),
+        ("+c1,+c2,-c2", "+c1,+c2,-c2"),
+        ("c1,e2, -E2-b2-c1", "+c1,+e2,-b2-c1-e2"),
+    ],
+)
+def test_a_turn_can_be_written_in_several_ways(text, canonical):
+    state = played(papagra.new(size=3, removals=3), "b2", "a1,a2")
+    assert state.parse(text) == canonical
+
+
+def test_the_spaces_of_a_third_action_stand_in_board_order():
+    state = papagra.setup({"cells": dict.fromkeys(("a2", "a10", "b1"), "P")}, size=10, removals=3)
+    assert state.parse("c1,c2,-b1-a10-a2") == "+c1,+c2,-a2-a10-b1"
+
+
+@pytest.mark.parametrize("text", ["a3", "+A3", " +a3 "])
+def test_the_first_turn_can_be_written_with_or_without_a_sign(text):
+    assert papagra.new().parse(text) == "+a3"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("+a4,-a4", "The first turn of the game is one added stone; '-a4' is one too many."),
+        ("a1,", "The first turn of the game is one added stone; '' is one too many."),
+        ("-a3", "A player removes stones of his own, but no stone stands on a3."),
+        ("", "Cannot read ''; an action is a space with a sign, +f6 to add a stone or -e3 to remove one."),
+        ("--", "A skip is not asked for: it comes by itself when no action is possible."),
+        ("-a1-a2", "'-a1-a2' removes 2 stones at once, which only a third action may do."),
+    ],
+)
+def test_refused_as_the_first_turn(text, reason):
+    assert refusal(papagra.new(size=4, removals=1), text) == reason
+
+
+UNREADABLE = "an action is a space with a sign, +f6 to add a stone or -e3 to remove one."
+ONE_TOO_FEW = "A turn is two actions, such as +f6,-e3, and"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", f"{ONE_TOO_FEW} '' is only one."),
+        ("+c2", f"{ONE_TOO_FEW} '+c2' is only one."),
+        ("-b2-b3", f"{ONE_TOO_FEW} '-b2-b3' is only one."),
+        (",", f"Cannot read ''; {UNREADABLE}"),
+        ("++c2,-c2", f"Cannot read '++c2'; {UNREADABLE}"),
+        ("c2-c3,c4", f"Cannot read 'c2-c3'; {UNREADABLE}"),
+        ("+c2+c3,c4", f"Cannot read '+c2+c3'; {UNREADABLE}"),
+        ("+ c2,c4", f"Cannot read '+ c2'; {UNREADABLE}"),
+        ("c,c4", f"Cannot read 'c'; {UNREADABLE}"),
+        ("c\u0662,c4", f"Cannot read 'c\u0662'; {UNREADABLE}"),
+        ("\u212a1,c4", f"Cannot read '\u212a1'; {UNREADABLE}"),
+        ("+c4," + 99 * "c", f"Cannot read '{27 * 'c'}...'; {UNREADABLE}"),
+        ("c8,c1", "There is no space 'c8' on this board; row c goes from c1 to c6."),
+        ("d07,c1", "There is no space 'd07' on this board; row d goes from d1 to d7."),
+        ("c1,h1", "There is no space 'h1' on this board; its rows are a to g."),
+        ("a1,c1", "A stone is added to an empty space, but a black stone stands on a1."),
+        ("b2,c1", "A stone is added to an empty space, but a pink stone stands on b2."),
+        ("c1,c1", "A stone is added to an empty space, but a pink stone stands on c1 by then."),
+        ("-a1,c1", "A player removes stones of his own, but a black stone stands on a1."),
+        ("c1,-d7", "A player removes stones of his own, but no stone stands on d7."),
+        ("-b2,-b2", "A player removes stones of his own, but no stone stands on b2 by then."),
+        ("-b2-b3,c1", "'-b2-b3' removes 2 stones at once, which only a third action may do."),
+        ("c1,-b2-b3", "'-b2-b3' removes 2 stones at once, which only a third action may do."),
+        ("c1,c2,c3", "A third action only removes stones, such as -a1 or -a1-a2; 'c3' adds one."),
+        ("c1,c2,-b2-b3-c1", "A third action of this game removes up to 2; '-b2-b3-c1' has 3."),
+        ("c1,c2,-c1-c1", "'-c1-c1' names c1 twice; the spaces of a third action are all different."),
+        ("c1,c2,-c1-a1", "A player removes stones of his own, but a black stone stands on a1."),
+        ("c1,-b2,-b2", "A player removes stones of his own, but no stone stands on b2 by then."),
+        ("c1,c2,-c1,-c2", "A turn is two actions and one of removals (-a1-a2); '-c2' would be a fourth."),
+        ("--", "A skip is not asked for: it comes by itself when no action is possible."),
+    ],
+)
+def test_refused_as_a_later_turn(text, reason):
+    state = papagra.setup({"cells": {"b2": "P", "b3": "P", "a1": "B"}}, size=4, removals=2)
+    assert refusal(state, text) == reason
+
+
+@pytest.mark.parametrize("third", ["-b2", "+c3", "nonsense"])
+def test_a_third_action_needs_a_game_with_removals(third):
+    state = papagra.setup({"cells": {"b2": "P"}}, size=4)
+    assert refusal(state, f"c1,c2,{third}") == f"A turn of this game is two actions; '{third}' would be a third one."
+
+
+@given(st.text(alphabet="+-,abcdk1239 \u212a\u0663\n", max_size=40) | st.text(max_size=40))
+def test_whatever_a_player_writes_is_read_or_refused(text):
+    state = papagra.setup({"cells": {"b2": "P", "a1": "B"}}, size=3, removals=2)
+    canonical = read(state, text)
+    if canonical is None:
+        assert len(refusal(state, text)) < 160
+    else:
+        assert state.parse(canonical) == canonical
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 10**5, "a1," * 10**5, "a1,c1,-" + "c1-" * 10**5, " " * 10**5 + ",", "-a1" * 10**5]
+)
+def test_a_very_long_text_is_refused_in_few_words(text):
+    state = papagra.setup({"cells": {"b2": "P"}}, size=3, removals=2)
+    assert len(refusal(state, text)) < 160
+    assert len(refusal(papagra.new(size=3), text)) < 160
+
+
+# The marks
+
+WALL = """
+       o o . .
+      . . . . .
+     . . . . . #
+    . . . . . . .
+     . . . . . .
+      o o o o o
+       . . . .
+"""
+"""A stone on a2 makes regions of one and two spaces; until then there is only the region of four, which is no match."""
+
+
+@pytest.mark.parametrize("mark", [(0, 0), (1, 0)])
+def test_both_marks_go_to_the_largest_groups_created_whoever_moved(mark):
+    """Rule 5. The mover's mark goes first, so the other one may go to the number that it leaves."""
+    assert marks(played(position(WALL, marks=mark), "+a2,-a2")) == (2, 1)
+
+
+def test_a_number_covered_by_the_other_mark_is_not_taken():
+    """Rule 6."""
+    assert marks(played(position(WALL, marks=(0, 2)), "+a2,-a2")) == (0, 2)
+    assert marks(played(position(WALL, marks=(3, 1)), "+a2,-a2")) == (3, 1)
+
+
+def test_the_other_mark_does_not_go_where_the_movers_mark_stands():
+    """Rule 6, for the player who does not move: Black's single stone is created, but the 1 has Pink's mark."""
+    state = position(WALL.replace("o o . .\n", ". . . .\n"), marks=(1, 0))
+    assert marks(played(state, "+a2,-a2")) == (1, 0)
+
+
+def test_if_the_greatest_is_covered_a_smaller_one_is_taken():
+    """The ruling on rules 5 and 6: Pink creates a pair and a single stone, and Black's mark is on the 2."""
+    with_single = WALL.replace(". . . . . . .", "o . . . . . .")
+    assert marks(played(position(with_single, marks=(0, 2)), "+a2,-a2")) == (1, 2)
+    assert marks(played(position(with_single, marks=(0, 3)), "+a2,-a2")) == (2, 3)
+
+
+def test_a_size_created_in_both_colours_is_for_the_mover_only():
+    """Rule 7, with either player to move; a black stone on a2 is a group of one, too."""
+    pairs = WALL.replace(". . . . . #", ". . . . # #")
+    assert marks(played(position(pairs), "+a2,-a2")) == (2, 0)
+    assert marks(played(position(pairs, "black"), "+a2,-a2")) == (0, 2)
+    assert marks(played(position(pairs, "black", (2, 0)), "+a2,-a2")) == (2, 1)
+
+
+def test_a_size_created_in_both_colours_is_not_for_the_other_even_if_the_mover_goes_elsewhere():
+    """Rule 7: Pink creates a pair and a single stone and goes to 2, Black creates a single stone."""
+    state = position(WALL.replace(". . . . . . .", "o . . . . . ."))
+    assert marks(played(state, "+a2,-a2")) == (2, 0)
+
+
+def test_a_group_created_by_the_first_action_counts_even_if_the_second_one_destroys_it():
+    """Rule 8."""
+    state = played(position(WALL), "+a2,-g1")
+    assert marks(state) == (2, 1)
+    assert ["g1", "g2"] not in matched(state)[0]
+    assert matched(played(position(WALL), "+a2,-a2")) == ([], [])
+
+
+def test_marks_never_go_down():
+    state = played(position(WALL, marks=(7, 5)), "+a2,-g1")
+    assert marks(state) == (7, 5)
+
+
+ONE_AND_TWO = WALL.replace("o o . .\n", "o . . .\n").replace(" . . . .\n", " . o . .\n")
+
+
+def test_a_group_matched_before_by_another_region_is_not_created():
+    """g1 is matched by the region of a1. A stone on a3 makes a4 another such region, and creates nothing."""
+    state = position(ONE_AND_TWO, marks=(0, 2))
+    assert ["g1"] in matched(state)[0]
+    assert marks(played(state, "+a3,+a4")) == (0, 2)
+
+
+def test_a_covered_size_is_not_claimed_when_it_becomes_free_unless_created_again():
+    state = played(position(WALL.replace("o o . .\n", "o . . .\n"), marks=(0, 1)), "+a2,+c6")
+    assert (marks(state), ["g1"] in matched(state)[0]) == ((0, 1), True)
+    state = papagra.setup(state.view() | {"marks": {"black": 3}, "turn": "pink"}, size=4)
+    assert marks(played(state, "+c5,-c5")) == (0, 3)
+    assert marks(played(state, "-g1,+g1")) == (1, 3)
+
+
+def test_a_third_action_is_looked_at_as_a_whole():
+    """Without the stone on a1 alone, Black's single stone would match; without a1 and a2, only Pink's pair does."""
+    state = position(WALL.replace("       . . . .\n", "       o o o o\n"), removals=2)
+    assert marks(played(state, "-a1,+d4,-a2")) == (2, 1)
+    assert marks(played(state, "+d4,-d4,-a1-a2")) == (2, 0)
+
+
+# The end
+
+TWELVE = """
+      o o o
+     o o o o
+    o o o o o
+     . . . .
+      # . .
+"""
+
+
+def test_the_leader_wins_when_too_few_spaces_are_free_of_his_stones():
+    """Rule 10: with a mark of 2, the other side needs three stones and three spaces."""
+    state = position(TWELVE, marks=(2, 1))
+    assert winner(played(state, "+b1,+b2")) == "pink"
+    assert winner(played(state, "+b1,-b1")) is None
+    assert winner(played(position(TWELVE, marks=(1, 0)), "+b1,+b2")) is None
+
+
+def test_six_spaces_are_enough_for_three_stones_and_a_region():
+    thirteen = TWELVE.replace(". . . .", "o . . .")
+    assert winner(position(thirteen, marks=(2, 1))) is None
+    assert winner(position(thirteen, marks=(3, 1))) == "pink"
+
+
+def test_black_wins_by_filling_the_board_too():
+    state = position(TWELVE.replace("#", "x").replace("o", "#").replace("x", "o"), "black", (1, 2))
+    assert winner(played(state, "+b1,+b2")) == "black"
+
+
+def test_the_end_by_filling_is_judged_after_the_turn_and_not_between_its_actions():
+    state = position(TWELVE.replace(". . . .", "o . . ."), marks=(2, 1))
+    assert winner(played(state, "+b2,-b2")) is None
+
+
+def test_the_stones_of_the_player_behind_do_not_count():
+    state = position(TWELVE.replace("#", "x").replace("o", "#").replace("x", "o"), "black", (2, 1))
+    assert winner(played(state, "+b1,+b2")) is None
+
+
+def test_after_the_end_there_is_no_move():
+    state = played(position(TWELVE, marks=(2, 1)), "+b1,+b2")
+    assert (state.view()["turn"], list(state.moves()), state.must_skip) == ("black", [], False)
+    assert refusal(state, "+b3,+b4") == "The game is over."
+
+
+def test_without_a_leader_the_third_repetition_is_a_draw():
+    """Note 1: the same stones after three turns, whoever is to move."""
+    state = played(papagra.new(size=4), "+d4", "+a1,-a1")
+    assert winner(state) is None
+    state = played(state, "+g4,-g4")
+    assert (winner(state), state.view()["over"], state.result()) == ("draw", True, games.Result(None))
+
+
+@pytest.mark.parametrize(("mark", "leader"), [((2, 1), "pink"), ((0, 1), "black")])
+def test_with_a_leader_the_third_repetition_wins(mark, leader):
+    """Note 1. The three need not follow one another."""
+    state = played(position(WALL, marks=mark), "+d1,-d1", "+d1,-e6", "+d3,-d3", "-d1,+e6")
+    assert winner(state) is None
+    assert winner(played(state, "+d5,-d5")) == leader
+
+
+def test_the_leader_at_the_third_repetition_is_judged_by_the_marks_of_then():
+    state = played(position(WALL), "+d1,-d1", "+d1,-d1")
+    assert winner(state) is None
+    state = played(state, "+a2,-a2")
+    assert (marks(state), winner(state)) == ((2, 1), "pink")
+
+
+def test_the_empty_board_at_the_start_does_not_count_as_a_repetition():
+    state = played(papagra.new(size=3, removals=1), "+a1", "+c3,-c3", "+b2,-b2,-a1", "+b1,-b1")
+    assert (state.view()["cells"], winner(state)) == ({}, None)
+    assert winner(played(state, "+b1,-b1")) == "draw"
+
+
+def test_a_position_that_was_set_up_has_no_history():
+    state = played(position(WALL), "+d1,-d1", "+d1,-d1")
+    assert winner(state) is None
+    assert winner(played(state, "+d1,-d1")) == "draw"
+
+
+ALMOST_FULL = """
+      o o o
+     o o o o
+    o o o o o
+     o o o o
+      o . .
+"""
+
+
+def test_a_player_without_stones_on_a_full_board_is_skipped():
+    state = played(position(ALMOST_FULL), "+a2,+a3")
+    assert state.must_skip
+    assert list(state.moves()) == [SKIP]
+    assert state.random(Random(0)) == SKIP
+    assert refusal(state, "--") == "A skip is not asked for: it comes by itself when no action is possible."
+    after = state.play(SKIP)
+    assert (after.stones, after.turn, after.turns, after.must_skip) == (state.stones, 0, state.turns + 1, False)
+
+
+def test_a_skipped_turn_counts_as_a_turn_but_not_as_a_repetition():
+    view = json.dumps(position(ALMOST_FULL).view())
+    lines = ["new -size=3", f"position {view}", "play a2,a3", "play -a1,+a1", "state", "play -b1,+b1", "state"]
+    replies = list(referee.replies("papagra", lines))
+    second, third = (json.loads(replies[index][2:]) for index in (4, 6))
+    assert (second["moves"], second["turn"], second["winner"]) == (6, "pink", None)
+    assert (third["moves"], third["turn"], third["winner"]) == (7, "black", "draw")
+
+
+def test_a_leader_may_be_skipped_too():
+    """Black fills the board, but Pink leads."""
+    state = position(ALMOST_FULL.replace("o", "#"), "black", (2, 1))
+    state = played(state, "+a2,+a3")
+    assert (state.must_skip, winner(state)) == (True, None)
+
+
+def test_on_a_full_board_the_leader_can_hold_all_his_stones():
+    state = position(ALMOST_FULL.replace(". .", "# #"), marks=(0, 0))
+    assert played(state, "-a1,+a1").stones == state.stones
+
+
+# Setting up
+
+
+def test_what_is_missing_from_a_position_has_its_usual_value():
+    state = papagra.setup({"cells": {}}, size=3)
+    assert (state.turn, state.turns, state.marks, state.actions) == (0, 2, (0, 0), 2)
+
+
+def test_the_first_turn_is_still_to_come_on_an_empty_board_after_no_turn():
+    view = {"cells": {}, "turn": "pink", "moves": 0}
+    assert papagra.setup(view, size=4) == papagra.new(size=4)
+    assert papagra.setup(view | {"turn": "black"}, size=4).actions == 2
+
+
+@pytest.mark.parametrize(
+    ("view", "reason"),
+    [
+        ([], '"cells" names'),
+        ({}, '"cells" names'),
+        ({"cells": ["a1"]}, '"cells" names'),
+        ({"cells": {"a9": "P"}}, "no space 'a9' on this board; row a goes from a1 to a3"),
+        ({"cells": {"": "P"}}, "no space '' on this board; its rows are a to e"),
+        ({"cells": {"A1": "P"}}, "no space 'A1' on this board; its rows are a to e"),
+        ({"cells": {"a1": "O"}}, "On a1 there can be P or B"),
+        ({"cells": {"a1": ["P"]}}, "On a1 there can be P or B"),
+        ({"cells": {}, "turn": "white"}, "turn of pink or of black"),
+        ({"cells": {}, "turn": {}}, "turn of pink or of black"),
+        ({"cells": {}, "marks": 3}, '"marks" gives'),
+        ({"cells": {}, "marks": {"white": 3}}, '"marks" gives'),
+        ({"cells": {}, "marks": {"pink": -1}}, "from 0 to 9"),
+        ({"cells": {}, "marks": {"pink": 10}}, "from 0 to 9"),
+        ({"cells": {}, "marks": {"pink": True}}, "from 0 to 9"),
+        ({"cells": {}, "marks": {"pink": "1"}}, "from 0 to 9"),
+        ({"cells": {}, "marks": {"pink": 3, "black": 3}}, "Both marks cannot cover the 3"),
+        ({"cells": {}, "moves": -1}, '"moves" is the number'),
+        ({"cells": {}, "moves": 10**30}, '"moves" is the number'),
+        ({"cells": {}, "moves": 1.5}, '"moves" is the number'),
+    ],
+)
+def test_a_position_that_cannot_be_is_refused(view, reason):
+    with pytest.raises(Illegal, match=re.escape(reason)):
+        papagra.setup(view, size=3)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["P", "B", "pink", "black"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a1", "b2", "pink", "x"]), inner),
+    max_leaves=5,
+)
+
+
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(("cells", "turn", "marks", "moves", "scores"), JSON)))
+def test_any_json_is_a_position_or_refused(view):
+    try:
+        state = papagra.setup(view, size=3)
+    except Illegal:
+        return
+    assert state.view()["cells"] == view["cells"]
+
+
+# Whole games
+
+
+def random_game(size, removals, seed, bound):
+    """The positions of a random game with the turns that lead on from them; skips are turns, too."""
+    rng, state = Random(seed), papagra.new(size=size, removals=removals)
+    for _ in range(bound):
+        move = None if state.result() else state.random(rng)
+        yield state, move
+        if move is None:
+            return
+        state = state.play(move)
+
+
+GAMES = (st.integers(3, 10), st.sampled_from([0, 1, 3, 999]), st.integers(0, 10**6))
+
+
+@given(*GAMES)
+@settings(max_examples=60, deadline=None)
+def test_a_random_game_is_played_as_by_the_reference(size, removals, seed):
+    reference, rng = Papagra(size, removals), Random(seed)
+    for state, move in random_game(size, removals, seed, 80):
+        if state.must_skip:
+            continue
+        assert (state.view(), state.turns) == (reference.view(), reference.turns)
+        for text in candidates(rng, state):
+            assert read(state, text) == reference.canonical(text)
+        if move:
+            reference.play(move)
+
+
+def candidates(rng, state):
+    """Texts that look like turns, some of them legal."""
+    names, written = list(state.board.bit), state.stones[state.turn] or state.board.all
+    own = state.board.names(written)
+    for _ in range(4):
+        yield ",".join(
+            rng.choice(["+", "-", ""]) + rng.choice(rng.choice([names, own])) for _ in range(rng.randint(1, 3))
+        )
+        third = "".join(f"-{rng.choice(own)}" for _ in range(rng.randint(1, 3)))
+        yield f"+{rng.choice(names)}, -{rng.choice(own)} ,{third}".upper()
+
+
+def read(state, text):
+    try:
+        return state.parse(text)
+    except Illegal:
+        return None
+
+
+@given(*GAMES)
+@settings(max_examples=25, deadline=None)
+def test_what_random_play_chooses_is_legal_and_replays_to_the_same_position(size, removals, seed):
+    replayed = papagra.new(size=size, removals=removals)
+    for state, move in random_game(size, removals, seed, 150):
+        assert replayed == state
+        assert (replayed.seats, replayed.dice_needed) == ((0, 1), 0)
+        assert state.must_skip == (next(state.moves(), None) == SKIP)
+        if move:
+            replayed = replayed.play(move if move == SKIP else replayed.parse(move))
+    assert (state.result() is not None) == (move is None)
+
+
+@given(*GAMES)
+@settings(max_examples=25, deadline=None)
+def test_in_every_position_marks_only_rise_and_differ_and_a_view_can_be_set_up(size, removals, seed):
+    highest = (0, 0)
+    for state, _ in random_game(size, removals, seed, 60):
+        pink, black = state.stones
+        assert pink & black == 0
+        assert (pink | black) & ~state.board.all == 0
+        assert all(before <= now for before, now in zip(highest, state.marks, strict=True))
+        assert state.marks == (0, 0) or state.marks[0] != state.marks[1]
+        highest = state.marks
+        copy = papagra.setup(state.view() | {"moves": state.turns}, size=size, removals=removals)
+        assert copy == state._replace(past=(), times=0)
+        assert state.times == 3 or copy.view() == state.view()
+
+
+def test_random_games_come_to_an_end_in_every_way():
+    ends = set()
+    for seed in range(300):
+        state, move = list(random_game(3, 0, seed, 2000))[-1]
+        assert move is None
+        ends.add(("repetition" if state.times == 3 else "filling", winner(state)))
+    assert ends == {("repetition", "draw"), *((how, side) for how in ("repetition", "filling") for side in SIDES)}
+
+
+def test_random_play_knows_every_kind_of_turn():
+    state = papagra.setup({"cells": dict.fromkeys(("a1", "a2", "a3", "b1", "b2"), "P")}, size=4, removals=3)
+    rng = Random(0)
+    kinds = {re.sub("[a-z0-9]+", "", state.random(rng)) for _ in range(2000)}
+    assert kinds == {first + "," + second + third for first in "+-" for second in "+-" for third in THIRDS}
+
+
+THIRDS = ("", ",-", ",--", ",---")
+
+
+@pytest.mark.parametrize("removals", [0, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_moves_are_all_that_can_be_written(removals, seed):
+    rng, reference = Random(seed), Papagra(3, removals)
+    state = papagra.new(size=3, removals=removals)
+    for length in (0, 1, 9 - 3 * removals):
+        for _ in range(length):
+            move = state.random(rng)
+            state = state.play(move)
+            reference.play(move)
+        moves = list(state.moves())
+        assert len(moves) == len(set(moves))
+        assert set(moves) == reference.moves()
+        assert all(state.parse(move) == move for move in moves)
+
+
+# The drawing
+
+EMPTY = r"""
+          1   2   3   4
+         /   /   /   /
+      g .   .   .   .   5
+                       /
+    f .   .   .   .   .   6
+                         /
+  e .   .   .   .   .   .   7
+                           /
+d .   .   .   .   .   .   .
+                           \
+  c .   .   .   .   .   .   7
+                         \
+    b .   .   .   .   .   6
+                       \
+      a .   .   .   .   5
+         \   \   \   \
+          1   2   3   4
+
+   Track   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15  16
+   Marks  o#
+
+   o Pink 0    # Black 0    . empty    ( ) matched now
+   Nobody leads yet.
+   Turn 1: Pink to move (one stone)."""
+
+MIDDLE = r"""
+              1   2   3   4   5   6
+             /   /   /   /   /   /
+          k # - #   .   .   #   .   7
+             \ /                   /
+        j .   #   .   .   .   .   .   8
+                                     /
+      i o   .   .   .   .   .   .   .   9
+         \                             /
+    h(.)  o - o   .   .   # - # - #   o   10
+               \                   \     /
+  g o  (.) (.)  o   #   .   .   o   #   .   11
+     \         /                 \         /
+f #   o  (.)  o   .   .  (o)  .   o - o   .
+     /       /           /             \   \
+  e o  (.)  o   .   .  (o)  # - #  (.)  o   11
+           /           /   /           / \
+    d(.)  o   .   .  (o)  #  (.) (.)  o   10
+         /           / \               \
+      c o   .   .  (o)-(o) (.) (.) (#)  9
+                         \         / \
+        b .   #   .   #  (o) (#)-(#)  8
+                             / \ / \
+          a .   .   .   .  (#)-(#)  7
+             \   \   \   \   \   \
+              1   2   3   4   5   6
+
+   Track   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15  16
+   Marks                       #   o
+
+   o Pink 6    # Black 5    . empty    ( ) matched now
+   Matched 6: Pink b5 like d1; 5: Black a5 like c6.
+   Pink leads. The end: fewer than 14 spaces free of pink (now 68).
+   Turn 31: Pink to move (two actions)."""
+
+STONES = {
+    "P": "b5 c1 c4 c5 d2 d5 d9 e1 e3 e6 e10 f2 f4 f7 f9 f10 g1 g4 g8 h2 h3 h9 i1",
+    "B": "a5 a6 b2 b4 b6 b7 c8 d6 e7 e8 f1 g5 g9 h6 h7 h8 j2 k1 k2 k5",
+}
+
+
+def middle(mark=(6, 5), **options):
+    cells = {name: stone for stone, names in STONES.items() for name in names.split()}
+    return papagra.setup({"cells": cells, "marks": dict(zip(SIDES, mark, strict=True)), "moves": 30}, **options)
+
+
+def test_the_empty_board():
+    assert papagra.draw(papagra.new(size=4)) == EMPTY[1:]
+
+
+def test_the_board_in_the_middle_of_a_game():
+    assert papagra.draw(middle()) == MIDDLE[1:]
+
+
+def below(state, before=None):
+    """The lines below the board."""
+    return papagra.draw(state, before).split("\n\n", 1)[1].split("\n")
+
+
+def test_stones_of_the_last_turn_are_drawn_larger():
+    state = middle()
+    after = played(state, "+a1,+h5")
+    assert "a O   .   .   .  (#)-(#)" in papagra.draw(after, state)
+    assert "h(.)  o - o   .   O   # - # - #   o" in papagra.draw(after, state)
+    assert below(after, state)[3] == "   o Pink 6    # Black 5    . empty    ( ) matched now    O @ last turn"
+    assert "a o   @" in papagra.draw(played(after, "+a2,-f1"), after)
+
+
+def test_without_new_stones_no_stone_is_drawn_larger():
+    state = middle()
+    for after in (state, played(state, "+a1,-a1"), played(state, "-b5,+b5"), played(state, "-c1,-i1")):
+        assert below(after, state)[3] == "   o Pink 6    # Black 5    . empty    ( ) matched now"
+        assert not set("O@") & set(papagra.draw(after, state))
+
+
+def test_matches_smaller_than_both_marks_are_left_out():
+    assert below(middle((9, 6)))[4] == "   Matched 6: Pink b5 like d1."
+    drawn = papagra.draw(middle((9, 7)))
+    assert "Matched" not in drawn
+    assert "(" not in drawn.split("\n\n")[0]
+
+
+def test_matches_of_one_shape_are_listed_together_in_board_order():
+    lines = below(
+        position("""
+              # . . .
+             . . . o o
+            o . . . . .
+           # # . . # . .
+            . . . . . .
+             o o o o o
+              . o . .
+        """)
+    )
+    assert lines[4:] == [
+        "   Matched 2: Black d1, Pink f4 like a3; 1: Black d5, Pink e1, Black g1 like",
+        "      a1.",
+        "   Nobody leads yet.",
+        "   Turn 3: Pink to move (two actions).",
+    ]
+
+
+def test_long_lists_of_matches_are_broken_at_blanks():
+    names = [f"{row}{number}" for row in "egikmo" for number in (1, 3, 5, 7)]
+    cells = dict.fromkeys(names, "B") | {"a2": "P", "b1": "P", "b2": "P"}
+    lines = below(papagra.setup({"cells": cells}, size=8))
+    listed = ", ".join(f"Black {name}" for name in names)
+    assert " ".join(line.strip() for line in lines[4:-2]) == f"Matched 1: {listed} like a1."
+    assert [re.match(" *", line).end() for line in lines[4:-2]] == [3, 6, 6, 6]
+
+
+def test_the_track_moves_on_with_the_higher_mark():
+    """Three numbers follow the higher mark; a mark left of the shown part stands in front."""
+    assert below(middle((13, 0)))[:2] == [
+        "   Track   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15  16",
+        "   Marks   #                                                   o",
+    ]
+    assert below(middle((14, 1)))[:2] == [
+        "   Track   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15  16  17",
+        "   Marks   #                                                   o",
+    ]
+    assert below(middle((2, 20)))[:2] == [
+        "   Track   7   8   9  10  11  12  13  14  15  16  17  18  19  20  21  22  23",
+        "   Marks <o                                                    #",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("removals", "actions"),
+    [
+        (0, "two actions"),
+        (1, "two actions, then up to 1 removal"),
+        (3, "two actions, then up to 3 removals"),
+    ],
+)
+def test_the_last_line_says_what_a_turn_is(removals, actions):
+    assert below(middle(removals=removals))[-1] == f"   Turn 31: Pink to move ({actions})."
+    assert below(papagra.new(removals=removals))[-1] == "   Turn 1: Pink to move (one stone)."
+
+
+def test_the_line_before_says_who_leads():
+    assert below(middle((5, 6)))[-2] == "   Black leads. The end: fewer than 14 spaces free of black (now 71)."
+    assert below(middle((0, 0)))[-2] == "   Nobody leads yet."
+
+
+def test_the_end_of_the_game_is_said_in_one_line():
+    pink = played(position(TWELVE, marks=(2, 1)), "+b1,+b2")
+    black = position(TWELVE.replace("o", "#"), marks=(1, 4))
+    drawn = played(papagra.new(size=4), "+d4", "+a1,-a1", "+g4,-g4")
+    for state, line in (pink, "Pink has won."), (black, "Black has won."), (drawn, "The game is drawn."):
+        assert below(state)[-1] == f"   {line}"
+        assert "leads" not in papagra.draw(state)
+
+
+@given(*GAMES)
+@settings(max_examples=15, deadline=None)
+def test_no_line_is_longer_than_78_columns_or_ends_in_blanks(size, removals, seed):
+    before = None
+    for number, (state, _) in enumerate(random_game(size, removals, seed, 60)):
+        if number % 8 == 0:
+            lines = papagra.draw(state, before).split("\n")
+            assert all(len(line) <= 78 and line == line.rstrip() and line.isascii() for line in lines)
+            assert lines[4 * size + 1] == ""
+        before = state
+
+
+def test_the_largest_board_is_as_wide_as_a_terminal():
+    assert max(map(len, papagra.draw(papagra.new(size=10)).split("\n"))) == 78
+
+
+# The help
+
+
+def examples(text) -> Iterator[tuple[str, str | None]]:
+    """The requests in a help text, each with the reply that the help shows, if it shows one."""
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if not line.startswith("    > "):
+            continue
+        following = lines[number + 1 :]
+        shown = None
+        if line == "    > board":
+            picture = following[: next(i for i, other in enumerate(following) if other and not other.startswith("  "))]
+            shown = "\n".join(row.removeprefix("  ") for row in picture).rstrip("\n")
+        elif following[0].startswith("    ? "):
+            shown = following[0].strip()
+        yield line.removeprefix("    > "), shown
+
+
+def test_the_examples_of_the_help_are_what_the_server_answers():
+    requests = list(examples(HELP))
+    replies = referee.replies("papagra", [request for request, _ in requests])
+    for (request, shown), reply in zip(requests, replies, strict=True):
+        if shown and shown.startswith("? "):
+            assert reply == shown
+        else:
+            assert reply.startswith("="), request
+            assert shown is None or shown == reply.split("\n", 1)[1]
+    assert len(requests) > 20
+
+
+def test_the_help_fits_a_terminal_and_names_every_option():
+    assert max(map(len, HELP.split("\n"))) <= 78
+    assert all(option.syntax.partition("=")[0] in HELP for option in papagra.OPTIONS)
