@@ -353,7 +353,8 @@ def _sign(own: int, cell: int) -> str:
 
 def _quoted(text: str) -> str:
     """What a player wrote, or the beginning of it."""
-    return repr(text if len(text) <= 30 else f"{text[:27]}...")
+    quoted = repr(text[:31])
+    return quoted if len(quoted) <= 32 else f"{quoted[:28]}...{quoted[0]}"
 
 
 # Drawing

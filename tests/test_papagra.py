@@ -317,6 +317,7 @@ ONE_TOO_FEW = "A turn is two actions, such as +f6,-e3, and"
         ("c\u0662,c4", f"Cannot read 'c\u0662'; {UNREADABLE}"),
         ("\u212a1,c4", f"Cannot read '\u212a1'; {UNREADABLE}"),
         ("+c4," + 99 * "c", f"Cannot read '{27 * 'c'}...'; {UNREADABLE}"),
+        ("c4," + 30 * "\0", "Cannot read '" + 6 * r"\x00" + rf"\x0...'; {UNREADABLE}"),
         ("c8,c1", "There is no space 'c8' on this board; row c goes from c1 to c6."),
         ("d07,c1", "There is no space 'd07' on this board; row d goes from d1 to d7."),
         ("c1,h1", "There is no space 'h1' on this board; its rows are a to g."),
