@@ -1,0 +1,593 @@
+"""Sprout-R-Out: a stone next to each enemy group, or the group is removed; eyes make territory.
+
+A turn begins with a stone outside both players' territories. Then each other enemy group on the board is played to,
+in any order: a stone is put next to it, or, if that is not possible, the group is removed. No stone may be next to
+two enemy groups. An empty cell surrounded by one group is an eye, and stays one when the enemy fills it; a group with
+an eye is immortal. Territory is a player's immortal groups and eyes, and more than half of the cells win.
+
+The rules in full, with the notation, are in help/sprout.txt.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from random import Random
+from textwrap import wrap
+from typing import Any, NamedTuple, Self
+
+from games import SKIP, Illegal, Option, Result
+from games._board import Graph, bits
+
+SIDES: tuple[str, str] = ("black", "white")
+BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
+OPTIONS = (Option("board", "one of seven boards of 27 to 160 cells", BOARDS, "limping-5"),)
+
+_LETTERS = "abcdefghijklmnopqrst"
+_OUTLINES = {  # the columns of each row of unit squares, from the bottom
+    "cairo-1": "gh ej bj bj ak ak bl bl ck ck ch ef",
+    "cairo-2": "gh+op ej+mr br br as as bt bt cs cs br br as as bt bt cs cs ch+kp ef+mn",
+}
+
+
+class Rectangle(NamedTuple):
+    """What draws a cell: the place of its lower left unit square, counted from 0, and its size in unit squares."""
+
+    row: int
+    column: int
+    height: int
+    width: int
+
+    @property
+    def squares(self) -> list[tuple[int, int]]:
+        """The unit squares it covers, the lower left one first."""
+        return [(self.row + up, self.column + right) for up in range(self.height) for right in range(self.width)]
+
+
+class Layout(Graph):
+    """One of the boards. Its cells are rectangles, and two of them are neighbours if they share a piece of edge."""
+
+    def __init__(self, name: str, cells: Mapping[str, Rectangle]) -> None:
+        """Take the cells in board order."""
+        at = {square: name for name, rectangle in cells.items() for square in rectangle.squares}
+        beside = {
+            name: {
+                at[place]
+                for row, column in rectangle.squares
+                for place in ((row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1))
+                if place in at and at[place] != name
+            }
+            for name, rectangle in cells.items()
+        }
+        super().__init__({name: sorted(near) for name, near in beside.items()})
+        self.title, self.cells = name, cells
+        self.hexagonal = name.startswith(("limping", "hex"))
+        self.called = self.bit if self.hexagonal else {_square(*place): self.bit[cell] for place, cell in at.items()}
+        """Every name that a cell is known by: a brick of a Cairo board has two."""
+
+    def first(self, cells: int) -> str:
+        """The name of a set's first cell in board order, which is what a group is called."""
+        return self.name[cells & -cells]
+
+    def cell(self, name: str) -> int:
+        """The cell of that name. Raises Illegal if there is none."""
+        if name in self.called:
+            return self.called[name]
+        alike = [other for other in self.bit if other[0] == name[0]]
+        letters = sorted(other[0] for other in self.bit)
+        known = ", ".join(alike) or f"none with that letter, as letters go from {letters[0]} to {letters[-1]}"
+        raise Illegal(f"There is no cell {name} on {self.title}; there are {known}.")
+
+
+def _square(row: int, column: int) -> str:
+    return f"{_LETTERS[column]}{row + 1}"
+
+
+@cache
+def layout(name: str) -> Layout:
+    """The board of that name, laid out once."""
+    kind, _, number = name.partition("-")
+    size = int(number)
+    if kind == "limping":
+        return Layout(name, _hexagons([*range(size + 1, 2 * size), *range(2 * size, size - 1, -1)]))
+    if kind == "hex":
+        return Layout(name, _hexagons([*range(size, 2 * size - 1), *range(2 * size - 1, size - 1, -1)]))
+    if kind == "cairo":
+        return Layout(name, _bricks(_OUTLINES[name].split()))
+    squares = [(row, column) for row in range(size) for column in range(size)]
+    return Layout(name, {_square(*square): Rectangle(*square, 1, 1) for square in squares})
+
+
+def _hexagons(lengths: list[int]) -> dict[str, Rectangle]:
+    """Rows of hexagons, each shifted by half a cell against the one below it."""
+    cells = {}
+    for row, length in enumerate(lengths):
+        for number in range(length):
+            cells[f"{_LETTERS[row]}{number + 1}"] = Rectangle(row, max(lengths) - length + 2 * number, 1, 2)
+    return cells
+
+
+def _bricks(outline: list[str]) -> dict[str, Rectangle]:
+    """A wall in basket weave: blocks of two by two squares, by turns two lying bricks and two standing ones."""
+    cells = {}
+    for row, spans in enumerate(outline):
+        for span in spans.split("+"):
+            for column in range(_LETTERS.index(span[0]), _LETTERS.index(span[1]) + 1):
+                is_lying = (column // 2 + row // 2) % 2 == 0
+                if (column if is_lying else row) % 2 == 0:
+                    cells[_square(row, column)] = Rectangle(row, column, 2 - is_lying, 1 + is_lying)
+    return cells
+
+
+class Turn(NamedTuple):
+    """A turn in the making: what is left to be done in it."""
+
+    board: Layout
+    empty: int
+    """The empty cells."""
+    rings: Mapping[int, int]
+    """Each enemy group on the board, with the cells next to it."""
+    left: tuple[int, ...]
+    """The enemy groups that have not been played to."""
+    crowded: int
+    """The cells next to two or more enemy groups."""
+
+    def places(self, group: int) -> int:
+        """Where a stone can be put next to an enemy group."""
+        return self.rings[group] & self.empty & ~self.crowded
+
+    def placed(self, cell: int) -> Self:
+        """The turn after a stone on that cell, which plays to the group next to it."""
+        left = tuple([group for group in self.left if not self.rings[group] & cell])
+        return self._replace(empty=self.empty & ~cell, left=left)
+
+    def removed(self, group: int) -> Self:
+        """The turn after the removal of an enemy group."""
+        rings = {other: ring for other, ring in self.rings.items() if other != group}
+        left = tuple([other for other in self.left if other != group])
+        return self._replace(empty=self.empty | group, rings=rings, left=left, crowded=_crowded(rings.values()))
+
+    def endings(self) -> Iterator[str]:
+        """All that can follow to complete the turn: items, each behind a comma."""
+        if not self.left:
+            yield ""
+        for group in self.left:
+            for cell in bits(self.places(group)):
+                yield from (f",{self.board.name[cell]}{rest}" for rest in self.placed(cell).endings())
+            if not self.places(group):
+                yield from (f",x{self.board.first(group)}{rest}" for rest in self.removed(group).endings())
+
+    def group_on(self, name: str) -> int:
+        """The enemy group with a stone on that cell. Raises Illegal if there is no enemy stone."""
+        cell = self.board.cell(name)
+        for group in self.rings:
+            if group & cell:
+                return group
+        what = "there is no stone" if cell & self.empty else "the stone there is your own"
+        raise Illegal(f"No group is removed on {name}: {what}, and a removal takes an enemy group.")
+
+    def objection(self, cell: int) -> str:
+        """Why no stone may be put on that cell, whatever is to be played to; empty if one may."""
+        name, near = self.board.name[cell], self.board.near_bit[cell]
+        if not cell & self.empty:
+            return f"{name} is occupied."
+        if cell & self.crowded:
+            touched = [self.board.first(group & near) for group in self.rings if group & near]
+            return f"{name} is next to {len(touched)} enemy groups ({', '.join(touched)}); a stone may touch only one."
+        return ""
+
+    def follow(self, item: str) -> tuple[str, Self]:
+        """An item that comes after the first stone, in canonical form, and the turn after it."""
+        if not self.left:
+            raise Illegal(f"The turn is complete before {item}: every enemy group has been dealt with.")
+        if item.startswith("x"):
+            group = self.group_on(item[1:])
+            places = self.places(group)
+            if group not in self.left:
+                raise Illegal(f"The group on {item[1:]} has been played to already, so it is not removed.")
+            if places:
+                one = self.board.first(places)
+                raise Illegal(f"Removing {item[1:]}'s group is not allowed while {one} can be played next to it.")
+            return f"x{self.board.first(group)}", self.removed(group)
+        cell = self.board.cell(item)
+        if why := self.objection(cell):
+            raise Illegal(why)
+        for group, ring in self.rings.items():
+            if ring & cell:
+                if group not in self.left:
+                    raise Illegal(f"{item} is next to the group on {self.board.first(group)}, already played to.")
+                return self.board.name[cell], self.placed(cell)
+        raise Illegal(f"{item} is not next to an enemy group, as every stone after the first of a turn has to be.")
+
+
+def _crowded(rings: Iterable[int]) -> int:
+    """The cells that are in two or more of the rings."""
+    once = twice = 0
+    for ring in rings:
+        twice |= once & ring
+        once |= ring
+    return twice
+
+
+Stones = tuple[int, int]
+
+
+class State(NamedTuple):
+    """A position, with as much of its history as the rules look at."""
+
+    board: Layout
+    stones: Stones = (0, 0)
+    """The cells with a stone of each side."""
+    filled: Stones = (0, 0)
+    """The eyes of each side on which a stone stands, which is an enemy stone."""
+    turn: int = 0
+    starts: tuple[Stones | None, Stones | None] = (None, None)
+    """The stones at the start of each side's last turn."""
+    passes: int = 0
+    """How many of the turns just played were passes."""
+
+    @property
+    def seats(self) -> tuple[int, int]:
+        """The sides are never swapped."""
+        return 0, 1
+
+    @property
+    def dice_needed(self) -> int:
+        """There are no dice."""
+        return 0
+
+    def eyes(self, side: int) -> int:
+        """All eyes of a side, empty or filled."""
+        board, own = self.board, self.stones[side]
+        eyes = self.filled[side]
+        empty = board.all & ~own & ~self.stones[1 - side]
+        for cell in bits(empty & ~board.near(board.all & ~own)):
+            near = board.near_bit[cell]
+            if not near & ~board.group(near & -near, own):
+                eyes |= cell
+        return eyes
+
+    def territory(self, side: int) -> int:
+        """A side's eyes and its immortal groups, which are those next to them."""
+        eyes, own = self.eyes(side), self.stones[side]
+        return eyes | self.board.group(self.board.near(eyes) & own, own)
+
+    def first_cells(self) -> int:
+        """Where the first stone of a turn can be put."""
+        turn = self._begin()
+        return turn.empty & ~turn.crowded & ~self.eyes(0) & ~self.eyes(1)
+
+    def eyeless(self) -> list[int]:
+        """The enemy groups without an eye, one of which goes when there is no place for a first stone."""
+        enemy = 1 - self.turn
+        return list(self.board.groups(self.stones[enemy] & ~self.territory(enemy)))
+
+    @property
+    def must_skip(self) -> bool:
+        """Whether the player must pass: the stones stand as at the start of his last turn, or he can do nothing."""
+        if self.result():
+            return False
+        is_repeated = self.starts[self.turn] == self.stones
+        return (is_repeated and not self.passes) or not (self.first_cells() or self.eyeless())
+
+    def parse(self, text: str) -> str:
+        """The turn that a player wrote, with each removed group named by its first cell."""
+        if self.result():
+            raise Illegal("The game is over.")
+        if text.strip() == SKIP:
+            raise Illegal(f"{SKIP} is never written: a forced pass is made by itself, and no other is allowed.")
+        if self.must_skip:
+            raise Illegal(f"{SIDES[self.turn].title()} must pass in this position, and nothing else can be played.")
+        items = _read(text)
+        cells = self.first_cells()
+        if not cells:
+            return self._parse_removal(items)
+        turn, first = self._begin(), items[0]
+        if first.startswith("x"):
+            raise Illegal(f"A turn begins with a stone, such as {self.board.first(cells)}, and not with {first}.")
+        cell = self.board.cell(first)
+        if why := turn.objection(cell):
+            raise Illegal(why)
+        if not cell & cells:
+            owner = SIDES[0 if cell & self.eyes(0) else 1].title()
+            raise Illegal(f"{first} is an eye of {owner}; the first stone of a turn goes outside both territories.")
+        played, turn = [self.board.name[cell]], turn.placed(cell)
+        for item in items[1:]:
+            canonical, turn = turn.follow(item)
+            played.append(canonical)
+        if turn.left:
+            groups = _listed(self.board.first(group) for group in turn.left)
+            ending = next(turn.endings())
+            raise Illegal(f"The turn is not complete without the enemy groups on {groups}: add {ending} for example.")
+        return ",".join(played)
+
+    def moves(self) -> Iterator[str]:
+        """Every turn; those that differ in the order of their items are different."""
+        if self.result():
+            return
+        if self.must_skip:
+            yield SKIP
+            return
+        cells, turn = self.first_cells(), self._begin()
+        for cell in bits(cells):
+            yield from (self.board.name[cell] + rest for rest in turn.placed(cell).endings())
+        if not cells:
+            yield from (f"x{self.board.first(group)}" for group in self.eyeless())
+
+    def random(self, rng: Random) -> str:
+        """A turn chosen step by step: first stone, next group and its place are each equally likely."""
+        if self.must_skip:
+            return SKIP
+        cells, turn = self.first_cells(), self._begin()
+        if not cells:
+            return f"x{self.board.first(rng.choice(self.eyeless()))}"
+        cell = rng.choice(list(bits(cells)))
+        played, turn = [self.board.name[cell]], turn.placed(cell)
+        while turn.left:
+            group = rng.choice(turn.left)
+            if places := list(bits(turn.places(group))):
+                cell = rng.choice(places)
+                played.append(self.board.name[cell])
+                turn = turn.placed(cell)
+            else:
+                played.append(f"x{self.board.first(group)}")
+                turn = turn.removed(group)
+        return ",".join(played)
+
+    def play(self, move: str) -> Self:
+        """The position after a turn."""
+        board, side = self.board, self.turn
+        own, enemy = self.stones[side], self.stones[1 - side]
+        own_eyes, enemy_eyes = self.filled[side], self.filled[1 - side]
+        for item in move.split(",") if move != SKIP else ():
+            if item.startswith("x"):
+                group = board.group(board.bit[item[1:]], enemy)
+                enemy &= ~group
+                own_eyes &= ~group
+            else:
+                cell = board.bit[item]
+                own |= cell
+                if not board.near_bit[cell] & ~enemy:  # it can only be one group
+                    enemy_eyes |= cell
+        is_pass = move == SKIP or move.startswith("x")
+        return self._replace(
+            stones=(enemy, own) if side else (own, enemy),
+            filled=(enemy_eyes, own_eyes) if side else (own_eyes, enemy_eyes),
+            turn=1 - side,
+            starts=(self.starts[0], self.stones) if side else (self.stones, self.starts[1]),
+            passes=self.passes + 1 if is_pass else 0,
+        )
+
+    def result(self) -> Result | None:
+        """More than half of the cells win; after two passes in a row the larger territory does."""
+        sizes = [self.territory(side).bit_count() for side in (0, 1)]
+        mover = 1 - self.turn
+        major = [side for side in (mover, self.turn) if 2 * sizes[side] > len(self.board.bit)]
+        if major:
+            return Result(max(major, key=sizes.__getitem__))  # of equal ones, the mover
+        if self.passes < 2:
+            return None
+        return Result(None if sizes[0] == sizes[1] else int(sizes[1] > sizes[0]))
+
+    def view(self) -> dict[str, Any]:
+        """The stones, the eyes of each side, and how many cells its territory has."""
+        result = self.result()
+        winner = None if result is None else "draw" if result.winner is None else SIDES[result.winner]
+        black, white = (dict.fromkeys(self.board.names(self.stones[side]), "BW"[side]) for side in (0, 1))
+        return {
+            "cells": black | white,
+            "turn": SIDES[self.turn],
+            "eyes": {name: sorted(self.board.names(self.eyes(side))) for side, name in enumerate(SIDES)},
+            "over": result is not None,
+            "winner": winner,
+            "scores": {name: self.territory(side).bit_count() for side, name in enumerate(SIDES)},
+        }
+
+    def _begin(self) -> Turn:
+        """The turn of the player to move, before its first stone."""
+        board, enemy = self.board, self.stones[1 - self.turn]
+        rings = {group: board.near(group) for group in board.groups(enemy)}
+        return Turn(board, board.all & ~self.stones[0] & ~self.stones[1], rings, tuple(rings), _crowded(rings.values()))
+
+    def _parse_removal(self, items: list[str]) -> str:
+        """The removal of one group, when there is no place for a first stone."""
+        groups = self.eyeless()
+        choice = " or ".join(f"x{self.board.first(group)}" for group in groups)
+        if len(items) > 1 or not items[0].startswith("x"):
+            raise Illegal(f"No cell can take a first stone, so this turn is the removal of one group alone: {choice}.")
+        name = items[0][1:]
+        group = self._begin().group_on(name)
+        if group not in groups:
+            raise Illegal(f"The group on {name} has an eye; only one without can be removed now: {choice}.")
+        return f"x{self.board.first(group)}"
+
+
+def new(*, board: str = "limping-5") -> State:
+    """The empty board, Black to move."""
+    return State(layout(board))
+
+
+def setup(view: Mapping[str, Any], **options: Any) -> State:
+    """The position with the view's cells and turn, and those of its eyes on which a stone stands."""
+    start = new(**options)
+    stones, filled = [0, 0], [0, 0]
+    cells, eyes = view.get("cells"), view.get("eyes", {})
+    if not isinstance(cells, dict) or not isinstance(eyes, dict):
+        raise Illegal('A position has "cells" that go from names to B or W, and "eyes" from sides to lists of names.')
+    for name, stone in cells.items():
+        cell = _read_cell(name, start.board)
+        if stone not in ("B", "W"):
+            raise Illegal(f"A stone of {name} is B or W.")
+        if cell & (stones[0] | stones[1]):
+            raise Illegal(f"{name} has a stone already, under the other name of the cell.")
+        stones["BW".index(stone)] |= cell
+    for owner, names in eyes.items():
+        if owner not in SIDES or not isinstance(names, list):
+            raise Illegal('"eyes" has a list of cells for black and one for white.')
+        side = SIDES.index(owner)
+        for name in names:
+            cell = _read_cell(name, start.board)
+            if cell & stones[side]:
+                raise Illegal(f"{name} cannot be an eye of {owner} with a stone of {owner} on it.")
+            filled[side] |= cell & stones[1 - side]
+    if view.get("turn", SIDES[0]) not in SIDES:
+        raise Illegal("It is the turn of black or white.")
+    turn = SIDES.index(view.get("turn", SIDES[0]))
+    return start._replace(stones=(stones[0], stones[1]), filled=(filled[0], filled[1]), turn=turn)
+
+
+# Notation
+
+
+_ITEM = re.compile("x?[a-z][0-9]{1,2}", re.ASCII | re.IGNORECASE)
+
+
+def _read(text: str) -> list[str]:
+    """The items of a turn, in small letters."""
+    items = [item.strip() for item in text.split(",")]
+    for item in items:
+        if not _ITEM.fullmatch(item):
+            raise Illegal(
+                f"Cannot read {item[:12]!r}; write a cell for a stone and xCELL for a removal, such as c3,d5,xg7."
+            )
+    return [item.lower() for item in items]
+
+
+def _read_cell(name: Any, board: Layout) -> int:
+    """A cell of a position that is set up."""
+    if not isinstance(name, str) or not _ITEM.fullmatch(name) or name[0] in "xX":
+        raise Illegal(f"A position has cells such as {board.first(board.all)}, and not {str(name)[:12]!r}.")
+    return board.cell(name.lower())
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+# Drawing
+
+
+class Picture:
+    """Lines of text that can be written on anywhere."""
+
+    def __init__(self) -> None:
+        self.lines: list[list[str]] = []
+
+    def put(self, line: int, column: int, text: str) -> None:
+        """Write over what is there."""
+        self.lines += [[" "] * 78 for _ in range(line + 1 - len(self.lines))]
+        self.lines[line][column : column + len(text)] = text
+
+    def text(self) -> str:
+        """The lines, without blanks at their ends."""
+        return "\n".join("".join(line).rstrip() for line in self.lines)
+
+
+Places = dict[int, tuple[int, int]]
+"""The line and column of each cell's stone in a picture."""
+
+
+def draw(state: State, before: State | None = None) -> str:
+    """The board with its coordinates, and under it the territories and what the side to move must play to.
+
+    On hexagons, lines join touching stones of one colour.
+    """
+    board, picture = state.board, Picture()
+    if board.hexagonal:
+        places = _honeycomb(board, picture)
+        for own in state.stones:
+            _join(own, board, picture, places)
+    else:
+        places = _wall(board, picture)
+    placed = 0
+    for side, own in enumerate(state.stones):
+        fresh = own & ~before.stones[side] if before else 0
+        for cell in bits(own):
+            picture.put(*places[cell], "BW"[side] + "*" * bool(cell & fresh))
+        placed |= fresh
+    for cell in bits(board.all & ~state.stones[0] & ~state.stones[1]):
+        picture.put(*places[cell], ".")
+    legend = "B Black   W White   . empty" + "   * placed in the last turn" * bool(placed)
+    return "\n".join([picture.text(), "", legend, *_summary(state)])
+
+
+def _summary(state: State) -> Iterator[str]:
+    """The territories and their eyes, and what there is to do."""
+    board, cells = state.board, len(state.board.bit)
+    yield f"Territory ({cells // 2 + 1} of the {cells} cells win):"
+    for side, name in enumerate(SIDES):
+        eyes = _listed(board.names(state.eyes(side))) or "none"
+        size = state.territory(side).bit_count()
+        yield from wrap(f"{name.title()} {size:3}, eyes: {eyes}", 78, initial_indent="  ", subsequent_indent=" " * 19)
+    if state.result():
+        return
+    mover = SIDES[state.turn].title()
+    if state.must_skip:
+        task = f"{mover} must pass."
+    elif state.first_cells():
+        enemies = [board.first(group) for group in board.groups(state.stones[1 - state.turn])]
+        task = f"{mover} to move; enemy groups to be played to: {_listed(enemies) or 'none'}."
+    else:
+        task = f"{mover} has no first stone and must remove one of: {_listed(map(board.first, state.eyeless()))}."
+    yield from wrap(task, 78, subsequent_indent="  ")
+
+
+def _join(own: int, board: Layout, picture: Picture, places: Places) -> None:
+    """Join touching stones of one colour."""
+    for cell in bits(own):
+        line, column = places[cell]
+        for other in bits(board.near_bit[cell] & own):
+            down, right = places[other][0] - line, places[other][1] - column
+            if (down, right) > (0, 0):
+                mark = "-" if not down else "\\" if right > 0 else "/"
+                picture.put(line + down // 2, column + right // 2, mark)
+
+
+def _honeycomb(board: Layout, picture: Picture) -> Places:
+    """A board of hexagons: a letter at each row, and numbers at the lines that slope to the left and to the right."""
+    rows = list(dict.fromkeys(name[0] for name in board.cells))
+    last = 2 + 2 * len(rows)
+    places = {}
+    for name, (row, column, _, _) in board.cells.items():
+        places[board.bit[name]] = line, left = last - 2 - 2 * row, 2 + 2 * column
+        if name[1:] == "1":
+            picture.put(line, left - 2, name[0])
+        if name[0] == rows[0]:
+            picture.put(last - 1, left + 1, "\\")
+            picture.put(last, left + 2, name[1:])
+        if name[0] == rows[-1]:
+            picture.put(1, left + 1, "/")
+            picture.put(0, left + 2, name[1:])
+    lengths = [sum(name[0] == row for name in board.cells) for row in rows]
+    middle = lengths.index(max(lengths))
+    for row, length in enumerate(lengths):
+        if row != middle:
+            line, column = places[board.bit[f"{rows[row]}{length}"]]
+            picture.put(line, column + 4, str(length + 1))
+            picture.put(line - 1 if row < middle else line + 1, column + 3, "\\" if row < middle else "/")
+    return places
+
+
+def _wall(board: Layout, picture: Picture) -> Places:
+    """A Cairo board as a wall of bricks, or squares: letters below and above, numbers left and right."""
+    squares = [square for rectangle in board.cells.values() for square in rectangle.squares]
+    rows, columns = (max(numbers) + 1 for numbers in zip(*squares, strict=True))
+    for edge in (0, 2 * rows + 2):
+        picture.put(edge, 5, "  ".join(_LETTERS[:columns]))
+    for row in range(rows):
+        picture.put(2 * (rows - row), 0, f"{row + 1:2}")
+        picture.put(2 * (rows - row), 7 + 3 * columns, str(row + 1))
+    places = {}
+    corners = []
+    for name, (row, column, height, width) in board.cells.items():
+        top, bottom = 2 * (rows - row - height) + 1, 2 * (rows - row) + 1
+        left, right = 4 + 3 * column, 4 + 3 * (column + width)
+        for line in (top, bottom):
+            picture.put(line, left, "-" * (3 * width))
+            corners += [(line, left), (line, right)]
+        for line in range(top + 1, bottom):
+            picture.put(line, left, "|")
+            picture.put(line, right, "|")
+        places[board.bit[name]] = (top + bottom) // 2, left + 3 * width // 2
+    for corner in corners:
+        picture.put(*corner, "+")
+    return places
