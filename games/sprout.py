@@ -289,16 +289,17 @@ class State(NamedTuple):
             raise Illegal(why)
         if not cell & cells:
             owner = SIDES[0 if cell & self.eyes(0) else 1].title()
-            raise Illegal(f"{first} is an eye of {owner}; the first stone of a turn goes outside both territories.")
+            raise Illegal(f"{first} is an eye of {owner}; a first stone goes outside both territories.")
         played, turn = [self.board.name[cell]], turn.placed(cell)
         for item in items[1:]:
             canonical, turn = turn.follow(item)
             played.append(canonical)
+        text = ",".join(played)
         if turn.left:
             groups = _listed(self.board.first(group) for group in turn.left)
-            ending = next(turn.endings())
-            raise Illegal(f"The turn is not complete without the enemy groups on {groups}: add {ending} for example.")
-        return ",".join(played)
+            whole = text + next(turn.endings())
+            raise Illegal(f"The turn is not complete: enemy groups are left, on {groups}; {whole} would do.")
+        return text
 
     def moves(self) -> Iterator[str]:
         """Every turn; those that differ in the order of their items are different."""

@@ -1,0 +1,1036 @@
+"""The rules of Sprout-R-Out (help/sprout.txt), a sentence a test."""
+
+import json
+import re
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_sprout import HEXAGONS, OTHER, WALLS, Reference, Refused, geometry
+
+import games
+from games import SKIP, Illegal, sprout
+from pbm import referee
+
+HELP = Path(__file__).parents[1] / "help" / "sprout.txt"
+CELLS = {
+    "limping-3": 27,
+    "limping-5": 75,
+    "limping-7": 147,
+    "hex-6": 91,
+    "cairo-1": 48,
+    "cairo-2": 160,
+    "square-9": 81,
+}
+seeds = st.integers(0, 10**9)
+
+
+def position(picture, turn="black", black_eyes="", white_eyes=""):
+    """A position on limping-3, its rows from the top; the eyes are those with an enemy stone on them."""
+    rows = reversed(picture.split("\n")[1:-1])
+    cells = {
+        f"{letter}{number}": stone
+        for letter, row in zip("abcdef", rows, strict=True)
+        for number, stone in enumerate(row.split(), 1)
+        if stone != "."
+    }
+    eyes = {"black": black_eyes.split(), "white": white_eyes.split()}
+    return sprout.setup({"cells": cells, "turn": turn, "eyes": eyes}, board="limping-3")
+
+
+def play(state, *moves):
+    """The position after turns that players write; forced passes are made as the referee does."""
+    for text in moves:
+        state = state.play(state.parse(text))
+        while state.must_skip:
+            assert list(state.moves()) == [SKIP]
+            state = state.play(SKIP)
+    return state
+
+
+def start(board="limping-3"):
+    return sprout.new(board=board)
+
+
+def attempt(state, text):
+    """The canonical turn, or None; and why it is refused, or nothing."""
+    try:
+        return state.parse(text), ""
+    except Illegal as why:
+        return None, str(why)
+
+
+def refusal(state, text):
+    with pytest.raises(Illegal) as caught:
+        state.parse(text)
+    return str(caught.value)
+
+
+def eyes(state, side):
+    return state.view()["eyes"][side]
+
+
+def score(state):
+    return tuple(state.view()["scores"].values())
+
+
+def winner(state):
+    view = state.view()
+    assert view["over"] == (view["winner"] is not None)
+    assert not view["over"] or list(state.moves()) == []
+    return view["winner"]
+
+
+# Boards
+
+
+@pytest.mark.parametrize("board", CELLS)
+def test_every_board_has_its_cells_in_board_order_and_neighbours_across_each_edge(board):
+    layout = sprout.layout(board)
+    near = geometry(board)
+    assert len(near) == CELLS[board]
+    assert list(layout.bit) == list(near)
+    assert {name: set(layout.names(layout.near_bit[bit])) for name, bit in layout.bit.items()} == near
+
+
+@pytest.mark.parametrize(
+    ("board", "of_three", "pairs"), [("cairo-1", 20, 100), ("cairo-2", 40, 360), ("square-9", 32, 144)]
+)
+def test_cells_inside_a_cairo_board_have_five_neighbours_and_those_at_the_rim_three(board, of_three, pairs):
+    numbers = [near.bit_count() for near in sprout.layout(board).near_bit.values()]
+    assert sum(number in {2, 3} for number in numbers) == of_three
+    assert sum(numbers) == 2 * pairs
+    if board != "square-9":
+        assert set(numbers) == {3, 5}
+
+
+def test_a_limping_board_has_one_cell_more_at_the_bottom_than_at_the_top():
+    names = list(sprout.layout("limping-3").bit)
+    assert [sum(name[0] == row for name in names) for row in "abcdef"] == [4, 5, 6, 5, 4, 3]
+
+
+def test_the_usual_board_is_limping_5():
+    assert games.read_options(sprout, []) == {"board": "limping-5"}
+    assert sprout.new() == sprout.new(board="limping-5")
+
+
+@pytest.mark.parametrize("board", CELLS)
+def test_every_board_can_be_chosen_and_begins_empty_with_black(board):
+    state = sprout.new(**games.read_options(sprout, [f"-board={board.upper()}"]))
+    view = state.view()
+    assert (view["cells"], view["turn"], view["over"], view["winner"]) == ({}, "black", False, None)
+    assert view["scores"] == {"black": 0, "white": 0}
+    assert view["eyes"] == {"black": [], "white": []}
+    assert set(state.moves()) == set(geometry(board))
+    assert state.seats == (0, 1)
+    assert state.dice_needed == 0
+
+
+@pytest.mark.parametrize("word", ["-board=limping-4", "-board=cairo-3", "-board", "-board=", "-size=5", "-board=5"])
+def test_no_other_board_can_be_chosen(word):
+    with pytest.raises(Illegal):
+        games.read_options(sprout, [word])
+
+
+def test_either_square_of_a_cairo_brick_is_its_name():
+    assert start("cairo-1").parse("c10") == "c9"  # standing
+    assert start("cairo-1").parse("D11") == "c11"  # lying
+    assert start("cairo-1").parse("c9") == "c9"
+    after = play(start("cairo-1"), "c9")
+    assert after.parse("d10") == "d9"
+    assert refusal(after, "c10") == "c10 is occupied." or "c9" in refusal(after, "c10")
+
+
+# A turn
+
+
+def test_the_first_turn_of_the_game_is_one_stone_anywhere():
+    assert play(start(), "c3").view()["cells"] == {"c3": "B"}
+
+
+def test_a_first_stone_next_to_an_enemy_group_has_played_to_it():
+    state = play(start(), "c3")
+    assert state.parse("b3") == "b3"
+    assert "complete before c4" in refusal(state, "b3,c4")
+
+
+def test_after_a_first_stone_elsewhere_the_enemy_group_is_played_to():
+    state = play(start(), "c3")
+    assert state.parse("f1,c4") == "f1,c4"
+    assert refusal(state, "f1") == "The turn is not complete: enemy groups are left, on c3; f1,b2 would do."
+    assert "f3 is not next to an enemy group" in refusal(state, "f1,f3")
+
+
+def test_black_can_answer_two_groups_in_either_order():
+    state = play(start(), "c3", "a1,c4")
+    assert state.parse("f1,b1,d4") == "f1,b1,d4"
+    assert state.parse("f1,d4,b1") == "f1,d4,b1"
+
+
+def test_no_stone_is_put_next_to_two_enemy_groups():
+    state = position("""
+      . . .
+     . . . .
+    . W . . .
+   . . . . . .
+    . W . . .
+     . . . .
+    """)
+    assert refusal(state, "c2") == "c2 is next to 2 enemy groups (b2, d2); a stone may touch only one."
+    assert refusal(state, "f3,c2") == "c2 is next to 2 enemy groups (b2, d2); a stone may touch only one."
+
+
+def test_a_group_is_played_to_only_once():
+    state = play(start(), "c3", "a1,c4")
+    assert refusal(state, "b1,d4,a2") == "The turn is complete before a2: every enemy group has been dealt with."
+    assert refusal(state, "b1,a2") == "a2 is next to the group on a1, already played to."
+    assert refusal(state, "b1,xa1") == "The group on a1 has been played to already, so it is not removed."
+
+
+def test_own_new_stones_are_not_played_to():
+    state = play(start(), "c3")
+    assert "f2 is not next to an enemy group" in refusal(state, "f1,f2")
+
+
+CORNERS = """
+      W . W
+     B B B B
+    . . . . .
+   . . . . . .
+    . . . . .
+     . . . .
+"""
+
+
+def test_a_group_that_nothing_can_be_put_next_to_is_removed():
+    state = position("""
+      W W W
+     B B B B
+    . . . . .
+   . . . . . .
+    . . . . .
+     . . . .
+    """)
+    assert play(state, "a1,xf2").view()["cells"] == {
+        **dict.fromkeys(["a1", "e1", "e2", "e3", "e4"], "B"),
+    }
+    assert "on f1" in refusal(state, "a1")
+
+
+def test_a_removal_opens_a_placement():
+    state = position(CORNERS)
+    assert "f2 is next to 2 enemy groups (f1, f3)" in refusal(state, "a1,f2")
+    assert refusal(state, "a1,xf1,xf3") == "Removing f3's group is not allowed while f2 can be played next to it."
+    after = play(state, "a1,xf1,f2")
+    assert eyes(after, "black") == ["f1"]
+    assert score(after) == (6, 0)
+    assert state.parse("a1,xf3,f2") == "a1,xf3,f2"
+
+
+def test_a_group_that_can_be_played_to_is_not_removed():
+    state = play(start(), "c3", "a1,c4")
+    assert refusal(state, "f1,xa1,d4") == "Removing a1's group is not allowed while a2 can be played next to it."
+
+
+def test_the_own_stones_of_the_turn_can_take_the_last_place():
+    state = position("""
+      . . W
+     . B . B
+    . . . . .
+   . . . . . .
+    . . . . .
+     . . . .
+    """)
+    assert state.parse("f2") == "f2"
+    state = position("""
+      . . W
+     . B . B
+    . . W . .
+   . . . . . .
+    . . . . .
+     . . . .
+    """)
+    # e3 touches f3 and d3, so f2 is the only place next to f3
+    assert state.parse("c3,f2") == "c3,f2"
+    assert "f2 can be played" in refusal(state, "c3,xf3")
+
+
+def test_a_removed_group_is_named_by_any_of_its_cells_and_kept_by_its_first():
+    state = position("""
+      W W W
+     B B B B
+    . . . . .
+   . . . . . .
+    . . . . .
+     . . . .
+    """)
+    assert [state.parse(f"a1,xf{number}") for number in (1, 2, 3)] == ["a1,xf1"] * 3
+
+
+# Eyes and territory
+
+
+def test_an_empty_cell_surrounded_by_one_group_is_an_eye():
+    state = position("""
+      . . .
+     . . . .
+    . . . . .
+   . . . . . .
+    . . . B B
+     . . B .
+    """)
+    assert eyes(state, "black") == ["a4"]
+    assert score(state) == (4, 0)
+
+
+def test_an_empty_cell_surrounded_by_two_groups_is_no_eye():
+    state = position("""
+      . . .
+     . . . .
+    . . . . .
+   . . . . . .
+    . B . . .
+     . B . .
+    """)
+    assert eyes(state, "black") == []
+    state = position("""
+      . . .
+     . . . .
+    . . . . .
+   . . . . . .
+    . . B . B
+     . . B .
+    """)
+    assert eyes(state, "black") == []
+    assert score(state) == (0, 0)
+
+
+def test_an_empty_cell_surrounded_by_both_colours_is_no_eye():
+    state = position("""
+      . . .
+     . . . .
+    . . . . .
+   . . . . . .
+    . . . B W
+     . . B .
+    """)
+    assert eyes(state, "black") == eyes(state, "white") == []
+
+
+def test_two_empty_cells_inside_a_group_are_no_eyes():
+    state = position("""
+      . . .
+     . . . .
+    . . . . .
+   . . . . B B
+    . . B . .
+     . . B B
+    """)
+    assert eyes(state, "black") == []
+
+
+def test_territory_is_immortal_groups_and_eyes_and_no_other_group():
+    state = position("""
+      W W .
+     . . . .
+    . . . . .
+   . . . . . .
+    B . . B B
+     . . B .
+    """)
+    assert score(state) == (4, 0)
+
+
+def test_the_first_stone_goes_outside_both_territories():
+    state = position("""
+      . B .
+     . . B B
+    . . . . .
+   . . . . . .
+    . . . W W
+     . . W .
+    """)
+    assert (eyes(state, "black"), eyes(state, "white")) == (["f3"], ["a4"])
+    assert refusal(state, "f3") == "f3 is an eye of Black; a first stone goes outside both territories."
+    assert refusal(state, "a4") == "a4 is an eye of White; a first stone goes outside both territories."
+
+
+def test_a_later_stone_may_fill_an_enemy_eye_and_it_stays_an_eye():
+    state = position("""
+      . B .
+     . . B B
+    . . . . .
+   . . . . . .
+    . . . . .
+     . . . .
+    """, "white")  # fmt: skip
+    after = play(state, "a1,f3")
+    assert eyes(after, "black") == ["f3"]
+    assert score(after) == (4, 0)
+
+
+def test_an_eye_filled_by_the_enemy_is_taken_back():
+    state = position("""
+      . B .
+     . . B B
+    . . . . .
+   . . . . . .
+    . . . . .
+     . . . .
+    """, "white")  # fmt: skip
+    filled = play(state, "a1,f3")
+    back = play(filled, "b1,xf3")
+    assert "f3" not in back.view()["cells"]
+    assert eyes(back, "black") == ["f3"]
+    assert score(back) == (4, 0)
+
+
+def test_an_occupied_eye_stays_an_eye_without_a_group_around_it():
+    state = position("""
+      W . W
+     . . . .
+    . . . . .
+   . . . . . .
+    . . . . .
+     . . . .
+    """, "black", black_eyes="f3")  # fmt: skip
+    assert eyes(state, "black") == ["f3"]
+    assert score(state) == (1, 0)
+
+
+def test_an_immortal_group_is_removed_when_its_only_eye_is_filled_and_nothing_can_be_put_next_to_it():
+    state = position("""
+      W B W
+     . W B B
+    . . W W W
+   . . . . . .
+    . . . . .
+     . . . .
+    """, "white", black_eyes="f3")  # fmt: skip
+    after = play(state, "a1,xf2")
+    assert {"f2", "e3", "e4"}.isdisjoint(after.view()["cells"])
+    assert eyes(after, "black") == ["f3"], "until the stone on it is removed"
+    assert score(after)[0] == 1
+
+
+def test_an_eye_that_is_emptied_is_an_eye_only_if_one_group_surrounds_it():
+    state = position("""
+      . B W
+     . B W B
+    . . B B .
+   . . . . . .
+    . . . . .
+     . . . .
+    """, "black", black_eyes="f3")  # fmt: skip
+    assert eyes(state, "black") == ["f3"]
+    after = play(state, "a1,xe3")
+    assert eyes(after, "black") == [], "e3 is empty, too"
+    assert score(after) == (0, 0)
+
+
+def test_a_removal_in_mid_turn_can_make_an_eye_that_fills_at_once():
+    state = position("""
+      B W .
+     W W W W
+    . . . . .
+   . . . . . .
+    . . . . .
+     B . . .
+    """, "white")  # fmt: skip
+    after = play(state, "a2,xf1")
+    assert eyes(after, "white") == ["f1", "f3"]
+    assert score(after) == (0, 7)
+
+
+def test_a_group_of_the_owner_next_to_an_occupied_eye_is_immortal():
+    state = position("""
+      . B W
+     . . . B
+    . . . . .
+   . . . . . .
+    . . . . .
+     . . . .
+    """, "black", black_eyes="f3")  # fmt: skip
+    assert score(state) == (3, 0), "f2, e4 and the eye, though the stones are not connected"
+
+
+def test_an_occupied_eye_counts_for_both_if_the_stone_on_it_is_immortal():
+    state = position("""
+      W . W
+     W W W B
+    . . . . .
+   . . . . . .
+    . . . . .
+     . . . .
+    """, "black", black_eyes="f3")  # fmt: skip
+    assert eyes(state, "white") == ["f2"]
+    assert score(state) == (2, 6)
+
+
+# Exceptional cases and the end
+
+
+TIGHT = """
+      . W W
+     W W B B
+    W B B B .
+   . W . . B B
+    W W B B B
+     . W B .
+"""
+
+
+def test_a_player_who_finds_the_stones_of_his_last_turn_must_pass_unless_the_opponent_has_just_passed():
+    state = position(TIGHT, "white")
+    state = state.play(state.parse("c4"))
+    assert set(state.moves()) == {"xc4"}, "no first stone for Black: the removal is a pass"
+    state = state.play("xc4")
+    assert not state.must_skip, "the stones are those of White's last turn, but Black has just passed"
+    state = state.play(state.parse("c4"))
+    assert state.must_skip, "the stones are those of Black's last turn"
+    assert refusal(state, "xc4") == "Black must pass in this position, and nothing else can be played."
+    assert state.random(Random(1)) == SKIP
+    state = state.play(SKIP)
+    assert not state.must_skip
+    assert winner(state) is None
+
+
+def test_the_first_turn_of_a_player_is_no_repetition():
+    assert not position(TIGHT, "white").must_skip
+    assert not position(TIGHT, "black").must_skip
+
+
+NO_FIRST_STONE = """
+      W W W
+     . W B B
+    W W W B B
+   B B B . . W
+    . B B W B
+     B . B B
+"""
+
+
+def test_a_player_without_a_first_stone_removes_one_enemy_group_that_has_no_eye():
+    state = position(NO_FIRST_STONE)
+    assert (eyes(state, "black"), eyes(state, "white")) == (["a2", "b1"], ["e1"])
+    assert set(state.moves()) == {"xb4", "xc6"}
+    assert state.parse(" XC6 ") == "xc6"
+    assert refusal(state, "xf1") == "The group on f1 has an eye; only one without can be removed now: xb4 or xc6."
+    assert "removal of one group alone: xb4 or xc6" in refusal(state, "c4")
+    assert "removal of one group alone: xb4 or xc6" in refusal(state, "xb4,xc6")
+    assert "removal of one group alone: xb4 or xc6" in refusal(state, "xb4,b4")
+    assert refusal(state, "xa1") == (
+        "No group is removed on a1: the stone there is your own, and a removal takes an enemy group."
+    )
+    assert "there is no stone" in refusal(state, "xe1")
+
+
+def test_two_removals_in_a_row_are_two_passes_and_the_larger_territory_wins():
+    state = play(position(NO_FIRST_STONE), "xc6")
+    assert winner(state) is None
+    assert set(state.moves()) == {"xd4"}
+    state = play(state, "xd4")
+    assert score(state) == (11, 8), "neither has the 14 cells of a majority"
+    assert winner(state) == "black"
+
+
+def test_white_wins_with_the_larger_territory_after_two_passes():
+    state = position("""
+      W . W
+     W W W .
+    B B B W W
+   B B B W W B
+    W B B . B
+     B B W W
+    """)
+    assert score(state) == (0, 11)
+    state = play(state, "xa3", "a3,a4")
+    # Black's stones are those of his last turn, so he has passed; nor has White a first stone
+    assert state.view()["turn"] == "white"
+    assert set(state.moves()) == {"xa1", "xb5"}
+    state = play(state, "xb5")
+    assert score(state) == (0, 11)
+    assert winner(state) == "white"
+
+
+def test_a_player_without_a_first_stone_and_without_a_group_to_remove_passes_and_equal_territories_tie():
+    state = position("""
+      B W W
+     W B B W
+    B B B B W
+   W W . W W .
+    B B W . W
+     W B W W
+    """, black_eyes="a1 e1")  # fmt: skip
+    after = state.play(state.parse("xc1"))
+    assert after.must_skip
+    assert list(after.moves()) == [SKIP]
+    after = after.play(SKIP)
+    assert score(after) == (12, 12)
+    assert winner(after) == "draw"
+
+
+STUCK = """
+      W W W
+     B B W .
+    . B W W W
+   B B B B . B
+    . B B W W
+     B B W .
+"""
+
+
+def test_one_pass_does_not_end_the_game():
+    state = position(STUCK)
+    assert state.must_skip
+    after = state.play(SKIP)
+    assert winner(after) is None
+    assert set(after.moves()) == {"xc6"}
+    assert winner(after.play("xc6")) == "black", "13 to 12 after the second pass"
+
+
+MAJORITY = """
+      . . .
+     . . . .
+    . . . . .
+   # # # # . .
+    # # . # #
+     # # # #
+"""
+
+
+@pytest.mark.parametrize(("side", "stone"), [("black", "B"), ("white", "W")])
+def test_more_than_half_of_the_cells_win_at_once(side, stone):
+    state = position(MAJORITY.replace("#", stone), side)
+    assert max(score(state)) == 13
+    assert winner(state) is None, "13 of 27 are not more than half"
+    after = play(state, "c5")
+    assert max(score(after)) == 14
+    assert winner(after) == side
+
+
+HALF = "a5 b7 c5 b3 c7 c8 c4 d5 c3 e7 c9 d9 e3 e5 e6 e9 f7 c11 e10 e2 f3 g5 g9"
+
+
+def test_half_of_the_cells_are_not_enough_on_a_board_with_an_even_number():
+    cells = dict.fromkeys(HALF.split(), "B")
+    state = sprout.setup({"cells": cells, "turn": "black"}, board="cairo-1")
+    assert eyes(state, "black") == ["a6"]
+    assert score(state) == (24, 0)
+    assert winner(state) is None
+    after = play(state, "g7")
+    assert score(after) == (25, 0)
+    assert winner(after) == "black"
+
+
+def test_the_removal_of_a_player_without_a_first_stone_can_win_at_once():
+    state = position("""
+      W B .
+     B B B B
+    B B B B B
+   B B W . . W
+    W . . W B
+     W W B B
+    """)
+    assert set(state.moves()) == {"xa1", "xb4", "xc3", "xc6", "xf1"}
+    after = play(state, "xf1")
+    assert score(after) == (14, 0)
+    assert winner(after) == "black"
+
+
+@pytest.mark.parametrize(
+    ("turn", "black_eyes", "white_eyes", "scores", "won"),
+    [
+        ("black", "c2 c3", "d5", (15, 15), "white"),  # who has just moved
+        ("white", "c2 c3", "d5", (15, 15), "black"),
+        ("black", "c2 c3 c4", "d5", (16, 15), "black"),
+        ("white", "c2", "d4 d5", (14, 16), "white"),
+    ],
+)
+def test_of_two_majorities_the_larger_wins_and_of_equal_ones_the_mover(turn, black_eyes, white_eyes, scores, won):
+    state = position("""
+      B B B
+     B B B B
+    B B B B B
+   B W W W W W
+    W W W W W
+     W W W W
+    """, turn, black_eyes, white_eyes)  # fmt: skip
+    assert score(state) == scores
+    assert winner(state) == won
+
+
+# Notation
+
+
+@pytest.mark.parametrize("text", ["f1,c4", "F1,C4", " f1 , c4 ", "f1 ,c4", "\tf1,\tC4\n"])
+def test_case_and_blanks_next_to_commas_do_not_matter(text):
+    assert play(start(), "c3").parse(text) == "f1,c4"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", ",", "c3,", ",c3", "x", "xx", "c", "3", "c3;d4", "c3 d4", "c3-d4", "c-3", "pass", "xc3x", "x c3", "(c3)"],
+)
+def test_what_cannot_be_read_is_refused_with_the_two_kinds_of_items(text):
+    assert "write a cell for a stone and xCELL for a removal" in refusal(start(), text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "c\uff13",
+        "c\u00b2",
+        "\u212a5",
+        "c3\u00a0d4",
+        "c999999",
+        "c" * 5000,
+        "9" * 5000,
+        "c3," * 5000,
+        "\0",
+        "c3\nd4",
+        "--,--",
+    ],
+)
+def test_hostile_text_is_refused_in_one_short_line(text):
+    why = refusal(start(), text)
+    assert "write a cell for a stone and xCELL for a removal" in why
+    assert "\n" not in why
+    assert len(why) < 200
+
+
+@pytest.mark.parametrize(
+    ("board", "text", "why"),
+    [
+        ("limping-3", "c7", "There is no cell c7 on limping-3; there are c1, c2, c3, c4, c5, c6."),
+        ("limping-3", "g1", "There is no cell g1 on limping-3; there are none with that letter"),
+        ("limping-3", "a0", "There is no cell a0 on limping-3; there are a1, a2, a3, a4."),
+        ("limping-3", "a01", "There is no cell a01"),
+        ("cairo-1", "a1", "There is no cell a1 on cairo-1; there are a5, a6."),
+        ("square-9", "a10", "There is no cell a10 on square-9"),
+    ],
+)
+def test_a_cell_that_the_board_does_not_have_is_refused_with_those_that_it_has(board, text, why):
+    assert why in refusal(start(board), text)
+
+
+def test_a_stone_is_not_put_on_a_stone():
+    state = play(start(), "c3", "f1,c4")
+    assert refusal(state, "c4") == "c4 is occupied."
+    assert refusal(state, "a1,c3") == "c3 is occupied."
+    assert refusal(state, "b4,b4") == "b4 is occupied."
+
+
+def test_a_turn_does_not_begin_with_a_removal():
+    state = play(start(), "c3", "f1,c4")
+    assert refusal(state, "xf1,d4") == "A turn begins with a stone, such as a1, and not with xf1."
+
+
+def test_only_enemy_groups_are_removed():
+    state = play(start(), "c3", "f1,c4")
+    assert "the stone there is your own" in refusal(state, "a1,xc3")
+    assert "No group is removed on e4: there is no stone" in refusal(state, "a1,xe4")
+    assert "There is no cell z9" in refusal(state, "a1,xz9")
+
+
+def test_a_group_is_not_removed_twice():
+    assert "No group is removed on f1: there is no stone" in refusal(position(CORNERS), "a1,xf1,xf1")
+
+
+@pytest.mark.parametrize("state", [start(), position(CORNERS), position(NO_FIRST_STONE)])
+def test_a_pass_is_never_typed(state):
+    assert refusal(state, "--") == "-- is never written: a forced pass is made by itself, and no other is allowed."
+
+
+# Positions that are set up
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        {"cells": {"z9": "B"}},
+        {"cells": {"a5": "B"}},
+        {"cells": {"a1": "P"}},
+        {"cells": {"a1": ["B"]}},
+        {"cells": {"a1": None}},
+        {"cells": {"": "B"}},
+        {"cells": {"a" * 9999: "B"}},
+        {"cells": {"xa1": "B"}},
+        {"cells": {"a1": "B", "A1": "W"}},
+        {"cells": []},
+        {"cells": "a1"},
+        {},
+        {"cells": {}, "turn": "pink"},
+        {"cells": {}, "turn": ["black"]},
+        {"cells": {}, "turn": None},
+        {"cells": {}, "eyes": []},
+        {"cells": {}, "eyes": None},
+        {"cells": {}, "eyes": {"pink": []}},
+        {"cells": {}, "eyes": {"black": "a1"}},
+        {"cells": {}, "eyes": {"black": [1]}},
+        {"cells": {}, "eyes": {"black": [["a1"]]}},
+        {"cells": {}, "eyes": {"white": ["q9"]}},
+        {"cells": {"a1": "W"}, "eyes": {"white": ["a1"]}},
+    ],
+)
+def test_a_position_that_cannot_be_is_refused(view):
+    with pytest.raises(Illegal, match=r"\.$"):
+        sprout.setup(view, board="limping-3")
+
+
+def test_a_brick_has_one_stone_under_both_of_its_names():
+    assert sprout.setup({"cells": {"c10": "B"}}, board="cairo-1").view()["cells"] == {"c9": "B"}
+    with pytest.raises(Illegal, match="c10 has a stone already"):
+        sprout.setup({"cells": {"c9": "B", "c10": "B"}}, board="cairo-1")
+
+
+def test_empty_eyes_of_a_position_follow_from_the_stones():
+    view = {"cells": {"a3": "B", "b4": "B", "b5": "B"}, "turn": "white", "eyes": {"black": ["f1"], "white": ["a1"]}}
+    assert eyes(sprout.setup(view, board="limping-3"), "black") == ["a4"]
+    assert eyes(sprout.setup({"cells": view["cells"]}, board="limping-3"), "black") == ["a4"]
+
+
+def test_a_forced_pass_of_a_position_is_made_at_once():
+    view = position(STUCK).view()
+    replies = list(
+        referee.replies("sprout", ["new -board=limping-3", f"position {json.dumps(view)}", "moves", "state"])
+    )
+    assert replies[2] == "= 1 xc6"
+    assert json.loads(replies[3][2:])["turn"] == "white"
+    assert json.loads(replies[3][2:])["moves"] == 3
+
+
+# Drawing
+
+
+@pytest.mark.parametrize("board", WALLS)
+def test_a_cairo_board_is_drawn_as_a_wall_of_bricks(board):
+    assert sprout.draw(start(board)).startswith(WALLS[board] + "\n\n")
+
+
+@pytest.mark.parametrize("board", CELLS)
+def test_a_board_fits_a_mail_and_shows_every_stone_once(board):
+    rng, state = Random(board), start(board)
+    for _ in range(12):
+        before, state = state, state.play(state.random(rng))
+        lines = sprout.draw(state, before).split("\n")
+        assert all(len(line) <= 78 and line == line.rstrip() and line.isascii() for line in lines)
+        picture = "\n".join(lines[: lines.index("")])
+        stones = list(state.view()["cells"].values())
+        new = {*state.view()["cells"].items()} - {*before.view()["cells"].items()}
+        assert [picture.count(mark) for mark in "BW."] == [
+            stones.count("B"),
+            stones.count("W"),
+            CELLS[board] - len(stones),
+        ]
+        assert picture.count("*") == len(new)
+
+
+def test_the_last_stones_are_marked_and_what_is_to_be_done_stands_under_the_board():
+    before = play(start(), "c5", "c3,d4")
+    drawn = sprout.draw(play(before, "b5,d5,b3"), before).split("\n")
+    assert drawn[8] == "c .   .   W   .   B   ."
+    assert drawn[10] == "  b .   .   B*  .   B*  6"
+    assert drawn[-5:] == [
+        "B Black   W White   . empty   * placed in the last turn",
+        "Territory (14 of the 27 cells win):",
+        "  Black   4, eyes: c6",
+        "  White   0, eyes: none",
+        "White to move; enemy groups to be played to: b3, b5.",
+    ]
+
+
+def test_the_lines_under_the_board_say_what_an_exceptional_case_asks_for():
+    assert sprout.draw(position(NO_FIRST_STONE)).endswith("Black has no first stone and must remove one of: b4, c6.")
+    state = position(STUCK)
+    assert sprout.draw(state).endswith("Black must pass.")
+    over = play(position(MAJORITY.replace("#", "B")), "c5")
+    assert sprout.draw(over).endswith("  White   0, eyes: none")
+
+
+# Over random games
+
+
+def candidates(rng, move, names):
+    """Texts that are near to a legal turn, most of them illegal."""
+    items = move.split(",")
+    at = rng.randrange(len(items))
+    cell = rng.choice(names)
+    yield ",".join(rng.sample(items, len(items)))
+    yield ",".join(items[:at] + items[at + 1 :]) or cell
+    yield ",".join([*items[:at], cell, *items[at + 1 :]])
+    yield ",".join([*items[:at], f"x{cell}", *items[at + 1 :]])
+    yield ",".join([*items, rng.choice([cell, f"x{cell}"])])
+    yield ",".join([*items[:at], items[at].removeprefix("x") if items[at][0] == "x" else f"x{items[at]}"])
+    yield cell
+    yield f"x{cell}"
+
+
+def follow(board, seed, most):
+    """A random game in step with the reference, each position before its turn."""
+    rng, state, reference = Random(seed), start(board), Reference(board)
+    for _ in range(most):
+        assert state.view() == reference.view()
+        assert state.must_skip == reference.must_pass()
+        if state.result():
+            assert reference.result()[0]
+            return
+        yield rng, state, reference
+        move = state.random(rng)
+        assert reference.play(move) == move
+        state = state.play(move)
+
+
+def agree(rng, state, reference):
+    """Whether candidates are legal, and their canonical form, is as in the reference."""
+    for text in candidates(rng, state.random(rng), reference.order):
+        try:
+            expected = reference.copy().play(text)
+        except Refused:
+            expected = None
+        assert attempt(state, text)[0] == expected, (text, state.view())
+
+
+@pytest.mark.parametrize(
+    ("board", "turns"),
+    [("limping-5", 50), ("limping-7", 40), ("hex-6", 50), ("cairo-1", 60), ("cairo-2", 40), ("square-9", 60)],
+)
+@settings(max_examples=2, deadline=None)
+@given(seed=seeds)
+def test_random_games_agree_with_the_reference_on_every_board(board, turns, seed):
+    for number, (rng, state, reference) in enumerate(follow(board, seed, turns)):
+        if not state.must_skip and number % 4 == 3:
+            agree(rng, state, reference)
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=seeds)
+def test_whole_games_on_the_smallest_board_agree_with_the_reference(seed):
+    for rng, state, reference in follow("limping-3", seed, 60):
+        if not state.must_skip:
+            agree(rng, state, reference)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=seeds)
+def test_the_list_of_turns_is_that_of_the_reference(seed):
+    for number, (rng, state, reference) in enumerate(follow("limping-3", seed, 40)):
+        enemies = len(reference.groups(OTHER[reference.turn]))
+        if enemies <= 3 and (enemies < 3 or number % 5 == 0):
+            listed = list(state.moves())
+            assert len(set(listed)) == len(listed)
+            assert set(listed) == reference.moves()
+            for move in rng.sample(listed, min(30, len(listed))):
+                assert move == SKIP or state.parse(move) == move
+            assert state.random(rng) in listed
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=seeds)
+def test_all_texts_of_two_items_that_are_accepted_are_listed(seed):
+    for _, state, reference in follow("limping-3", seed, 4):
+        items = [f"{x}{cell}" for x in ("", "x") for cell in reference.order]
+        texts = [*items, *map(",".join, product(items, items))]
+        listed = {move for move in state.moves() if move.count(",") < 2}
+        answers = [attempt(state, text) for text in texts]
+        assert {move for move, _ in answers} - {None} == listed
+        assert all(re.search(r"\bx?[a-j][0-9]", why) for _, why in answers if why), "it says where"
+
+
+@pytest.mark.parametrize("board", CELLS)
+@settings(max_examples=3, deadline=None)
+@given(seed=seeds)
+def test_a_random_game_ends_and_can_be_replayed_and_set_up_again(board, seed):
+    rng, state = Random(seed), start(board)
+    moves = []
+    for _ in range(300):
+        view = state.view()
+        again = sprout.setup(json.loads(json.dumps(view)), board=board)
+        assert {**again.view(), "over": 0, "winner": 0} == {**view, "over": 0, "winner": 0}
+        assert (again.stones, again.filled, again.turn) == (state.stones, state.filled, state.turn)
+        if state.result():
+            break
+        black, white = state.stones
+        assert not black & white
+        assert not state.filled[0] & ~white, "an enemy stone fills an eye"
+        assert not state.filled[1] & ~black
+        assert state.passes < 2
+        assert not state.must_skip or next(state.moves()) == SKIP
+        move = state.random(rng)
+        assert move == SKIP or state.parse(f" {move.upper().replace(',', ' , ')} ") == move
+        moves.append(move)
+        state = state.play(move)
+    assert state.result()
+    replayed = start(board)
+    for move in moves:
+        replayed = replayed.play(move)
+    assert replayed == state
+
+
+@settings(max_examples=60, deadline=None)
+@given(text=st.text(max_size=30) | st.from_regex(r"\A(x?[a-g][0-9],?){1,6}\Z"))
+def test_no_text_breaks_the_parser(text):
+    for state in (start(), position(CORNERS), position(NO_FIRST_STONE)):
+        move, why = attempt(state, text)
+        assert why.endswith(".") if move is None else state.parse(move) == move
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.sampled_from(["a1", "B", "W", "black"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a1", "b2", "black", "x"]), inner),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(view=st.dictionaries(st.sampled_from(["cells", "eyes", "turn", "moves"]), json_values))
+def test_no_json_breaks_the_setup(view):
+    try:
+        state = sprout.setup(view, board="limping-3")
+    except Illegal:
+        return
+    assert sprout.draw(state)
+
+
+# Help
+
+
+def help_requests():
+    """Each request of the help, with the lines below it that belong to it."""
+    requests = []
+    for line in HELP.read_text().split("\n"):
+        if line.startswith("    > "):
+            requests.append((line.removeprefix("    > "), []))
+        elif requests and (line.startswith("    ") or not line):
+            requests[-1][1].append(line.removeprefix("    "))
+        elif requests:
+            requests[-1][1].append(None)
+    return [(request, lines[: lines.index(None)] if None in lines else lines) for request, lines in requests]
+
+
+def test_every_example_of_the_help_is_what_the_referee_answers():
+    requests = help_requests()
+    assert len(requests) > 20
+    replies = referee.replies("sprout", [request for request, _ in requests])
+    for (request, lines), reply in zip(requests, replies, strict=True):
+        expected = "\n".join(lines).rstrip("\n")
+        if request == "board":
+            assert reply.partition("\n")[2] == expected
+        elif expected:
+            assert reply == expected, request
+        else:
+            assert reply.startswith("= "), (request, reply)
+
+
+def test_the_help_fits_a_mail():
+    assert all(len(line) <= 78 and line.isascii() for line in HELP.read_text().split("\n"))
+
+
+def test_the_help_names_every_board():
+    assert all(
+        re.search(rf"^  {board} +{cells} cells", HELP.read_text(), re.MULTILINE) for board, cells in CELLS.items()
+    )
+    assert set(sprout.BOARDS) == set(CELLS) == {*WALLS, *HEXAGONS, "square-9"}
