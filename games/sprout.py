@@ -296,7 +296,7 @@ class State(NamedTuple):
             played.append(canonical)
         text = ",".join(played)
         if turn.left:
-            groups = _listed(self.board.first(group) for group in turn.left)
+            groups = ", ".join(self.board.first(group) for group in turn.left)
             whole = text + next(turn.endings())
             raise Illegal(f"The turn is not complete: enemy groups are left, on {groups}; {whole} would do.")
         return text
@@ -417,7 +417,7 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     for name, stone in cells.items():
         cell = _read_cell(name, start.board)
         if stone not in ("B", "W"):
-            raise Illegal(f"A stone of {name} is B or W.")
+            raise Illegal(f"The stone on {name} is B or W, and nothing else.")
         if cell & (stones[0] | stones[1]):
             raise Illegal(f"{name} has a stone already, under the other name of the cell.")
         stones["BW".index(stone)] |= cell
@@ -456,12 +456,9 @@ def _read(text: str) -> list[str]:
 def _read_cell(name: Any, board: Layout) -> int:
     """A cell of a position that is set up."""
     if not isinstance(name, str) or not _ITEM.fullmatch(name) or name[0] in "xX":
-        raise Illegal(f"A position has cells such as {board.first(board.all)}, and not {str(name)[:12]!r}.")
+        what = repr(name[:12]) if isinstance(name, str) else "that"
+        raise Illegal(f"A position has cells such as {board.first(board.all)}, and {what} is none.")
     return board.cell(name.lower())
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
 
 
 # Drawing
@@ -516,7 +513,7 @@ def _summary(state: State) -> Iterator[str]:
     board, cells = state.board, len(state.board.bit)
     yield f"Territory ({cells // 2 + 1} of the {cells} cells win):"
     for side, name in enumerate(SIDES):
-        eyes = _listed(board.names(state.eyes(side))) or "none"
+        eyes = ", ".join(board.names(state.eyes(side))) or "none"
         size = state.territory(side).bit_count()
         yield from wrap(f"{name.title()} {size:3}, eyes: {eyes}", 78, initial_indent="  ", subsequent_indent=" " * 19)
     if state.result():
@@ -525,10 +522,11 @@ def _summary(state: State) -> Iterator[str]:
     if state.must_skip:
         task = f"{mover} must pass."
     elif state.first_cells():
-        enemies = [board.first(group) for group in board.groups(state.stones[1 - state.turn])]
-        task = f"{mover} to move; enemy groups to be played to: {_listed(enemies) or 'none'}."
+        enemies = ", ".join(map(board.first, board.groups(state.stones[1 - state.turn])))
+        task = f"{mover} to move; enemy groups to be played to: {enemies or 'none'}."
     else:
-        task = f"{mover} has no first stone and must remove one of: {_listed(map(board.first, state.eyeless()))}."
+        choice = ", ".join(map(board.first, state.eyeless()))
+        task = f"{mover} has no first stone and must remove one of: {choice}."
     yield from wrap(task, 78, subsequent_indent="  ")
 
 

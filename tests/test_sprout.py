@@ -286,26 +286,16 @@ def test_an_empty_cell_surrounded_by_one_group_is_an_eye():
     assert score(state) == (4, 0)
 
 
-def test_an_empty_cell_surrounded_by_two_groups_is_no_eye():
-    state = position("""
-      . . .
-     . . . .
-    . . . . .
-   . . . . . .
-    . B . . .
-     . B . .
-    """)
-    assert eyes(state, "black") == []
-    state = position("""
-      . . .
-     . . . .
-    . . . . .
-   . . . . . .
-    . . B . B
-     . . B .
-    """)
+@pytest.mark.parametrize(
+    ("board", "around", "joined_by"), [("square-9", "a2 b1", "b2"), ("cairo-1", "c7 c8 e6 e9 f7", "d5")]
+)
+def test_an_empty_cell_surrounded_by_two_groups_is_no_eye(board, around, joined_by):
+    cells = dict.fromkeys(around.split(), "B")
+    state = sprout.setup({"cells": cells}, board=board)
     assert eyes(state, "black") == []
     assert score(state) == (0, 0)
+    state = sprout.setup({"cells": cells | dict.fromkeys(joined_by.split(), "B")}, board=board)
+    assert eyes(state, "black") != []
 
 
 def test_an_empty_cell_surrounded_by_both_colours_is_no_eye():
@@ -443,6 +433,13 @@ def test_a_removal_in_mid_turn_can_make_an_eye_that_fills_at_once():
     after = play(state, "a2,xf1")
     assert eyes(after, "white") == ["f1", "f3"]
     assert score(after) == (0, 7)
+
+
+def test_a_cell_is_filled_as_an_eye_only_if_it_is_one_at_that_moment():
+    cells = dict.fromkeys(["a3", "b2", "c1"], "B") | {"a2": "W", "b1": "W"}
+    after = play(sprout.setup({"cells": cells}, board="square-9"), "i9,xa2,a1")
+    assert eyes(after, "white") == [], "a2 had gone before a1 was filled"
+    assert score(after) == (0, 0)
 
 
 def test_a_group_of_the_owner_next_to_an_occupied_eye_is_immortal():
@@ -772,6 +769,7 @@ def test_a_pass_is_never_typed(state):
         {"cells": {}, "eyes": {"black": "a1"}},
         {"cells": {}, "eyes": {"black": [1]}},
         {"cells": {}, "eyes": {"black": [["a1"]]}},
+        {"cells": {}, "eyes": {"black": [json.loads("[" * 900 + "]" * 900)]}},
         {"cells": {}, "eyes": {"white": ["q9"]}},
         {"cells": {"a1": "W"}, "eyes": {"white": ["a1"]}},
     ],
