@@ -20,16 +20,20 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
-def is_ready(stamp: Path) -> bool:
-    """Whether the environment is that of this folder, and newer than the list of what it has to contain."""
+def is_ours() -> bool:
+    """Whether there is an environment that was made here; one that was moved with its folder finds nothing."""
     link = ENVIRONMENT / "checkout"
-    is_ours = link.exists() and link.samefile(CHECKOUT)
-    return is_ours and stamp.exists() and stamp.stat().st_mtime > (CHECKOUT / "setup.cfg").stat().st_mtime
+    return link.exists() and link.samefile(CHECKOUT)
+
+
+def is_ready(stamp: Path) -> bool:
+    """Whether the environment is newer than the list of what it has to contain."""
+    return is_ours() and stamp.exists() and stamp.stat().st_mtime > (CHECKOUT / "setup.cfg").stat().st_mtime
 
 
 def make(extra: str) -> None:
     """Make the environment, and install this checkout into it so that changes of the code take effect at once."""
-    if not is_ready(ENVIRONMENT / "ready"):
+    if not is_ours():
         say(f"Setting up pbm in {ENVIRONMENT}, once; this takes about half a minute.")
         say("1/2  making a Python environment ...")
         shutil.rmtree(ENVIRONMENT, ignore_errors=True)

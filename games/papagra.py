@@ -13,7 +13,7 @@ The rules in full, with the notation, are in help/papagra.txt.
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import combinations, groupby
 from operator import itemgetter
@@ -25,7 +25,7 @@ from games._board import Hexagon, bits, hexagon, union
 
 SIDES: tuple[str, str] = ("pink", "black")
 
-OPTIONS = (
+OPTIONS: Sequence[Option] = (
     Option("size", "how many spaces a side of the board has: 3 to 10, usually 6", range(3, 11), 6),
     Option(
         "removals",

@@ -9,7 +9,7 @@ The rules in full, with the notation, are in help/sprout.txt.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from random import Random
 from textwrap import wrap
@@ -20,7 +20,7 @@ from games._board import Graph, bits
 
 SIDES: tuple[str, str] = ("black", "white")
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
-OPTIONS = (Option("board", "one of seven boards of 27 to 160 cells", BOARDS, "limping-5"),)
+OPTIONS: Sequence[Option] = (Option("board", "one of seven boards of 27 to 160 cells", BOARDS, "limping-5"),)
 
 _LETTERS = "abcdefghijklmnopqrst"
 _OUTLINES = {  # the columns of each row of unit squares, from the bottom

@@ -10,7 +10,7 @@ The rules in full, with the notation, are in help/symple.txt.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from operator import itemgetter
@@ -24,7 +24,7 @@ SIDES: tuple[str, str] = ("white", "black")
 STONES = ("W", "B")
 BLACK = 1
 
-OPTIONS = (
+OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: an odd number from 5 to 25", range(5, 26, 2), 19),
     Option("penalty", "what each group costs its owner: an even number from 2 to 20", range(2, 21, 2), 8),
 )

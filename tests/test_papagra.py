@@ -9,12 +9,13 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_papagra import Papagra, same_shape, spaces
 
 import games
 from games import SKIP, Illegal, papagra
 from games._board import hexagon
 from pbm import referee
+
+from reference_papagra import Papagra, same_shape, spaces
 
 HELP = (Path(__file__).parents[1] / "help" / "papagra.txt").read_text()
 SIDES = ("pink", "black")

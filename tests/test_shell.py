@@ -185,7 +185,7 @@ def test_a_database_that_may_only_be_read_is_not_written(board):
     drop = "os.setgroups([]); os.setgid(65534); os.setuid(65534);" if os.geteuid() == 0 else ""
     code = (
         "import os, sys; from pbm import shell;"
-        "shell.main(['signup', 'warm', 'up-secret']);"  # root may write everywhere: load all, and be nobody from here on
+        "shell.main(['signup', 'warm', 'up-secret']);"  # root may write everywhere: load all, then be nobody
         f"{drop} os.environ['PBM_DB'] = sys.argv[1]; sys.exit(shell.main(['signup', 'dave', 'dave-secret']))"
     )
     with TemporaryDirectory() as name:

@@ -8,10 +8,11 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_spora import Reference
 
 from games import SKIP, Illegal, read_options, spora
 from pbm import referee
+
+from reference_spora import Reference
 
 HELP = Path(__file__).parent.parent / "help" / "spora.txt"
 LETTERS = "abcdefghijklmnopqrstuvwxy"

@@ -9,11 +9,12 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_sprout import HEXAGONS, OTHER, WALLS, Reference, Refused, geometry
 
 import games
 from games import SKIP, Illegal, sprout
 from pbm import referee
+
+from reference_sprout import HEXAGONS, OTHER, WALLS, Reference, Refused, geometry
 
 HELP = Path(__file__).parents[1] / "help" / "sprout.txt"
 CELLS = {

@@ -9,11 +9,12 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_symple import Position, point
 
 import games
 from games import Illegal, symple
 from pbm import referee
+
+from reference_symple import Position, point
 
 HELP = Path(__file__).parents[1] / "help" / "symple.txt"
 SIZES = range(5, 26, 2)

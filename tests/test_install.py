@@ -1,0 +1,91 @@
+"""What a newcomer does first: start from a bare checkout, install the package, watch the demo."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parent.parent
+NAMES = {"pbm", "spiro", "spora", "papagra", "symple", "sprout"}
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """The checkout as git would clone it."""
+    files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=CHECKOUT,
+                           capture_output=True, text=True, check=True).stdout.split("\0")  # fmt: skip
+    target = tmp_path / "a checkout"
+    for name in filter(None, files):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(CHECKOUT / name, target / name, follow_symlinks=False)
+    return target
+
+
+def environment(folder):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PBM_", "VIRTUAL_ENV", "PYTHON"))}
+    return kept | {"HOME": str(folder)}
+
+
+def test_programs_of_a_bare_checkout_set_themselves_up_once_even_when_started_together(bare, tmp_path):
+    started = [
+        subprocess.Popen([bare / "bin" / name, "help"], env=environment(tmp_path), cwd=tmp_path,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for name in ("pbm", "spiro")
+    ]  # fmt: skip
+    ended = [(*process.communicate(timeout=300), process.returncode) for process in started]
+    assert [status for _, _, status in ended] == [0, 0], ended
+    assert "play-by-mail server" in ended[0][0]
+    assert "Spiro" in ended[1][0]
+    assert "".join(err for _, err, _ in ended).count("Setting up pbm") == 1
+
+    link = tmp_path / "pbm"
+    link.symlink_to(bare / "bin" / "pbm")
+    begin = time.monotonic()
+    later = subprocess.run([link, "help"], env=environment(tmp_path), capture_output=True, text=True, check=True)
+    assert later.stderr == ""
+    assert time.monotonic() - begin < 5
+
+    moved = bare.rename(tmp_path / "moved")
+    again = subprocess.run(
+        [moved / "bin" / "pbm", "help"], env=environment(tmp_path), capture_output=True, text=True, check=True
+    )
+    assert "Setting up pbm" in again.stderr
+
+
+def test_an_installed_package_has_its_programs_games_and_help_texts(bare, tmp_path):
+    target = tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]
+    subprocess.run([*pip, "--target", target, str(bare)], check=True)
+    assert {path.name for path in (target / "bin").iterdir()} >= NAMES
+    settings = environment(tmp_path) | {"PYTHONPATH": str(target)}
+    code = "import pbm, games; print(pbm.__file__, games.names())"
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=settings, cwd="/", capture_output=True, text=True, check=True
+    )
+    assert found.stdout.startswith(str(target))
+    for name in NAMES - {"pbm"}:
+        assert name in found.stdout
+        command = [sys.executable, "-m", "pbm", name, "help"]
+        shown = subprocess.run(command, env=settings, cwd="/", capture_output=True, text=True, check=True)
+        assert shown.stdout.rstrip() == (CHECKOUT / "help" / f"{name}.txt").read_text().rstrip()
+
+
+def test_the_demo_plays_a_game_to_its_end_quickly_and_leaves_nothing_behind(shell, tmp_path):
+    before = set(tmp_path.iterdir())
+    begin = time.monotonic()
+    done = shell.run("demo", TMPDIR=str(tmp_path))
+    assert time.monotonic() - begin < 20
+    assert (done.returncode, done.stderr) == (0, "")
+    assert set(tmp_path.iterdir()) == before
+    for text in (
+        "Subject: confirm-address ",
+        "Subject: New Spiro Board 101 alice **",
+        "The last mail to bob:",
+        "The dice came from this secret",
+    ):
+        assert text in done.stdout
+    assert "| Won by " in done.stdout.partition("The last mail to bob:")[2]
