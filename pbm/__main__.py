@@ -1,7 +1,6 @@
 """The programs `pbm`, and `spiro` and the other games, each of which is `pbm` with the name of the game in front."""
 
 import os
-import signal
 import sys
 from pathlib import Path
 
@@ -20,11 +19,13 @@ def _leave(args: list[str]) -> None:
     """Run the shell. Whatever happens, the user gets a sentence and no traceback."""
     from pbm import shell
 
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         status = shell.main(args)
     except KeyboardInterrupt:
         status = 130
+    except BrokenPipeError:  # whoever read our answer has seen enough; nothing is left to be said to him at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
     except Exception as error:
         if "PBM_DEBUG" in os.environ:
             raise

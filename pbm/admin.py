@@ -1,16 +1,18 @@
 """Commands for whoever runs the server. They are for the shell alone; no mail can give them."""
 
-import json
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
+from io import TextIOWrapper
 
 import click
 
 import games
-from pbm import letters, mail, shell
+from pbm import letters, mail
 from pbm.settings import address, open_server, transport
 from pbm.store import Unusable
+from pbm.terminal import fail, say
 
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
 """What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
@@ -23,12 +25,12 @@ def main(args: Sequence[str], *, as_json: bool) -> int:
     try:
         status: int | None = admin.main(list(args), prog_name="pbm", standalone_mode=False, obj=as_json)
     except click.NoSuchOption as why:
-        return _fail(why.format_message(), 1, as_json=as_json)
+        return fail(why.format_message(), 1, as_json=as_json)
     except click.UsageError as why:
         usage = f"\n\n{why.ctx.get_usage()}" if why.ctx else ""
-        return _fail(why.format_message() + usage, 2, as_json=as_json)
+        return fail(why.format_message() + usage, 2, as_json=as_json)
     except (Unusable, ValueError, OSError) as why:
-        return _fail(str(why), 1, as_json=as_json)
+        return fail(str(why), 1, as_json=as_json)
     return status or 0
 
 
@@ -54,8 +56,9 @@ def referee(game: str) -> int:
     from pbm import referee as protocol
 
     if not games.exists(game.lower()):
-        return _fail(f"There is no game {game!r}; there are {', '.join(games.names())}.", 2, as_json=False)
-    sys.stdin.reconfigure(errors="replace")  # type: ignore[union-attr]
+        return fail(f"There is no game {game!r}; there are {', '.join(games.names())}.", 2)
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
     protocol.run(game.lower(), sys.stdin, sys.stdout)
     return 0
 
@@ -84,14 +87,14 @@ def deliver() -> int:
     """
     raw = sys.stdin.buffer.read(mail.MOST_BYTES + 1)
     if len(raw) > mail.MOST_BYTES:
-        return _fail("The mail is too large.", EX_DATAERR, as_json=False)
+        return fail("The mail is too large.", EX_DATAERR)
     sender, recipient = mail.envelope(raw, os.environ)
     if recipient is not None and not mail.is_ours(recipient, address()):
-        return _fail(f"{recipient} is no mailbox of this server.", EX_NOUSER, as_json=False)
+        return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
     try:
         mail.handle(open_server(), raw, sender)
     except Exception as why:  # whatever it is, the mail is kept and comes again
-        return _fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL, as_json=False)
+        return fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL)
     return 0
 
 
@@ -100,7 +103,7 @@ def demo() -> None:
     """Play a whole game of Spiro by mail on a server of its own, and show the mails."""
     from pbm import demo as show
 
-    show.run(shell.say)
+    show.run(partial(print, flush=True))
 
 
 @admin.group(no_args_is_help=False)
@@ -115,7 +118,7 @@ def flush(as_json: bool) -> int:  # click passes it by place
     from pbm.outbox import flush as send
 
     sent, failed = send(open_server(), transport())
-    _say(f"{sent} sent, {failed} not sent.", {"sent": sent, "failed": failed}, as_json=as_json)
+    say(f"{sent} sent, {failed} not sent.", {"sent": sent, "failed": failed}, as_json=as_json)
     return 1 if failed else 0
 
 
@@ -131,16 +134,4 @@ def list_(as_json: bool) -> None:
         lines.append((str(row.id), to, row.subject, str(row.tries), due, row.problem or ""))
     data = [{"id": row.id, "to": row.address, "userid": row.userid, "subject": row.subject, "tries": row.tries,
              "due": row.due and row.due.isoformat(), "problem": row.problem} for row in mails]  # fmt: skip
-    _say(letters.table(lines) if mails else "The outbox is empty.", {"mails": data}, as_json=as_json)
-
-
-def _say(text: str, data: dict[str, object], *, as_json: bool) -> None:
-    shell.say(json.dumps(data) if as_json else text)
-
-
-def _fail(text: str, status: int, *, as_json: bool) -> int:
-    if as_json:
-        shell.say(json.dumps({"error": text, "status": status}))
-    else:
-        sys.stderr.write(f"{text}\n")
-    return status
+    say(letters.table(lines) if mails else "The outbox is empty.", {"mails": data}, as_json=as_json)

@@ -14,6 +14,7 @@ import games
 from games import Illegal
 from pbm import help as helps
 from pbm import letters, look, play, users, words
+from pbm.help import Explained
 from pbm.letters import Letter
 from pbm.session import Refused, Session
 
@@ -84,13 +85,13 @@ class Group(click.Group):
         self.add_help_option = self.no_args_is_help = False
         self.command_class = command_class
 
-    def lines(self, prefix: str = "") -> Iterator[tuple[str, Line]]:
-        """All commands, each behind the words that lead to it."""
+    def explained(self, prefix: str = "") -> Iterator[Explained]:
+        """What all commands say of themselves, each behind the words that lead to it."""
         for name, command in sorted(self.commands.items()):
             if isinstance(command, Group):
-                yield from command.lines(f"{prefix}{name} ")
+                yield from command.explained(f"{prefix}{name} ")
             elif isinstance(command, Line):
-                yield f"{prefix}{name}", command
+                yield Explained(f"{prefix}{name}", command.syntax(f"{prefix}{name}"), str(command.help))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str, click.Command, list[str]]:
         """The command that the first word means. Raises Misused if it means none."""
@@ -111,10 +112,10 @@ class Root(Group):
         super().__init__(name)
         self.game = game
 
-    def lines(self, prefix: str = "") -> Iterator[tuple[str, Line]]:
-        """All commands, those of a game first."""
-        yield from self.game.lines(f"{prefix}GAME ")
-        yield from super().lines(prefix)
+    def explained(self, prefix: str = "") -> Iterator[Explained]:
+        """What all commands say of themselves, those of a game first."""
+        yield from self.game.explained(f"{prefix}GAME ")
+        yield from super().explained(prefix)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The command of that name, or the commands of the game of that name."""
@@ -373,5 +374,5 @@ def help_of_game(front: Front, game: str) -> Letters:
 
 def _helped(front: Front, *subjects: str) -> Letters:
     """Help needs no database, but where its answer is a mail."""
-    answers = [helps.letter(subject.lower(), root) for subject in subjects]
+    answers = [helps.letter(subject.lower(), root.explained()) for subject in subjects]
     return answers if front.prints else front.session().answer(None, *answers)

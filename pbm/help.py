@@ -1,56 +1,61 @@
 """Help: texts from the folder ``help``, and what the commands say of themselves."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from textwrap import fill, indent
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import games
 from pbm import letters, words
 from pbm.letters import Letter
 from pbm.session import Refused
 
-if TYPE_CHECKING:
-    from pbm.commands import Root
-
 FOLDER = Path(__file__).parent.parent / "help"
 """Beside the packages, in a checkout as in an installation."""
 EMPTY_LINE = "\n\n"
 
 
-def letter(subject: str, root: "Root") -> Letter:
+class Explained(NamedTuple):
+    """What a command says of itself."""
+
+    name: str
+    """The words that lead to it, such as ``change password``."""
+    syntax: str
+    text: str
+    """The first paragraph is the short of it."""
+
+
+def letter(subject: str, commands: Iterable[Explained]) -> Letter:
     """Help on a subject: a game, a command, a text of its own, or nothing for the overview. Raises Refused."""
     title = f"Help {subject}".strip()
-    return letters.note(_text(subject, root), subject=title, answer="help commands" if subject else "help tutorial")
+    return letters.note(_text(subject, commands), subject=title, answer="help commands" if subject else "help tutorial")
 
 
-def _text(subject: str, root: "Root") -> str:
+def _text(subject: str, commands: Iterable[Explained]) -> str:
     if not subject:
         return f"{_read('overview')}\n\nGames: {', '.join(games.names())}"
     if subject == "tutorial":
         return _read(subject)
     if subject == "commands":
-        return _commands(root)
+        return _all(commands)
     if games.exists(subject):
         return _of_game(subject)
     meant = words.command(subject)
-    found = [f"  {line.syntax(name)}\n\n{_filled(line.help)}" for name, line in root.lines() if meant in name.split()]
+    found = [f"  {one.syntax}\n\n{_filled(one.text)}" for one in commands if meant in one.name.split()]
     if not found:
         raise Refused(f"There is no help on {subject!r}; `help` lists the subjects.")
     return "\n\n\n".join(found)
 
 
-def _commands(root: "Root") -> str:
-    """All commands with the first line of their help."""
-    parts = [
-        f"{line.syntax(name)}\n{indent(_filled(str(line.help).partition(EMPTY_LINE)[0], 74), '    ')}"
-        for name, line in root.lines()
-    ]
-    return "\n\n".join([_read("grammar"), *parts])
+def _all(commands: Iterable[Explained]) -> str:
+    """All commands with the short of each."""
+    short = ((one.syntax, _filled(one.text.partition(EMPTY_LINE)[0], letters.WIDTH - 4)) for one in commands)
+    return EMPTY_LINE.join([_read("grammar"), *(f"{syntax}\n{indent(text, '    ')}" for syntax, text in short)])
 
 
-def _filled(text: str | None, width: int = letters.WIDTH) -> str:
+def _filled(text: str, width: int = letters.WIDTH) -> str:
     """A help text with its paragraphs broken into lines of that many columns."""
-    return EMPTY_LINE.join(fill(paragraph, width) for paragraph in str(text).split(EMPTY_LINE))
+    return EMPTY_LINE.join(fill(paragraph, width) for paragraph in text.split(EMPTY_LINE))
 
 
 def _of_game(name: str) -> str:

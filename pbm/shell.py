@@ -1,6 +1,5 @@
 """The shell: arguments in, the answer on standard output, errors on standard error, an exit status."""
 
-import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -8,10 +7,10 @@ from typing import Any, NamedTuple
 
 from pbm import commands
 from pbm.commands import Front, refusal, root
-from pbm.letters import Letter
 from pbm.session import Refused, Session
 from pbm.settings import open_server
 from pbm.store import Unusable
+from pbm.terminal import fail, say
 
 ADMIN = frozenset({"deliver", "demo", "outbox", "referee", "serve"})
 """Commands that only a shell has; they come from `pbm.admin`, which loads what they need."""
@@ -54,7 +53,8 @@ def main(args: Sequence[str]) -> int:
     if line[:1] == ["help"] and len(line) == 2 and line[1].lower() in ADMIN:
         from pbm import admin
 
-        say(admin.help_on(line[1].lower()))
+        text = admin.help_on(line[1].lower())
+        say(text, {"reply": text}, as_json=as_json)
         return 0
 
     def session() -> Session:
@@ -64,28 +64,11 @@ def main(args: Sequence[str]) -> int:
     try:
         answers = commands.run(root, line, Front(session, prints=True, read_password=_read_password))
     except (Refused, Unusable) as why:
-        return fail(refusal(why if isinstance(why, Refused) else Refused(str(why)), root, line), as_json=as_json)
-    if as_json:
-        say(json.dumps(_merged(letter.data for letter in answers)))
-    else:
-        say("\n\n".join(letter.text.rstrip() if letter.thread else letter.body for letter in answers))
+        letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), root, line)
+        return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
+    text = "\n\n".join(letter.text.rstrip() if letter.thread else letter.body for letter in answers)
+    say(text, _merged(letter.data for letter in answers), as_json=as_json)
     return 0
-
-
-def say(text: str) -> None:
-    """Print an answer, whatever the terminal can show of it."""
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
-
-
-def fail(letter: Letter, *, as_json: bool) -> int:
-    """Print the answer to a command that was refused, and return the exit status."""
-    if as_json:
-        say(json.dumps(letter.data))
-    else:
-        sys.stderr.write(f"{letter.body}\n")
-    return int(letter.data["status"])
 
 
 def _read_password() -> str:

@@ -246,9 +246,10 @@ def test_every_command_is_explained_where_all_are_listed(shell):
     from pbm.commands import root
 
     text = shell.run("help", "commands").stdout
-    for name, line in root.lines():
-        first = " ".join(line.help.partition("\n\n")[0].split())
-        assert f"{line.syntax(name)} {first}" in " ".join(text.split())
+    for command in root.explained():
+        first = " ".join(command.text.partition("\n\n")[0].split())
+        assert f"{command.syntax} {first}" in " ".join(text.split())
+        assert command.text != "None"
 
 
 def test_a_game_is_a_program_of_its_own_name(board):
@@ -265,6 +266,14 @@ def test_a_fault_of_ours_is_told_in_a_line(board):
     done = board.run("spiro", "show", "101")
     assert done.returncode == 1
     assert done.stderr
+
+
+def test_a_reader_who_goes_away_is_no_fault(board):
+    command = [sys.executable, "-m", "pbm", "help", "commands"]
+    with subprocess.Popen(command, env=board.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(30) == 1
 
 
 def test_programs_that_start_at_once_make_one_database(shell):
