@@ -15,6 +15,8 @@ WIDTH = 78
 ASTERISKS = "*" * 60
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
+CROPPED = 300
+"""How much of a line that we do not understand is said back."""
 COLUMN = 34
 """The widest a move may be in that list before it is broken into lines."""
 
@@ -104,11 +106,11 @@ def of_error(
     status: int = 1,
 ) -> Letter:
     """The answer to a command that was refused: why, the board if it is known, and the command in quotation."""
-    parts = [why]
+    parts = ["\n".join(_cropped(line) for line in why.splitlines())]
     if point:
         subject = subject or f"{title(game)} Board {point.board.row.board} Error"
         parts += [_status(point), picture(point)]
-    parts.append("\n".join(f"> {line}".rstrip() for line in quoted))
+    parts.append("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted))
     how = answer(point, None) if point else f"{game} help" if game != "pbm" else "help commands"
     name = game if game == "pbm" else title(game)
     return Letter(None, subject or f"{name} error", "\n\n".join(parts), how, {"error": why, "status": status})
@@ -238,6 +240,11 @@ def _comment(writer: str | None, comment: str | None) -> list[str]:
         return []
     lines = [part for line in comment.splitlines() for part in wrap(line, WIDTH) or [""]]
     return ["\n".join([ASTERISKS, f"{writer or 'Challenger'} writes:", "", *lines])]
+
+
+def _cropped(line: str) -> str:
+    """A line that may have been made of anything, short enough to be read."""
+    return line if len(line) <= CROPPED else f"{line[:CROPPED]} ..."
 
 
 def _mark(comment: str | None) -> str:

@@ -3,7 +3,9 @@
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from functools import cache
+from io import TextIOWrapper
+from typing import Any, NamedTuple, TextIO
 
 from pbm import commands
 from pbm.commands import Front, refusal, root
@@ -29,7 +31,8 @@ def read(args: Iterable[str]) -> Arguments:
     """Take out what only a shell understands, wherever it stands."""
     line: list[str] = []
     as_json, comment, wants_help = False, "", False
-    for arg in args:
+    for raw in args:
+        arg = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         if arg == "--json":
             as_json = True
         elif arg.startswith("--comment="):
@@ -58,7 +61,7 @@ def main(args: Sequence[str]) -> int:
         return 0
 
     def session() -> Session:
-        text = sys.stdin.read() if comment == "-" else comment
+        text = _input().read() if comment == "-" else comment
         return Session(open_server(), comment=text.strip("\r\n"))
 
     try:
@@ -73,7 +76,15 @@ def main(args: Sequence[str]) -> int:
 
 def _read_password() -> str:
     """A password that is written as a hyphen."""
-    return os.environ.get("PBM_PASSWORD") or sys.stdin.readline().rstrip("\r\n")
+    return os.environ.get("PBM_PASSWORD") or _input().readline().rstrip("\r\n")
+
+
+@cache
+def _input() -> TextIO:
+    """Standard input, as text whatever its bytes are."""
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    return sys.stdin
 
 
 def _merged(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:

@@ -131,6 +131,12 @@ def test_of_a_line_that_is_not_understood_every_word_after_the_second_is_masked(
     assert "alice-secret" not in pair.mails()[-1].text
 
 
+@pytest.mark.parametrize("subject", ["x" * 100_000, f"spiro show {'x' * 100_000}", f"spiro challenge {'x' * 9999} y"])
+def test_what_is_said_back_of_a_long_line_is_short(pair, subject):
+    send(pair, subject)
+    assert len(pair.mails()[-1].text) < 1500
+
+
 @pytest.mark.parametrize(
     ("subject", "answer"),
     [

@@ -56,6 +56,13 @@ def test_a_comment_may_stand_behind_the_move(board):
     assert "alice writes:\n\nHave fun" in done.stdout
 
 
+def test_a_comment_of_any_bytes_is_text(board):
+    for words, stdin in ((["--comment=\udcff\udcfe"], b""), (["--comment=-"], b"\xff\xfe")):
+        done = board.run("spiro", "challenge", "alice", "bob", *words, stdin=stdin)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "Challenger writes:" in done.stdout
+
+
 def test_json_shows_a_board(board):
     shown = json.loads(board.run("--json", "spiro", "show", "101").stdout)
     assert shown.pop("dice") == shown["position"]["dice"]
