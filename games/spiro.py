@@ -249,10 +249,10 @@ class Turn:
             ways |= level
         fewest = min((progress.pips for progress in ways), default=0)
         has_pinned = any(self.side in stack[:-1] and stack[-1] == self.enemy for stack in self.stacks)
+        wins = [] if has_pinned else [progress for progress in ways if not progress.pieces]
         legal: Legal = {}
-        for progress, uses in ways.items():
-            if progress.pips == fewest or not (progress.pieces or has_pinned):
-                legal.setdefault(progress.outcome, (progress, uses))
+        for progress in (*(some for some in ways if some.pips == fewest), *sorted(wins, key=lambda some: some.pips)):
+            legal.setdefault(progress.outcome, (progress, ways[progress]))
         return legal
 
     def completed(self, ways: Ways, legal: Legal) -> str:
@@ -472,7 +472,7 @@ class _Item(NamedTuple):
 
 
 _ITEM = re.compile(
-    r"(?:(?P<times>[0-9]{1,4})x)?(?P<cell>[a-z][0-9]+)(?P<chain>(?:[-:](?:[a-z][0-9]+|x|\+|[0-9]{1,4}))*)"
+    r"(?:(?P<times>[0-9]{1,4})x)?(?P<cell>[a-z][0-9]{1,3})(?P<chain>(?:[-:](?:[a-z][0-9]{1,3}|x|\+|[0-9]{1,4}))*)"
 )
 
 

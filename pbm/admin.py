@@ -57,8 +57,9 @@ def referee(game: str) -> int:
 
     if not games.exists(game.lower()):
         return fail(f"There is no game {game!r}; there are {', '.join(games.names())}.", 2)
-    if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     protocol.run(game.lower(), sys.stdin, sys.stdout)
     return 0
 

@@ -81,8 +81,8 @@ class Referee:
         if not isinstance(view, dict) or not isinstance(view.get("cells"), dict):
             raise Illegal('A position is a JSON object with at least "cells" and "turn".')
         moves = view.setdefault("moves", 2)
-        if not isinstance(moves, int) or moves < 0:
-            raise Illegal('"moves" is a number of moves, 0 or more.')
+        if type(moves) is not int or not 0 <= moves < 10**9:
+            raise Illegal('"moves" is how many moves were played, 0 or more.')
         self.history = [self._settled(Point(self.game.setup(view, **self.options), moves, None))]
         return "ok"
 

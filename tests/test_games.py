@@ -10,6 +10,8 @@ import pytest
 import games
 from games import SKIP, Illegal, Option, needs_dice, spiro
 
+import helptexts
+
 
 def imports(path):
     for node in ast.walk(ast.parse(path.read_text())):
@@ -120,6 +122,17 @@ def played(game, rng, most):
         move = state.random(rng)
         yield state, move
         state = state.play(move)
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_the_examples_of_a_games_help_are_what_the_referee_answers(name):
+    assert helptexts.check(name) > 20
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_the_help_of_a_game_fits_a_mail_and_names_every_option(name):
+    helptexts.check_form(name)
+    assert all(option.syntax.partition("=")[0] in helptexts.read(name) for option in games.load(name).OPTIONS)
 
 
 @pytest.mark.parametrize("name", games.names())

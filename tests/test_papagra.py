@@ -2,8 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -17,7 +15,6 @@ from pbm import referee
 
 from reference_papagra import Papagra, same_shape, spaces
 
-HELP = (Path(__file__).parents[1] / "help" / "papagra.txt").read_text()
 SIDES = ("pink", "black")
 
 
@@ -951,39 +948,3 @@ def test_no_line_is_longer_than_78_columns_or_ends_in_blanks(size, removals, see
 
 def test_the_largest_board_is_as_wide_as_a_terminal():
     assert max(map(len, papagra.draw(papagra.new(size=10)).split("\n"))) == 78
-
-
-# The help
-
-
-def examples(text) -> Iterator[tuple[str, str | None]]:
-    """The requests in a help text, each with the reply that the help shows, if it shows one."""
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        if not line.startswith("    > "):
-            continue
-        following = lines[number + 1 :]
-        shown = None
-        if line == "    > board":
-            picture = following[: next(i for i, other in enumerate(following) if other and not other.startswith("  "))]
-            shown = "\n".join(row.removeprefix("  ") for row in picture).rstrip("\n")
-        elif following[0].startswith("    ? "):
-            shown = following[0].strip()
-        yield line.removeprefix("    > "), shown
-
-
-def test_the_examples_of_the_help_are_what_the_server_answers():
-    requests = list(examples(HELP))
-    replies = referee.replies("papagra", [request for request, _ in requests])
-    for (request, shown), reply in zip(requests, replies, strict=True):
-        if shown and shown.startswith("? "):
-            assert reply == shown
-        else:
-            assert reply.startswith("="), request
-            assert shown is None or shown == reply.split("\n", 1)[1]
-    assert len(requests) > 20
-
-
-def test_the_help_fits_a_terminal_and_names_every_option():
-    assert max(map(len, HELP.split("\n"))) <= 78
-    assert all(option.syntax.partition("=")[0] in HELP for option in papagra.OPTIONS)

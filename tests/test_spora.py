@@ -2,7 +2,6 @@
 
 import json
 from itertools import islice, pairwise
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -10,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from games import SKIP, Illegal, read_options, spora
-from pbm import referee
 
 from reference_spora import Reference
 
-HELP = Path(__file__).parent.parent / "help" / "spora.txt"
 LETTERS = "abcdefghijklmnopqrstuvwxy"
 
 
@@ -933,29 +930,6 @@ def test_the_picture_says_what_kind_of_turn_comes():
     assert spora.draw(last("black", black=4, white=0)).endswith(
         "\n\nWhite's reserve is empty: this is the last turn, of single pieces."
     )
-
-
-# Help
-
-
-def test_the_examples_of_the_help_are_what_the_referee_answers():
-    lines = HELP.read_text().splitlines()
-    assert max(map(len, lines)) <= 78
-    checked = [number for number, line in enumerate(lines) if line.startswith("    > ")]
-    replies = referee.replies("spora", [lines[number][6:] for number in checked])
-    for number, reply in zip(checked, replies, strict=True):
-        answer, *drawn = reply.split("\n")
-        if lines[number + 1].startswith("    ? "):
-            assert reply == lines[number + 1][4:]
-        else:
-            assert answer.startswith("="), lines[number]
-        shown = lines[number + 1 : number + 1 + len(drawn)]
-        assert [line.removeprefix("    ") for line in shown] == drawn
-    assert len(checked) > 20
-
-
-def test_the_help_names_every_option():
-    assert all(option.syntax.split("=")[0] in HELP.read_text() for option in spora.OPTIONS)
 
 
 # Whole games, chosen at random

@@ -997,37 +997,6 @@ def test_no_json_breaks_the_setup(view):
 # Help
 
 
-def help_requests():
-    """Each request of the help, with the lines below it that belong to it."""
-    requests = []
-    for line in HELP.read_text().split("\n"):
-        if line.startswith("    > "):
-            requests.append((line.removeprefix("    > "), []))
-        elif requests and (line.startswith("    ") or not line):
-            requests[-1][1].append(line.removeprefix("    "))
-        elif requests:
-            requests[-1][1].append(None)
-    return [(request, lines[: lines.index(None)] if None in lines else lines) for request, lines in requests]
-
-
-def test_every_example_of_the_help_is_what_the_referee_answers():
-    requests = help_requests()
-    assert len(requests) > 20
-    replies = referee.replies("sprout", [request for request, _ in requests])
-    for (request, lines), reply in zip(requests, replies, strict=True):
-        expected = "\n".join(lines).rstrip("\n")
-        if request == "board":
-            assert reply.partition("\n")[2] == expected
-        elif expected:
-            assert reply == expected, request
-        else:
-            assert reply.startswith("= "), (request, reply)
-
-
-def test_the_help_fits_a_mail():
-    assert all(len(line) <= 78 and line.isascii() for line in HELP.read_text().split("\n"))
-
-
 def test_the_help_names_every_board():
     assert all(
         re.search(rf"^  {board} +{cells} cells", HELP.read_text(), re.MULTILINE) for board, cells in CELLS.items()

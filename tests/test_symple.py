@@ -808,31 +808,6 @@ def test_the_same_position_is_reached_by_the_written_turns():
 # The help
 
 
-def test_the_examples_of_the_help_are_what_the_referee_answers():
-    lines = [line[4:] if line.startswith("    ") else "" for line in HELP.read_text().splitlines()]
-    requests = [(n, line[2:]) for n, line in enumerate(lines) if line.startswith("> ")]
-    replies = referee.replies("symple", [request for _, request in requests])
-    for (n, request), reply in zip(requests, replies, strict=True):
-        shown = []
-        for line in lines[n + 1 :]:
-            if not line or line.startswith("> "):
-                break
-            shown.append(line)
-        if shown and shown[0].startswith("? "):
-            assert " ".join(line.strip() for line in shown) == reply, request
-        else:
-            assert reply.startswith("= "), request
-            assert shown == (reply.splitlines()[1:] if request == "board" else []), request
-    assert len(requests) > 30
-
-
-def test_the_help_fits_a_mail_and_names_every_option():
-    text = HELP.read_text()
-    assert text.isascii()
-    assert all(len(line) <= 78 and line == line.rstrip() for line in text.splitlines())
-    assert all(option.syntax in text for option in symple.OPTIONS)
-
-
 def test_the_whole_game_of_the_help_is_scored_by_hand():
     end = symple.new(size=5, penalty=4)
     for move in re.findall("> play (.*)", HELP.read_text().partition("A whole game")[2]):

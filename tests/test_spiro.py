@@ -1,0 +1,1009 @@
+"""Spiro, as its rules have it."""
+
+import json
+import re
+import time
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import games
+from games import SKIP, Illegal, spiro
+
+from reference_spiro import MEDIUM, SMALL, Rules, frozen, legal, spelled
+
+PICTURES = Path(__file__).parent / "data" / "spiro-board.txt"
+
+
+def position(turn, *dice, small=True, pieces=6, no_inwards=False, **cells):
+    """A position, on the small board if not told otherwise, with these stacks from bottom to top."""
+    view = {"cells": cells, "turn": turn, "dice": list(dice)}
+    return spiro.setup(view, small=small, pieces=pieces, no_inwards=no_inwards)
+
+
+def medium(turn, *dice, **cells):
+    return position(turn, *dice, small=False, pieces=12, **cells)
+
+
+def after(state, text):
+    """The cells after a turn, as a player writes it."""
+    return state.play(state.parse(text)).view()["cells"]
+
+
+def ends(state):
+    """The cells after every listed turn."""
+    return [state.play(move).view()["cells"] for move in state.moves()]
+
+
+def refusal(state, text):
+    with pytest.raises(Illegal) as refused:
+        state.parse(text)
+    return str(refused.value)
+
+
+# The pictures of the board
+
+
+def pictures():
+    for part in re.split(r"^== ", PICTURES.read_text(), flags=re.MULTILINE)[1:]:
+        heading, drawn, _ = re.split(r"^~~~\n", part, flags=re.MULTILINE)
+        title, line = heading.splitlines()
+        options, brace, view = line.partition("{")
+        yield pytest.param(options.split(), json.loads(brace + view), drawn.removesuffix("\n"), id=title)
+
+
+@pytest.mark.parametrize(("options", "view", "drawn"), list(pictures()))
+def test_the_board_is_drawn_as_in_the_picture(options, view, drawn):
+    state = spiro.setup(view, **games.read_options(spiro, options))
+    assert spiro.draw(state) == drawn
+
+
+def test_there_are_ten_pictures():
+    assert len(list(pictures())) == 10
+
+
+def test_a_game_begins_as_in_the_pictures():
+    small, usual = (picture.values[2] for picture in list(pictures())[2:4])
+    assert spiro.draw(spiro.new(small=True, pieces=6)) == small
+    assert spiro.draw(spiro.new()) == usual
+
+
+FACES = """
+.-----. .-----. .-----. .-----. .-----. .-----.
+|     | |o    | |o    | |o   o| |o   o| |o   o|
+|  o  | |     | |  o  | |     | |  o  | |o   o|
+|     | |    o| |    o| |o   o| |o   o| |o   o|
+`-----' `-----' `-----' `-----' `-----' `-----'
+"""
+
+
+@pytest.mark.parametrize("die", range(1, 7))
+def test_a_die_shows_its_pips(die):
+    drawn = spiro.draw(spiro.new(small=True, pieces=6).roll((die,))).splitlines()
+    column = 8 * (die - 1)
+    assert [line[50:] for line in drawn[:5]] == [line[column : column + 7] for line in FACES.splitlines()[1:]]
+
+
+def test_no_dice_are_drawn_when_the_game_is_over():
+    state = position("X", 1, 2, c4="X", e2="O")
+    assert "X to move:" in spiro.draw(state)
+    assert spiro.draw(state.play("c4:x")) == spiro.draw(position("O", e2="O"))
+
+
+def test_the_last_turn_leaves_no_mark_on_the_picture():
+    before = position("X", 1, 2, f3="X", e2="O")
+    state = before.play("f3:1:2")
+    assert spiro.draw(state, before) == spiro.draw(state)
+
+
+# The board and the options
+
+
+@pytest.mark.parametrize("side", spiro.SIDES)
+@pytest.mark.parametrize("path", [*SMALL, *MEDIUM])
+def test_a_piece_steps_along_its_path_from_cell_to_cell(side, path):
+    small, enemy = len(path) == 16, "XO"[side == "X"]
+    home = Rules(small=small).homes[enemy]
+    for way in zip(*(path[n:] for n in range(5)), strict=False):
+        if home not in way:
+            state = position(side, 1, 1, small=small, **{home: enemy, way[0]: side})
+            assert state.parse("-".join(way)) == f"{way[0]}:1:1:1:1"
+
+
+@pytest.mark.parametrize("side", spiro.SIDES)
+@pytest.mark.parametrize("small", [True, False])
+def test_a_piece_jumps_over_the_wall_of_its_cell_to_the_other_path(small, side):
+    rules, enemy = Rules(small=small), "XO"[side == "X"]
+    for cell in rules.place.keys() - {rules.homes[enemy]}:
+        state = position(side, 1, 3, small=small, **{rules.homes[enemy]: enemy, cell: side})
+        across = rules.across.get(cell)
+        if across is None:
+            assert refusal(state, f"{cell}:+").endswith(f"cannot jump: the wall of {cell} is the edge of the board.")
+        elif across != rules.homes[enemy]:
+            assert state.parse(f"{cell}-{across}:1").startswith(f"{cell}:+:")
+
+
+def test_on_the_medium_board_a_jump_outwards_gains_up_to_16_cells():
+    state = medium("X", 1, 2, k3="X", g3="O")
+    assert after(state, "k3:+:1") == {"l2": "X", "g3": "O"}
+    assert MEDIUM[0].index("l3") - MEDIUM[1].index("k3") == 16
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_two_paths_of_equal_length_cover_the_board(small):
+    rules = Rules(small=small)
+    assert [len(path) for path in rules.paths] == ([16, 16] if small else [33, 33])
+    assert set(rules.place) == set(spiro.board(small=small).names)
+
+
+@pytest.mark.parametrize(("small", "home"), [(True, {"e2": "OOOOOO", "e3": "XXXXXX"}),
+                                             (False, {"g3": "O" * 12, "g4": "X" * 12})])  # fmt: skip
+def test_all_pieces_begin_on_their_home_cells(small, home):
+    state = spiro.new(**games.read_options(spiro, ["-small"] if small else []))
+    assert state.view() == {
+        "cells": home,
+        "turn": "X",
+        "dice": [],
+        "over": False,
+        "winner": None,
+        "scores": {"X": 0, "O": 0},
+    }
+
+
+def test_each_side_usually_has_12_pieces_and_6_on_the_small_board():
+    assert games.read_options(spiro, []) == {"small": False, "no_inwards": False, "pieces": 12}
+    assert games.read_options(spiro, ["-small"]) == {"small": True, "no_inwards": False, "pieces": 6}
+    assert games.read_options(spiro, ["-no_inwards"]) == {"small": False, "no_inwards": True, "pieces": 12}
+    assert games.read_options(spiro, ["-pieces=4", "-small"])["pieces"] == 4
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 50, 99])
+def test_the_number_of_pieces_is_chosen_from_1_to_99(pieces):
+    options = games.read_options(spiro, [f"-pieces={pieces}"])
+    assert spiro.new(**options).view()["cells"] == {"g3": "O" * pieces, "g4": "X" * pieces}
+
+
+@pytest.mark.parametrize("pieces", ["0", "100", "-1", "", "x", "1.5", "\u0665", "9" * 50])
+def test_no_other_number_of_pieces_can_be_chosen(pieces):
+    with pytest.raises(Illegal, match=r"^-pieces=n takes a whole number from 1 to 99\.$"):
+        games.read_options(spiro, [f"-pieces={pieces}"])
+
+
+def test_nobody_changes_sides():
+    state = spiro.new()
+    assert state.seats == state.roll((3,)).play("g4:3").seats == (0, 1)
+
+
+# The dice
+
+
+def test_the_first_turn_of_x_has_one_die_and_every_later_turn_two():
+    state = spiro.new(small=True, pieces=6)
+    needed = []
+    for move in ("e3:4", "e2:1:2", "f2:1:2"):
+        needed.append(state.dice_needed)
+        state = state.roll((4,) if len(needed) == 1 else (1, 2)).play(move)
+    assert needed == [1, 2, 2]
+
+
+@pytest.mark.parametrize("die", range(1, 7))
+def test_on_the_first_turn_a_piece_steps_or_jumps(die):
+    assert list(spiro.new().roll((die,)).moves()) == [f"g4:{die}", "g4:+"]
+
+
+@pytest.mark.parametrize("dice", [(), (1, 2), (0,), (7,), (-1,), (True,), (1.0,), ("1",)])
+def test_on_the_first_turn_nothing_else_can_be_thrown(dice):
+    with pytest.raises(Illegal, match=r"^This turn takes one die, from 1 to 6\.$"):
+        spiro.new().roll(dice)
+
+
+@pytest.mark.parametrize("dice", [(), (1,), (1, 2, 3), (0, 1), (1, 7)])
+def test_on_a_later_turn_nothing_but_two_dice_can_be_thrown(dice):
+    with pytest.raises(Illegal, match=r"^This turn takes two dice, from 1 to 6\.$"):
+        spiro.new().roll((1,)).play("g4:1").roll(dice)
+
+
+def test_the_dice_are_used_in_any_order():
+    state = position("X", 2, 5, e1="X", c1="OO", e2="O")  # two steps on, c1 is blocked
+    assert after(state, "e1:5:2") == {"b3": "X", "c1": "OO", "e2": "O"}
+    assert refusal(state, "e1:2:5") == (
+        "The piece on e1 cannot step 2 with the dice left (2, 5): "
+        "c1 is blocked: two or more pieces stand there, O on top."
+    )
+
+
+def test_the_dice_are_used_by_one_piece_or_by_several():
+    state = position("X", 1, 2, e1="XX", e2="O")
+    assert after(state, "e1:1:2") == {"e1": "X", "b1": "X", "e2": "O"}
+    assert after(state, "e1:1,e1:2") == {"d1": "X", "c1": "X", "e2": "O"}
+
+
+def test_a_double_is_four_dice():
+    assert after(position("X", 2, 2, e1="X", e2="O"), "e1:2:2:2:2") == {"b4": "X", "e2": "O"}
+    assert after(position("X", 2, 2, e1="XXXX", e2="O"), "4xe1:2") == {"c1": "XXXX", "e2": "O"}
+
+
+# Steps and pins
+
+
+def test_a_step_onto_a_single_enemy_pins_it():
+    state = position("X", 1, 2, f3="X", g3="O", c1="X")
+    assert after(state, "f3:1,c1:2") == {"g3": "OX", "b2": "X"}
+
+
+def test_a_piece_that_only_passes_an_enemy_does_not_pin_it():
+    assert after(position("X", 1, 2, f3="X", g3="O"), "f3:1:2") == {"g3": "O", "f2": "X"}
+
+
+def test_a_pinned_piece_cannot_move():
+    state = position("O", 1, 2, g3="OX", e2="O")
+    assert refusal(state, "g3:1:2") == "The piece of O on g3 is pinned under X and cannot move."
+    assert not any(move.startswith("g3") for move in state.moves())
+
+
+def test_a_pin_ends_when_the_last_piece_on_it_has_left():
+    one, two = (position("X", 1, 2, g3="O" + "X" * count, e2="O") for count in (1, 2))
+    assert after(one, "g3:1:2") == {"g3": "O", "f1": "X", "e2": "O"}
+    assert after(two, "g3:1:2") == {"g3": "OX", "f1": "X", "e2": "O"}
+    assert one.play("g3:1:2").roll((1, 2)).parse("g3:1:2") == "g3:1:2"
+    assert refusal(two.play("g3:1:2").roll((1, 2)), "g3:1:2").endswith("pinned under X and cannot move.")
+
+
+def test_pieces_of_one_side_pile_up_on_a_pinned_one():
+    assert after(position("X", 1, 1, f3="XXX", g3="OX", g2="X"), "3xf3:1,g2:1") == {"g3": "OXXXX", "f2": "X"}
+
+
+def test_of_a_stack_on_a_pinned_piece_all_but_that_one_can_move():
+    state = position("X", 1, 1, g3="OXX", e2="O")
+    assert after(state, "2xg3:1:1") == {"f2": "XX", "g3": "O", "e2": "O"}
+    assert refusal(state, "3xg3:1") == "There is no piece of X left on g3 by then."
+
+
+# Jumps and blots
+
+
+@pytest.mark.parametrize("die", range(1, 7))
+def test_a_jump_uses_up_a_die_whatever_it_shows(die):
+    assert after(spiro.new(small=True, pieces=1).roll((die,)), "e3:+") == {"d3": "X", "e2": "O"}
+
+
+def test_a_jump_onto_a_single_enemy_sends_it_home():
+    state = position("X", 1, 2, f3="X", f4="O", e2="O", h4="O")
+    assert after(state, "f3:+:1") == {"g4": "X", "e2": "OO", "h4": "O"}
+
+
+def test_a_blotted_piece_returns_to_an_empty_home_too():
+    assert after(position("O", 1, 2, f4="O", f3="X"), "f4:+:1") == {"g3": "O", "e3": "X"}
+
+
+def test_a_jump_onto_own_pieces_leaves_the_piece_under_them_pinned():
+    assert after(position("X", 1, 2, f3="X", f4="OX", e1="X"), "f3:+,e1:2") == {"f4": "OXX", "c1": "X"}
+
+
+def test_a_jump_blots_a_piece_that_was_set_free_in_the_same_turn():
+    state = position("X", 1, 2, f3="X", f4="OX")
+    assert after(state, "f4:1,f3:+") == {"g4": "X", "f4": "X", "e2": "O"}
+
+
+def test_a_piece_may_jump_inwards():
+    assert after(position("X", 1, 2, f4="X", e2="O"), "f4:+:2") == {"g2": "X", "e2": "O"}
+
+
+# Blocks
+
+
+BLOCKED = "is blocked: two or more pieces stand there, O on top."
+
+
+def test_nobody_steps_onto_two_or_more_under_an_enemy():
+    for stack in ("OO", "OOO"):
+        state = position("X", 1, 2, f3="X", g3=stack)
+        assert refusal(state, "f3:1").endswith(f"(1, 2): g3 {BLOCKED}")
+
+
+def test_nobody_jumps_onto_two_or_more_under_an_enemy():
+    assert refusal(position("X", 1, 2, f3="X", f4="OO"), "f3:+") == f"The piece on f3 cannot jump: f4 {BLOCKED}"
+
+
+def test_a_pinned_piece_counts_for_the_height_of_a_block():
+    state = position("X", 1, 2, f3="X", g3="XO", f4="XO")
+    assert refusal(state, "f3:1").endswith(f"g3 {BLOCKED}")
+    assert refusal(state, "f3:+").endswith(f"f4 {BLOCKED}")
+
+
+def test_own_pieces_block_nobody_but_the_enemy():
+    assert after(position("O", 1, 2, d2="O", c2="XO", e3="X"), "d2:1,c2:2")["c2"] == "XO"
+    assert "d2 is blocked" in refusal(position("O", 1, 2, e2="O", d2="OX"), "e2:1")
+
+
+# How often a piece jumps in a turn
+
+
+def test_a_player_jumps_once_in_a_turn():
+    state = position("X", 1, 2, f3="X", d1="X", e2="O")
+    assert refusal(state, "f3:+,d1:+") == "The piece on d1 cannot jump: only a double allows two jumps in a turn."
+    assert refusal(state, "f3:+:+") == "The piece on f4 cannot jump: only a double allows two jumps in a turn."
+    assert all(move.count("+") < 2 for move in state.moves())
+
+
+def test_with_a_double_a_player_jumps_twice_with_one_piece_or_with_two():
+    state = position("X", 1, 1, f3="X", d1="X", e2="O")
+    assert after(state, "f3:+,d1:+:1:1") == {"f4": "X", "c3": "X", "e2": "O"}
+    assert after(state, "d1:+:1:+:1") == {"f3": "X", "a2": "X", "e2": "O"}
+
+
+def test_nobody_jumps_three_times():
+    state = position("X", 1, 1, f3="X", d1="XX", e2="O")
+    assert refusal(state, "f3:+,2xd1:+") == "The piece on d1 cannot jump: there is no third jump in a turn."
+    assert all(move.count("+") < 3 for move in state.moves())
+
+
+BACK = "cannot jump: a jump back over the wall between f3 and f4 has to blot."
+
+
+def test_a_piece_does_not_jump_back_over_the_wall():
+    state = position("X", 1, 1, f3="X", e2="O")
+    assert refusal(state, "f3:+:+:1:1") == f"The piece on f4 {BACK}"
+
+
+def test_no_other_piece_jumps_back_over_the_wall_either():
+    state = position("X", 1, 1, f3="X", f4="X", e2="O")
+    assert refusal(state, "f3:+,f4:+").endswith(BACK)
+    assert refusal(position("X", 1, 1, f3="X", e4="X", e2="O"), "f3:+,e4:1:+:1") == f"The piece on f4 {BACK}"
+    assert refusal(position("X", 1, 1, f4="X", e3="X", e2="O"), "f4:+,e3:1:+") == (
+        "The piece on f3 cannot jump: a jump back over the wall between f4 and f3 has to blot."
+    )
+
+
+def test_steps_between_do_not_allow_to_jump_back_over_the_wall():
+    assert refusal(position("X", 1, 1, f3="X", a2="X", e4="X", e2="O"), "f3:+,a2:1,f4:+").endswith(BACK)
+
+
+def test_a_piece_jumps_back_if_it_has_blotted():
+    assert after(position("X", 1, 1, f3="X", f4="O"), "f3:+:+:1:1") == {"g2": "X", "e2": "O"}
+
+
+def test_a_piece_jumps_back_if_it_blots_on_the_way_back():
+    state = position("X", 1, 1, f3="OX", e4="X", d1="X")
+    assert after(state, "f3:+,e4:1,f4:+,d1:1") == {"f3": "X", "f4": "X", "c1": "X", "e2": "O"}
+
+
+def test_a_piece_jumps_back_over_another_wall():
+    assert after(position("X", 3, 3, f3="X", e2="O"), "f3:+:3:+:3") == {"f1": "X", "e2": "O"}
+
+
+# Homes and -no_inwards
+
+
+@pytest.mark.parametrize(("side", "source", "home"), [("X", "f2", "e2"), ("O", "d3", "e3")])
+def test_nobody_jumps_into_the_home_of_the_enemy(side, source, home):
+    enemy = "XO"[side == "X"]
+    for cells in ({source: side, home: enemy}, {source: side, "h4": enemy}):
+        why = refusal(position(side, 1, 2, **cells), f"{source}:+")
+        assert why == f"The piece on {source} cannot jump: {home} is the home of {enemy}, where {side} may not jump."
+
+
+def test_on_the_medium_board_x_jumps_from_its_home_and_o_not_into_it():
+    assert "f4" in after(medium("X", 1, 2, g4="XX", g3="O"), "g4:+,g4:2")
+    assert refusal(medium("O", 1, 2, f4="O", g4="X"), "f4-g4").endswith("g4 is the home of X, where O may not jump.")
+    assert "h3" in after(medium("O", 1, 2, g3="OO", g4="X"), "g3:+,g3:2")
+    assert refusal(medium("X", 1, 2, h3="X", g3="O"), "h3-g3").endswith("g3 is the home of O, where X may not jump.")
+
+
+def test_a_piece_may_jump_into_its_own_home():
+    assert after(position("X", 1, 2, d3="X", e2="O"), "d3:+:1") == {"f3": "X", "e2": "O"}
+    assert after(position("O", 1, 2, f2="O", e3="X"), "f2:+:2") == {"c2": "O", "e3": "X"}
+
+
+def test_the_wall_between_the_homes_is_never_jumped():
+    assert spiro.new().roll((6,)).play("g4:+").view()["cells"]["f4"] == "X"
+    assert refusal(spiro.new().roll((6,)), "g4-g3") == "The piece on g4 cannot get to g3 with the dice left (6)."
+
+
+def test_with_no_inwards_no_jump_brings_a_piece_nearer_to_the_beginning_of_a_path():
+    state = position("X", 1, 2, no_inwards=True, f4="X", e2="O")
+    assert refusal(state, "f4:+") == (
+        "The piece on f4 cannot jump: f3 lies further inwards, and this game is played with -no_inwards."
+    )
+    assert list(state.moves()) == ["f4:1:2"]
+
+
+def test_with_no_inwards_pieces_jump_outwards():
+    assert after(position("X", 1, 2, no_inwards=True, f3="X", e2="O"), "f3:+:2") == {"h4": "X", "e2": "O"}
+
+
+def test_with_no_inwards_a_piece_does_not_jump_into_its_own_home():
+    assert "e3 lies further inwards" in refusal(position("X", 1, 2, no_inwards=True, d3="X", e2="O"), "d3:+")
+
+
+# Bearing off
+
+
+@pytest.mark.parametrize(("side", "cell"), [("X", "c4"), ("X", "g1"), ("O", "c4"), ("O", "g1")])
+def test_a_piece_is_borne_off_from_the_end_of_either_path(side, cell):
+    state = position(side, 1, 2, **{cell: side * 2, "e3": "X", "e2": "O"})
+    left = state.play(state.parse(f"2x{cell}:x")).view()
+    assert left["cells"] == {"e3": "X", "e2": "O"}
+    assert left["scores"][side] - state.view()["scores"][side] == 2
+
+
+@pytest.mark.parametrize("die", range(2, 7))
+def test_the_throw_for_bearing_off_need_not_be_exact(die):
+    state = position("X", die, 1, b4="X", e3="X", e2="O")  # two cells before the end
+    assert after(state, "b4:x,e3:1") == {"f3": "X", "e2": "O"}
+
+
+def test_a_throw_that_does_not_pass_the_last_cell_does_not_bear_off():
+    state = position("X", 1, 2, a3="X", e3="X", e2="O")
+    assert refusal(state, "a3:x") == "The piece on a3 cannot leave the board with the dice left (1, 2)."
+
+
+def test_a_piece_steps_to_the_last_cell_and_then_off():
+    assert after(position("X", 1, 2, b4="X", e3="X", e2="O"), "b4:1:x") == {"e3": "X", "e2": "O"}
+
+
+def test_no_jump_leaves_the_board():
+    state = position("X", 1, 2, e1="X", e2="O")
+    assert refusal(state, "e1:+") == "The piece on e1 cannot jump: the wall of e1 is the edge of the board."
+    assert all("+" not in move for move in position("X", 6, 6, e4="X", e2="O").moves())
+
+
+def test_a_piece_that_has_left_the_board_goes_no_further():
+    state = position("X", 1, 2, c4="X", e3="X", e2="O")
+    assert refusal(state, "c4:x:1") == "The piece has left the board, so :1 cannot follow."
+    assert refusal(state, "c4-x-c4") == "The piece has left the board, so -c4 cannot follow."
+
+
+# All that can be used must be used
+
+
+def test_both_dice_must_be_used_if_they_can():
+    state = position("X", 1, 2, e1="X", e2="O")
+    assert refusal(state, "e1:2") == (
+        "e1:2 uses 2 of the 3 pips that can be used, and all of them must be; e1:2:1 does."
+    )
+
+
+def test_if_only_one_of_the_dice_can_be_used_it_is_the_greater_one():
+    state = position("X", 2, 5, e1="X", b3="OO")  # b3 is 7 steps on
+    assert list(state.moves()) == ["e1:5"]
+    assert refusal(state, "e1:2") == ("e1:2 uses 2 of the 5 pips that can be used, and all of them must be; e1:5 does.")
+
+
+def test_the_smaller_die_is_used_if_only_it_can_be():
+    assert list(position("X", 2, 5, e1="X", b3="OO", a2="OO").moves()) == ["e1:2"]
+
+
+def test_of_a_double_as_many_dice_are_used_as_can_be():
+    state = position("X", 2, 2, e1="X", a3="OO")  # three twos on
+    assert list(state.moves()) == ["e1:2:2:+:2"]
+    assert refusal(state, "e1:2:2").startswith("e1:2:2 uses 4 of the 8 pips")
+    blocked = position("X", 2, 2, e1="X", a3="OO", c2="OO")  # and the jump from b2 is no way out
+    assert list(blocked.moves()) == ["e1:2:2"]
+
+
+def test_a_jump_and_a_bearing_off_count_the_whole_die():
+    state = position("X", 1, 6, c4="X", h3="XO")
+    assert refusal(state, "c4:x").startswith("c4:x uses 6 of the 7 pips that can be used")
+    assert list(state.moves()) == ["c4:+:6", "c4:+:1"]
+
+
+def test_a_turn_that_bears_off_the_last_piece_is_always_legal():
+    state = position("X", 1, 6, c4="X", e2="O")
+    assert after(state, "c4:x") == {"e2": "O"}
+    assert after(state, "c4-x") == {"e2": "O"}
+    assert after(state, "c4:+:6") == {"i3": "X", "e2": "O"}
+    assert {} not in ends(state)
+    assert {"e2": "O"} in ends(state)
+
+
+def test_a_piece_is_not_the_last_one_while_another_is_pinned():
+    state = position("X", 1, 6, c4="X", h3="XO")
+    assert {"h3": "XO"} not in ends(state)
+
+
+def test_a_text_with_fewer_pips_stands_for_a_full_turn_that_leads_to_the_same_position():
+    state = position("X", 2, 2, b3="X", e1="X", e2="O")
+    full = state.parse("b3-c4,e1:2")
+    assert sorted(full.split(",")) == ["b3:+:2:+", "e1:2"]
+    short = state.parse("b3:2,e1:2")  # 4 pips, where the turn above has 8
+    assert state.play(short) == state.play(full)
+    assert state.play(short).view()["cells"] == {"c4": "X", "c1": "X", "e2": "O"}
+    assert "+" in short
+
+
+def test_turns_that_lead_to_one_position_are_one_turn():
+    state = position("X", 1, 2, e1="X", e2="O")
+    assert ends(state).count({"b1": "X", "e2": "O"}) == 1
+    assert after(state, "e1:1:2") == after(state, "e1:2:1") == after(state, "e1-b1")
+
+
+# The example of the game's inventor
+
+
+def example():
+    return position("X", 4, 4, f1="OO", f3="XX", f4="O", g1="O")
+
+
+PINNED = {"e2": "O", "f1": "OO", "f4": "X", "g1": "OX"}
+
+
+def test_the_example_has_exactly_three_legal_turns():
+    both_on = {"e2": "O", "f1": "OO", "g1": "O", "i3": "XX"}
+    borne_off = {"e2": "O", "f1": "OO", "g1": "O", "f3": "X"}
+    turns = ends(example())
+    assert len(turns) == 3
+    assert all(turn in turns for turn in (PINNED, both_on, borne_off))
+
+
+@pytest.mark.parametrize("text", ["f3:+,f3:+:4:4", "2xf3-f4,f4-g1", "F3-G1, f3-f4", "2xf3:+,f4:8", "2xf3-+,f4-i3-g1"])
+def test_the_example_is_played_as_described(text):
+    assert after(example(), text) == PINNED
+
+
+def test_the_other_turn_of_the_example_bears_a_piece_off():
+    assert after(example(), "f3:+:4:4:x") == after(example(), "f3-f4-i3-g1-x")
+
+
+def test_in_the_example_no_piece_steps_four_cells_at_once():
+    assert refusal(example(), "f3:4") == (
+        f"The piece on f3 cannot step 4 with the dice left (4, 4, 4, 4): f1 {BLOCKED}"
+    )
+
+
+@pytest.mark.parametrize(("text", "target"), [("h2:+", "i2"), ("h2:1:+", "g1"), ("h2:3:+", "e1"),
+                                              ("h2:4:+", "c2"), ("h2:6:+", "b3")])  # fmt: skip
+def test_blocks_on_every_other_cell_keep_a_piece_from_jumping_outwards(text, target):
+    dice = [int(text[3]), 5] if text[3].isdigit() else [1, 2]
+    state = medium("O", *dice, b3="XX", c2="OX", e1="XX", g1="OX", h2="O", i2="XX")
+    assert refusal(state, text).endswith(f"cannot jump: {target} {BLOCKED.replace('O on', 'X on')}")
+
+
+# Skipped turns
+
+
+def test_a_turn_is_skipped_when_no_die_can_be_used():
+    for state in (position("X", 1, 2, h3="XO"), position("X", 1, 2, e1="X", d1="OO", c1="OO", e2="O")):
+        assert list(state.moves()) == [SKIP] == ["--"]
+        assert state.must_skip
+        assert state.parse(" -- ") == "--"
+        assert state.random(Random(1)) == "--"
+        assert state.play("--") == state._replace(turn=1, dice=())
+
+
+def test_in_a_turn_that_is_skipped_nothing_else_is_accepted():
+    state = position("X", 1, 2, e1="X", d1="OO", c1="OO")
+    for text in ("e1:1", "e1:3", "e1:+"):
+        assert refusal(state, text) == "None of the dice (1, 2) can be used, so this turn is skipped: --."
+
+
+def test_no_turn_is_skipped_while_a_die_can_be_used():
+    state = position("X", 1, 2, e1="X", d1="OO")
+    assert not state.must_skip
+    assert refusal(state, "--") == "A turn is not skipped while a die can be used: e1:2:1 is legal."
+
+
+# The end
+
+
+@pytest.mark.parametrize(("side", "dice"), [("X", (1, 2)), ("O", (1, 2)), ("X", (6, 6)), ("O", (6, 6))])
+def test_who_bears_off_his_last_piece_wins_with_dice_left_over_or_not(side, dice):
+    state = position(side, *dice, c4=side, h3="XO"[side == "X"])
+    end = state.play(state.parse("c4:x"))
+    view = end.view()
+    assert (view["winner"], view["over"], view["dice"]) == (side, True, [])
+    assert view["turn"] == "XO"[side == "X"]
+    assert view["scores"] == {side: 6, view["turn"]: 5}
+    assert spiro.SIDES[end.result().winner] == side
+
+
+def test_the_game_goes_on_while_both_sides_have_a_piece_even_a_pinned_one():
+    state = position("O", 1, 2, h3="XO", e2="O")
+    assert state.result() is None
+    assert (state.view()["winner"], state.view()["over"]) == (None, False)
+
+
+def test_after_the_end_there_is_no_turn():
+    state = position("X", 1, 2, c4="X", e2="O")
+    end = state.play("c4:x")
+    assert list(end.moves()) == []
+    assert not end.must_skip
+    assert end.dice_needed == 0
+    assert refusal(end, "e2:1:2") == refusal(end, "--") == "The game is over."
+    with pytest.raises(Illegal, match=r"^The game is over; no dice are thrown\.$"):
+        end.roll((1, 2))
+
+
+# How a turn is written
+
+
+CORNER = {"c3": "X", "g3": "O"}
+SEVERAL = {"c3": "XXX", "d5": "X", "g3": "O"}
+
+
+@pytest.mark.parametrize(
+    ("dice", "cells", "text", "canonical", "end"),
+    [
+        ((1, 2), CORNER, "c3-c4,c4-d5", "c3:1:2", {"d5": "X"}),
+        ((1, 2), CORNER, "c3-c4-d5", "c3:1:2", {"d5": "X"}),
+        ((1, 2), CORNER, "c3-d4-d5", "c3:2:1", {"d5": "X"}),
+        ((1, 2), CORNER, "c3-d5", None, {"d5": "X"}),
+        ((4, 2), {"a4": "XX", "g3": "O"}, "a4-c6-x", "a4:4:x", {"a4": "X"}),
+        ((1, 1), SEVERAL, "3xc3-c4,d5-e5", "c3:1,c3:1,c3:1,d5:1", {"c4": "XXX", "e5": "X"}),
+        ((1, 1), SEVERAL, "3xc3:1,d5-e5", "c3:1,c3:1,c3:1,d5:1", {"c4": "XXX", "e5": "X"}),
+        ((2, 2), {"j2": "X", "c3": "X", "g3": "O"}, "j2:2:+:x,c3:2", "j2:2:+:x,c3:2", {"d4": "X"}),
+        ((5, 6), {"d2": "X", "g3": "O"}, "d2:11", None, {"i6": "X"}),
+    ],
+)
+def test_the_examples_of_the_notation(dice, cells, text, canonical, end):
+    state = medium("X", *dice, **cells)
+    if canonical:
+        assert state.parse(text) == canonical
+    assert after(state, text) == {**end, "g3": "O"}
+
+
+def test_a_sum_of_dice_is_used_in_the_order_that_is_possible():
+    for block, canonical in ("d5", "d2:6:5"), ("e5", "d2:5:6"):
+        assert medium("X", 5, 6, d2="X", **{block: "OO"}).parse("d2:11") == canonical
+
+
+def test_a_cell_to_go_to_may_be_reached_with_a_jump_and_any_dice():
+    state = position("X", 1, 2, f3="X", e2="O")
+    assert state.parse("f3-h4") == "f3:+:2"
+    assert refusal(state, "f3:+,e2-g4") == "There is no piece of X on e2."
+
+
+def test_a_number_of_pips_is_steps_only():
+    state = position("X", 1, 2, c3="X", b4="XX", e2="O")
+    assert refusal(state, "c3:4").endswith("cannot step 4: no die left (1, 2) makes that, and no sum of them.")
+    assert state.parse("c3:3").count("+") == 0
+
+
+def test_a_number_of_pips_may_bear_off_with_its_last_die():
+    state = position("X", 1, 2, b4="X", e3="X", e2="O")
+    assert state.parse("b4:3") == "b4:1:x"
+    assert state.parse("b4:2,e3:1") == "b4:x,e3:1"
+    assert "cannot step 3" in refusal(position("X", 1, 2, c4="X", e3="X", e2="O"), "c4:3")
+
+
+def test_a_colon_and_x_are_steps_only_and_a_hyphen_and_x_may_include_a_jump():
+    state = position("X", 1, 2, f1="X", e3="X", e2="O")  # over the wall lies the exit
+    assert refusal(state, "f1:x") == "The piece on f1 cannot leave the board with the dice left (1, 2)."
+    assert after(state, "f1-x") == after(state, "f1:+:x") == {"e3": "X", "e2": "O"}
+
+
+def test_a_plus_is_one_jump_after_a_colon_or_a_hyphen():
+    state = position("X", 1, 2, f3="X", e2="O")
+    assert state.parse("f3:+:2") == state.parse("f3-+:2") == state.parse("f3-+-h4") == "f3:+:2"
+
+
+def test_each_part_of_a_chain_uses_a_die():
+    assert refusal(position("X", 1, 2, f3="X", e2="O"), "f3-g3-g3").startswith("The piece on g3 cannot get to g3")
+
+
+def test_a_number_in_front_repeats_an_item():
+    state = position("X", 1, 1, e3="XXXX", e2="O")
+    assert state.parse("2xe3:1:1") == "e3:1:1,e3:1:1"
+    assert state.parse("1xe3:1,3xe3-f3") == "e3:1,e3:1,e3:1,e3:1"
+
+
+def test_letters_may_be_large_and_blanks_stand_around_commas():
+    state = position("X", 1, 1, c4="XX", e3="XX", e2="O")
+    assert state.parse("  2XC4-X ,\t2xE3 - f3".replace(" - ", "-")) == "c4:x,c4:x,e3:1,e3:1"
+
+
+def test_uses_of_one_piece_in_a_row_are_one_item_and_a_piece_that_moves_again_has_a_new_one():
+    state = position("X", 1, 1, e1="X", a2="X", e2="O")
+    assert state.parse("e1:1,d1:1,a2:1,c1:1") == "e1:1:1,a2:1,c1:1"
+
+
+def test_a_text_that_fits_different_positions_is_refused_with_a_list_of_them():
+    state = medium("X", 2, 5, g6="X", i5="O")
+    assert refusal(state, "g6-i5") == (
+        "g6-i5 can be g6:+:2 or g6:2:+, which lead to different positions; write one of these."
+    )
+    assert after(state, "g6:+:2") == {"i5": "OX"}
+    assert after(state, "g6:2:+") == {"i5": "X", "g3": "O"}
+    assert after(state, "g6-i6-i5") == {"i5": "X", "g3": "O"}
+
+
+def test_different_ways_to_one_position_are_not_ambiguous():
+    assert after(medium("X", 2, 5, g6="X", g3="O"), "g6-i5") == {"i5": "X", "g3": "O"}
+
+
+# What is refused, and where
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "Cannot read ''; write a cell and where its piece goes, such as f3-g1, f3:4, f3:+ or f3:x."),
+        ("hello", "Cannot read 'hello'; write a cell"),
+        ("f3:1:2,", "Cannot read ''; write a cell"),
+        (",f3:1:2", "Cannot read ''; write a cell"),
+        ("f3 :1", "Cannot read 'f3 :1'; write a cell"),
+        ("f3:-1", "Cannot read 'f3:-1'; write a cell"),
+        ("f3:1.5", "Cannot read 'f3:1.5'; write a cell"),
+        ("f3-", "Cannot read 'f3-'; write a cell"),
+        ("-f3", "Cannot read '-f3'; write a cell"),
+        ("f3--g3", "Cannot read 'f3--g3'; write a cell"),
+        ("f3:\u0661", "Cannot read 'f3:\u0661'; write a cell"),
+        ("f3", "'f3' does not say where the piece goes: f3-CELL, f3:PIPS, f3:+ or f3:x."),
+        ("2xf3", "'2xf3' does not say where the piece goes"),
+        ("0xf3:1", "'0xf3:1' moves no piece at all; the number in front of the x is 1 or more."),
+        ("f3-4", "Cannot read 'f3-4'; a cell comes after a hyphen (-c6), a number of pips after a colon (:4)."),
+        ("f3:g3", "Cannot read 'f3:g3'; a cell comes after a hyphen"),
+        ("j2:1", "There is no cell j2 on this board; row 2 goes from a to i."),
+        ("f3-a1", "There is no cell a1 on this board; row 1 goes from b to h."),
+        ("f3-f5", "There is no cell f5 on this board; its rows are 1 to 4."),
+        ("f3-f0", "There is no cell f0 on this board; its rows are 1 to 4."),
+        ("f3-f03", "There is no cell f03 on this board; its rows are 1 to 4."),
+        ("h2:1", "There is no piece of X on h2."),
+        ("e2:1", "There is no piece of X on e2."),
+        ("2xf3:1", "There is no piece of X left on f3 by then."),
+        ("f3:1,f3:2", "There is no piece of X left on f3 by then."),
+        ("f3:1:2:1", "There is no die left for :1; the dice of this turn are 1, 2."),
+        ("f3:1:2-f2", "There is no die left for -f2; the dice of this turn are 1, 2."),
+        ("f3:1:2:+", "There is no die left for :+; the dice of this turn are 1, 2."),
+        ("f3:3:x", "There is no die left for :x; the dice of this turn are 1, 2."),
+        ("f3:5", "The piece on f3 cannot step 5: no die left (1, 2) makes that, and no sum of them."),
+        ("f3:0", "The piece on f3 cannot step 0: no die left (1, 2) makes that, and no sum of them."),
+        ("f3:1:1", "The piece on g3 cannot step 1: no die left (2) makes that, and no sum of them."),
+        ("f3-e3", "The piece on f3 cannot get to e3 with the dice left (1, 2)."),
+        ("f3-c4", "The piece on f3 cannot get to c4 with the dice left (1, 2)."),
+        ("f3-x", "The piece on f3 cannot leave the board with the dice left (1, 2)."),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_and_where(text, why):
+    refused = refusal(position("X", 1, 2, f3="X", e2="O"), text)
+    assert refused.startswith(why)
+    assert refused.endswith(".")
+
+
+def test_a_refusal_says_what_stands_in_the_way():
+    state = position("X", 1, 2, f3="X", g3="OO", g2="OO", f4="OO")
+    assert refusal(state._replace(dice=(1, 4)), "f3-f4").endswith(f"with the dice left (1, 4): f4 {BLOCKED}")
+    assert refusal(state._replace(dice=(1, 4)), "f3-g3").endswith(f"with the dice left (1, 4): g3 {BLOCKED}")
+
+
+HOSTILE = [
+    "f3-g3," * 20_000,
+    "9999xe3:1",
+    ",".join(["9999xe3:1"] * 5_000),
+    "e3" + ":1" * 50_000,
+    "e3" + "-e3" * 50_000,
+    "e3" + "-+" * 50_000,
+    "1" * 100_000,
+    "1" * 100_000 + "xe3:1",
+    "e3:" + "9" * 5_000,
+    "e3-a" + "9" * 5_000,
+    "a" + "9" * 5_000 + ":1",
+    "," * 100_000,
+    " " * 100_000 + "x",
+    "-" * 100_000,
+    "e3:x" * 20_000,
+    "\0",
+    "e3:1\ne3:1",
+    "\ud800",
+    "\u212a3:1",
+    "\N{FULLWIDTH DIGIT ONE}xe3:1",
+    "__import__('os')",
+    "--" * 30_000,
+    "'; DROP TABLE boards; --",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
+def test_a_hostile_text_is_refused_at_once_and_shortly(text):
+    state = position("X", 3, 3, e3="X", f3="XX", g3="XX", d1="X", e2="O")
+    begin = time.process_time()
+    assert len(refusal(state, text)) < 400
+    assert time.process_time() - begin < 1
+
+
+@given(st.text() | st.text("ef3g12-:x+, 4"))
+@settings(deadline=None)
+def test_any_text_is_a_turn_or_refused(text):
+    state = position("X", 1, 2, e3="X", f3="XX", g3="XX", e2="O")
+    try:
+        canonical = state.parse(text)
+    except Illegal:
+        return
+    assert state.parse(canonical) == canonical
+
+
+# Positions that are set up
+
+
+@pytest.mark.parametrize(
+    ("view", "why"),
+    [
+        ({"cells": {"a1": "X"}}, "There is no cell 'a1' on this board."),
+        ({"cells": {"": "X"}}, "There is no cell '' on this board."),
+        ({"cells": {"E3": "X"}}, "There is no cell 'E3' on this board."),
+        ({"cells": {"f3": ""}}, "'' cannot stand on f3: a stack has one colour, but for one piece under the others."),
+        ({"cells": {"f3": "XXO"}}, "'XXO' cannot stand on f3"),
+        ({"cells": {"f3": "XOX"}}, "'XOX' cannot stand on f3"),
+        ({"cells": {"f3": "x"}}, "'x' cannot stand on f3"),
+        ({"cells": {"f3": 3}}, "3 cannot stand on f3"),
+        ({"cells": {"f3": None}}, "None cannot stand on f3"),
+        ({"cells": {"f3": ["X"]}}, "['X'] cannot stand on f3"),
+        ({"cells": {"e3": "O"}}, "'O' cannot stand on e3, the home of the other side."),
+        ({"cells": {"e3": "OX"}}, "'OX' cannot stand on e3, the home of the other side."),
+        ({"cells": {"e2": "XO"}}, "'XO' cannot stand on e2, the home of the other side."),
+        ({"cells": {"e3": "X"}, "turn": "Y"}, "It cannot be the turn of 'Y'; the sides are X and O."),
+        ({"cells": {"e3": "X"}, "turn": None}, "It cannot be the turn of None"),
+        ({"cells": {"e3": "X"}, "turn": ["X"]}, "It cannot be the turn of ['X']"),
+        ({"cells": {"e3": "X", "e2": "O"}, "dice": [1]}, "This turn takes two dice, from 1 to 6."),
+        ({"cells": {"e3": "X", "e2": "O"}, "dice": [1, 7]}, "This turn takes two dice, from 1 to 6."),
+        ({"cells": {"e3": "X", "e2": "O"}, "dice": [[1], 2]}, "This turn takes two dice, from 1 to 6."),
+        ({"cells": {"e3": "X", "e2": "O"}, "dice": [1, True]}, "This turn takes two dice, from 1 to 6."),
+    ],
+)
+def test_a_position_that_cannot_be_is_refused(view, why):
+    with pytest.raises(Illegal) as refused:
+        spiro.setup(view, small=True, pieces=6)
+    assert str(refused.value).startswith(why)
+
+
+def test_the_start_position_has_a_first_turn_only_if_nobody_has_moved():
+    start = {"cells": {"e2": "OOOOOO", "e3": "XXXXXX"}}
+    needed = [
+        spiro.setup(start | more, small=True, pieces=6).dice_needed
+        for more in ({}, {"moves": 0}, {"moves": 2}, {"moves": 0, "turn": "O"}, {"dice": [6]})
+    ]
+    assert needed == [2, 1, 2, 2, 1]
+
+
+# Whole games
+
+
+OPTIONS = st.fixed_dictionaries({"small": st.booleans(), "no_inwards": st.booleans(), "pieces": st.integers(1, 7)})
+SEEDS = st.integers(0, 10**6)
+
+
+def random_game(options, seed, bound):
+    """The positions of a random game, with the dice of the player to move; the last one has none if it is over."""
+    rng, state = Random(seed), spiro.new(**options)
+    for _ in range(bound):
+        if state.result():
+            break
+        state = state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed)))
+        yield state
+        state = state.play(state.random(rng))
+    yield state
+
+
+def seen(state):
+    """A position as the reference has it: its cells, the side to move, its dice."""
+    view = state.view()
+    return view["cells"], view["turn"], view["dice"]
+
+
+def is_quick(state):
+    """Whether the reference can try everything in no time."""
+    free = sum(stack.endswith(spiro.SIDES[state.turn]) for stack in state.stacks)
+    return bool(state.dice) and free <= (4 if len(set(state.dice)) == 1 else 9)
+
+
+@given(OPTIONS, SEEDS)
+@settings(max_examples=30, deadline=None)
+def test_no_piece_is_lost_and_every_stack_is_of_one_side_but_for_a_pinned_piece(options, seed):
+    for state in random_game(options, seed, 150):
+        view = state.view()
+        standing = "".join(view["cells"].values())
+        assert all(standing.count(side) + view["scores"][side] == options["pieces"] for side in spiro.SIDES)
+        assert all(re.fullmatch("X?O+|O?X+", stack) for stack in view["cells"].values())
+        assert view["over"] == (options["pieces"] in view["scores"].values())
+
+
+@given(OPTIONS, SEEDS)
+@settings(max_examples=30, deadline=None)
+def test_a_view_can_be_set_up_again(options, seed):
+    for state in random_game(options, seed, 100):
+        assert spiro.setup(state.view(), **options) == state
+
+
+@given(OPTIONS, SEEDS)
+@settings(max_examples=25, deadline=None)
+def test_listed_turns_are_accepted_as_they_are_and_lead_to_different_positions(options, seed):
+    rng = Random(seed)
+    for state in random_game(options, seed, 60):
+        turns = list(state.moves())
+        positions = {state.play(turn) for turn in turns}
+        assert len(positions) == len(turns)
+        assert state.must_skip == (turns == [SKIP])
+        for turn in rng.sample(turns, min(len(turns), 6)):
+            assert state.parse(turn) == turn
+
+
+def test_a_listed_turn_that_bears_off_the_last_piece_is_accepted_as_it_is():
+    state = position("X", 1, 6, b4="X", e2="O")  # 6 alone bears it off, and so do 1 and then 6
+    assert [state.parse(turn) for turn in state.moves()] == list(state.moves())
+
+
+@given(OPTIONS, SEEDS)
+@settings(max_examples=25, deadline=None)
+def test_the_turns_of_a_position_are_those_that_trying_everything_finds(options, seed):
+    rules = Rules(small=options["small"], no_inwards=options["no_inwards"])
+    for state in filter(is_quick, random_game(options, seed, 40)):
+        found = rules.turns(*seen(state))
+        assert ({frozen(cells) for cells in ends(state)} if not state.must_skip else set()) == found
+        assert state.must_skip == (not found)
+
+
+@given(OPTIONS, SEEDS)
+@settings(max_examples=25, deadline=None)
+def test_of_all_ways_to_use_dice_those_to_a_legal_position_are_accepted(options, seed):
+    rules, rng = Rules(small=options["small"], no_inwards=options["no_inwards"]), Random(seed)
+    for state in filter(is_quick, random_game(options, seed, 40)):
+        cells, side, dice = seen(state)
+        tried = rules.sequences(cells, side, dice)
+        for uses, end in rng.sample(tried, min(len(tried), 6)):
+            if frozen(end) in legal(tried, side):
+                assert after(state, spelled(uses)) == end
+            else:
+                assert refusal(state, spelled(uses))
+
+
+def shortened(uses, rng):
+    """One of the texts that can stand for these uses; now and then one that cannot."""
+    items = []
+    at = None
+    for use in uses:
+        if use.source != at:
+            items.append(use.source)
+        mark = rng.choice(["-", ":"])
+        how = {"-": use.target if not use.jumps else rng.choice(["+", use.target]), ":": use.text}[mark]
+        goal = "x" if use.target == "off" else how
+        if rng.random() < 0.3 and re.search("[-:]", items[-1]):
+            items[-1] = re.sub("[-:][^-:]*$", "", items[-1])  # the last waypoint is left out
+        items[-1] += f"{mark}{goal}" if rng.random() < 0.95 else f":{use.die + 1}"
+        at = use.target
+    times = 1
+    while len(items) > 1 and items[0] == items[1]:
+        times += 1
+        del items[0]
+    return (f"{times}x" if times > 1 else "") + ",".join(items)
+
+
+@given(OPTIONS, SEEDS)
+@settings(max_examples=25, deadline=None)
+def test_a_shortened_text_means_what_it_fits_and_is_refused_if_that_is_not_one_position(options, seed):
+    rules, rng = Rules(small=options["small"], no_inwards=options["no_inwards"]), Random(seed)
+    for state in filter(is_quick, random_game(options, seed, 40)):
+        cells, side, dice = seen(state)
+        tried = rules.sequences(cells, side, dice)
+        for uses, _ in rng.sample(tried, min(len(tried), 3)):
+            text = shortened(uses, rng)
+            readings = rules.readings(text, tried, side)
+            if len(readings) == 1:
+                assert frozen(after(state, text)) in readings
+            else:
+                assert ("which lead to different positions" in refusal(state, text)) == (len(readings) > 1)
+
+
+@given(OPTIONS, SEEDS)
+@settings(max_examples=15, deadline=None)
+def test_the_turns_of_a_game_played_again_lead_to_the_same_positions(options, seed):
+    states = list(random_game(options, seed, 80))
+    rng = Random(seed)
+    for before, then in pairwise(states):
+        canonical = next(turn for turn in before.moves() if before.play(turn)._replace(dice=then.dice) == then)
+        blanks = rng.choice([",", " , ", ", "])
+        assert before.play(before.parse(canonical.upper().replace(",", blanks)))._replace(dice=then.dice) == then
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_random_games_are_won_by_both_sides(small):
+    won = set()
+    for seed in range(12):
+        *_, end = random_game({"small": small, "pieces": 1}, seed, 3000)
+        view = end.view()
+        won.add(view["winner"])
+        assert view["scores"][view["winner"]] == 1
+    assert won == {"X", "O"}
