@@ -1,0 +1,307 @@
+"""How fast pbm is, beside the parts it is made of: ``python tests/bench/bench.py [--quick]``.
+
+What is compared runs in turn (A B A B ...), so that both meet the same other load on the machine; the figures are
+medians. Every move is legal, made on a real database and checked to have been stored. No figure makes the run fail.
+"""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.policy import SMTP as MAIL
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from random import Random
+from smtplib import SMTP
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import games
+from games import SKIP
+from pbm.board import Board
+from pbm.passwords import Passwords
+from pbm.store import BoardRow, Store
+
+PYTHON = sys.executable
+PBM = str(Path(PYTHON).parent / "pbm")
+START_SCRIPT = str(Path(__file__).resolve().parents[2] / "bin" / "pbm")
+SERVER = "pbm@pbm.example"
+PLAYERS = tuple(f"player{number}" for number in range(8))
+PASSWORD = "likes-games"
+ONE_COMMIT_A_MAIL = """
+import asyncio, sqlite3, sys
+from aiosmtpd.smtp import SMTP
+db = sqlite3.connect(sys.argv[1])
+db.execute("PRAGMA journal_mode = WAL")
+db.execute("PRAGMA synchronous = FULL")
+db.execute("CREATE TABLE mails (id INTEGER PRIMARY KEY, mail BLOB)")
+class Handler:
+    async def handle_DATA(self, server, session, envelope):
+        db.execute("INSERT INTO mails (mail) VALUES (?)", [envelope.content])
+        db.commit()
+        return "250 OK"
+async def serve():
+    listener = await asyncio.get_running_loop().create_server(lambda: SMTP(Handler()), "127.0.0.1", 0)
+    print("listening on 127.0.0.1:%d" % listener.sockets[0].getsockname()[1], flush=True)
+    await listener.serve_forever()
+asyncio.run(serve())
+"""
+
+
+class Typed(NamedTuple):
+    """A move as a player types it."""
+
+    board: str
+    userid: str
+    move: str
+    number: int
+
+    @property
+    def words(self) -> list[str]:
+        """The command."""
+        return ["spiro", "move", self.board, self.userid, PASSWORD, f"{self.move}#{self.number}"]
+
+    @property
+    def mail(self) -> bytes:
+        """The command as a mail."""
+        message = EmailMessage(policy=MAIL)
+        message["From"], message["To"] = f"{self.userid}@players.example", SERVER
+        message["Subject"] = " ".join(self.words)
+        message["Message-ID"] = f"<{self.board}.{self.number}@players.example>"
+        message.set_content("")
+        return bytes(message)
+
+
+def say(what: str, figures: str, ratio: float | None = None, aim: str = "") -> None:
+    """Print one line of the report."""
+    sys.stdout.write(f"{what:<44}{figures:<34}{'' if ratio is None else f'{ratio:.2f}':>5}  {aim}\n")
+    sys.stdout.flush()
+
+
+def medians(*variants: Callable[[], float], times: int) -> list[float]:
+    """The median of what each variant measures, when they run in turn so many times after a first try."""
+    measured = [[variant() for variant in variants] for _ in range(times + 1)][1:]
+    return [median(column) for column in zip(*measured, strict=True)]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The settings for a database in *folder*, with mail to maildirs beside it."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("PBM_")}
+    return others | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER}
+
+
+def milliseconds(command: Sequence[str], folder: Path) -> float:
+    """How long a process takes that uses the database in *folder*."""
+    start = time.perf_counter()
+    subprocess.run(command, env=environment(folder), stdout=subprocess.DEVNULL, check=True)
+    return (time.perf_counter() - start) * 1000
+
+
+def database(folder: Path, boards: int, moves: int, fillers: int = 0) -> list[list[Typed]]:
+    """Make a database with *boards* that wait for the *moves* that are returned, and others that are under way."""
+    folder.mkdir(parents=True)
+    now, rng = datetime.now(UTC), Random(1)
+    with Store(folder / "pbm.db") as store, store.transaction():
+        hashed = Passwords().hash(PASSWORD)
+        for name in PLAYERS:
+            store.add_user(name, hashed, now)
+            store.replace_addresses(name, {f"{name}@players.example": None}, now)
+        rows = []
+        for number in range(101, 101 + boards):
+            first, second = rng.sample(PLAYERS, 2)
+            rows.append(BoardRow("spiro", str(number), "", first, second, rng.randbytes(32), now, turn=first))
+            store.add_board(rows[-1])
+        like = {**next(iter(store.db["boards"].rows)), "moves": 10}
+        store.db["boards"].insert_all({**like, "board": str(1001 + number)} for number in range(fillers))
+        turn = {"game": "spiro", "text": "g4:3:1,h4:+", "dice": "[3, 1]", "automatic": 0, "played": now.isoformat()}
+        store.db["turns"].insert_all(
+            {**turn, "board": str(1001 + number // 10), "number": number % 10 + 1, "userid": PLAYERS[number % 2]}
+            for number in range(10 * fillers)
+        )
+    return [prepared(row, moves, rng) for row in rows]
+
+
+def prepared(row: BoardRow, moves: int, rng: Random) -> list[Typed]:
+    """Moves for a board, which can be known in advance because the secret of its dice is."""
+    board, script = Board(row, [], {}), list[Typed]()
+    while len(script) < moves and board.turn:
+        skips = board.state.must_skip
+        move = SKIP if skips else board.state.random(rng)
+        if not skips:
+            script.append(Typed(row.board, board.turn, move, len(board.turns) + 1))
+        board.play(board.turn, move, row.started, automatic=skips)
+    return script
+
+
+def shell(folder: Path, times: int) -> None:
+    """A move in the shell as a whole process, beside the imports that it cannot do without."""
+    one, other = (iter(script) for script in database(folder, 2, times + 1))
+    pbm, start_script, imports = medians(
+        lambda: milliseconds([PBM, *next(one).words], folder),
+        lambda: milliseconds([START_SCRIPT, *next(other).words], folder),
+        lambda: milliseconds([PYTHON, "-c", "import click, sqlite_utils"], folder),
+        times=times,
+    )
+    say("spiro move / import click, sqlite_utils", f"{pbm:.0f} / {imports:.0f} ms", pbm / imports, "<= 1.8")
+    say("bin/pbm / .venv/bin/pbm", f"{start_script:.0f} / {pbm:.0f} ms", start_script / pbm, "1")
+
+
+def sizes(folder: Path, times: int, boards: int = 20_000) -> None:
+    """The same commands in a small database and in a large one."""
+    small, large = folder / "small", folder / "large"
+    few, many = (iter(database(place, 1, times + 1, size - 1)[0]) for place, size in ((small, 100), (large, boards)))
+    few_show, many_show, few_move, many_move = medians(
+        lambda: milliseconds([PBM, "spiro", "show", "101"], small),
+        lambda: milliseconds([PBM, "spiro", "show", "101"], large),
+        lambda: milliseconds([PBM, *next(few).words], small),
+        lambda: milliseconds([PBM, *next(many).words], large),
+        times=times,
+    )
+    for what, one, other in (("show", few_show, many_show), ("move", few_move, many_move)):
+        say(f"spiro {what}, {boards:,} boards / 100", f"{other:.0f} / {one:.0f} ms", other / one, "<= 1.3")
+
+
+@contextmanager
+def serving(command: Sequence[str], folder: Path) -> Iterator[tuple[int, int]]:
+    """A mail server that says where it listens; its process and its port."""
+    with subprocess.Popen(command, env=environment(folder), stdout=subprocess.PIPE, text=True) as process:
+        try:
+            line = process.stdout.readline() if process.stdout else ""
+            yield process.pid, int(line.rpartition(":")[2])
+        finally:
+            process.terminate()
+
+
+def mails_a_second(port: int, shares: Sequence[Sequence[Typed]]) -> float:
+    """Mail each share of the moves over a connection of its own, all at once."""
+    waiting = [[(f"{typed.userid}@players.example", typed.mail) for typed in share] for share in shares]
+    connections = [SMTP("127.0.0.1", port) for _ in shares]
+
+    def mail(smtp: SMTP, mails: list[tuple[str, bytes]]) -> None:
+        for sender, text in mails:
+            smtp.sendmail(sender, [SERVER], text)
+
+    with ThreadPoolExecutor(len(shares)) as pool:
+        start = time.perf_counter()
+        list(pool.map(mail, connections, waiting))
+        took = time.perf_counter() - start
+    for smtp in connections:
+        smtp.quit()
+    return sum(map(len, shares)) / took
+
+
+def cpu_seconds(pid: int) -> float:
+    """How much time a process has computed so far."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_until_sent(db: sqlite3.Connection) -> None:
+    """Wait until the outbox is empty, so that one run does not work for another."""
+    while db.execute("SELECT count(*) FROM outbox").fetchone()[0]:
+        time.sleep(0.02)
+
+
+def by_mail(folder: Path, times: int, rounds: int, boards: int = 40) -> None:
+    """Moves by mail, beside a server that does no more than to store each mail durably."""
+    turns = zip(*database(folder, boards, 2 * times * rounds), strict=True)  # one move on each board
+    with (
+        serving([PBM, "serve", "--listen=127.0.0.1:0"], folder) as (pid, port),
+        serving([PYTHON, "-c", ONE_COMMIT_A_MAIL, str(folder / "bare.db")], folder) as (_, bare_port),
+        sqlite3.connect(folder / "pbm.db") as db,
+    ):
+        runs: dict[int, list[tuple[float, ...]]] = {1: [], 10: []}
+        for _ in range(times):
+            for connections, measured in runs.items():
+                batch = list(islice(turns, rounds))
+                shares = [[typed for turn in batch for typed in turn[at::connections]] for at in range(connections)]
+                before, start = cpu_seconds(pid), time.perf_counter()
+                speed = mails_a_second(port, shares)
+                wait_until_sent(db)
+                count, took, worked = rounds * boards, time.perf_counter() - start, cpu_seconds(pid) - before
+                measured.append((speed, mails_a_second(bare_port, shares), count / took, worked / count * 1000))
+        for connections, measured in runs.items():
+            pbm, bare, all_sent, cpu = map(median, zip(*measured, strict=True))
+            say(
+                f"mails / durable commits, {connections} at once",
+                f"{pbm:.0f} / {bare:.0f} a second",
+                pbm / bare,
+                ">= 0.5",
+            )
+            say("  with the 2 mails each causes sent", f"{all_sent:.0f} a second", all_sent / bare)
+            say("  CPU for both, a command", f"{cpu:.1f} ms", None, "< 6 ms")
+        (stored,) = db.execute("SELECT count(*) FROM turns WHERE NOT automatic").fetchone()
+    if stored != (sent := 2 * times * rounds * boards):
+        sys.exit(f"Of {sent} legal moves that were mailed, {stored} were played.")
+
+
+def referee(folder: Path, wanted: float) -> None:
+    """Random games through the referee and with the rules alone, for so many seconds each."""
+    rng = Random(2)
+    with subprocess.Popen(
+        [PBM, "referee", "spiro"], env=environment(folder), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        for options, size, aim in (("-small", "small", 1000), ("", "medium", 200)):
+            through, alone = medians(
+                partial(turns_a_second, partial(asked, process, options), wanted / 3),
+                partial(turns_a_second, partial(computed, options, rng), wanted / 3),
+                times=3,
+            )
+            figures = f"{through:.0f} / {alone:.0f} turns a second"
+            say(f"referee / rules alone, {size} board", figures, through / alone, f">= {aim:,} a second")
+        process.communicate("quit\n")
+
+
+def turns_a_second(play: Callable[[], int], wanted: float) -> float:
+    """How fast the turns of whole games are played, for so many seconds."""
+    start, turns = time.perf_counter(), 0
+    while (took := time.perf_counter() - start) < wanted:
+        turns += play()
+    return turns / took
+
+
+def asked(process: subprocess.Popen[str], options: str) -> int:
+    """Have the referee play a random game; how many turns it had but for skips."""
+    turns, request = -1, f"new {options}\n"
+    while process.stdin and process.stdout:
+        process.stdin.write(request)
+        process.stdin.flush()
+        if not process.stdout.readline().startswith("="):
+            break
+        turns, request = turns + 1, "random\n"
+    return turns
+
+
+def computed(options: str, rng: Random) -> int:
+    """Play a random game by the rules alone; how many turns it had but for skips."""
+    rules = games.load("spiro")
+    state, turns = rules.new(**games.read_options(rules, options.split())), 0
+    while games.needs_dice(state):
+        state = state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed)))
+        move = state.random(rng)
+        turns += move != SKIP
+        state = state.play(move)
+    return turns
+
+
+def main() -> None:
+    """Measure everything; ``--quick`` measures less of it."""
+    quick = "--quick" in sys.argv[1:]
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        shell(folder / "shell", 4 if quick else 20)
+        by_mail(folder / "mail", 1 if quick else 3, 2 if quick else 5)
+        referee(folder, 0.6 if quick else 6)
+        sizes(folder / "sizes", 4 if quick else 20)
+
+
+if __name__ == "__main__":
+    main()

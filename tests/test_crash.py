@@ -1,0 +1,376 @@
+"""Whatever is killed, and whenever: what was promised has happened once, and nothing is half done."""
+
+import re
+import smtplib
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from email import message_from_bytes
+from email.message import EmailMessage
+from queue import SimpleQueue
+from random import Random
+from threading import Barrier
+from typing import NamedTuple
+
+import pytest
+
+import games
+from games import SKIP
+from pbm import letters
+from pbm.board import FIRST_MOVES, RESIGN, Board
+from pbm.settings import database, open_server
+from pbm.store import Store
+
+PLAYERS = ("alice", "bob", "carol")
+SERVER = "pbm@pbm.example"
+PBM = (sys.executable, "-m", "pbm")
+CLIENTS = 4
+ROUNDS = 20
+PATIENCE = 30
+TOO_LATE = re.compile("It is not your turn|That is meant as move|The game has ended")
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """The database of three users who have signed up, to look into; processes find it in their environment."""
+    monkeypatch.setenv("PBM_DB", str(tmp_path / "pbm.db"))
+    monkeypatch.setenv("PBM_ADDRESS", SERVER)
+    monkeypatch.delenv("PBM_TRANSPORT", raising=False)
+    for name in PLAYERS:
+        assert pbm("signup", name, password(name), address(name)).returncode == 0
+    with open_server().store as store:
+        yield store
+
+
+def pbm(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*PBM, *words], capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+
+def password(name: str) -> str:
+    return f"{name}-likes-games"
+
+
+def address(name: str) -> str:
+    return f"{name}@players.example"
+
+
+def played(store: Store, number: str = "101") -> Board:
+    """A board as it stands."""
+    with store.transaction(reading=True):
+        board = Board.load(store, "spiro", number)
+    assert board is not None
+    return board
+
+
+def some_move(board: Board, rng: Random) -> str:
+    """A legal move, as the board will list it."""
+    return board.state.parse(board.state.random(rng))
+
+
+def typed(board: Board) -> list[tuple[int, str, str]]:
+    """The turns that players made themselves."""
+    return [(number, turn.userid, turn.text) for number, turn in enumerate(board.turns, 1) if not turn.automatic]
+
+
+@contextmanager
+def serving() -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A mail server and its port; it is killed in the end, and must not have complained."""
+    log = database().with_name("log")
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(
+            [*PBM, "serve", "--listen=127.0.0.1:0"], stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
+        try:
+            yield process, int(process.stdout.readline().rpartition(":")[2])
+        finally:
+            process.kill()
+    assert log.read_text() == ""
+
+
+def send(smtp: smtplib.SMTP, name: str, subject: str, message_id: str, body: str = "") -> None:
+    """Mail a command; no error means that the server took it."""
+    message = EmailMessage()
+    message["From"], message["To"], message["Subject"], message["Message-ID"] = (
+        address(name),
+        SERVER,
+        subject,
+        message_id,
+    )
+    message.set_content(body)
+    smtp.send_message(message)
+
+
+def delivered() -> dict[tuple[str, str], list[str]]:
+    """The texts of all mails that have arrived, by what they answer or begin, and by the name of the reader."""
+    found = defaultdict(list)
+    for path in (database().parent / "mail").glob("*/new/*"):
+        message = message_from_bytes(path.read_bytes())
+        found[message["In-Reply-To"] or message["Message-ID"], message["To"].partition("@")[0]].append(
+            message.get_payload(decode=True).decode()
+        )
+    return found
+
+
+def thread(board: Board, name: str) -> str:
+    return f"<{letters.thread(board)}.{name}@pbm.example>"
+
+
+class Command(NamedTuple):
+    """A command, and what it has to cause."""
+
+    message_id: str
+    sender: str
+    subject: str
+    board: Board | None = None
+    turn: tuple[int, str, str] | None = None
+    readers: tuple[str, ...] = ()
+    is_refused: bool = False
+    removes: bool = False
+
+
+class Client:
+    """Plays both sides of boards of its own over a connection of its own, and keeps book of what was acknowledged."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.rng = Random(number)
+        self.store = Store(database())
+        self.done: list[Command] = []
+        self.unanswered: Command | None = None
+        self.active: list[str] = []
+        self.removed: set[str] = set()
+        self.turns: dict[str, list[tuple[int, str, str]]] = {}
+        self.mails: Counter[tuple[str, str]] = Counter()
+
+    def work(self, port: int, acknowledged: SimpleQueue[None], most: int) -> None:
+        """Mail the last command that was acknowledged once more, and then *most* others, first one that was not."""
+        with suppress(smtplib.SMTPServerDisconnected, ConnectionError), smtplib.SMTP("127.0.0.1", port) as smtp:
+            for command in self.done[-1:]:
+                self.mail(smtp, command)
+            for _ in range(most):
+                self.unanswered = self.unanswered or self.command()
+                self.mail(smtp, self.unanswered)
+                self.note(self.unanswered)
+                self.unanswered = None
+                acknowledged.put(None)
+
+    def mail(self, smtp: smtplib.SMTP, command: Command) -> None:
+        send(smtp, command.sender, command.subject, command.message_id, command.message_id)
+
+    def command(self) -> Command:
+        """A command on a board that is going on, or a new board."""
+        message_id = f"<{self.number}.{len(self.done)}@test.example>"
+        while self.active and self.rng.random() > 0.1:
+            number = self.rng.choice(self.active)
+            board = played(self.store, number)
+            if not board.is_over:
+                return self.command_on(board, message_id)
+            self.active.remove(number)
+        first, second = self.rng.sample(PLAYERS, 2)
+        options = "-small -pieces=2"
+        return Command(message_id, first, f"spiro challenge {options} {first} {second}", readers=(first, second))
+
+    def command_on(self, board: Board, message_id: str) -> Command:
+        """Mostly a move; now and then a resignation, in turn or not, or a move of a wrong number."""
+        chance, players, turn = self.rng.random(), board.players, board.turn or ""
+        number = len(board.turns) + 1
+        if chance < 0.06:
+            name = self.rng.choice(players)
+            subject = f"spiro resign {board.row.board} {name} {password(name)}"
+            if len(board.turns) < FIRST_MOVES:
+                return Command(message_id, name, subject, board, readers=players, removes=True)
+            if name == turn:
+                return Command(message_id, name, subject, board, (number, name, RESIGN), readers=players)
+            if board.queued:
+                return Command(message_id, name, subject, board, is_refused=True)
+            return Command(message_id, name, subject, board, readers=(name,))
+        move = some_move(board, self.rng)
+        subject = f"spiro move {board.row.board} {turn} {password(turn)} {move}"
+        if chance < 0.12:
+            return Command(message_id, turn, f"{subject}#{number + 1}", board, is_refused=True)
+        return Command(message_id, turn, f"{subject}#{number}", board, (number, turn, move), readers=players)
+
+    def note(self, command: Command) -> None:
+        """Keep book of a command that the server has taken."""
+        self.done.append(command)
+        board = command.board
+        if board is None:
+            rows = self.store.boards("spiro")
+            (number,) = (row.board for row in rows if row.comment == command.message_id)
+            board = played(self.store, number)
+            self.active.append(number)
+            self.turns[number] = []
+        if command.turn:
+            self.turns[board.row.board].append(command.turn)
+        if command.removes:
+            self.active.remove(board.row.board)
+            self.removed.add(board.row.board)
+        if command.is_refused:
+            self.mails[command.message_id, command.sender] += 1
+        self.mails.update((thread(board, reader), reader) for reader in command.readers)
+
+
+def test_a_killed_server_has_done_what_it_acknowledged_once_and_mails_it(store):
+    rng = Random(1)
+    clients = [Client(number) for number in range(CLIENTS)]
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        for _ in range(ROUNDS):
+            acknowledged = SimpleQueue()
+            with serving() as (_, port):
+                waited_for = rng.randrange(40)
+                most = rng.choice(
+                    (waited_for // CLIENTS + 1, 1000)
+                )  # after a few, the server is left to send its mails
+                working = [pool.submit(client.work, port, acknowledged, most) for client in clients]
+                for _ in range(waited_for):
+                    acknowledged.get(timeout=PATIENCE)
+                time.sleep(rng.uniform(0, 0.1))
+            for work in working:
+                work.result(PATIENCE)
+        with serving() as (_, port):
+            for client in clients:
+                client.work(port, SimpleQueue(), 1 if client.unanswered else 0)
+    assert not any(client.unanswered for client in clients)
+    assert pbm("outbox", "flush").returncode == 0
+    done = [command for client in clients for command in client.done]
+    assert len(done) > ROUNDS * 10
+
+    assert Counter(row["message_id"] for row in store.db["handled"].rows) == Counter(each.message_id for each in done)
+    challenges = [command for command in done if command.board is None]
+    assert sum(row["used"] for row in store.db["quotas"].rows) == len(challenges)
+    turns = {number: turns for client in clients for number, turns in client.turns.items()}
+    assert sorted(turns) == [str(101 + number) for number in range(len(challenges))]
+    removed = set().union(*(client.removed for client in clients))
+    assert {row["board"] for row in store.db["boards"].rows} == turns.keys() - removed
+    for number in turns.keys() - removed:
+        assert typed(played(store, number)) == turns[number]
+        check_replay(store, number)
+
+    assert store.mails() == []
+    mails = sum((client.mails for client in clients), Counter())
+    assert {key: len(texts) for key, texts in delivered().items()} == mails
+    assert not list((database().parent / "mail").glob("*/tmp/*"))
+
+
+def check_replay(store: Store, number: str) -> None:
+    """Whether a board's turns are legal, its dice those of its secret, and its row what follows from them."""
+    board = played(store, number)
+    for state, turn in zip(board.states, board.turns, strict=False):
+        assert turn.dice == (state.dice if games.needs_dice(state) else ())
+        assert turn.userid == board.player(state, state.turn)
+        if turn.text != RESIGN:
+            assert turn.automatic == state.must_skip == (turn.text == SKIP)
+            assert turn.automatic or state.parse(turn.text) == turn.text
+    row = board.row
+    assert (row.moves, row.turn, row.winner) == (len(board.turns), board.turn, board.winner)
+    assert (row.ended is not None) == board.is_over
+
+
+def test_a_killed_shell_command_has_done_all_or_nothing(store):
+    rng = Random(2)
+    start = time.monotonic()
+    pbm("spiro", "challenge", "alice", "bob")
+    usual = time.monotonic() - start
+    outcomes = set()
+    for attempt in range(60):
+        before, unwritten = played(store), written()
+        mover = before.turn or ""
+        move = some_move(before, rng)
+        command = [*PBM, "spiro", "move", "101", mover, password(mover), move]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            if attempt % 3:
+                while process.poll() is None and written() == unwritten:
+                    time.sleep(0.0001)
+                time.sleep(rng.uniform(0, 0.002))
+            else:
+                time.sleep(rng.uniform(0, usual))
+            process.kill()
+        board = played(store)
+        was_played = len(board.turns) > len(before.turns)
+        outcomes.add((was_played, process.returncode < 0))
+        assert typed(board) == typed(before) + [(len(before.turns) + 1, mover, move)] * was_played
+        check_replay(store, "101")
+        told = Counter(mail.userid for mail in store.mails())
+        moves = Counter(userid for _, userid, _ in typed(board))
+        assert told == {"alice": 1 + moves["bob"], "bob": 1 + moves["alice"]}
+    assert outcomes >= {(False, True), (True, True)}
+
+
+def written() -> tuple[int, int]:
+    """Changes as soon as a process begins to commit."""
+    log = database().with_name("pbm.db-wal").stat()
+    return log.st_size, log.st_mtime_ns
+
+
+def test_of_two_processes_that_move_at_once_one_wins(store):
+    rng = Random(3)
+    pbm("spiro", "challenge", "alice", "bob")
+    for moves in range(1, 11):
+        before = played(store)
+        mover = before.turn or ""
+        words = ["spiro", "move", "101", mover, password(mover)]
+        both = [
+            subprocess.Popen(
+                [*PBM, *words, f"{some_move(before, rng)}#{len(before.turns) + 1}"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(2)
+        ]
+        ends = sorted((each.communicate(timeout=PATIENCE)[1], each.returncode) for each in both)
+        assert ends[0] == ("", 0)
+        assert ends[1][1] == 1
+        assert TOO_LATE.match(ends[1][0])
+        assert len(typed(played(store))) == moves
+    check_replay(store, "101")
+    assert len(store.mails()) == 2 + 10
+
+
+def test_of_two_mails_that_move_at_once_one_wins(store):
+    rng = Random(4)
+    pbm("spiro", "challenge", "alice", "bob")
+    barrier = Barrier(2, timeout=PATIENCE)
+
+    def mail(smtp: smtplib.SMTP, name: str, subject: str, message_id: str) -> None:
+        barrier.wait()
+        send(smtp, name, subject, message_id)
+
+    movers = []
+    with (
+        serving() as (_, port),
+        smtplib.SMTP("127.0.0.1", port) as one,
+        smtplib.SMTP("127.0.0.1", port) as other,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        for moves in range(1, 11):
+            before = played(store)
+            mover = before.turn or ""
+            movers.append(mover)
+            command = f"spiro move 101 {mover} {password(mover)}"
+            sent = [
+                pool.submit(
+                    mail,
+                    smtp,
+                    mover,
+                    f"{command} {some_move(before, rng)}#{len(before.turns) + 1}",
+                    f"<{moves}.{number}@test.example>",
+                )
+                for number, smtp in enumerate((one, other))
+            ]
+            for each in sent:
+                each.result(PATIENCE)
+            assert len(typed(played(store))) == moves
+    check_replay(store, "101")
+    assert pbm("outbox", "flush").returncode == 0
+    refused = {key: texts for key, texts in delivered().items() if key[0].endswith("@test.example>")}
+    assert sorted((int(answered[1:].partition(".")[0]), name) for answered, name in refused) == [*enumerate(movers, 1)]
+    for text, *others in refused.values():
+        assert not others
+        assert TOO_LATE.match(text)
