@@ -238,6 +238,11 @@ class Turn:
             uses.extend((use, Progress(after, blots, left, jumps - 1, back)) for _, left in lefts)
         return uses
 
+    @property
+    def is_skipped(self) -> bool:
+        """Whether no piece can use any of the dice."""
+        return not any(self.uses(self.start, cell) for cell in dict.fromkeys(self.start.pieces))
+
     def legal(self) -> Legal:
         """The outcomes of all legal turns, each with one way to it; none if no die can be used.
 
@@ -321,17 +326,20 @@ class State(NamedTuple):
         """The turn that a player wrote, with every use of a die spelled out."""
         if self.result():
             raise Illegal("The game is over.")
-        turn = Turn(self)
-        legal = turn.legal()
-        if text.strip() == SKIP:
-            if legal:
-                raise Illegal(f"A turn is not skipped while a die can be used: {turn.completed({}, legal)} is legal.")
-            return SKIP
-        written = text.strip()
+        turn, written = Turn(self), text.strip()
+        if written == SKIP:
+            if turn.is_skipped:
+                return SKIP
+            example = turn.completed({}, turn.legal())
+            raise Illegal(f"A turn is not skipped while a die can be used: {example} is legal.")
         items = _read(written, self.board)
-        if not legal:
+        if turn.is_skipped:
             raise Illegal(f"None of the dice ({_listed(self.dice)}) can be used, so this turn is skipped: {SKIP}.")
         ways = _follow(turn, items)
+        if any(progress.dice for progress in ways):
+            legal = turn.legal()
+        else:  # a turn that uses every die is legal, and need not be compared with all the others
+            legal = {progress.outcome: (progress, uses) for progress, uses in ways.items()}
         readings: dict[object, str] = {}
         for progress in sorted(ways, key=lambda progress: progress.pips):
             if progress.outcome in legal:
@@ -381,9 +389,7 @@ class State(NamedTuple):
     @property
     def must_skip(self) -> bool:
         """Whether no piece can use any of the dice."""
-        turn = Turn(self)
-        cells = dict.fromkeys(turn.start.pieces)
-        return not self.result() and not any(turn.uses(turn.start, cell) for cell in cells)
+        return not self.result() and Turn(self).is_skipped
 
     def result(self) -> Result | None:
         """A side with no piece left, on the board or at home, has won."""

@@ -1,5 +1,6 @@
 """The programs `pbm`, and `spiro` and the other games, each of which is `pbm` with the name of the game in front."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ def main_of_game() -> None:
 
 def _leave(args: list[str]) -> None:
     """Run the shell. Whatever happens, the user gets a sentence and no traceback."""
+    gc.disable()  # most commands end before there is garbage; those that run on switch it on again
     from pbm import shell
 
     try:

@@ -1,5 +1,6 @@
 """Commands for whoever runs the server. They are for the shell alone; no mail can give them."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ admin = click.Group("pbm")
 
 def main(args: Sequence[str], *, as_json: bool) -> int:
     """Carry out an operator's command, and return the exit status."""
+    gc.enable()
     try:
         status: int | None = admin.main(list(args), prog_name="pbm", standalone_mode=False, obj=as_json)
     except click.NoSuchOption as why:
@@ -76,7 +78,7 @@ def serve(listen: str, *, lmtp: bool) -> None:
     host, colon, port = listen.rpartition(":")
     if not (colon and port.isdecimal() and int(port) < 65536):
         raise click.UsageError(f"--listen={listen} is not HOST:PORT.")
-    asyncio.run(server.serve(open_server, transport(), host.strip("[]"), int(port), lmtp=lmtp))
+    asyncio.run(server.serve(open_server(), transport(), host.strip("[]"), int(port), lmtp=lmtp))
 
 
 @admin.command()

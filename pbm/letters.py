@@ -49,25 +49,21 @@ def title(game: str) -> str:
 
 def of_board(
     point: Point,
-    *,
-    to: str | None,
+    *readers: str | None,
     kind: str = "Summary",
     notes: Iterable[str] = (),
     is_full: bool = False,
     is_new: bool = False,
-) -> Letter:
-    """The letter that shows a board, with *notes* about what has just happened.
+) -> list[Letter]:
+    """The letters that show a board to each of the readers, with *notes* about what has just happened.
 
     The list of moves has the last four rounds and all moves that the server made; the whole list when *is_full*.
     """
     board, row = point.board, point.board.row
     name = title(row.game)
-    parts = [
-        f"{kind}: {name} board {row.board}, {' against '.join(_sides(board))}"
-        + (f"\nOptions: {row.options}" if row.options else ""),
-        *notes,
-        _status(point),
-        *_queued(board, to),
+    heading = f"{kind}: {name} board {row.board}, {' against '.join(_sides(board))}"
+    before = [heading + (f"\nOptions: {row.options}" if row.options else ""), *notes, _status(point)]
+    after = [
         *_moves(point, is_full=is_full or point.is_over),
         picture(point),
         *_dice(board, is_new=is_new, is_over=point.is_over),
@@ -75,7 +71,19 @@ def of_board(
     ]
     turn = f" {point.turn}" if point.turn else ""
     subject = f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(row.comment)}"
-    return Letter(to, subject, "\n\n".join(parts), answer(point, to), data(point), thread(board), is_new)
+    shown = data(point)
+    return [
+        Letter(
+            to=to,
+            subject=subject,
+            body="\n\n".join([*before, *_queued(board, to), *after]),
+            answer=answer(point, to),
+            data=shown,
+            thread=thread(board),
+            begins_thread=is_new,
+        )
+        for to in readers
+    ]
 
 
 def note(text: str, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:

@@ -22,7 +22,7 @@ def show(session: Session, game: str, words: Sequence[str], reader: str | None =
         found, missing = [], []
         for word in words:
             try:
-                letter = letters.of_board(find_point(session, game, word), to=reader, is_full=True)
+                [letter] = letters.of_board(find_point(session, game, word), reader, is_full=True)
                 found.append(letter._replace(to=None))
             except Refused as why:
                 missing.append(str(why))
@@ -56,7 +56,7 @@ def preview(session: Session, game: str, options: Sequence[str], words: Sequence
             is_present = point.moves == len(point.board.turns)
             board, moves = point.board.until(point.moves), words[1:]
         point = _preview(board, moves, session.now(), is_present=is_present)
-        return session.answer(None, letters.of_board(point, to=None, kind="Preview", is_full=True))
+        return session.answer(None, *letters.of_board(point, None, kind="Preview", is_full=True))
 
 
 def games_table(session: Session, game: str, numbers: Sequence[str]) -> list[Letter]:

@@ -4,10 +4,11 @@ import hashlib
 import re
 from collections.abc import Mapping
 from email import message_from_bytes
+from email.charset import QP, Charset
 from email.errors import MessageError
 from email.header import decode_header, make_header
-from email.message import EmailMessage, Message
-from email.policy import SMTP
+from email.message import Message
+from email.policy import compat32
 from email.utils import format_datetime, getaddresses
 from typing import NamedTuple
 
@@ -19,6 +20,9 @@ from pbm.users import is_address
 
 MOST_BYTES = 1_000_000
 """The largest mail that is taken."""
+CRLF = compat32.clone(linesep="\r\n")  # several times as fast as the newer policies
+UTF_8 = Charset("utf-8")
+UTF_8.body_encoding = QP
 MOST_LINES = 200
 """How many lines of a comment are kept."""
 ON_THE_WAY = re.compile(rb"(?im)^(?:received|return-path|delivered-to):.*\r?\n(?:[ \t].*\r?\n)*")
@@ -103,19 +107,25 @@ def _answer(session: Session, mail: Incoming) -> None:
         session.queue(refusal(why, root, line, mail.comment))
 
 
-def compose(mail: Mail, server_address: str) -> EmailMessage:
+def compose(mail: Mail, server_address: str) -> bytes:
     """The message of a row of the outbox."""
-    message = EmailMessage(policy=SMTP)
-    message["From"] = server_address
-    message["To"] = mail.address
-    message["Subject"] = mail.subject
-    message["Date"] = format_datetime(mail.queued)
-    message["Message-ID"] = mail.message_id
+    message = Message()
+    fields = {
+        "From": server_address,
+        "To": mail.address or "",
+        "Subject": mail.subject,
+        "Date": format_datetime(mail.queued),
+        "Message-ID": mail.message_id,
+        "Auto-Submitted": "auto-generated" if mail.userid else "auto-replied",
+    }
     if mail.thread and mail.thread != mail.message_id:
-        message["In-Reply-To"] = message["References"] = mail.thread
-    message["Auto-Submitted"] = "auto-generated" if mail.userid else "auto-replied"
-    message.set_content(mail.text)
-    return message
+        fields |= {"In-Reply-To": mail.thread, "References": mail.thread}
+    for name, value in fields.items():
+        if not value.isprintable():
+            raise ValueError(f"{name}: {value!r} is no line of a header.")
+        message[name] = value
+    message.set_payload(mail.text, "us-ascii" if mail.text.isascii() else UTF_8)
+    return message.as_bytes(policy=CRLF)
 
 
 def _is_automatic(message: Message) -> bool:

@@ -5,20 +5,19 @@ import os
 import smtplib
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 from urllib.parse import quote, urlsplit
 
 from pbm.mail import compose
 from pbm.session import Server
 from pbm.store import Mail
 
-BATCH = 100
-"""How many mails are read at a time."""
 FIRST_DELAY = timedelta(minutes=5)
 """How long a mail waits for its second try; the wait doubles with each try."""
 LONGEST_DELAY = timedelta(hours=6)
@@ -37,6 +36,9 @@ class Undelivered(Exception):
 
 class Transport(ABC):
     """A way for mail to leave."""
+
+    batch = 1
+    """How many mails go out before it is noted that they have; more if a mail that is sent again does no harm."""
 
     @abstractmethod
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
@@ -57,6 +59,8 @@ class Transport(ABC):
 
 class Maildirs(Transport):
     """A maildir for each recipient below a folder, for any mail program to read."""
+
+    batch = 100
 
     def __init__(self, folder: Path, *, make: bool = False) -> None:
         """Write below *folder*, which has to be there or is *made*."""
@@ -150,38 +154,46 @@ def transport(setting: str) -> Transport:
     raise ValueError(f"PBM_TRANSPORT={setting} is not maildir:FOLDER, smtp://HOST:PORT or sendmail:/PATH.")
 
 
-def flush(server: Server, way: Transport) -> tuple[int, int]:
+def _at_once(work: Callable[[], Any]) -> Any:
+    return work()
+
+
+def flush(server: Server, way: Transport, in_turn: Callable[[Callable[[], Any]], Any] = _at_once) -> tuple[int, int]:
     """Send all mails that are due. Returns how many were sent and how many could not be.
 
-    Only one process sends at a time. One that is killed between sending a mail and noting it sends it again.
+    Only one process sends at a time; what needs the database is done *in_turn* with others that use it. A process that
+    is killed between sending mails and noting it sends them again.
     """
     sent = failed = 0
     with _only_one(server.store.path), way:
-        while mails := server.store.due_mails(server.now(), BATCH):
-            for mail in mails:
-                try:
-                    _send(server, way, mail)
-                    sent += 1
-                except Undelivered as problem:
-                    failed += 1
-                    _postpone(server, mail, problem)
+        while mails := in_turn(lambda: server.store.due_mails(server.now(), way.batch)):
+            tried = [(mail, _problem(server, way, mail)) for mail in mails]
+            in_turn(partial(_note, server, tried))
+            failed += sum(problem is not None for _, problem in tried)
+            sent += sum(problem is None for _, problem in tried)
     return sent, failed
 
 
-def _send(server: Server, way: Transport, mail: Mail) -> None:
-    message = compose(mail, server.address)
+def _problem(server: Server, way: Transport, mail: Mail) -> Undelivered | None:
+    """Send a mail; None, or why it could not be sent."""
     name = f"{int(mail.queued.timestamp())}.{sha256(mail.message_id.encode()).hexdigest()[:24]}.pbm"
-    way.send(bytes(message), server.address, mail.address or "", name)
-    with server.store.transaction():
-        server.store.remove_mail(mail)
+    try:
+        way.send(compose(mail, server.address), server.address, mail.address or "", name)
+    except Undelivered as problem:
+        return problem
+    return None
 
 
-def _postpone(server: Server, mail: Mail, problem: Undelivered) -> None:
-    delay = min(FIRST_DELAY * 2 ** min(mail.tries, 10), LONGEST_DELAY)
-    due = server.now() + delay
-    is_hopeless = problem.for_good or due > mail.queued + GIVEN_UP_AFTER
+def _note(server: Server, tried: Iterable[tuple[Mail, Undelivered | None]]) -> None:
+    """Forget the mails that were sent, and put off or give up the others."""
     with server.store.transaction():
-        server.store.postpone_mail(mail, None if is_hopeless else due, str(problem))
+        for mail, problem in tried:
+            if problem is None:
+                server.store.remove_mail(mail)
+                continue
+            due = server.now() + min(FIRST_DELAY * 2 ** min(mail.tries, 10), LONGEST_DELAY)
+            is_hopeless = problem.for_good or due > mail.queued + GIVEN_UP_AFTER
+            server.store.postpone_mail(mail, None if is_hopeless else due, str(problem))
 
 
 @contextmanager

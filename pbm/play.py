@@ -50,8 +50,7 @@ def challenge(session: Session, game: str, options: Sequence[str], players: tupl
         readers: list[str | None] = [*dict.fromkeys((first, second))]
         if session.sender is None or not {first, second} & session.store.userids_at(session.sender):
             readers.append(None)  # who starts a board for others wants to know its number
-        shown = (letters.of_board(board.present, to=to, kind="New", is_full=True, is_new=True) for to in readers)
-        return session.answer(None, *shown)
+        return session.answer(None, *letters.of_board(board.present, *readers, kind="New", is_full=True, is_new=True))
 
 
 def move(session: Session, game: str, number: str, text: str, *, userid: str, password: str) -> list[Letter]:
@@ -96,7 +95,7 @@ def _resign(session: Session, board: Board, name: str) -> list[Letter]:
         raise Refused(f"You resign already when your turn comes; this cancels it: {cancel}", point=board.present)
     session.store.queue(row.game, row.board, name, RESIGN)
     board.queued[name] = RESIGN
-    letter = letters.of_board(board.present, to=name)
+    [letter] = letters.of_board(board.present, name)
     return session.answer(name, letter._replace(subject=f"{title} Board {row.board} Resigned"))
 
 
@@ -106,7 +105,7 @@ def _unresign(session: Session, board: Board, name: str) -> list[Letter]:
     session.store.unqueue(board.row.game, board.row.board, name)
     del board.queued[name]
     note = "Your resignation is taken back."
-    return session.answer(name, letters.of_board(board.present, to=name, notes=[note]))
+    return session.answer(name, *letters.of_board(board.present, name, notes=[note]))
 
 
 def _played(session: Session, board: Board, name: str, text: str) -> list[Letter]:
@@ -115,7 +114,7 @@ def _played(session: Session, board: Board, name: str, text: str) -> list[Letter
     board.row = board.row._replace(comment=session.comment or None, commenter=name if session.comment else None)
     board.play(name, text, session.now())
     _go_on(session, board, before)
-    return session.answer(name, *(letters.of_board(board.present, to=to) for to in dict.fromkeys(board.players)))
+    return session.answer(name, *letters.of_board(board.present, *dict.fromkeys(board.players)))
 
 
 def _go_on(session: Session, board: Board, before: int) -> None:

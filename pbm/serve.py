@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope
@@ -62,21 +62,18 @@ class Handler:
         return "451 4.3.0 This could not be handled; please try again later"
 
 
-async def serve(open_server: Callable[[], Server], way: "Transport", host: str, port: int, *, lmtp: bool) -> None:
-    """Serve until the process is told to end. Receiving and sending have a database connection each."""
-    receiving, sending = open_server(), open_server()
+async def serve(server: Server, way: "Transport", host: str, port: int, *, lmtp: bool) -> None:
+    """Serve until the process is told to end."""
     loop = asyncio.get_running_loop()
     woken = asyncio.Event()
-    handler = Handler(receiving, woken.set, lmtp=lmtp)
+    handler = Handler(server, woken.set, lmtp=lmtp)
 
     def connection() -> SMTP:
         kind = LMTP if lmtp else SMTP
-        return kind(
-            handler, hostname=receiving.host, ident="pbm", data_size_limit=mail.MOST_BYTES, enable_SMTPUTF8=True
-        )
+        return kind(handler, hostname=server.host, ident="pbm", data_size_limit=mail.MOST_BYTES, enable_SMTPUTF8=True)
 
     listener = await loop.create_server(connection, host, port)
-    sender = loop.create_task(_send_all(sending, way, woken))
+    sender = loop.create_task(_send_all(handler, way, woken))
     ended = asyncio.Event()
     for sent in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sent, ended.set)
@@ -89,16 +86,19 @@ async def serve(open_server: Callable[[], Server], way: "Transport", host: str, 
     with suppress(asyncio.CancelledError):
         await sender
     handler.worker.shutdown()
-    receiving.store.close()
-    sending.store.close()
+    server.store.close()
 
 
-async def _send_all(server: Server, way: "Transport", woken: asyncio.Event) -> None:
-    """Send what is due whenever there may be something, for ever."""
+async def _send_all(handler: Handler, way: "Transport", woken: asyncio.Event) -> None:
+    """Send what is due whenever there may be something, for ever, taking turns with the mails that come in."""
+
+    def in_turn(work: Callable[[], Any]) -> Any:
+        return handler.worker.submit(work).result()
+
     while True:
         woken.clear()
         try:
-            await asyncio.to_thread(outbox.flush, server, way)
+            await asyncio.to_thread(outbox.flush, handler.server, way, in_turn)
         except Unusable as error:
             sys.stderr.write(f"{error}\n")
         with suppress(TimeoutError):

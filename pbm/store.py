@@ -8,6 +8,7 @@ replay games.
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,7 +20,9 @@ from sqlite_utils import Database, Migrations
 APPLICATION_ID = int.from_bytes(b"pbm1")
 """What SQLite's header calls the application that a file belongs to."""
 BUSY_SECONDS = 30
-"""How long a command waits for another one to finish writing."""
+"""How long a command waits for others to finish writing."""
+LOOK_AGAIN = 0.001
+"""How many seconds pass before it looks again whether they have."""
 
 SCHEMA = 1
 """The number of migrations below; a database knows how many it has seen."""
@@ -196,7 +199,7 @@ class Store:
             if not path.exists():  # the database holds addresses and hashes: nobody else may read it at any moment
                 os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
-            self.db = Database(connection)
+            self.db = Database(connection, execute_plugins=False)  # to look for plugins takes longer than a move
             self._prepare()
         except (OSError, sqlite3.Error) as error:
             raise Unusable(f"The database {path} cannot be used: {_reason(error)}.") from error
@@ -239,12 +242,14 @@ class Store:
         One that is only *reading* sees one state of the database, and waits for nobody. Raises Unusable if the
         database is locked, full or damaged.
         """
-        if self._depth:
-            begin, commit, rollback = "SAVEPOINT inner", "RELEASE inner", "ROLLBACK TO inner"
-        else:  # lock, then read: a deferred BEGIN fails when two writers meet
-            begin, commit, rollback = "BEGIN" if reading else "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"
+        commit, rollback = ("RELEASE inner", "ROLLBACK TO inner") if self._depth else ("COMMIT", "ROLLBACK")
         try:
-            self.db.execute(begin)
+            if self._depth:
+                self.db.execute("SAVEPOINT inner")
+            elif reading:
+                self.db.execute("BEGIN")
+            else:
+                self._lock()
             self._depth += 1
             try:
                 yield
@@ -257,6 +262,26 @@ class Store:
                 self._depth -= 1
         except sqlite3.Error as error:
             raise Unusable(f"The database {self.path} cannot be used: {_reason(error)}.") from error
+
+    def _lock(self) -> None:
+        """Begin to write: lock, then read, because a deferred BEGIN fails when two writers meet.
+
+        SQLite itself looks ever more seldom while it waits, and a shell would starve beside a busy server.
+        """
+        end = time.monotonic() + BUSY_SECONDS
+        self.db.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    self.db.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                        raise
+                    time.sleep(LOOK_AGAIN)
+                else:
+                    return
+        finally:
+            self.db.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
 
     # Users and their addresses
 
