@@ -393,8 +393,9 @@ class State(NamedTuple):
 
     def result(self) -> Result | None:
         """A side with no piece left, on the board or at home, has won."""
+        standing = "".join(self.stacks)
         for side in (1 - self.turn, self.turn):
-            if not any(SIDES[side] in stack for stack in self.stacks):
+            if SIDES[side] not in standing:
                 return Result(side)
         return None
 
@@ -628,40 +629,54 @@ def draw(state: State, before: State | None = None) -> str:
     The picture shows no last move: *before* is not looked at.
     """
     layout = state.board
-    letters = "      " + "   ".join(chr(ord("a") + column) for column in range(layout.columns))
-    picture = [[" "] * 80 for _ in range(4 * layout.rows + 5)]
+    picture = [list(line) for line in _empty(layout)]
+    for place, stack in zip(layout.cells, state.stacks, strict=True):
+        if stack:
+            line, column = _piece(layout, place)
+            shown = stack if len(stack) <= 2 else stack[-1]
+            for height, piece in enumerate(shown):
+                _put(picture, line - height, column, piece)
+            if len(stack) > 2:
+                _put(picture, line - 1, column, str(len(stack)))
+    if state.dice and not state.result():
+        column = 39 if layout.rows == 4 else 52
+        _put(picture, 2, column, f"{SIDES[state.turn]} to move:")
+        for box, die in enumerate(state.dice):
+            lines = (".-----.", *(f"|{part}|" for part in _FACES[die - 1].split("|")), "`-----'")
+            for line, text in enumerate(lines):
+                _put(picture, line, column + 11 + 8 * box, text)
+    return "\n".join("".join(line).rstrip() for line in picture)
 
-    def put(line: int, column: int, text: str) -> None:
-        picture[line][column : column + len(text)] = text
 
-    put(0, 0, letters)
-    put(4 * layout.rows + 4, 0, letters)
+@lru_cache
+def _empty(layout: Board) -> tuple[str, ...]:
+    """The lines of the board without pieces, all of one length."""
+    picture = [[" "] * 78 for _ in range(4 * layout.rows + 5)]
+    letters = "   ".join(chr(ord("a") + column) for column in range(layout.columns))
+    _put(picture, 0, 6, letters)
+    _put(picture, 4 * layout.rows + 4, 6, letters)
     for cell, place in enumerate(layout.cells):
         middle, top = 6 + 4 * place.column, 3 + 4 * (layout.rows - 1 - place.row)
         left, right, level = (layout.is_open(cell, beyond) for beyond in place.neighbours)
         edge = top + 3 if place.points_up else top - 1
-        put(edge, middle - 4, "+ . . . +" if level else "+-------+")
+        _put(picture, edge, middle - 4, "+ . . . +" if level else "+-------+")
         for line in range(3):
             slant = line + 1 if place.points_up else 3 - line
-            put(top + line, middle - slant, "." if left else "/" if place.points_up else "\\")
-            put(top + line, middle + slant, "." if right else "\\" if place.points_up else "/")
-        stack = state.stacks[cell]
-        lower = top + 2 if place.points_up else top + 1
-        if len(stack) > 2:
-            put(lower - 1, middle, str(len(stack)))
-            put(lower, middle, stack[-1])
-        for height, piece in enumerate(stack if len(stack) <= 2 else ""):
-            put(lower - height, middle, piece)
+            _put(picture, top + line, middle - slant, "." if left else "/" if place.points_up else "\\")
+            _put(picture, top + line, middle + slant, "." if right else "\\" if place.points_up else "/")
     for row in range(layout.rows):
         middles = [6 + 4 * place.column for place in layout.cells if place.row == row]
         line = 4 + 4 * (layout.rows - 1 - row)
-        put(line, min(middles) - 4, str(row + 1))
-        put(line, max(middles) + 4, str(row + 1))
-    if state.dice and not state.result():
-        column = 39 if layout.rows == 4 else 52
-        put(2, column, f"{SIDES[state.turn]} to move:")
-        for box, die in enumerate(state.dice):
-            lines = (".-----.", *(f"|{part}|" for part in _FACES[die - 1].split("|")), "`-----'")
-            for line, text in enumerate(lines):
-                put(line, column + 11 + 8 * box, text)
-    return "\n".join("".join(line).rstrip() for line in picture)
+        _put(picture, line, min(middles) - 4, str(row + 1))
+        _put(picture, line, max(middles) + 4, str(row + 1))
+    return tuple(map("".join, picture))
+
+
+def _piece(layout: Board, place: _Cell) -> tuple[int, int]:
+    """Line and column of the lower piece on a cell."""
+    return 4 * (layout.rows - place.row) + (1 if place.points_up else 0), 6 + 4 * place.column
+
+
+def _put(picture: list[list[str]], line: int, column: int, text: str) -> None:
+    """Write over what is there."""
+    picture[line][column : column + len(text)] = text

@@ -72,10 +72,8 @@ class Maildirs(Transport):
         maildir = self.folder / quote(recipient, safe="@+=!~")
         written = maildir / "tmp" / name
         try:
-            if self.make:
-                self.folder.mkdir(mode=0o700, exist_ok=True)
-            for part in ("", "new", "cur", "tmp"):
-                (maildir / part).mkdir(mode=0o700, exist_ok=True)
+            if not written.parent.exists():
+                self._make(maildir)
             with written.open("wb") as file:
                 file.write(message.replace(b"\r\n", b"\n"))
                 file.flush()
@@ -84,6 +82,12 @@ class Maildirs(Transport):
             _sync_folder(maildir / "new")
         except OSError as error:
             raise Undelivered(f"{written}: {error.strerror}") from error
+
+    def _make(self, maildir: Path) -> None:
+        if self.make:
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+        for part in ("", "new", "cur", "tmp"):  # the last one shows that all are there
+            (maildir / part).mkdir(mode=0o700, exist_ok=True)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -158,15 +162,20 @@ def _at_once(work: Callable[[], Any]) -> Any:
     return work()
 
 
-def flush(server: Server, way: Transport, in_turn: Callable[[Callable[[], Any]], Any] = _at_once) -> tuple[int, int]:
-    """Send all mails that are due. Returns how many were sent and how many could not be.
+def flush(
+    server: Server,
+    way: Transport,
+    in_turn: Callable[[Callable[[], Any]], Any] = _at_once,
+    until: Callable[[], bool] = lambda: False,
+) -> tuple[int, int]:
+    """Send all mails that are due, or go on *until* told to end. Returns how many were sent and how many could not be.
 
     Only one process sends at a time; what needs the database is done *in_turn* with others that use it. A process that
     is killed between sending mails and noting it sends them again.
     """
     sent = failed = 0
     with _only_one(server.store.path), way:
-        while mails := in_turn(lambda: server.store.due_mails(server.now(), way.batch)):
+        while not until() and (mails := in_turn(lambda: server.store.due_mails(server.now(), way.batch))):
             tried = [(mail, _problem(server, way, mail)) for mail in mails]
             in_turn(partial(_note, server, tried))
             failed += sum(problem is not None for _, problem in tried)
@@ -181,6 +190,8 @@ def _problem(server: Server, way: Transport, mail: Mail) -> Undelivered | None:
         way.send(compose(mail, server.address), server.address, mail.address or "", name)
     except Undelivered as problem:
         return problem
+    except ValueError as error:
+        return Undelivered(str(error), for_good=True)
     return None
 
 

@@ -5,7 +5,6 @@ import signal
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from aiosmtpd.lmtp import LMTP
@@ -73,8 +72,8 @@ async def serve(server: Server, way: "Transport", host: str, port: int, *, lmtp:
         return kind(handler, hostname=server.host, ident="pbm", data_size_limit=mail.MOST_BYTES, enable_SMTPUTF8=True)
 
     listener = await loop.create_server(connection, host, port)
-    sender = loop.create_task(_send_all(handler, way, woken))
     ended = asyncio.Event()
+    sender = loop.create_task(_send_all(handler, way, woken, ended))
     for sent in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sent, ended.set)
     name, number, *_ = listener.sockets[0].getsockname()
@@ -82,24 +81,26 @@ async def serve(server: Server, way: "Transport", host: str, port: int, *, lmtp:
     sys.stdout.flush()
     await ended.wait()
     listener.close()
-    sender.cancel()
-    with suppress(asyncio.CancelledError):
-        await sender
+    woken.set()
+    await sender
     handler.worker.shutdown()
     server.store.close()
 
 
-async def _send_all(handler: Handler, way: "Transport", woken: asyncio.Event) -> None:
-    """Send what is due whenever there may be something, for ever, taking turns with the mails that come in."""
+async def _send_all(handler: Handler, way: "Transport", woken: asyncio.Event, ended: asyncio.Event) -> None:
+    """Send what is due whenever there may be something, taking turns with the mails that come in, until the end."""
+    loop = asyncio.get_running_loop()
 
     def in_turn(work: Callable[[], Any]) -> Any:
         return handler.worker.submit(work).result()
 
-    while True:
+    while not ended.is_set():
         woken.clear()
         try:
-            await asyncio.to_thread(outbox.flush, handler.server, way, in_turn)
-        except Unusable as error:
-            sys.stderr.write(f"{error}\n")
-        with suppress(TimeoutError):
-            await asyncio.wait_for(woken.wait(), LOOK_AGAIN)
+            await asyncio.to_thread(outbox.flush, handler.server, way, in_turn, until=ended.is_set)
+        except Exception as error:  # a sender that ended would leave all mails lying
+            sys.stderr.write(f"Mails could not be sent: {type(error).__name__}: {error}\n")
+        timer = loop.call_later(LOOK_AGAIN, woken.set)
+        if not ended.is_set():
+            await woken.wait()
+        timer.cancel()

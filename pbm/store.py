@@ -371,11 +371,15 @@ class Store:
 
     def save_board(self, row: BoardRow, first: int, turns: Iterable[TurnRow]) -> None:
         """Store what has changed on a board: its row and its new turns, the first of which has that number."""
-        self.db.table("boards").update((row.game, row.board), _columns(row))
-        self.db.table("turns").insert_all(
-            {"game": row.game, "board": row.board, "number": number, **_columns(turn)}
-            for number, turn in enumerate(turns, first)
+        change = (
+            "UPDATE boards SET moves = ?, turn = ?, ended = ?, winner = ?, commenter = ?, comment = ? "
+            "WHERE game = ? AND board = ?"
         )
+        ended = row.ended and _text(row.ended)
+        values = [row.moves, row.turn, ended, row.winner, row.commenter, row.comment, row.game, row.board]
+        self.db.execute(change, values)
+        for number, turn in enumerate(turns, first):
+            self._insert("turns", {"game": row.game, "board": row.board, "number": number, **_columns(turn)})
 
     def remove_board(self, game: str, board: str) -> None:
         """Forget a board; its number is not given out again."""
@@ -409,7 +413,7 @@ class Store:
 
     def add_mail(self, mail: Mail) -> None:
         """Put a mail into the outbox."""
-        self.db.table("outbox").insert(_columns(mail))
+        self._insert("outbox", _columns(mail))
 
     def due_mails(self, now: datetime, limit: int) -> list[Mail]:
         """Mails that are to be sent by now, the oldest first."""
@@ -428,6 +432,11 @@ class Store:
         """Note that a mail could not be sent, and when it is to be tried again: never, if *due* is None."""
         query = "UPDATE outbox SET tries = tries + 1, due = ?, problem = ? WHERE id = ?"
         self.db.execute(query, [due and _text(due), problem, mail.id])
+
+    def _insert(self, table: str, columns: dict[str, object]) -> None:
+        """Insert a row: what sqlite-utils does, without its look at the schema first, for the tables that grow fast."""
+        places = ", ".join("?" * len(columns))
+        self.db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", [*columns.values()])
 
     def record(self, sender: str, message_id: str, outcome: str, now: datetime) -> bool:
         """Note that a message was handled; False, and nothing noted, if it was handled before."""

@@ -253,6 +253,29 @@ def test_the_server_ends_when_it_is_told_to(players):
         assert process.stderr.read() == b""
 
 
+def test_the_server_ends_at_once_whenever_it_is_told_to(players):
+    """Stopped at a different moment of its second each time; it has hung here when the moment was a bad one."""
+    for number in range(8):
+        with players.serving() as port:
+            converse(port, message(f"help {number}"))
+            time.sleep(number / 9)
+            begin = time.monotonic()
+        assert time.monotonic() - begin < 3
+
+
+def test_a_mail_that_cannot_be_composed_holds_up_no_other(players):
+    with sqlite3.connect(players.folder / "pbm.db") as db:
+        db.execute(
+            "INSERT INTO outbox (address, subject, text, message_id, queued, due, tries) "
+            "SELECT 'x@players.example', 'a' || char(10) || 'Bcc: y@players.example', '', '<x@y>', started, started, 0 "
+            "FROM boards"
+        )
+    with players.serving():
+        players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
+        assert "Last turn: e3:+" in inbox(players, "bob", 2)[-1]
+    assert "never" in players.run("outbox", "list").stdout
+
+
 def test_many_connections_at_once_are_all_served(players):
     answers = []
 
