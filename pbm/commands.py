@@ -176,7 +176,11 @@ def _passwords(tree: Root, tidied: Sequence[str]) -> list[str] | None:
     if node.wrong_number(others):
         return None
     given = list(zip((parameter.name or "" for parameter in node.params), others, strict=False))
-    if any(name == "board" and not look.is_board(word.partition("#")[0]) for name, word in given if word != "new"):
+    looks_right = {
+        "board": lambda word: look.is_board(word.partition("#")[0]) or word == "new",
+        "userid": users.is_userid,
+    }
+    if not all(looks_right[name](word) for name, word in given if name in looks_right):
         return None  # a word is missing or too much, and another one may be the password
     return [word for name, word in given if "password" in name]
 

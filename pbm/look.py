@@ -74,7 +74,8 @@ def games_table(session: Session, game: str, numbers: Sequence[str]) -> list[Let
         ]
         text = letters.table(lines) if rows else f"There are no boards of {letters.title(game)}."
         subject = f"List of {letters.title(game)} games"
-        data = {"boards": [_listed(row) for row in rows]}
+        boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
+        data = {"boards": [letters.data(board.present) for board in boards if board]}
         answer = f"{game} show {rows[0].board}" if rows else f"{game} challenge USERID1 USERID2"
         return session.answer(None, letters.note(text, subject=subject, answer=answer, data=data))
 
@@ -140,20 +141,6 @@ def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: b
         while board.turn is not None and not games.needs_dice(board.state) and board.state.must_skip:
             board.play(board.turn, SKIP, now, automatic=True)
     return board.present
-
-
-def _listed(row: BoardRow) -> dict[str, object]:
-    """A board in a list, as ``--json`` prints it."""
-    return {
-        "board": row.board,
-        "game": row.game,
-        "players": [row.first_player, row.second_player],
-        "options": row.options,
-        "turn": row.turn,
-        "winner": (row.winner or "draw") if row.ended else None,
-        "moves": row.moves,
-        "over": row.ended is not None,
-    }
 
 
 def find_row(session: Session, game: str, number: str) -> BoardRow:

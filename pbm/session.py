@@ -59,6 +59,8 @@ class Session(NamedTuple):
     """The text that goes with it."""
     message_id: str | None = None
     """The Message-ID of its mail, if that has a proper one."""
+    as_json: bool = False
+    """Whether the answer is for a program, which wants all of a board where a person wants a line."""
 
     @property
     def store(self) -> Store:

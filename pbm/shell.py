@@ -62,7 +62,7 @@ def main(args: Sequence[str]) -> int:
 
     def session() -> Session:
         text = _input().read() if comment == "-" else comment
-        return Session(open_server(), comment=text.strip("\r\n"))
+        return Session(open_server(), comment=text.strip("\r\n"), as_json=as_json)
 
     try:
         answers = commands.run(root, line, Front(session, prints=True, read_password=_read_password))

@@ -3,28 +3,14 @@
 import hashlib
 import re
 from collections.abc import Sequence
+from textwrap import fill
 
 import games
 from pbm import letters
 from pbm.letters import Letter
 from pbm.session import Refused, Session
 
-RESERVED = frozenset(
-    (
-        "accept",
-        "active",
-        "all",
-        "board",
-        "html",
-        "inactive",
-        "new",
-        "next",
-        "nobody",
-        "reject",
-        "standard",
-        "tournament",
-    )
-)
+RESERVED = frozenset("accept active all board html inactive new next nobody reject standard tournament".split())
 """Words of the command language that cannot be userids; nor can the names of games."""
 MOST_ADDRESSES = 5
 """How many addresses a user may have."""
@@ -33,7 +19,7 @@ MOST_ADDRESSES = 5
 def signup(session: Session, userid: str, password: str, addresses: Sequence[str]) -> list[Letter]:
     """Add a user."""
     name = userid.lower()
-    if not re.fullmatch(r"[a-z][a-z0-9._-]{1,15}", name, re.ASCII):
+    if not is_userid(name):
         raise Refused("A userid is 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter.")
     if name in RESERVED or games.exists(name):
         raise Refused(f"{name} is a word of the command language; please choose another userid.")
@@ -100,10 +86,15 @@ def _set_addresses(session: Session, name: str, addresses: Sequence[str], done: 
         if not session.store.take("confirmation", address, 1, session.now()):
             raise Refused(f"A confirmation mail has gone to {address} today already; another one can go tomorrow.")
         session.mail(address, _confirmation(name, token))
-    if session.sender in tokens:
+    if str(session.sender).lower() in map(str.lower, tokens):
         return []  # that address gets nothing but the confirmation mail before it has answered it
     asked = f" Mail will go to {' and '.join(tokens)} when the confirmation mail there is answered." if tokens else ""
     return session.answer(None, _settled(done + asked, "help tutorial", userid=name, addresses=chosen))
+
+
+def is_userid(word: str) -> bool:
+    """Whether a word can be a userid, in whatever case."""
+    return re.fullmatch(r"[a-z][a-z0-9._-]{1,15}", word.lower(), re.ASCII) is not None
 
 
 def is_address(text: str) -> bool:
@@ -125,7 +116,7 @@ def _digest(code: str) -> str:
 
 
 def _settled(text: str, answer: str, **data: object) -> Letter:
-    return letters.note(text, subject="pbm settings", answer=answer, data=data)
+    return letters.note(fill(text, letters.WIDTH), subject="pbm settings", answer=answer, data=data)
 
 
 def _confirmation(name: str, token: str) -> Letter:

@@ -121,6 +121,7 @@ def test_an_error_mail_quotes_what_was_sent_with_the_password_masked(pair):
         ("sprio move 101 alice alice-secret", "> sprio move PASSWORD PASSWORD PASSWORD"),
         ("spiro move alice alice-secret e3:4", "> spiro move PASSWORD PASSWORD PASSWORD"),
         ("spiro move alice alice-secret e3:4 e4", "> spiro move PASSWORD PASSWORD PASSWORD PASSWORD"),
+        ("spiro move 101 alice-secret-and-more alice e3:4", "> spiro move PASSWORD PASSWORD PASSWORD PASSWORD"),
         ("change password alice alice-secret", "> change password PASSWORD PASSWORD"),
         ("signup alice alice-secret", "> signup alice PASSWORD"),
     ],

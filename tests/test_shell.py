@@ -83,7 +83,7 @@ def test_json_shows_several_boards_as_a_list(board):
     shown = json.loads(board.run("spiro", "show", "101", "102", "--json").stdout)
     assert [one["board"] for one in shown["boards"]] == ["101", "102"]
     listed = json.loads(board.run("list", "spiro", "--json").stdout)
-    assert [one["players"] for one in listed["boards"]] == [["alice", "bob"], ["alice", "carol"]]
+    assert listed["boards"] == shown["boards"]
 
 
 @pytest.mark.parametrize(

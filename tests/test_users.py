@@ -36,6 +36,11 @@ def test_by_mail_nothing_but_a_question_goes_to_the_address_before_it_is_answere
     assert mail.thread is None  # the Message-ID of the sender is his own text, too
 
 
+def test_the_question_is_all_even_if_the_address_was_written_in_another_case(club):
+    assert club.say(f"signup dave dave-secret {STRANGER.upper()}", sender=STRANGER) == []
+    assert len(club.mails()) == 1
+
+
 def test_a_plain_reply_to_the_question_confirms_the_address(club):
     club.say("signup dave dave-secret", sender=STRANGER)
     club.say(f"Re: {club.mails()[0].subject}", sender=STRANGER)
