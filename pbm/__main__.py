@@ -33,6 +33,7 @@ def _leave(args: list[str]) -> None:
             raise
         sys.stderr.write(f"pbm has a fault here ({type(error).__name__}: {error}); PBM_DEBUG=1 shows where.\n")
         status = 1
+    gc.freeze()  # nor is it looked for at the end
     sys.exit(status)
 
 

@@ -1,7 +1,6 @@
 """Settings, all of them environment variables; the README lists them."""
 
 import os
-import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,7 @@ def database() -> Path:
 
 def address() -> str:
     """Where the server gets its mail: ``PBM_ADDRESS``, or else ``pbm@`` this host."""
-    return os.environ.get("PBM_ADDRESS") or f"pbm@{socket.gethostname()}"
+    return os.environ.get("PBM_ADDRESS") or f"pbm@{os.uname().nodename}"
 
 
 def transport() -> "Transport":
