@@ -155,6 +155,12 @@ class Game(Protocol[S]):
         """The board for a fixed-pitch font, in lines of at most 78 columns; moves since *before* are marked."""
 
 
+def quoted(text: object) -> str:
+    """What somebody wrote, in quotation marks and never longer than a few words, for a refusal."""
+    shown = repr(text)
+    return shown if len(shown) <= 32 else f"{shown[:28]}...{shown[0]}"
+
+
 def needs_dice(state: State) -> TypeGuard[DiceState]:
     """Whether dice are thrown for this turn, so that the position has `dice` and `roll`."""
     return state.dice_needed > 0
@@ -205,9 +211,9 @@ def read_options(game: Game[Any], words: Sequence[str]) -> dict[str, Value]:
         exact = [option for option in fits if option.name == name.lower()] or fits
         if not name or not exact:
             known = ", ".join(option.syntax for option in game.OPTIONS)
-            raise Illegal(f"There is no option {word!r}; this game has {known or 'none'}.")
+            raise Illegal(f"There is no option {quoted(word)}; this game has {known or 'none'}.")
         if len(exact) > 1:
-            raise Illegal(f"{word!r} can be {' or '.join(option.syntax for option in exact)}; write more of it.")
+            raise Illegal(f"{quoted(word)} can be {' or '.join(option.syntax for option in exact)}; write more of it.")
         if exact[0].name in given:
             raise Illegal(f"-{exact[0].name} is given twice.")
         given[exact[0].name] = exact[0].read(text if equals else None)

@@ -20,7 +20,7 @@ from operator import itemgetter
 from random import Random
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Result
+from games import SKIP, Illegal, Option, Result, quoted
 from games._board import Hexagon, bits, hexagon, union
 
 SIDES: tuple[str, str] = ("pink", "black")
@@ -141,22 +141,22 @@ class State(NamedTuple):
         """Raise Illegal unless a turn can have so many actions."""
         if self.actions == 1:
             if len(parts) > 1:
-                raise Illegal(f"The first turn of the game is one added stone; {_quoted(parts[1])} is one too many.")
+                raise Illegal(f"The first turn of the game is one added stone; {quoted(parts[1])} is one too many.")
         elif len(parts) < 2:
-            raise Illegal(f"A turn is two actions, such as +f6,-e3, and {_quoted(parts[0])} is only one.")
+            raise Illegal(f"A turn is two actions, such as +f6,-e3, and {quoted(parts[0])} is only one.")
         elif len(parts) > 2 and not self.removals:
-            raise Illegal(f"A turn of this game is two actions; {_quoted(parts[2])} would be a third one.")
+            raise Illegal(f"A turn of this game is two actions; {quoted(parts[2])} would be a third one.")
         elif len(parts) > 3:
-            raise Illegal(f"A turn is two actions and one of removals (-a1-a2); {_quoted(parts[3])} would be a fourth.")
+            raise Illegal(f"A turn is two actions and one of removals (-a1-a2); {quoted(parts[3])} would be a fourth.")
 
     def _check_kind(self, number: int, sign: str, stones: int, part: str) -> None:
         """Raise Illegal unless so many stones can be added or removed by the action of that number, from 0."""
         if number < 2 and stones > 1:
-            raise Illegal(f"{_quoted(part)} removes {stones} stones at once, which only a third action may do.")
+            raise Illegal(f"{quoted(part)} removes {stones} stones at once, which only a third action may do.")
         if number == 2 and sign == "+":
-            raise Illegal(f"A third action only removes stones, such as -a1 or -a1-a2; {_quoted(part)} adds one.")
+            raise Illegal(f"A third action only removes stones, such as -a1 or -a1-a2; {quoted(part)} adds one.")
         if number == 2 and stones > self.removals:
-            raise Illegal(f"A third action of this game removes up to {self.removals}; {_quoted(part)} has {stones}.")
+            raise Illegal(f"A third action of this game removes up to {self.removals}; {quoted(part)} has {stones}.")
 
     def _check(self, own: int, sign: str, cell: int) -> None:
         """Raise Illegal unless the mover, with these stones of his, can do that at the space."""
@@ -327,13 +327,13 @@ def _read(part: str, board: Hexagon) -> tuple[str, int]:
     """The sign and the spaces of an action that a player wrote."""
     if not _ACTION.fullmatch(part):
         raise Illegal(
-            f"Cannot read {_quoted(part)}; an action is a space with a sign, +f6 to add a stone or -e3 to remove one."
+            f"Cannot read {quoted(part)}; an action is a space with a sign, +f6 to add a stone or -e3 to remove one."
         )
     cells = 0
     for name in re.findall("[a-z][0-9]+", part.lower()):
         cell = _cell(name, board)
         if cells & cell:
-            raise Illegal(f"{_quoted(part)} names {name} twice; the spaces of a third action are all different.")
+            raise Illegal(f"{quoted(part)} names {name} twice; the spaces of a third action are all different.")
         cells |= cell
     return "-" if part.startswith("-") else "+", cells
 
@@ -343,18 +343,12 @@ def _cell(name: str, board: Hexagon) -> int:
         return board.bit[name]
     row = [other for other in board.bit if other[0] == name[:1]]
     where = f"row {name[0]} goes from {row[0]} to {row[-1]}" if row else f"its rows are a to {[*board.bit][-1][0]}"
-    raise Illegal(f"There is no space {_quoted(name)} on this board; {where}.")
+    raise Illegal(f"There is no space {quoted(name)} on this board; {where}.")
 
 
 def _sign(own: int, cell: int) -> str:
     """The sign of an action of the side with these stones at one of its open spaces."""
     return "-" if own & cell else "+"
-
-
-def _quoted(text: str) -> str:
-    """What a player wrote, or the beginning of it."""
-    quoted = repr(text[:31])
-    return quoted if len(quoted) <= 32 else f"{quoted[:28]}...{quoted[0]}"
 
 
 # Drawing

@@ -16,7 +16,7 @@ from itertools import combinations
 from random import Random
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Result, Value
+from games import SKIP, Illegal, Option, Result, Value, quoted
 
 SIDES: tuple[str, str] = ("X", "O")
 
@@ -435,17 +435,17 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     stacks = [""] * len(start.stacks)
     for name, stack in view["cells"].items():
         if name not in start.board.number:
-            raise Illegal(f"There is no cell {name!r} on this board.")
+            raise Illegal(f"There is no cell {quoted(name)} on this board.")
         if not isinstance(stack, str) or not re.fullmatch("X?O+|O?X+", stack):
             raise Illegal(
-                f"{stack!r} cannot stand on {name}: a stack has one colour, but for one piece under the others."
+                f"{quoted(stack)} cannot stand on {name}: a stack has one colour, but for one piece under the others."
             )
         cell = start.board.number[name]
         if any(cell == start.board.home(1 - side) and piece in stack for side, piece in enumerate(SIDES)):
-            raise Illegal(f"{stack!r} cannot stand on {name}, the home of the other side.")
+            raise Illegal(f"{quoted(stack)} cannot stand on {name}, the home of the other side.")
         stacks[cell] = stack
     if view.get("turn", SIDES[0]) not in SIDES:
-        raise Illegal(f"It cannot be the turn of {view['turn']!r}; the sides are X and O.")
+        raise Illegal(f"It cannot be the turn of {quoted(view['turn'])}; the sides are X and O.")
     turn = SIDES.index(view.get("turn", SIDES[0]))
     dice = tuple(view["dice"]) if isinstance(view.get("dice"), list) else ()
     is_first = tuple(stacks) == start.stacks and turn == 0 and (view.get("moves", 2) == 0 or len(dice) == 1)
@@ -490,15 +490,15 @@ def _read(text: str, layout: Board) -> Iterator[_Item]:
         match = _ITEM.fullmatch(part.lower())
         if not match:
             raise Illegal(
-                f"Cannot read {part[:40]!r}; write a cell and where its piece goes, such as f3-g1, f3:4, f3:+ or f3:x."
+                f"Cannot read {quoted(part)}; write a cell and where its piece goes, such as f3-g1, f3:4, f3:+ or f3:x."
             )
         name, times = match["cell"], int(match["times"] or 1)
         if not match["chain"]:
             raise Illegal(
-                f"{part[:40]!r} does not say where the piece goes: {name}-CELL, {name}:PIPS, {name}:+ or {name}:x."
+                f"{quoted(part)} does not say where the piece goes: {name}-CELL, {name}:PIPS, {name}:+ or {name}:x."
             )
         if not times:
-            raise Illegal(f"{part[:40]!r} moves no piece at all; the number in front of the x is 1 or more.")
+            raise Illegal(f"{quoted(part)} moves no piece at all; the number in front of the x is 1 or more.")
         links = tuple(_read_link(link, part, layout) for link in re.findall("[-:][^-:]+", match["chain"]))
         items.append((times, _Item(_read_cell(name, layout), links)))
     return (item for times, item in items for _ in range(times))
@@ -514,7 +514,9 @@ def _read_link(text: str, part: str, layout: Board) -> _Link:
         return _Link(text, jumps=False, pips=int(goal))
     if goal[0].isalpha() and mark == "-":
         return _Link(text, target=_read_cell(goal, layout))
-    raise Illegal(f"Cannot read {part[:40]!r}; a cell comes after a hyphen (-c6), a number of pips after a colon (:4).")
+    raise Illegal(
+        f"Cannot read {quoted(part)}; a cell comes after a hyphen (-c6), a number of pips after a colon (:4)."
+    )
 
 
 def _read_cell(name: str, layout: Board) -> int:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from games import SKIP, Illegal, Option, Options, Result, Value
+from games import SKIP, Illegal, Option, Options, Result, Value, quoted
 from games._board import Square, bits, square, union
 
 SIDES: tuple[str, str] = ("black", "white")
@@ -431,7 +431,7 @@ def _follow(state: State, text: str) -> tuple[str, State]:
     if state.is_last_turn and len(parts) > left:
         raise Illegal(f"That drops {len(parts)} pieces, and your reserve has {left}.")
     if not state.is_last_turn and len(parts) > 2:
-        raise Illegal(f"A turn is one drop and at most one sowing; leave out {_short(','.join(parts[2:]))}.")
+        raise Illegal(f"A turn is one drop and at most one sowing; leave out {quoted(','.join(parts[2:]))}.")
     turn, items = state.begin(), []
     for part in parts:
         turn, item = _follow_item(state, turn, part)
@@ -454,10 +454,10 @@ def _follow_pie(state: State, text: str) -> tuple[str, State]:
     if state.komi is None:
         match = re.fullmatch("komi=([+-]?[0-9]{1,5})", text)
         if not match:
-            raise Illegal(f"The first turn names the komi, a whole number: write komi=3, say, and not {_short(text)}.")
+            raise Illegal(f"The first turn names the komi, a whole number: write komi=3, say, and not {quoted(text)}.")
         return f"komi={int(match[1])}", state._replace(komi=int(match[1]), turn=1)
     if text not in SIDES:
-        raise Illegal(f"The komi is {state.komi}; choose your side: write black or white, and not {_short(text)}.")
+        raise Illegal(f"The komi is {state.komi}; choose your side: write black or white, and not {quoted(text)}.")
     return text, state._replace(pie=False, turn=0, seats=(1, 0) if text == SIDES[0] else (0, 1))
 
 
@@ -465,7 +465,7 @@ def _follow_item(state: State, turn: Turn, part: str) -> tuple[Turn, str]:
     """What a turn has come to after one more drop or sowing, and the canonical form of that."""
     match = _ITEM.fullmatch(part)
     if not match:
-        raise Illegal(f"Cannot read {_short(part)}; write a drop such as f1 or f1:3, and a sowing such as d2@nnen.")
+        raise Illegal(f"Cannot read {quoted(part)}; write a drop such as f1 or f1:3, and a sowing such as d2@nnen.")
     name, digits, path = match.groups()
     point = _read_point(name, state.board)
     if path is None:
@@ -525,16 +525,12 @@ def _sowing_objection(state: State, turn: Turn, name: str, path: str) -> str:
 def _read_point(name: str, board: Square) -> int:
     if name not in board.bit:
         last = board.name[1 << board.size - 1][0]
-        raise Illegal(f"There is no point {_short(name)}; columns go from a to {last}, rows from 1 to {board.size}.")
+        raise Illegal(f"There is no point {quoted(name)}; columns go from a to {last}, rows from 1 to {board.size}.")
     return board.bit[name]
 
 
 def _drop_text(name: str, count: int) -> str:
     return name if count == 1 else f"{name}:{count}"
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 30 else f"{text[:30]}...")
 
 
 # Drawing

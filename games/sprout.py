@@ -15,7 +15,7 @@ from random import Random
 from textwrap import wrap
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Result
+from games import SKIP, Illegal, Option, Result, quoted
 from games._board import Graph, bits
 
 SIDES: tuple[str, str] = ("black", "white")
@@ -448,7 +448,7 @@ def _read(text: str) -> list[str]:
     for item in items:
         if not _ITEM.fullmatch(item):
             raise Illegal(
-                f"Cannot read {item[:12]!r}; write a cell for a stone and xCELL for a removal, such as c3,d5,xg7."
+                f"Cannot read {quoted(item)}; write a cell for a stone and xCELL for a removal, such as c3,d5,xg7."
             )
     return [item.lower() for item in items]
 
@@ -456,7 +456,7 @@ def _read(text: str) -> list[str]:
 def _read_cell(name: Any, board: Layout) -> int:
     """A cell of a position that is set up."""
     if not isinstance(name, str) or not _ITEM.fullmatch(name) or name[0] in "xX":
-        what = repr(name[:12]) if isinstance(name, str) else "that"
+        what = quoted(name) if isinstance(name, str) else "that"
         raise Illegal(f"A position has cells such as {board.first(board.all)}, and {what} is none.")
     return board.cell(name.lower())
 

@@ -17,7 +17,7 @@ from operator import itemgetter
 from random import Random
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Result
+from games import SKIP, Illegal, Option, Result, quoted
 from games._board import Square, bits, square, union
 
 SIDES: tuple[str, str] = ("white", "black")
@@ -247,8 +247,7 @@ class State(NamedTuple):
                     last = chr(ord("a") + size - 1)
                     raise Illegal(f"There is no point {name} on this board; columns go from a to {last}, "
                                   f"rows from 1 to {size}.")  # fmt: skip
-                shown = name if len(name) <= 24 else f"{name[:20]}..."
-                what = f"Cannot read {shown!r}" if name else "A point is missing"
+                what = f"Cannot read {quoted(name)}" if name else "A point is missing"
                 raise Illegal(f"{what}; write one point, such as c3, or several joined by commas: c3,d5.")
             if point in points:
                 raise Illegal(f"{name} is written twice; each point takes one stone.")
@@ -337,7 +336,7 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
         raise Illegal('A position has "cells", which are a stone for each occupied point.')
     for name, stone in cells.items():
         if name not in start.board.bit:
-            raise Illegal(f"There is no point {name[:24]!r} on this board.")
+            raise Illegal(f"There is no point {quoted(name)} on this board.")
         if stone not in STONES:
             raise Illegal(f"{name} can hold W or B, a white or a black stone, and nothing else.")
         stones[STONES.index(stone)] |= start.board.bit[name]

@@ -514,7 +514,7 @@ def test_every_order_of_a_balance_that_ends_with_the_founding_stone_is_the_same_
         ("4c", "Cannot read '4c'"),
         ("c\u0664", "Cannot read 'c\u0664'"),
         ("\u212a3", "Cannot read '\u212a3'"),
-        ("x" * 9999, f"Cannot read '{'x' * 20}...'"),
+        ("x" * 9999, f"Cannot read '{'x' * 27}...'"),
         ("c" + "1" * 9999, "Cannot read 'c1111"),
         ("\0", "Cannot read"),
     ],
