@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeGuard, Ty
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+_NAME = re.compile("[a-z][a-z0-9]*")
 SKIP = "--"
 """The move of a player who has none: then it is the only item of `State.moves`, and the server plays it."""
 
@@ -188,7 +189,7 @@ def load(name: str) -> Game[Any]:
 
 
 def _is_own(name: str) -> bool:
-    return re.fullmatch("[a-z][a-z0-9]*", name, re.ASCII) is not None and find_spec(f"{__name__}.{name}") is not None
+    return _NAME.fullmatch(name) is not None and find_spec(f"{__name__}.{name}") is not None
 
 
 @cache
@@ -196,7 +197,7 @@ def _entry_points() -> Mapping[str, "EntryPoint"]:
     """The games that other packages bring. Finding them is slow, and done only when no game here has the name."""
     from importlib.metadata import entry_points
 
-    return {entry.name: entry for entry in entry_points(group="pbm.games")}
+    return {entry.name: entry for entry in entry_points(group="pbm.games") if _NAME.fullmatch(entry.name)}
 
 
 def read_options(game: Game[Any], words: Sequence[str]) -> dict[str, Value]:

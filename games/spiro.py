@@ -261,13 +261,14 @@ class Turn:
         return legal
 
     def completed(self, ways: Ways, legal: Legal) -> str:
-        """A legal turn that goes on from one of these ways if any does, or else another legal turn."""
+        """A turn of the most pips, which goes on from one of these ways if any does."""
+        fewest = min(progress.pips for progress, _ in legal.values())
         while ways:
             for progress, uses in ways.items():
-                if progress.outcome in legal:
+                if progress.pips == fewest:
                     return _text(uses, self.board)
             ways = self._one_die_more(ways)
-        return _text(next(iter(legal.values()))[1], self.board)
+        return next(_text(uses, self.board) for progress, uses in legal.values() if progress.pips == fewest)
 
     def _one_die_more(self, ways: Ways) -> Ways:
         """All ways that go on from these with one more use of a die."""

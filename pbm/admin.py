@@ -18,6 +18,26 @@ from pbm.terminal import fail, say
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
 """What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
 
+REFEREE = """Answer requests about a game, a line each, on standard input; for robots and tests.
+
+\b
+new [OPTIONS]    begin a game; the options are those of the challenge
+dice 4 4         set the dice of the player to move
+seed N           make dice and random moves repeat
+play MOVE        play a move
+random           play a legal move chosen at random
+undo             back to before the last move that was asked for
+moves [MOST]     count the legal moves, and list as many as MOST (100)
+state            the position in JSON
+position JSON    set up a position, as `state` prints it
+board            the board as drawn
+quit             end
+
+Each answer is a line that begins with `= ` if it was done, and with `? ` and the reason if it was refused. `play` and
+`random` answer the move in canonical form; `moves` the number, which is + if there are more than were counted, and the
+moves; `board` the number of lines that follow it.
+"""
+
 admin = click.Group("pbm")
 
 
@@ -42,19 +62,10 @@ def help_on(name: str) -> str:
     return command.get_help(click.Context(command, info_name=name, parent=click.Context(admin, info_name="pbm")))
 
 
-@admin.command()
+@admin.command(help=REFEREE)
 @click.argument("game")
 def referee(game: str) -> int:
-    r"""Answer requests about a game, a line each, on standard input; for robots and tests.
-
-    \b
-    new [OPTIONS]    begin a game          play MOVE     play a move
-    dice 4 4         set the dice          random        play any legal move
-    seed N           make chance repeat    moves [MOST]  count and list the moves
-    position JSON    set up a position     undo          take back the last move
-    state            the position in JSON  board         the board as drawn
-    quit             end
-    """
+    """Answer requests about a game on standard input."""
     from pbm import referee as protocol
 
     if not games.exists(game.lower()):
@@ -78,7 +89,10 @@ def serve(listen: str, *, lmtp: bool) -> None:
     host, colon, port = listen.rpartition(":")
     if not (colon and port.isdecimal() and int(port) < 65536):
         raise click.UsageError(f"--listen={listen} is not HOST:PORT.")
-    asyncio.run(server.serve(open_server(), transport(), host.strip("[]"), int(port), lmtp=lmtp))
+    try:
+        asyncio.run(server.serve(open_server(), transport(), host.strip("[]"), int(port), lmtp=lmtp))
+    except OSError as why:
+        raise ValueError(f"The server cannot listen on {listen}: {why.strerror or why}.") from why
 
 
 @admin.command()

@@ -142,9 +142,14 @@ class Point(NamedTuple):
         return self.board.states[self.moves]
 
     @property
+    def is_present(self) -> bool:
+        """Whether no more turns were played."""
+        return self.moves == len(self.board.turns)
+
+    @property
     def is_over(self) -> bool:
         """Whether the game had ended then."""
-        return self.moves == len(self.board.turns) and self.board.is_over
+        return self.is_present and self.board.is_over
 
     @property
     def last_typed(self) -> int:

@@ -6,6 +6,7 @@ Each command is declared once, with its arguments and its help text; there is no
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
+from inspect import cleandoc
 from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 import click
@@ -45,14 +46,17 @@ class Line(click.Command):
         elif options:
             raise Refused(f"`{path(ctx)}` takes no option {options[0]}.")
         if wrong := self.wrong_number(others):
-            raise Misused(f"These are {wrong} words. The command is written:\n\n  {self.syntax(path(ctx))}")
+            raise Misused(f"{wrong}. The command is written:\n\n  {self.syntax(path(ctx))}")
         return super().parse_args(ctx, ["--", *others])
 
     def wrong_number(self, others: Sequence[str]) -> str:
-        """Whether so many words are too few or too many for the command; empty if they are right."""
-        least = sum(parameter.required for parameter in self.params)
+        """What is missing or too much among the words for the command; empty if their number is right."""
+        missing = [parameter for parameter in self.params[len(others) :] if parameter.required]
+        if missing:
+            names = [parameter.make_metavar(click.Context(self)) for parameter in missing]
+            return f"These are too few words: {' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
         most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
-        return "too few" if len(others) < least else "too many" if len(others) > most else ""
+        return f"These are too many words: {len(others)} instead of {most}" if len(others) > most else ""
 
     def syntax(self, name: str) -> str:
         """How the command is written; *name* is what stands in front of its words, such as ``spiro move``."""
@@ -91,7 +95,7 @@ class Group(click.Group):
             if isinstance(command, Group):
                 yield from command.explained(f"{prefix}{name} ")
             elif isinstance(command, Line):
-                yield Explained(f"{prefix}{name}", command.syntax(f"{prefix}{name}"), str(command.help))
+                yield Explained(f"{prefix}{name}", command.syntax(f"{prefix}{name}"), cleandoc(str(command.help)))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str, click.Command, list[str]]:
         """The command that the first word means. Raises Misused if it means none."""
@@ -138,7 +142,7 @@ def run(tree: Root, line: Sequence[str], front: "Front") -> Letters:
     """
     tidied = words.tidied(line, games.exists)
     if not tidied:
-        raise Misused("There is no command; `help` tells what there is.")
+        raise Misused("There is no command; a mail has it in the subject. `help` tells what there is.")
     try:
         answers: Letters = tree.main(tidied, prog_name="pbm", standalone_mode=False, obj=front)
     except click.UsageError as why:
@@ -159,9 +163,11 @@ def refusal(why: Refused, tree: Root, line: Sequence[str], body: str = "") -> Le
     if secrets is None:
         secrets = tidied[2:]
     quoted = [" ".join("PASSWORD" if word in secrets else word for part in line for word in part.split())]
-    quoted += words.masked(body, secrets).splitlines()
+    quoted += [words.masked(line, [*secrets, *_passwords_of_a_body_line(tree, line)]) for line in body.splitlines()]
     name = tidied[0].lower() if tidied and games.exists(tidied[0].lower()) else "pbm"
-    return letters.of_error(str(why), quoted, subject=why.subject, game=name, point=why.point, status=why.status)
+    return letters.of_error(
+        str(why), quoted, subject=why.subject, game=name, point=why.point, reader=why.reader, status=why.status
+    )
 
 
 def _passwords(tree: Root, tidied: Sequence[str]) -> list[str] | None:
@@ -183,6 +189,15 @@ def _passwords(tree: Root, tidied: Sequence[str]) -> list[str] | None:
     if not all(looks_right[name](word) for name, word in given if name in looks_right):
         return None  # a word is missing or too much, and another one may be the password
     return [word for name, word in given if "password" in name]
+
+
+def _passwords_of_a_body_line(tree: Root, line: str) -> list[str]:
+    """The passwords in a command that stands where it does not belong."""
+    tidied = words.tidied([line], games.exists)
+    if not tidied or not tree.get_command(click.Context(tree), words.command(tidied[0])):
+        return []
+    passwords = _passwords(tree, tidied)
+    return tidied[2:] if passwords is None else passwords
 
 
 class Front(NamedTuple):
@@ -239,7 +254,9 @@ root.add_command(change)
 @click.pass_obj
 def help_(front: Front, subjects: tuple[str, ...]) -> Letters:
     """Explain a subject: `commands`, `tutorial`, a game or a command."""
-    return _helped(front, *(subjects or [""]))
+    phrase = " ".join(subjects).lower()
+    is_command = any(phrase in {one.name, one.name.removeprefix("GAME ")} for one in root.explained())
+    return _helped(front, *([phrase] if is_command else subjects or [""]))
 
 
 @root.command()
@@ -293,7 +310,14 @@ def list_(session: Session, names: tuple[str, ...]) -> Letters:
 @BOARD
 @in_session
 def dice(session: Session, name: str, board: str) -> Letters:
-    """Check all dice of a finished board against the secret that they came from."""
+    """Check all dice of a finished board against the secret that they came from.
+
+    You can check them by yourself. The first mail about a board tells the SHA-256 of its secret, the last one the
+    secret, 32 bytes in hexadecimal. The dice of a turn come from the bytes of HMAC-SHA256(secret, "GAME BOARD TURN
+    BLOCK"), where TURN is how many moves were played before and BLOCK is 0, then 1 and so on if more are needed:
+    `spiro 101 0 0` for the first throw of Spiro board 101. Bytes of 252 and more are left out; of each other one, the
+    remainder of a division by 6, plus 1, is a die.
+    """
     return look.check_dice(session, name.lower(), board)
 
 
@@ -370,10 +394,11 @@ def games_(session: Session, game: str, boards: tuple[str, ...]) -> Letters:
 
 
 @game.command("help")
+@click.argument("command", default="")
 @click.pass_obj
-def help_of_game(front: Front, game: str) -> Letters:
-    """Explain the rules and the notation of the game."""
-    return _helped(front, game)
+def help_of_game(front: Front, game: str, command: str) -> Letters:
+    """Explain the rules and the notation of the game, or one of its commands."""
+    return _helped(front, command or game)
 
 
 def _helped(front: Front, *subjects: str) -> Letters:

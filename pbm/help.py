@@ -41,7 +41,9 @@ def _text(subject: str, commands: Iterable[Explained]) -> str:
     if games.exists(subject):
         return _of_game(subject)
     meant = words.command(subject)
-    found = [f"  {one.syntax}\n\n{_filled(one.text)}" for one in commands if meant in one.name.split()]
+    lines = list(commands)
+    exact = [one for one in lines if meant in {one.name, one.name.removeprefix("GAME ")}]
+    found = [f"  {one.syntax}\n\n{_filled(one.text)}" for one in exact or lines if exact or meant in one.name.split()]
     if not found:
         raise Refused(f"There is no help on {subject!r}; `help` lists the subjects.")
     return "\n\n\n".join(found)
@@ -50,7 +52,8 @@ def _text(subject: str, commands: Iterable[Explained]) -> str:
 def _all(commands: Iterable[Explained]) -> str:
     """All commands with the short of each."""
     short = ((one.syntax, _filled(one.text.partition(EMPTY_LINE)[0], letters.WIDTH - 4)) for one in commands)
-    return EMPTY_LINE.join([_read("grammar"), *(f"{syntax}\n{indent(text, '    ')}" for syntax, text in short)])
+    listed = (f"{syntax}\n{indent(text, '    ')}" for syntax, text in short)
+    return EMPTY_LINE.join([_read("grammar"), *listed, _read("operator")])
 
 
 def _filled(text: str, width: int = letters.WIDTH) -> str:
@@ -60,10 +63,9 @@ def _filled(text: str, width: int = letters.WIDTH) -> str:
 
 def _of_game(name: str) -> str:
     """The help file of a game; that of a game from another package stands beside its module."""
-    own = FOLDER / f"{name}.txt"
     module = games.load(name)
-    beside = Path(getattr(module, "__file__", "")).with_suffix(".txt")
-    for path in (own, beside):
+    beside = Path(getattr(module, "__file__", "")).with_name(f"{name}.txt")
+    for path in (FOLDER / f"{name}.txt", beside):
         if path.is_file():
             return path.read_text().rstrip()
     return (module.__doc__ or "").rstrip()

@@ -54,30 +54,34 @@ def of_board(
     notes: Iterable[str] = (),
     is_full: bool = False,
     is_new: bool = False,
+    command: str = "",
 ) -> list[Letter]:
     """The letters that show a board to each of the readers, with *notes* about what has just happened.
 
-    The list of moves has the last four rounds and all moves that the server made; the whole list when *is_full*.
+    They end with the *command* to answer with, or else with what the board suggests to each reader. The list of moves
+    has the last four rounds and all moves that the server made; it is the whole list when *is_full*.
     """
     board, row = point.board, point.board.row
     name = title(row.game)
-    heading = f"{kind}: {name} board {row.board}, {' against '.join(_sides(board))}"
+    when = "" if point.is_present else f" after {point.moves} of its {len(board.turns)} moves"
+    heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(_sides(board))}"
+    comment = row.comment if point.is_present else None
     before = [heading + (f"\nOptions: {row.options}" if row.options else ""), *notes, _status(point)]
     after = [
         *_moves(point, is_full=is_full or point.is_over),
         picture(point),
-        *_dice(board, is_new=is_new, is_over=point.is_over),
-        *_comment(row.commenter, row.comment),
+        *_dice(board, is_told=is_full, is_over=point.is_over),
+        *_comment(row.commenter, comment),
     ]
     turn = f" {point.turn}" if point.turn else ""
-    subject = f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(row.comment)}"
+    subject = f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}"
     shown = data(point)
     return [
         Letter(
             to=to,
             subject=subject,
             body="\n\n".join([*before, *_queued(board, to), *after]),
-            answer=answer(point, to),
+            answer=command or answer(point, to),
             data=shown,
             thread=thread(board),
             begins_thread=is_new,
@@ -98,7 +102,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str) -> Letter:
     letter = note(
         "\n\n".join([text, *_comment(leaver, comment)]),
         subject=f"{name} has been removed{_mark(comment)}",
-        answer=f"{board.row.game} challenge {' '.join(board.players)}",
+        answer=challenge(board, *board.players),
         data={"game": board.row.game, "removed": board.row.board},
     )
     return letter._replace(to=to, thread=thread(board))
@@ -111,15 +115,16 @@ def of_error(
     subject: str = "",
     game: str = "pbm",
     point: Point | None = None,
+    reader: str | None = None,
     status: int = 1,
 ) -> Letter:
     """The answer to a command that was refused: why, the board if it is known, and the command in quotation."""
-    parts = ["\n".join(_cropped(line) for line in why.splitlines())]
+    parts = ["\n".join(part for line in why.splitlines() for part in _wrapped(_cropped(line), breaks_words=False))]
     if point:
         subject = subject or f"{title(game)} Board {point.board.row.board} Error"
         parts += [_status(point), picture(point)]
     parts.append("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted))
-    how = answer(point, None) if point else f"{game} help" if game != "pbm" else "help commands"
+    how = answer(point, reader) if point else f"{game} help" if game != "pbm" else "help commands"
     name = game if game == "pbm" else title(game)
     return Letter(None, subject or f"{name} error", "\n\n".join(parts), how, {"error": why, "status": status})
 
@@ -136,13 +141,18 @@ def picture(point: Point) -> str:
 def answer(point: Point, to: str | None) -> str:
     """The command that the reader is most likely to answer with."""
     board, row = point.board, point.board.row
-    if point.is_over or row.board == "new":
-        options = f"{row.options} " if row.options else ""
-        players = ("USERID1", "USERID2") if row.board == "new" else reversed(board.players)
-        return f"{row.game} challenge {options}{' '.join(players)}"
-    if to and to != point.turn:
+    if row.board == "new":
+        return challenge(board, "USERID1", "USERID2")
+    if point.is_over:
+        return challenge(board, *reversed(board.players))
+    if not point.is_present or (to and to != point.turn):
         return f"{row.game} show {row.board}"
     return f"{row.game} move {row.board} {point.turn} PASSWORD <move>#{point.moves + 1}"
+
+
+def challenge(board: Board, first: str, second: str) -> str:
+    """The command that starts another board with the same options."""
+    return " ".join(filter(None, [board.row.game, "challenge", board.row.options, first, second]))
 
 
 def data(point: Point) -> dict[str, Any]:
@@ -230,14 +240,14 @@ def _turn_text(turn: TurnRow) -> str:
     return f"{turn.text} (Auto)" if turn.automatic else turn.text
 
 
-def _dice(board: Board, *, is_new: bool, is_over: bool) -> list[str]:
-    """How the dice can be checked: the promise in the first letter, and its proof in the last one."""
-    if not games.needs_dice(board.states[0]):
+def _dice(board: Board, *, is_told: bool, is_over: bool) -> list[str]:
+    """How the dice can be checked: the promise, in the first letter and wherever all is *told*, and then its proof."""
+    if not games.needs_dice(board.states[0]) or not board.row.secret:
         return []
-    if is_over and board.row.secret:
+    if is_over:
         how = f"The dice came from this secret; `dice {board.name}` checks every throw:"
         return [f"{how}\n{board.row.secret.hex()}"]
-    if is_new:
+    if is_told:
         promise = dice.commitment(board.row.secret)
         return [f"The dice come from a secret that the last mail will tell. Its SHA-256:\n{promise}"]
     return []
@@ -246,8 +256,13 @@ def _dice(board: Board, *, is_new: bool, is_over: bool) -> list[str]:
 def _comment(writer: str | None, comment: str | None) -> list[str]:
     if not comment:
         return []
-    lines = [part for line in comment.splitlines() for part in wrap(line, WIDTH) or [""]]
+    lines = [part for line in comment.splitlines() for part in _wrapped(line)]
     return ["\n".join([ASTERISKS, f"{writer or 'Challenger'} writes:", "", *lines])]
+
+
+def _wrapped(line: str, *, breaks_words: bool = True) -> list[str]:
+    """A line as lines that fit; one that fits already is left as it is."""
+    return [line] if len(line) <= WIDTH else wrap(line, WIDTH, break_on_hyphens=False, break_long_words=breaks_words)
 
 
 def _cropped(line: str) -> str:

@@ -53,10 +53,14 @@ def preview(session: Session, game: str, options: Sequence[str], words: Sequence
             point = find_point(session, game, words[0])
             if point.is_over and len(words) > 1:
                 raise Refused(f"The game has ended: {letters.status(point.board.row)}.")
-            is_present = point.moves == len(point.board.turns)
-            board, moves = point.board.until(point.moves), words[1:]
+            board, moves, is_present = point.board.until(point.moves), words[1:], point.is_present
+        mover, before = board.turn, len(board.turns)
         point = _preview(board, moves, session.now(), is_present=is_present)
-        return session.answer(None, *letters.of_board(point, None, kind="Preview", is_full=True))
+        command = "" if words[0].lower() == "new" else f"{game} show {board.row.board}"
+        if is_present and len(board.turns) > before:
+            command = f"{game} move {board.row.board} {mover} PASSWORD {board.turns[before].text}#{before + 1}"
+        shown = letters.of_board(point, None, kind="Preview", is_full=True, command=command)
+        return session.answer(None, *shown)
 
 
 def games_table(session: Session, game: str, numbers: Sequence[str]) -> list[Letter]:
@@ -137,7 +141,8 @@ def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: b
         try:
             board.play(board.turn, board.state.parse(word), now)
         except Illegal as why:
-            raise Refused(f"{word}: {why}", point=board.present) from why
+            which = f"{word}: " if len(words) > 1 else ""
+            raise Refused(f"{which}{why}", point=board.present) from why
         while board.turn is not None and not games.needs_dice(board.state) and board.state.must_skip:
             board.play(board.turn, SKIP, now, automatic=True)
     return board.present

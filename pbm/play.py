@@ -62,22 +62,24 @@ def move(session: Session, game: str, number: str, text: str, *, userid: str, pa
         if board.is_over:
             raise Refused(f"The game has ended: {letters.status(board.row)}.")
         if name not in board.players:
-            raise Refused(f"You do not play on this board; {' and '.join(board.players)} do.", point=here)
+            raise Refused(f"You do not play on this board; {' and '.join(board.players)} do.", point=here, reader=name)
         if text.lower() == "resign":
             return _resign(session, board, name)
         if text.lower() == "unresign":
             return _unresign(session, board, name)
         if name != board.turn:
-            raise Refused(f"It is not your turn; {board.turn} is to move.", point=here)
+            raise Refused(f"It is not your turn; {board.turn} is to move.", point=here, reader=name)
         move, mark, meant = text.rpartition("#")
         if not (mark and re.fullmatch("[0-9]{1,9}", meant, re.ASCII)):
             move = text
         elif int(meant) != here.moves + 1:
-            raise Refused(f"That is meant as move {int(meant)}, but it would be move {here.moves + 1}.", point=here)
+            raise Refused(
+                f"That is meant as move {int(meant)}, but it would be move {here.moves + 1}.", point=here, reader=name
+            )
         try:
             canonical = board.state.parse(SKIP if move.lower() == "pass" else move)
         except Illegal as why:
-            raise Refused(str(why), point=here) from why
+            raise Refused(str(why), point=here, reader=name) from why
         return _played(session, board, name, canonical)
 
 
@@ -92,7 +94,9 @@ def _resign(session: Session, board: Board, name: str) -> list[Letter]:
         return _played(session, board, name, RESIGN)
     if board.queued.get(name) == RESIGN:
         cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
-        raise Refused(f"You resign already when your turn comes; this cancels it: {cancel}", point=board.present)
+        raise Refused(
+            f"You resign already when your turn comes; this cancels it: {cancel}", point=board.present, reader=name
+        )
     session.store.queue(row.game, row.board, name, RESIGN)
     board.queued[name] = RESIGN
     [letter] = letters.of_board(board.present, name)
@@ -101,7 +105,7 @@ def _resign(session: Session, board: Board, name: str) -> list[Letter]:
 
 def _unresign(session: Session, board: Board, name: str) -> list[Letter]:
     if board.queued.get(name) != RESIGN:
-        raise Refused("There is no resignation of yours to take back.", point=board.present)
+        raise Refused("There is no resignation of yours to take back.", point=board.present, reader=name)
     session.store.unqueue(board.row.game, board.row.board, name)
     del board.queued[name]
     note = "Your resignation is taken back."

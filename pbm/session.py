@@ -22,11 +22,12 @@ class Refused(Exception):
     status = 1
     """The exit status of a shell command that was refused."""
 
-    def __init__(self, text: str, *, subject: str = "", point: Point | None = None) -> None:
-        """Say why; show a board where one is known and the user has signed for it."""
+    def __init__(self, text: str, *, subject: str = "", point: Point | None = None, reader: str | None = None) -> None:
+        """Say why; show a board where one is known, to the *reader* who has signed for it."""
         super().__init__(text)
         self.subject = subject
         self.point = point
+        self.reader = reader
 
 
 def _utc_now() -> datetime:

@@ -76,6 +76,10 @@ def main(args: Sequence[str]) -> int:
 
 def _read_password() -> str:
     """A password that is written as a hyphen."""
+    if not os.environ.get("PBM_PASSWORD") and sys.stdin.isatty():
+        from getpass import getpass
+
+        return getpass()
     return os.environ.get("PBM_PASSWORD") or _input().readline().rstrip("\r\n")
 
 

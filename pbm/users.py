@@ -58,14 +58,11 @@ def change_address(session: Session, userid: str, password: str, addresses: Sequ
         name = session.signed(userid, password)
         if not addresses and session.sender is None:
             raise Refused("In a shell there is no sender's address to take; write the new ones behind the password.")
-        notice = f"The addresses of {name} are being changed. Mail goes here until a new one is confirmed."
-        if any(address.confirmed for address in session.store.addresses(name)):
-            session.queue(_settled(notice, "help change address", userid=name)._replace(to=name))
         return _set_addresses(session, name, addresses, f"The addresses of {name} were changed.")
 
 
 def _set_addresses(session: Session, name: str, addresses: Sequence[str], done: str) -> list[Letter]:
-    """Give a user new addresses, and say that it is *done*.
+    """Give a user new addresses, and say that it is *done*, also to the addresses that he had.
 
     In a shell they are confirmed at once; by mail each gets a confirmation mail, which has to be answered first.
     """
@@ -75,21 +72,23 @@ def _set_addresses(session: Session, name: str, addresses: Sequence[str], done: 
     for address in chosen:
         if not is_address(address) or address.lower() == session.server.address.lower():
             raise Refused(f"{address!r} cannot be a player's mail address.")
-    confirmed = [address.address.lower() for address in session.store.addresses(name) if address.confirmed]
-    tokens = {} if session.sender is None else {
-        address: session.server.random_bytes(16).hex() for address in chosen if address.lower() not in confirmed
-    }  # fmt: skip
-    session.store.replace_addresses(
-        name, {address: _digest(tokens[address]) if address in tokens else None for address in chosen}, session.now()
-    )
+    old = {address.address.lower() for address in session.store.addresses(name) if address.confirmed}
+    asked = {address for address in chosen if address.lower() not in old and not session.in_shell}
+    tokens = {address: session.server.random_bytes(16).hex() for address in asked}
+    codes = {address: _digest(tokens[address]) if address in asked else None for address in chosen}
+    session.store.replace_addresses(name, codes, session.now())
     for address, token in tokens.items():
         if not session.store.take("confirmation", address, 1, session.now()):
             raise Refused(f"A confirmation mail has gone to {address} today already; another one can go tomorrow.")
         session.mail(address, _confirmation(name, token))
-    if str(session.sender).lower() in map(str.lower, tokens):
-        return []  # that address gets nothing but the confirmation mail before it has answered it
-    asked = f" Mail will go to {' and '.join(tokens)} when the confirmation mail there is answered." if tokens else ""
-    return session.answer(None, _settled(done + asked, "help tutorial", userid=name, addresses=chosen))
+    if asked:
+        done = f"{done} Mail will go to {' and '.join(sorted(asked))} when the confirmation mail there is answered."
+    letter = _settled(done, "help tutorial", userid=name, addresses=chosen)
+    for address in old:
+        session.mail(address, letter)
+    if str(session.sender).lower() in {*old, *map(str.lower, asked)}:
+        return []  # he has been told there; or gets nothing but the confirmation mail before he has answered it
+    return session.answer(None, letter)
 
 
 def is_userid(word: str) -> bool:
@@ -108,6 +107,8 @@ def _check_new_password(password: str) -> None:
         raise Refused("A password has 6 to 256 characters.")
     if password.startswith("-") or re.search(r"""[\s"':]""", password):
         raise Refused("A password has no blanks, quotes or colons in it, and does not start with a hyphen.")
+    if is_address(password):
+        raise Refused("That is a mail address; the password stands in front of it: signup USERID PASSWORD ADDRESS.")
 
 
 def _digest(code: str) -> str:

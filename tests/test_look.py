@@ -36,6 +36,24 @@ def test_the_answers_to_looking_go_to_whoever_asked_by_mail(pair):
     assert pair.mails()[-1].address == "stranger@players.example"
 
 
+def test_what_is_shown_of_the_past_ends_with_a_command_that_can_be_given_now(pair):
+    pair.move("alice", "e3:5", comment="Now you")
+    [past] = pair.say("spiro show 101#0")
+    assert "board 101 after 0 of its 1 moves" in past.body
+    assert past.answer == "spiro show 101"
+    assert "Now you" not in past.body
+    [tried] = pair.say("spiro preview 101 E2-C2-E4")
+    assert tried.answer == "spiro move 101 bob PASSWORD e2:2:4#2"
+    [tried] = pair.say("spiro preview 101#0 e3:+")
+    assert tried.answer == "spiro show 101"
+
+
+def test_the_promise_of_the_dice_is_shown_whenever_the_whole_board_is(pair):
+    promise = pair.mails("bob")[0].text.partition("SHA-256:\n")[2].split()[0]
+    assert promise in pair.text("spiro show 101")
+    assert promise in pair.text("spiro show 101#0")
+
+
 def test_games_is_a_table_of_boards_with_options_and_status(pair):
     pair.say("spiro challenge alice carol")
     pair.move("alice", "e3:5")

@@ -132,6 +132,24 @@ def test_of_a_line_that_is_not_understood_every_word_after_the_second_is_masked(
     assert "alice-secret" not in pair.mails()[-1].text
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "spiro move 101 alice alice-secret e3:5",
+        "spiro move alice alice-secret",
+        "Re: signup alice alice-secret",
+        "change password alice alice-secret new-secret",
+    ],
+)
+def test_a_command_in_the_body_where_it_does_not_belong_is_masked_too(pair, line):
+    send(pair, "", f"Hello,\n{line}\nThank you")
+    text = pair.mails()[-1].text
+    assert "a mail has it in the subject" in text
+    assert "secret" not in text
+    assert "> Hello," in text
+    assert "> Thank you" in text
+
+
 @pytest.mark.parametrize("subject", ["x" * 100_000, f"spiro show {'x' * 100_000}", f"spiro challenge {'x' * 9999} y"])
 def test_what_is_said_back_of_a_long_line_is_short(pair, subject):
     send(pair, subject)

@@ -79,7 +79,7 @@ def elsewhere(shell, tmp_path):
     info = site / "take-1.0.dist-info"
     info.mkdir(parents=True)
     (site / "take_game.py").write_text(MODULE)
-    (site / "take_game.txt").write_text("Take one stick or two.\n")
+    (site / "take.txt").write_text("Take one stick or two.\n")
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: take\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[pbm.games]\ntake = take_game\n")
     shell.environment["PYTHONPATH"] = os.pathsep.join([str(site), *sys.path])

@@ -1007,3 +1007,12 @@ def test_random_games_are_won_by_both_sides(small):
         won.add(view["winner"])
         assert view["scores"][view["winner"]] == 1
     assert won == {"X", "O"}
+
+
+def test_what_a_refusal_of_unused_pips_proposes_uses_them_all():
+    state = spiro.setup({"cells": {"e3": "X", "e2": "O"}, "turn": "X"}, small=True, pieces=1).roll((6, 6))
+    with pytest.raises(Illegal, match="e3:6 uses 6 of the 24 pips that can be used") as refused:
+        state.parse("e3:6")
+    proposed = re.search(r"must be; (\S+) does", str(refused.value))[1]
+    assert len(proposed.split(":")) - 1 == 4
+    assert state.parse(proposed) == proposed

@@ -104,7 +104,9 @@ def test_a_userid_that_cannot_be_one_is_refused(club, userid):
         club.say(f"signup {userid} good-secret")
 
 
-@pytest.mark.parametrize("password", ["short", "p" * 257, "with:colon", 'with"quote', "with'quote"])
+@pytest.mark.parametrize(
+    "password", ["forgot@players.example", "short", "p" * 257, "with:colon", 'with"quote', "with'quote"]
+)
 def test_a_password_that_cannot_be_one_is_refused(club, password):
     with pytest.raises(Refused):
         club.say(f"signup alice {password}")
@@ -157,13 +159,19 @@ def test_a_hash_with_weaker_parameters_is_renewed_when_the_password_is_given(clu
 def test_old_addresses_serve_until_a_new_one_is_confirmed_and_are_told(club):
     club.signed_up("alice", "bob")
     club.say("change address alice alice-secret new@players.example", sender="alice@players.example")
-    notice, question, reply = club.mails()
+    question, notice = club.mails()
     assert (notice.address, question.address) == ("alice@players.example", "new@players.example")
-    assert reply.address == "alice@players.example"
+    assert "when the confirmation mail there is answered" in " ".join(notice.text.split())
     club.say("spiro challenge alice bob")
     assert club.mails("alice")[-1].address == "alice@players.example"
     club.say(f"confirm-address {code(question)}", sender="new@players.example")
     assert [address.address for address in club.store.addresses("alice")] == ["new@players.example"]
+
+
+def test_a_change_by_mail_is_told_once_to_each_address(club):
+    club.say("signup alice alice-secret a@players.example b@players.example")
+    club.say("change address alice alice-secret b@players.example c@players.example", sender="A@players.example")
+    assert sorted(mail.address for mail in club.mails()) == [f"{name}@players.example" for name in "abc"]
 
 
 def test_a_user_with_several_addresses_gets_each_mail_at_all_of_them(club):
