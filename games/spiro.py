@@ -8,8 +8,10 @@ cell. A turn uses as many pips as can be used. A double counts four times, and a
 The rules in full, with the notation, are in help/spiro.txt.
 """
 
+import math
 import re
 from bisect import insort
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -134,6 +136,10 @@ class Use(NamedTuple):
     """The pips of a step, ``+`` for a jump, ``x`` for a step that bears off."""
 
 
+Outcome = tuple[tuple[int, ...], frozenset[int]]
+"""The mover's free pieces, and the cells from which a single enemy was sent home."""
+
+
 class Progress(NamedTuple):
     """How far a turn has come: all that can change before it ends. A piece under an enemy piece is not free."""
 
@@ -149,7 +155,7 @@ class Progress(NamedTuple):
     """Source and target of the jump that would undo an earlier one: it has to blot."""
 
     @property
-    def outcome(self) -> tuple[tuple[int, ...], frozenset[int]]:
+    def outcome(self) -> Outcome:
         """What distinguishes the positions that a turn can lead to."""
         return self.pieces, self.blots
 
@@ -162,8 +168,6 @@ class Progress(NamedTuple):
 Uses = tuple[Use, ...]
 Ways = dict[Progress, Uses]
 """What a turn can have come to, each with one order of uses that leads there."""
-Legal = dict[tuple[tuple[int, ...], frozenset[int]], tuple[Progress, Uses]]
-"""The outcomes of all legal turns, each with one way to it."""
 
 
 class Turn:
@@ -181,6 +185,7 @@ class Turn:
         dice = state.dice * 2 if self.is_double else state.dice
         cells = range(len(state.stacks))
         self.can_step = {die: [not self.step_objection(cell, die) for cell in cells] for die in dice}
+        self.has_pinned = any(self.side in stack[:-1] and stack[-1] == self.enemy for stack in state.stacks)
         self.start = Progress(tuple(free), frozenset(), dice, 2 if self.is_double else 1, None)
 
     def is_blocked(self, cell: int) -> bool:
@@ -243,7 +248,11 @@ class Turn:
         """Whether no piece can use any of the dice."""
         return not any(self.uses(self.start, cell) for cell in dict.fromkeys(self.start.pieces))
 
-    def legal(self) -> Legal:
+    def has_won(self, progress: Progress) -> bool:
+        """Whether the mover's last piece is off; a pinned one is still in the game."""
+        return not progress.pieces and not self.has_pinned
+
+    def legal(self) -> dict[Outcome, Uses]:
         """The outcomes of all legal turns, each with one way to it; none if no die can be used.
 
         Only ways with the greatest total of pips are legal, and those that bear off the player's last piece.
@@ -253,22 +262,40 @@ class Turn:
         while level := self._one_die_more(level):
             ways |= level
         fewest = min((progress.pips for progress in ways), default=0)
-        has_pinned = any(self.side in stack[:-1] and stack[-1] == self.enemy for stack in self.stacks)
-        wins = [] if has_pinned else [progress for progress in ways if not progress.pieces]
-        legal: Legal = {}
-        for progress in (*(some for some in ways if some.pips == fewest), *sorted(wins, key=lambda some: some.pips)):
-            legal.setdefault(progress.outcome, (progress, ways[progress]))
+        full = (progress for progress in ways if progress.pips == fewest)
+        wins = sorted((progress for progress in ways if self.has_won(progress)), key=lambda progress: progress.pips)
+        legal: dict[Outcome, Uses] = {}
+        for progress in (*full, *wins):
+            legal.setdefault(progress.outcome, ways[progress])
         return legal
 
-    def completed(self, ways: Ways, legal: Legal) -> str:
-        """A turn of the most pips, which goes on from one of these ways if any does."""
-        fewest = min(progress.pips for progress, _ in legal.values())
-        while ways:
-            for progress, uses in ways.items():
-                if progress.pips == fewest:
-                    return _text(uses, self.board)
-            ways = self._one_die_more(ways)
-        return next(_text(uses, self.board) for progress, uses in legal.values() if progress.pips == fewest)
+    def fullest(self, ways: Ways) -> tuple[int, Uses]:
+        """The fewest pips that can be left when one of these ways goes on, and a turn that leaves no more."""
+        fewest: float = math.inf
+        best: Uses = ()
+        seen = set(ways)
+        stack = list(ways.items())
+        while stack and fewest:
+            progress, uses = stack.pop()
+            if progress.pips < fewest:
+                fewest, best = progress.pips, uses
+            for after, longer in reversed(self._one_die_more({progress: uses}).items()):  # steps are tried first
+                if after not in seen:
+                    seen.add(after)
+                    stack.append((after, longer))
+        return int(fewest), best
+
+    def arrival(self, outcome: Outcome, pips_left: int) -> Uses | None:
+        """A way to an outcome that leaves no more than so many pips; None if there is none."""
+        level: Ways = {self.start: ()}
+        while level:
+            for progress, uses in level.items():
+                if progress.outcome == outcome and progress.pips <= pips_left:
+                    return uses
+            # a die moves one piece, so no way leads there that is off by more pieces than it has dice left
+            longer = self._one_die_more(level).items()
+            level = {some: uses for some, uses in longer if _displaced(some.pieces, outcome[0]) <= len(some.dice)}
+        return None
 
     def _one_die_more(self, ways: Ways) -> Ways:
         """All ways that go on from these with one more use of a die."""
@@ -328,41 +355,35 @@ class State(NamedTuple):
         if self.result():
             raise Illegal("The game is over.")
         turn, written = Turn(self), text.strip()
+        start: Ways = {turn.start: ()}
         if written == SKIP:
             if turn.is_skipped:
                 return SKIP
-            example = turn.completed({}, turn.legal())
+            example = _text(turn.fullest(start)[1], self.board)
             raise Illegal(f"A turn is not skipped while a die can be used: {example} is legal.")
         items = _read(written, self.board)
         if turn.is_skipped:
             raise Illegal(f"None of the dice ({_listed(self.dice)}) can be used, so this turn is skipped: {SKIP}.")
         ways = _follow(turn, items)
-        if any(progress.dice for progress in ways):
-            legal = turn.legal()
-        else:  # a turn that uses every die is legal, and need not be compared with all the others
-            legal = {progress.outcome: (progress, uses) for progress, uses in ways.items()}
-        readings: dict[object, str] = {}
-        for progress in sorted(ways, key=lambda progress: progress.pips):
-            if progress.outcome in legal:
-                full, uses = legal[progress.outcome]
-                as_written = progress.pips <= full.pips
-                readings.setdefault(progress.outcome, _text(ways[progress] if as_written else uses, self.board))
+        fewest, _ = turn.fullest(start)
+        readings = _readings(turn, ways, fewest)
         if not readings:
-            used = turn.start.pips - min(progress.pips for progress in ways)
-            most = turn.start.pips - min(progress.pips for progress, _ in legal.values())
+            used, most = (turn.start.pips - left for left in (min(some.pips for some in ways), fewest))
+            left, longer = turn.fullest(ways)
+            proposed = longer if left == fewest else turn.fullest(start)[1]
             raise Illegal(
                 f"{written[:80]} uses {used} of the {most} pips that can be used, and all of them must be; "
-                f"{turn.completed(ways, legal)} does."
+                f"{_text(proposed, self.board)} does."
             )
         if len(readings) > 1:
-            some = " or ".join(sorted(readings.values())[:6]) + (" or others" if len(readings) > 6 else "")
+            some = " or ".join(sorted(readings)[:6]) + (" or others" if len(readings) > 6 else "")
             raise Illegal(f"{written[:80]} can be {some}, which lead to different positions; write one of these.")
-        return next(iter(readings.values()))
+        return readings[0]
 
     def moves(self) -> Iterator[str]:
         """Every position that a legal turn leads to, as one way of writing that turn."""
         if not self.result():
-            yield from [_text(uses, self.board) for _, uses in Turn(self).legal().values()] or [SKIP]
+            yield from [_text(uses, self.board) for uses in Turn(self).legal().values()] or [SKIP]
 
     def random(self, rng: Random) -> str:
         """A legal turn; all positions that can be reached are equally likely."""
@@ -488,7 +509,7 @@ def _read(text: str, layout: Board) -> Iterator[_Item]:
     """The items of a turn in the order in which they are played, each as often as it is repeated."""
     items = []
     for part in map(str.strip, text.split(",")):
-        match = _ITEM.fullmatch(part.lower())
+        match = _ITEM.fullmatch(part.lower()) if part.isascii() else None  # there is a foreign letter that becomes k
         if not match:
             raise Illegal(
                 f"Cannot read {quoted(part)}; write a cell and where its piece goes, such as f3-g1, f3:4, f3:+ or f3:x."
@@ -562,6 +583,23 @@ def _by_link(turn: Turn, link: _Link, start: Progress, cell: int) -> dict[tuple[
                 done.setdefault((progress, at), uses)
         level = longer if link.steps else {}
     return done
+
+
+def _readings(turn: Turn, ways: Ways, fewest: int) -> list[str]:
+    """What these ways can mean, a text for each position: those that are legal turns, or come to what one comes to."""
+    readings: dict[Outcome, str] = {}
+    for progress in sorted(ways, key=lambda progress: progress.pips):
+        if progress.outcome not in readings:
+            is_legal = progress.pips == fewest or turn.has_won(progress)
+            uses = ways[progress] if is_legal else turn.arrival(progress.outcome, fewest)
+            if uses:
+                readings[progress.outcome] = _text(uses, turn.board)
+    return list(readings.values())
+
+
+def _displaced(pieces: tuple[int, ...], goal: tuple[int, ...]) -> int:
+    """How many pieces stand where none, or fewer, are to stand; those to be borne off are among them."""
+    return (Counter(pieces) - Counter(goal)).total()
 
 
 def _no_piece(turn: Turn, cell: int) -> str:

@@ -257,7 +257,7 @@ class State(NamedTuple):
 
     def parse(self, text: str) -> str:
         """The turn that a player wrote, in canonical form."""
-        return _follow(self, text.strip().lower())[0]
+        return _follow(self, text.strip().lower() if text.isascii() else text)[0]
 
     def moves(self) -> Iterator[str]:
         """All legal turns; of the last turns the shorter ones first."""
