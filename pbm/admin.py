@@ -95,20 +95,23 @@ def serve(listen: str, *, lmtp: bool) -> None:
         raise ValueError(f"The server cannot listen on {listen}: {why.strerror or why}.") from why
 
 
-@admin.command()
-def deliver() -> int:
+@admin.command(context_settings={"ignore_unknown_options": True})
+@click.argument("ignored", nargs=-1, type=click.UNPROCESSED, metavar="")
+def deliver(ignored: tuple[str, ...]) -> int:
     """Handle one mail from standard input, as mail servers pipe it to a program.
+
+    What they add to the command is ignored.
 
     The envelope is SENDER and RECIPIENT from the environment, or else the first Return-Path and Delivered-To. The exit
     status is 0 when the mail is handled, 75 when it has to come again, and 65 or 67 when it is too large or not for us.
     """
-    raw = sys.stdin.buffer.read(mail.MOST_BYTES + 1)
-    if len(raw) > mail.MOST_BYTES:
-        return fail("The mail is too large.", EX_DATAERR)
-    sender, recipient = mail.envelope(raw, os.environ)
-    if recipient is not None and not mail.is_ours(recipient, address()):
-        return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
     try:
+        raw = sys.stdin.buffer.read(mail.MOST_BYTES + 1)
+        if len(raw) > mail.MOST_BYTES:
+            return fail("The mail is too large.", EX_DATAERR)
+        sender, recipient = mail.envelope(raw, os.environ)
+        if recipient is not None and not mail.is_ours(recipient, address()):
+            return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
         mail.handle(open_server(), raw, sender)
     except Exception as why:  # whatever it is, the mail is kept and comes again
         return fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL)

@@ -4,9 +4,10 @@ Each command is declared once, with its arguments and its help text; there is no
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from inspect import cleandoc
+from itertools import zip_longest
 from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 import click
@@ -19,6 +20,10 @@ from pbm.help import Explained
 from pbm.letters import Letter
 from pbm.session import Refused, Session
 
+MOST_CHARACTERS = 10_000
+"""How long a line may be."""
+MOST_SUBJECTS = 10
+"""How many subjects are explained at a time."""
 Letters = list[Letter]
 P = ParamSpec("P")
 
@@ -140,7 +145,11 @@ def run(tree: Root, line: Sequence[str], front: "Front") -> Letters:
 
     Raises Refused, and Misused if it is no command.
     """
+    if sum(map(len, line)) > MOST_CHARACTERS:
+        raise Refused(f"A line has at most {MOST_CHARACTERS} characters.")
     tidied = words.tidied(line, games.exists)
+    if "--" in tidied[:2]:
+        raise Misused("There is no command `--`; `help commands` tells what there is.")
     if not tidied:
         raise Misused("There is no command; a mail has it in the subject. `help` tells what there is.")
     try:
@@ -159,15 +168,28 @@ def refusal(why: Refused, tree: Root, line: Sequence[str], body: str = "") -> Le
     Passwords are masked. Of a line that is not understood, that is every word but the first two.
     """
     tidied = words.tidied(line, games.exists)
-    secrets = _passwords(tree, tidied)
-    if secrets is None:
-        secrets = tidied[2:]
+    found = _passwords(tree, tidied)
+    secrets = [*why.secrets, *(tidied[2:] if found is None else found)]
+    reason = words.masked(str(why), (secret for secret in secrets if len(secret) >= users.SHORTEST_PASSWORD))
     quoted = [" ".join("PASSWORD" if word in secrets else word for part in line for word in part.split())]
     quoted += [words.masked(line, [*secrets, *_passwords_of_a_body_line(tree, line)]) for line in body.splitlines()]
     name = tidied[0].lower() if tidied and games.exists(tidied[0].lower()) else "pbm"
     return letters.of_error(
-        str(why), quoted, subject=why.subject, game=name, point=why.point, reader=why.reader, status=why.status
+        reason, quoted, subject=why.subject, game=name, point=why.point, reader=why.reader, status=why.status
     )
+
+
+def _names_board(word: str) -> bool:
+    return look.is_board(word.partition("#")[0]) or word == "new"
+
+
+LOOKS_RIGHT: Mapping[str, Callable[[str], bool]] = {
+    "board": _names_board,
+    "boards": _names_board,
+    "userid": users.is_userid,
+    "addresses": users.is_address,
+}
+"""What the words for some arguments look like; a line with other words is not understood."""
 
 
 def _passwords(tree: Root, tidied: Sequence[str]) -> list[str] | None:
@@ -181,12 +203,9 @@ def _passwords(tree: Root, tidied: Sequence[str]) -> list[str] | None:
     _, others = words.split(rest, node.begins_moves)
     if node.wrong_number(others):
         return None
-    given = list(zip((parameter.name or "" for parameter in node.params), others, strict=False))
-    looks_right = {
-        "board": lambda word: look.is_board(word.partition("#")[0]) or word == "new",
-        "userid": users.is_userid,
-    }
-    if not all(looks_right[name](word) for name, word in given if name in looks_right):
+    names = [parameter.name or "" for parameter in node.params]
+    given = list(zip_longest(names, others, fillvalue=names[-1] if names else ""))[: len(others)]
+    if not all(LOOKS_RIGHT[name](word) for name, word in given if name in LOOKS_RIGHT):
         return None  # a word is missing or too much, and another one may be the password
     return [word for name, word in given if "password" in name]
 
@@ -403,5 +422,6 @@ def help_of_game(front: Front, game: str, command: str) -> Letters:
 
 def _helped(front: Front, *subjects: str) -> Letters:
     """Help needs no database, but where its answer is a mail."""
-    answers = [helps.letter(subject.lower(), root.explained()) for subject in subjects]
+    once = list(dict.fromkeys(subject.lower() for subject in subjects))[:MOST_SUBJECTS]
+    answers = [helps.letter(subject, root.explained()) for subject in once]
     return answers if front.prints else front.session().answer(None, *answers)

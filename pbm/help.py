@@ -51,12 +51,12 @@ def _text(subject: str, commands: Iterable[Explained]) -> str:
 
 def _all(commands: Iterable[Explained]) -> str:
     """All commands with the short of each."""
-    short = ((one.syntax, _filled(one.text.partition(EMPTY_LINE)[0], letters.WIDTH - 4)) for one in commands)
+    short = ((one.syntax, _filled(one.text.partition(EMPTY_LINE)[0], words.WIDTH - 4)) for one in commands)
     listed = (f"{syntax}\n{indent(text, '    ')}" for syntax, text in short)
     return EMPTY_LINE.join([_read("grammar"), *listed, _read("operator")])
 
 
-def _filled(text: str, width: int = letters.WIDTH) -> str:
+def _filled(text: str, width: int = words.WIDTH) -> str:
     """A help text with its paragraphs broken into lines of that many columns."""
     return EMPTY_LINE.join(fill(paragraph, width) for paragraph in text.split(EMPTY_LINE))
 

@@ -9,9 +9,8 @@ import games
 from pbm import dice
 from pbm.board import RESIGN, Board, Point
 from pbm.store import BoardRow, TurnRow
+from pbm.words import WIDTH, wrapped
 
-WIDTH = 78
-"""Columns that a line of ours may have: what an 80-column screen shows of a mail, and of its quotation."""
 ASTERISKS = "*" * 60
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
@@ -119,7 +118,7 @@ def of_error(
     status: int = 1,
 ) -> Letter:
     """The answer to a command that was refused: why, the board if it is known, and the command in quotation."""
-    parts = ["\n".join(part for line in why.splitlines() for part in _wrapped(_cropped(line), breaks_words=False))]
+    parts = ["\n".join(part for line in why.splitlines() for part in wrapped(_cropped(line), breaks_words=False))]
     if point:
         subject = subject or f"{title(game)} Board {point.board.row.board} Error"
         parts += [_status(point), picture(point)]
@@ -135,7 +134,9 @@ def picture(point: Point) -> str:
     first = point.last_typed
     drawn = board.rules.draw(point.state, board.states[first])
     last = "; ".join(_turn_text(turn) for turn in board.turns[first : point.moves])
-    return f"{drawn}\n\nLast turn: {last}" if last else drawn
+    # a long turn is broken behind commas
+    named = "\n".join(wrap(f"Last turn: {last}".replace(",", ", "), WIDTH)).replace(", ", ",")
+    return f"{drawn}\n\n{named}" if last else drawn
 
 
 def answer(point: Point, to: str | None) -> str:
@@ -256,13 +257,7 @@ def _dice(board: Board, *, is_told: bool, is_over: bool) -> list[str]:
 def _comment(writer: str | None, comment: str | None) -> list[str]:
     if not comment:
         return []
-    lines = [part for line in comment.splitlines() for part in _wrapped(line)]
-    return ["\n".join([ASTERISKS, f"{writer or 'Challenger'} writes:", "", *lines])]
-
-
-def _wrapped(line: str, *, breaks_words: bool = True) -> list[str]:
-    """A line as lines that fit; one that fits already is left as it is."""
-    return [line] if len(line) <= WIDTH else wrap(line, WIDTH, break_on_hyphens=False, break_long_words=breaks_words)
+    return ["\n".join([ASTERISKS, f"{writer or 'Challenger'} writes:", "", comment])]
 
 
 def _cropped(line: str) -> str:

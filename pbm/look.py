@@ -12,15 +12,18 @@ from pbm.letters import Letter
 from pbm.session import Refused, Session
 from pbm.store import BoardRow
 
+MOST_BOARDS = 100
+"""How many boards a command may ask for."""
 LISTED_FOR = timedelta(days=14)
 """How long a list shows a board that is over."""
 
 
 def show(session: Session, game: str, words: Sequence[str], reader: str | None = None) -> list[Letter]:
     """Boards, each as it is or as it was after so many moves, as *reader* may see it."""
+    wanted = _not_too_many(words)
     with session.reading():
         found, missing = [], []
-        for word in words:
+        for word in wanted:
             try:
                 [letter] = letters.of_board(find_point(session, game, word), reader, is_full=True)
                 found.append(letter._replace(to=None))
@@ -65,9 +68,10 @@ def preview(session: Session, game: str, options: Sequence[str], words: Sequence
 
 def games_table(session: Session, game: str, numbers: Sequence[str]) -> list[Letter]:
     """A table of boards: those that are named, or all active ones and those that ended lately."""
+    wanted = _not_too_many(numbers)
     with session.reading():
         rows = (
-            [find_row(session, game, number) for number in numbers]
+            [find_row(session, game, number) for number in wanted]
             if numbers
             else session.store.boards(game, session.now() - LISTED_FOR)
         )
@@ -118,6 +122,14 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
     data = {"secret": secret.hex(), "sha256": dice.commitment(secret), "dice": [stored for stored, _ in throws]}
     subject = f"{letters.title(game)} Board {number} Dice"
     return session.answer(None, letters.note(text, subject=subject, answer=f"{game} show {number}", data=data))
+
+
+def _not_too_many(words: Sequence[str]) -> list[str]:
+    """The words, each once. Raises Refused if they are so many that the answer would be too much mail."""
+    once = list(dict.fromkeys(words))
+    if len(once) > MOST_BOARDS:
+        raise Refused(f"These are {len(once)} boards, which would be too much mail; name at most {MOST_BOARDS}.")
+    return once
 
 
 def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: bool) -> Point:

@@ -8,6 +8,7 @@ from email.charset import QP, Charset
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
+from email.parser import BytesHeaderParser
 from email.policy import compat32
 from email.utils import format_datetime, getaddresses
 from typing import NamedTuple
@@ -17,14 +18,15 @@ from pbm.commands import Front, refusal, root
 from pbm.session import Refused, Server, Session
 from pbm.store import Mail
 from pbm.users import is_address
+from pbm.words import clean, written
 
 MOST_BYTES = 1_000_000
 """The largest mail that is taken."""
 CRLF = compat32.clone(linesep="\r\n")  # several times as fast as the newer policies
 UTF_8 = Charset("utf-8")
 UTF_8.body_encoding = QP
-MOST_LINES = 200
-"""How many lines of a comment are kept."""
+MOST_HEADER = 20_000
+"""How many characters of a header field are read."""
 ON_THE_WAY = re.compile(rb"(?im)^(?:received|return-path|delivered-to):.*\r?\n(?:[ \t].*\r?\n)*")
 """Header fields that differ between two deliveries of one mail."""
 
@@ -44,16 +46,24 @@ class Incoming(NamedTuple):
 def read(raw: bytes, envelope_sender: str | None) -> Incoming:
     """Read a mail; the envelope's sender is empty for a bounce, and None if it is not known."""
     message = message_from_bytes(raw)
-    senders = [address for _, address in getaddresses([_header(message, "From")]) if is_address(address)]
-    if not message["From"] and is_address(envelope_sender or ""):
-        senders = [envelope_sender or ""]
+    fields = [
+        str(field) for field in message.get_all("From", [])
+    ]  # as they are: a name may be encoded to look like more
+    senders = [address for _, address in getaddresses(fields)] if fields else [envelope_sender or ""]
     return Incoming(
-        sender=senders[0] if len(senders) == 1 else None,
-        message_id=_header(message, "Message-ID") or f"sha256:{hashlib.sha256(ON_THE_WAY.sub(b'', raw)).hexdigest()}",
+        sender=senders[0] if len(senders) == len(fields or senders) == 1 and is_address(senders[0]) else None,
+        message_id=_header(message, "Message-ID") or _fingerprint(raw),
         subject=_header(message, "Subject"),
         comment=_comment(message),
         is_automatic=envelope_sender == "" or _is_automatic(message),
     )
+
+
+def _fingerprint(raw: bytes) -> str:
+    """What stands for the Message-ID of a mail that has none: its SHA-256, without what was added on its way."""
+    end = re.search(rb"\r?\n\r?\n", raw)
+    header, body = (raw[: end.start() + 2], raw[end.start() + 2 :]) if end else (raw, b"")
+    return f"sha256:{hashlib.sha256(ON_THE_WAY.sub(b'', header) + body).hexdigest()}"
 
 
 def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -61,7 +71,7 @@ def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, st
 
     The sender is empty for a bounce, which Postfix calls MAILER-DAEMON.
     """
-    message = message_from_bytes(raw)
+    message = BytesHeaderParser().parsebytes(raw)
     sender = environment.get("SENDER", message["Return-Path"])
     recipient = environment.get("RECIPIENT", message["Delivered-To"])
     if sender is not None:
@@ -85,7 +95,7 @@ def handle(server: Server, raw: bytes, envelope_sender: str | None) -> str:
     try:
         mail = read(raw, envelope_sender)
     except (RecursionError, MessageError, ValueError, LookupError):
-        mail = Incoming(None, f"sha256:{hashlib.sha256(raw).hexdigest()}", "", "", is_automatic=False)
+        mail = Incoming(None, _fingerprint(raw), "", "", is_automatic=False)
     sender = mail.sender or ""
     is_own = is_ours(sender, server.address)
     outcome = "automatic" if mail.is_automatic or is_own else "command" if sender else "unreadable"
@@ -137,18 +147,12 @@ def _is_automatic(message: Message) -> bool:
 
 def _header(message: Message, name: str) -> str:
     """A header field as one line of readable text; empty if it is missing."""
-    value = message[name]
+    value = str(message[name] or "")[:MOST_HEADER]
     try:
-        text = str(make_header(decode_header(value or "")))
+        text = str(make_header(decode_header(value)))
     except (MessageError, LookupError, ValueError):
-        text = str(value)
-    return " ".join(_clean(text).split())
-
-
-def _clean(text: str) -> str:
-    """A text that can be stored and shown: no control characters, and no halves of characters."""
-    text = text.encode("utf-8", "replace").decode()
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text.replace("\r\n", "\n"))
+        text = value
+    return " ".join(clean(text).split())
 
 
 def _comment(message: Message) -> str:
@@ -161,6 +165,5 @@ def _comment(message: Message) -> str:
         text = bytes(raw).decode(str(part.get_param("charset") or "utf-8"), "replace")
     except LookupError:
         text = bytes(raw).decode("utf-8", "replace")
-    own = re.split(r"(?m)^-- $", _clean(text), maxsplit=1)[0]
-    own = re.sub(r"(?m)(?:^[^\n>]*:\n+)?(?:^>.*\n?)+", "", own)
-    return "\n".join(own.strip().splitlines()[:MOST_LINES])
+    own = re.split(r"(?m)^-- $", clean(text), maxsplit=1)[0]
+    return written(re.sub(r"(?m)(?:^[^\n>]*:\n+)?(?:^>.*\n?)+", "", own).strip())

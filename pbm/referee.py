@@ -158,7 +158,7 @@ def replies(name: str, lines: Iterable[str]) -> Iterator[str]:
     """The reply to each request, until ``quit`` or the end of the lines. Raises LookupError at an unknown game."""
     referee = Referee(name)
     for line in lines:
-        if line.strip().lower() == "quit":
+        if line.lower().split()[:1] == ["quit"]:
             yield "= bye"
             return
         if line.strip() and not line.lstrip().startswith("#"):

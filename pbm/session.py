@@ -5,7 +5,7 @@ answer whoever gave it in a shell; all other letters are in the outbox by then.
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -22,12 +22,21 @@ class Refused(Exception):
     status = 1
     """The exit status of a shell command that was refused."""
 
-    def __init__(self, text: str, *, subject: str = "", point: Point | None = None, reader: str | None = None) -> None:
-        """Say why; show a board where one is known, to the *reader* who has signed for it."""
+    def __init__(
+        self,
+        text: str,
+        *,
+        subject: str = "",
+        point: Point | None = None,
+        reader: str | None = None,
+        secrets: Sequence[str] = (),
+    ) -> None:
+        """Say why; show a board where one is known, to the *reader* who has signed for it; do not say the *secrets*."""
         super().__init__(text)
         self.subject = subject
         self.point = point
         self.reader = reader
+        self.secrets = secrets
 
 
 def _utc_now() -> datetime:
@@ -91,7 +100,8 @@ class Session(NamedTuple):
         stored = self.store.password_of(name)
         passwords = self.server.passwords
         if not passwords.is_right(stored, password) or stored is None:
-            raise Refused("The userid or the password is wrong.")
+            # a userid that is none may be the password in the wrong place
+            raise Refused("The userid or the password is wrong.", secrets=() if stored else (userid,))
         if passwords.is_outdated(stored):
             self.store.set_password(name, passwords.hash(password))
         return name

@@ -7,7 +7,8 @@ from functools import cache
 from io import TextIOWrapper
 from typing import Any, NamedTuple, TextIO
 
-from pbm import commands
+import games
+from pbm import commands, words
 from pbm.commands import Front, refusal, root
 from pbm.session import Refused, Session
 from pbm.settings import open_server
@@ -42,18 +43,25 @@ def read(args: Iterable[str]) -> Arguments:
         else:
             line.append(arg)
     if wants_help:
-        line = ["help", *[word for word in line[:2] if not word.startswith("-")][-1:]]
+        named = [word.lower() for word in line if not word.startswith("-")]
+        first, *others = named or [""]
+        line = [
+            "help",
+            *(others[:1] or named if games.exists(first) else named[:2] if first == "change" else named[:1]),
+        ]
     return Arguments(line, as_json, comment)
 
 
 def main(args: Sequence[str]) -> int:
     """Carry out a command: 0 if it is done, 2 if it is no command, 1 if it was refused for another reason."""
     line, as_json, comment = read(args)
-    if line and line[0].lower() in ADMIN:
+    first = next((word.lower() for word in line if not word.startswith("-")), "")
+    if first in ADMIN:
         from pbm import admin
 
-        return admin.main([line[0].lower(), *line[1:]], as_json=as_json)
-    if line[:1] == ["help"] and len(line) == 2 and line[1].lower() in ADMIN:
+        at = [word.lower() for word in line].index(first)
+        return admin.main([first, *line[:at], *line[at + 1 :]], as_json=as_json)
+    if first == "help" and len(line) == 2 and line[1].lower() in ADMIN:
         from pbm import admin
 
         text = admin.help_on(line[1].lower())
@@ -62,7 +70,7 @@ def main(args: Sequence[str]) -> int:
 
     def session() -> Session:
         text = _input().read() if comment == "-" else comment
-        return Session(open_server(), comment=text.strip("\r\n"), as_json=as_json)
+        return Session(open_server(), comment=words.written(text), as_json=as_json)
 
     try:
         answers = commands.run(root, line, Front(session, prints=True, read_password=_read_password))

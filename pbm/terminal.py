@@ -18,6 +18,6 @@ def fail(text: str, status: int, *, as_json: bool = False, reason: str = "") -> 
     """Print why something was not done, for programs the *reason* alone, and return the exit status."""
     if as_json:
         say(text, {"error": reason or text, "status": status}, as_json=True)
-    else:
+    elif sys.stderr:  # a mail server may start us without one
         sys.stderr.write(f"{text}\n")
     return status

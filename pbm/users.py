@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from textwrap import fill
 
 import games
-from pbm import letters
+from pbm import letters, words
 from pbm.letters import Letter
 from pbm.session import Refused, Session
 
 RESERVED = frozenset("accept active all board html inactive new next nobody reject standard tournament".split())
 """Words of the command language that cannot be userids; nor can the names of games."""
+SHORTEST_PASSWORD = 6
+"""How many characters a password has at least."""
 MOST_ADDRESSES = 5
 """How many addresses a user may have."""
 
@@ -97,13 +99,14 @@ def is_userid(word: str) -> bool:
 
 
 def is_address(text: str) -> bool:
-    """Whether a text looks like a mail address: one @, a host, and no blanks, quotes, brackets or slashes."""
-    pattern = r"""[^\s@"'<>()\[\]\\,:;`|/]{1,64}@[a-z0-9][a-z0-9.-]*"""
-    return text.isascii() and len(text) <= 254 and re.fullmatch(pattern, text, re.IGNORECASE) is not None
+    """Whether a text is a mail address as nearly everybody has one: a plain local part, and a host by its name."""
+    host = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*"
+    pattern = rf"[a-z0-9.!#$%&'*+=?^_{{}}~-]{{1,64}}@{host}"
+    return len(text) <= 254 and re.fullmatch(pattern, text, re.IGNORECASE | re.ASCII) is not None
 
 
 def _check_new_password(password: str) -> None:
-    if not 6 <= len(password) <= 256:
+    if not SHORTEST_PASSWORD <= len(password) <= 256:
         raise Refused("A password has 6 to 256 characters.")
     if password.startswith("-") or re.search(r"""[\s"':]""", password):
         raise Refused("A password has no blanks, quotes or colons in it, and does not start with a hyphen.")
@@ -117,7 +120,7 @@ def _digest(code: str) -> str:
 
 
 def _settled(text: str, answer: str, **data: object) -> Letter:
-    return letters.note(fill(text, letters.WIDTH), subject="pbm settings", answer=answer, data=data)
+    return letters.note(fill(text, words.WIDTH), subject="pbm settings", answer=answer, data=data)
 
 
 def _confirmation(name: str, token: str) -> Letter:

@@ -6,9 +6,17 @@ are taken as they are: ``-e3,+f6`` is a move of Papagra, ``--`` is the pass. See
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from textwrap import wrap
 
 REPLIES = re.compile(r"(re|fwd?|aw|wg|sv|vs|antw|tr|rif|nag)(\[\d+\]|\^\d+)?:", re.IGNORECASE | re.ASCII)
 """What mail programs put in front of the subject that they answer or forward, and what our reminders begin with."""
+WIDTH = 78
+"""Columns that a line of ours may have: what an 80-column screen shows of a mail, and of its quotation."""
+MOST_LINES = 200
+"""How many lines of a comment are kept."""
+MOST_COMMENT = MOST_LINES * WIDTH
+"""How many characters of a comment are looked at."""
 FULL = {"challenge": "chall", "preview": "prev"}
 """Commands that may be shortened, down to these words."""
 SYNONYMS = {"board": "move", "mvoe": "move", "add": "signup"}
@@ -19,9 +27,10 @@ def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:
 
     Words may hold blanks, as those of a shell can. Options in front of the second word come behind it.
     """
-    words = [word for part in line for word in part.split() if word != "**"]
-    while words and (match := REPLIES.match(words[0])):
-        words[:1] = [rest] if (rest := words[0][match.end() :]) else []
+    text = " ".join(line).lstrip()
+    while match := REPLIES.match(text):
+        text = text[match.end() :].lstrip(" *")
+    words = [word for word in text.split() if word != "**"]
     if len(words) > 1 and words[0].lower() == "new" and is_game(words[1].lower()):
         del words[0]
     options: list[str] = []
@@ -58,6 +67,23 @@ def command(word: str) -> str:
         if full.startswith(word) and word.startswith(short):
             return full
     return SYNONYMS.get(word, word)
+
+
+def clean(text: str) -> str:
+    """A text that can be stored and shown: no control characters but line ends and tabs, no halves of characters."""
+    text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)
+
+
+def written(text: str) -> str:
+    """What somebody wrote to others, as lines that can be stored, shown and mailed; the rest of a long text is cut."""
+    lines = (part for line in clean(text[:MOST_COMMENT]).splitlines() for part in wrapped(line))
+    return "\n".join(islice(lines, MOST_LINES)).strip("\n")
+
+
+def wrapped(line: str, *, breaks_words: bool = True) -> list[str]:
+    """A line as lines that fit; one that fits already is left as it is."""
+    return [line] if len(line) <= WIDTH else wrap(line, WIDTH, break_on_hyphens=False, break_long_words=breaks_words)
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:

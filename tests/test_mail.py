@@ -279,3 +279,53 @@ def test_every_mail_ends_with_a_command(pair):
     for row in pair.mails():
         last = row.text.splitlines()[-1]
         assert last.split()[0] in {"help", "spiro", "confirm-address"}, row.text
+
+
+@pytest.mark.parametrize(
+    ("field", "sender"),
+    [
+        ("=?utf-8?q?alice=40players=2Eexample=2C?= <eve@evil.example>", "eve@evil.example"),
+        ("=?utf-8?Q?J=C3=B6rg_=28Firma?= <hans@x.example>", "hans@x.example"),
+        ("o'brien@x.example", "o'brien@x.example"),
+        ("victim@z.example, attacker@[10.0.0.1]", None),
+        ("alice@players.example\nFrom: eve@evil.example", None),
+        ("alice@players.example,", "alice@players.example"),
+        ("", None),
+    ],
+)
+def test_the_sender_is_read_from_the_field_as_it_is_and_not_from_a_decoded_name(field, sender):
+    assert mail.read(f"From: {field}\nSubject: help\n\n".encode(), None).sender == sender
+
+
+def test_a_line_in_the_body_that_looks_like_a_header_field_makes_another_mail(pair):
+    for line in ("yes", "no\r\nReceived: maybe"):
+        raw = f"From: {ALICE}\r\nSubject: spiro games\r\n\r\nhello\r\nReceived: {line}\r\n".encode()
+        assert handle(pair.server, raw, None) == "command"
+
+
+def test_one_mail_causes_only_so_many(pair):
+    for subject in (f"spiro show {'101 ' * 1000}", f"help {'spiro ' * 1000}", "spiro games " + "101 " * 1000):
+        before = len(pair.mails())
+        send(pair, subject)
+        assert len(pair.mails()) == before + 1
+    send(pair, "spiro show " + " ".join(str(number) for number in range(101, 301)))
+    assert "too much mail" in pair.mails()[-1].text
+    send(pair, "spiro show " + "101 " * 100_000)
+    assert "at most 10000 characters" in pair.mails()[-1].text
+
+
+def test_a_comment_is_limited_in_size_too(pair):
+    send(pair, "spiro move 101 alice alice-secret e3:5", "x " * 440_000)
+    assert len(pair.mails("bob")[-1].text) < 20_000
+
+
+def test_no_line_of_a_mail_is_longer_than_78_columns_however_long_the_turn(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=25 alice bob")
+    for column in "acegikmoqsuwy":
+        for name, row in (("alice", 11), ("bob", 13), ("alice", 15), ("bob", 17)):
+            club.say(f"symple move 101 {name} {name}-secret {column}{row}")
+    growths = Board.load(club.store, "symple", "101").state.moves()
+    club.say(f"symple move 101 alice alice-secret {next(turn for turn in growths if len(turn) > 78)}")
+    for row in club.mails():
+        assert max(map(len, row.text.splitlines())) <= 78

@@ -150,6 +150,20 @@ def test_deliver_answers_in_the_exit_statuses_of_mail_servers(players, environme
     assert deliver(players, header + message("spiro games"), **environment).returncode == status
 
 
+def test_deliver_takes_a_mail_of_a_thousand_parts_within_each_other(players):
+    nested = b"From: x@y.example\nSubject: help\n" + b"Content-Type: message/rfc822\n\n" * 1000
+    assert deliver(players, nested).returncode == 0
+    parts = b"".join(b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(1200))
+    assert deliver(players, b"From: x@y.example\nSubject: help\n" + parts).returncode == 0
+
+
+@pytest.mark.parametrize("redirection", ["<&-", "2>&- </dev/null", "< /dev/null", "extra words --more < /dev/null"])
+def test_deliver_never_ends_as_a_program_does_that_was_misused(players, redirection):
+    settings = players.environment | {"PBM_DB": "/nonexistent/pbm.db"}
+    done = subprocess.run(["sh", "-c", f"{sys.executable} -m pbm deliver {redirection}"], env=settings, check=False)
+    assert done.returncode == 75
+
+
 def test_deliver_refuses_a_mail_that_is_too_large(players):
     assert deliver(players, message("spiro games", "x\n" * 600_000)).returncode == 65
 

@@ -152,6 +152,44 @@ def test_bad_input_gets_one_clear_message_and_changes_nothing(board, words, stat
     assert not any(password in done.stderr for password in PASSWORDS.values())
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["signup", "dave", "sesame-9", "sesame-9"],
+        ["signup", "dave", "-sesame-9"],
+        ["signup", "Dave", "Smith", "sesame-9", "a@x.example"],
+        ["change", "address", "alice", "alice-secret", "sesame-9"],
+        ["spiro", "showas", "101", "alice", "sesame-9"],
+        ["spiro", "move", "101", "sesame-9", "alice", "e3:1"],
+        ["spiro", "move", "101", "102", "alice", "sesame-9"],
+        ["spiro", "resign", "101", "sesame-9", "alice"],
+        ["change", "password", "sesame-9", "alice", "sesame-9"],
+        ["spiro", "move", "sesame-9", "alice", "101", "e3:1"],
+    ],
+)
+def test_a_password_in_the_wrong_place_is_not_said_back(board, words):
+    for more in ([], ["--json"]):
+        done = board.run(*words, *more)
+        assert done.returncode in (1, 2)
+        assert "sesame-9" not in done.stdout + done.stderr
+
+
+def test_what_a_player_writes_cannot_steer_the_terminal_of_another(board):
+    text = b"alice-secret\nhi \x1b[31mred\x1b]0;title\x07 \x00nul\n"
+    board.run("spiro", "move", "101", "alice", "-", "e3:+", "--comment=-", stdin=text)
+    assert "hi [31mred]0;title nul" in board.run("spiro", "show", "101").stdout
+
+
+@pytest.mark.parametrize("words", [["--", "list"], ["spiro", "--", "games"]])
+def test_the_pass_is_no_command(board, words):
+    assert board.run(*words).returncode == 2
+
+
+def test_options_of_the_operator_may_stand_in_front_too(board):
+    done = board.run("--lmtp", "--listen=nonsense", "serve")
+    assert (done.returncode, "is not HOST:PORT" in done.stderr) == (2, True)
+
+
 def test_a_move_that_leaves_pips_unused_is_told_how_many_and_what_would_do(board):
     moved = board.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
     assert moved.returncode == 0
@@ -242,6 +280,11 @@ def test_without_pbm_db_the_database_is_in_the_data_folder_of_the_user(shell, tm
         (["help", "change", "password"], "change password USERID OLD NEW"),
         (["spiro", "help", "move"], "GAME move BOARD USERID PASSWORD MOVE[#n]"),
         (["help", "dice"], "HMAC-SHA256"),
+        (["signup", "carol", "--help"], "signup USERID PASSWORD [ADDRESSES]..."),
+        (["dice", "spiro", "101", "-h"], "dice GAME BOARD"),
+        (["list", "spiro", "--help"], "list [GAME]..."),
+        (["outbox", "list", "--help"], "Usage: pbm outbox"),
+        (["HELP", "serve"], "--lmtp"),
         (["help", "referee"], "\n  undo             back to"),
         (["spiro", "help"], "Spiro"),
     ],

@@ -1016,3 +1016,19 @@ def test_what_a_refusal_of_unused_pips_proposes_uses_them_all():
     proposed = re.search(r"must be; (\S+) does", str(refused.value))[1]
     assert len(proposed.split(":")) - 1 == 4
     assert state.parse(proposed) == proposed
+
+
+def test_a_double_with_many_stacks_is_parsed_quickly_though_it_has_very_many_turns():
+    names = spiro.board(small=False).names
+    cells = dict.fromkeys(names[:30], "XX") | dict.fromkeys(names[34:60], "X") | {"g3": "O"}
+    state = spiro.setup({"cells": cells, "turn": "X"}, pieces=99).roll((1, 1))
+    begin = time.process_time()
+    assert state.parse("g4:1:1:1:1") == "g4:1:1:1:1"
+    with pytest.raises(Illegal, match="uses 1 of the 4 pips"):
+        state.parse("g4:1")
+    assert time.process_time() - begin < 3
+
+
+def test_a_foreign_letter_that_becomes_a_k_is_no_column():
+    with pytest.raises(Illegal, match="Cannot read"):
+        spiro.new().roll((1,)).parse("\u212a1:1")
