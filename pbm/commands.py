@@ -21,7 +21,7 @@ from pbm.letters import Letter
 from pbm.session import Refused, Session
 
 MOST_CHARACTERS = 10_000
-"""How long a line may be."""
+"""How long a line may be; the longest turns of our games have some thousands."""
 MOST_SUBJECTS = 10
 """How many subjects are explained at a time."""
 Letters = list[Letter]

@@ -43,13 +43,15 @@ def read(args: Iterable[str]) -> Arguments:
         else:
             line.append(arg)
     if wants_help:
-        named = [word.lower() for word in line if not word.startswith("-")]
-        first, *others = named or [""]
-        line = [
-            "help",
-            *(others[:1] or named if games.exists(first) else named[:2] if first == "change" else named[:1]),
-        ]
+        line = ["help", *_subject([word.lower() for word in line if not word.startswith("-")])]
     return Arguments(line, as_json, comment)
+
+
+def _subject(named: list[str]) -> list[str]:
+    """The words among these that name the command they begin with."""
+    if named and games.exists(named[0]):
+        return named[1:2] or named
+    return named[:2] if named[:1] == ["change"] else named[:1]
 
 
 def main(args: Sequence[str]) -> int:
