@@ -242,26 +242,34 @@ class Store:
         One that is only *reading* sees one state of the database, and waits for nobody. Raises Unusable if the
         database is locked, full or damaged.
         """
-        commit, rollback = ("RELEASE inner", "ROLLBACK TO inner") if self._depth else ("COMMIT", "ROLLBACK")
+        level = self._depth
         try:
-            if self._depth:
-                self.db.execute("SAVEPOINT inner")
+            if level:
+                self.db.execute(f"SAVEPOINT level{level}")
             elif reading:
                 self.db.execute("BEGIN")
             else:
                 self._lock()
-            self._depth += 1
+            self._depth = level + 1
             try:
                 yield
-                self.db.execute(commit)
+                self.db.execute(f"RELEASE level{level}" if level else "COMMIT")
             except BaseException:
-                if self.db.conn.in_transaction:
-                    self.db.execute(rollback)
+                if self.db.conn.in_transaction:  # else SQLite itself has undone everything
+                    self._roll_back(level)
                 raise
             finally:
-                self._depth -= 1
+                self._depth = level
         except sqlite3.Error as error:
             raise Unusable(f"The database {self.path} cannot be used: {_reason(error)}.") from error
+
+    def _roll_back(self, level: int) -> None:
+        """Undo a transaction, and no other that it stands in."""
+        if level:
+            self.db.execute(f"ROLLBACK TO level{level}")
+            self.db.execute(f"RELEASE level{level}")
+        else:
+            self.db.execute("ROLLBACK")
 
     def _lock(self) -> None:
         """Begin to write: lock, then read, because a deferred BEGIN fails when two writers meet.

@@ -31,6 +31,17 @@ def test_an_inner_transaction_is_undone_alone(store):
         assert store.next_number("spiro") == "102"
 
 
+def test_a_transaction_is_undone_as_a_whole_after_one_inside_it_was_undone(store):
+    with store.transaction():
+        with pytest.raises(RuntimeError), store.transaction():
+            assert store.next_number("spiro") == "101"
+            with pytest.raises(RuntimeError), store.transaction():
+                assert store.next_number("spiro") == "102"
+                raise RuntimeError
+            raise RuntimeError
+        assert store.next_number("spiro") == "101"
+
+
 def test_two_writers_take_turns(store):
     numbers = []
 
