@@ -115,6 +115,12 @@ def test_a_preview_stops_at_the_first_illegal_move_and_shows_the_board_so_far(pa
     assert refused.value.point.moves == 1
 
 
+def test_the_refusal_of_a_move_that_is_tried_alone_does_not_name_it_twice(pair):
+    with pytest.raises(Refused) as refused:
+        pair.say("spiro preview 101 e3:4")
+    assert str(refused.value).startswith("The piece on e3 cannot step 4")
+
+
 def test_a_preview_of_the_end_of_a_game_does_not_tell_the_secret(club):
     club.signed_up("alice", "bob")
     club.say("spiro challenge -small -pieces=1 alice bob")

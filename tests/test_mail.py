@@ -2,6 +2,7 @@
 
 import base64
 import email.policy
+import time
 from email import message_from_bytes
 from email.message import EmailMessage
 
@@ -312,6 +313,13 @@ def test_one_mail_causes_only_so_many(pair):
     assert "too much mail" in pair.mails()[-1].text
     send(pair, "spiro show " + "101 " * 100_000)
     assert "at most 10000 characters" in pair.mails()[-1].text
+
+
+@pytest.mark.parametrize("subject", ["=?utf-8?q?a?= " * 60_000, "Re: " * 200_000])
+def test_a_subject_of_a_megabyte_is_no_work(pair, subject):
+    begin = time.process_time()
+    assert handle(pair.server, f"From: {ALICE}\r\nSubject: {subject}\r\n\r\n".encode(), None) == "command"
+    assert time.process_time() - begin < 1
 
 
 def test_a_comment_is_limited_in_size_too(pair):

@@ -156,6 +156,7 @@ def test_who_resigns_before_both_have_moved_removes_the_board(pair):
     assert printed.subject == "Spiro board 101 has been removed **"
     assert pair.mails("alice")[-1].subject == printed.subject
     assert "No time, sorry" in pair.mails("alice")[-1].text
+    assert printed.answer == "spiro challenge -small -pieces=2 alice bob"
     with pytest.raises(Refused, match="There is no Spiro board"):
         pair.say("spiro show 101")
     assert "board 102" in pair.text("spiro challenge alice bob")

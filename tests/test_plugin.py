@@ -81,7 +81,7 @@ def elsewhere(shell, tmp_path):
     (site / "take_game.py").write_text(MODULE)
     (site / "take.txt").write_text("Take one stick or two.\n")
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: take\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[pbm.games]\ntake = take_game\n")
+    (info / "entry_points.txt").write_text("[pbm.games]\ntake = take_game\nBad-Name = take_game\n")
     shell.environment["PYTHONPATH"] = os.pathsep.join([str(site), *sys.path])
     return shell
 
@@ -90,6 +90,7 @@ def test_a_game_from_another_package_is_listed_explained_and_played(elsewhere):
     for name in ("alice", "bob"):
         elsewhere.run("signup", name, f"{name}-secret")
     assert re.search(r"^take +0$", elsewhere.run("list").stdout, re.MULTILINE)
+    assert "Bad-Name" not in elsewhere.run("help").stdout  # it could not be called
     assert elsewhere.run("take", "help").stdout == "Take one stick or two.\n"
     assert "\n\n|||\n" in elsewhere.run("take", "challenge", "-sticks=3", "alice", "bob").stdout
     refused = elsewhere.run("take", "move", "101", "alice", "alice-secret", "3")

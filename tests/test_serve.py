@@ -252,6 +252,14 @@ def test_a_place_to_listen_that_is_none_is_refused(players, listen):
     assert done.stderr
 
 
+def test_a_port_that_is_taken_is_told_in_a_line(players):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = players.run("serve", f"--listen={listen}")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"The server cannot listen on {listen}: " in done.stderr
+
+
 def test_the_server_sends_what_other_processes_have_put_into_the_outbox(players):
     with players.serving():
         players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")

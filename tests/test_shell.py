@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import sqlite3
 import subprocess
 import sys
@@ -172,6 +173,34 @@ def test_a_password_in_the_wrong_place_is_not_said_back(board, words):
         done = board.run(*words, *more)
         assert done.returncode in (1, 2)
         assert "sesame-9" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("words", [["move", "d4"], ["move", "resign"], ["move", "unresign"], ["resign"]])
+def test_nothing_can_be_done_on_a_board_that_is_over(board, words):
+    board.run("symple", "challenge", "-size=5", "alice", "bob")
+    for name, move in (("alice", "c3"), ("bob", "b2"), ("alice", "resign")):
+        board.run("symple", "move", "101", name, PASSWORDS[name], move)
+    before = rows(board)
+    command, *move = words
+    done = board.run("symple", command, "101", "bob", "bob-secret", *move)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "The game has ended: won by bob." in done.stderr
+    assert rows(board) == before
+
+
+def test_a_password_is_asked_for_on_a_terminal_and_not_echoed(board):
+    terminal, end = pty.openpty()
+    command = [sys.executable, "-m", "pbm", "spiro", "move", "101", "alice", "-", "e3:+"]
+    with subprocess.Popen(
+        command, env=board.environment, stdin=end, stdout=subprocess.PIPE, stderr=end, start_new_session=True
+    ) as process:
+        os.close(end)
+        assert b"Password" in os.read(terminal, 1000)
+        os.write(terminal, b"alice-secret\n")
+        assert b"Last turn: e3:+" in process.stdout.read()
+        assert process.wait(30) == 0
+    assert b"alice-secret" not in os.read(terminal, 1000)
+    os.close(terminal)
 
 
 def test_what_a_player_writes_cannot_steer_the_terminal_of_another(board):
