@@ -1,51 +1,38 @@
-"""Commands for whoever runs the server. They are for the shell alone; no mail can give them."""
+"""Commands for whoever runs the server. They are for the shell alone; no mail can give them.
+
+Each module that has some brings them as a click group named `commands`; only the one that is needed is imported.
+"""
 
 import gc
-import os
-import sys
-from collections.abc import Sequence
-from functools import partial
-from io import TextIOWrapper
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 import click
 
-import games
-from pbm import letters, mail
-from pbm.settings import address, open_server, transport
 from pbm.store import Unusable
-from pbm.terminal import fail, say
+from pbm.terminal import fail
 
-EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
-"""What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
-
-REFEREE = """Answer requests about a game, a line each, on standard input; for robots and tests.
-
-\b
-new [OPTIONS]    begin a game; the options are those of the challenge
-dice 4 4         set the dice of the player to move
-seed N           make dice and random moves repeat
-play MOVE        play a move
-random           play a legal move chosen at random
-undo             back to before the last move that was asked for
-moves [MOST]     count the legal moves, and list as many as MOST (100)
-state            the position in JSON
-position JSON    set up a position, as `state` prints it
-board            the board as drawn
-quit             end
-
-Each answer is a line that begins with `= ` if it was done, and with `? ` and the reason if it was refused. `play` and
-`random` answer the move in canonical form; `moves` the number, which is + if there are more than were counted, and the
-moves; `board` the number of lines that follow it.
-"""
-
-admin = click.Group("pbm")
+MODULES: Mapping[str, str] = {
+    "deliver": "service",
+    "demo": "service",
+    "outbox": "service",
+    "referee": "service",
+    "serve": "service",
+}
+"""In which module of pbm each command is."""
 
 
-def main(args: Sequence[str], *, as_json: bool) -> int:
+def command(name: str) -> click.Command:
+    """The command of that name."""
+    group: click.Group = import_module(f"pbm.{MODULES[name]}").commands
+    return group.commands[name]
+
+
+def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
     """Carry out an operator's command, and return the exit status."""
     gc.enable()
     try:
-        status: int | None = admin.main(list(args), prog_name="pbm", standalone_mode=False, obj=as_json)
+        status: int | None = command(name).main(list(args), prog_name=f"pbm {name}", standalone_mode=False, obj=as_json)
     except click.NoSuchOption as why:
         return fail(why.format_message(), 1, as_json=as_json)
     except click.UsageError as why:
@@ -58,100 +45,7 @@ def main(args: Sequence[str], *, as_json: bool) -> int:
 
 def help_on(name: str) -> str:
     """The help text of an operator's command."""
-    command = admin.commands[name]
-    return command.get_help(click.Context(command, info_name=name, parent=click.Context(admin, info_name="pbm")))
-
-
-@admin.command(help=REFEREE)
-@click.argument("game")
-def referee(game: str) -> int:
-    """Answer requests about a game on standard input."""
-    from pbm import referee as protocol
-
-    if not games.exists(game.lower()):
-        return fail(f"There is no game {game!r}; there are {', '.join(games.names())}.", 2)
-    for stream in (sys.stdin, sys.stdout):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    protocol.run(game.lower(), sys.stdin, sys.stdout)
-    return 0
-
-
-@admin.command()
-@click.option("--listen", default="127.0.0.1:8025", show_default=True, metavar="HOST:PORT", help="0 is a free port.")
-@click.option("--lmtp", is_flag=True, help="Speak LMTP instead of SMTP.")
-def serve(listen: str, *, lmtp: bool) -> None:
-    """Take mail by SMTP, and send what is in the outbox, until told to end."""
-    import asyncio
-
-    from pbm import serve as server
-
-    host, colon, port = listen.rpartition(":")
-    if not (colon and port.isdecimal() and int(port) < 65536):
-        raise click.UsageError(f"--listen={listen} is not HOST:PORT.")
-    try:
-        asyncio.run(server.serve(open_server(), transport(), host.strip("[]"), int(port), lmtp=lmtp))
-    except OSError as why:
-        raise ValueError(f"The server cannot listen on {listen}: {why.strerror or why}.") from why
-
-
-@admin.command(context_settings={"ignore_unknown_options": True})
-@click.argument("ignored", nargs=-1, type=click.UNPROCESSED, metavar="")
-def deliver(ignored: tuple[str, ...]) -> int:
-    """Handle one mail from standard input, as mail servers pipe it to a program.
-
-    What they add to the command is ignored.
-
-    The envelope is SENDER and RECIPIENT from the environment, or else the first Return-Path and Delivered-To. The exit
-    status is 0 when the mail is handled, 75 when it has to come again, and 65 or 67 when it is too large or not for us.
-    """
-    try:
-        raw = sys.stdin.buffer.read(mail.MOST_BYTES + 1)
-        if len(raw) > mail.MOST_BYTES:
-            return fail("The mail is too large.", EX_DATAERR)
-        sender, recipient = mail.envelope(raw, os.environ)
-        if recipient is not None and not mail.is_ours(recipient, address()):
-            return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
-        mail.handle(open_server(), raw, sender)
-    except Exception as why:  # whatever it is, the mail is kept and comes again
-        return fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL)
-    return 0
-
-
-@admin.command()
-def demo() -> None:
-    """Play a whole game of Spiro by mail on a server of its own, and show the mails."""
-    from pbm import demo as show
-
-    show.run(partial(print, flush=True))
-
-
-@admin.group(no_args_is_help=False)
-def outbox() -> None:
-    """Look at the mails that have still to go out, and send them."""
-
-
-@outbox.command()
-@click.pass_obj
-def flush(as_json: bool) -> int:  # click passes it by place
-    """Send all mails that are due."""
-    from pbm.outbox import flush as send
-
-    sent, failed = send(open_server(), transport())
-    say(f"{sent} sent, {failed} not sent.", {"sent": sent, "failed": failed}, as_json=as_json)
-    return 1 if failed else 0
-
-
-@outbox.command("list")
-@click.pass_obj
-def list_(as_json: bool) -> None:
-    """List the mails that have not gone out, with what went wrong."""
-    mails = open_server().store.mails()
-    lines = [("Mail", "To", "Subject", "Tries", "Next try", "Problem")]
-    for row in mails:
-        due = f"{row.due:%Y-%m-%d %H:%M}" if row.due else "never"
-        to = row.address or f"{row.userid} (no confirmed address)"
-        lines.append((str(row.id), to, row.subject, str(row.tries), due, row.problem or ""))
-    data = [{"id": row.id, "to": row.address, "userid": row.userid, "subject": row.subject, "tries": row.tries,
-             "due": row.due and row.due.isoformat(), "problem": row.problem} for row in mails]  # fmt: skip
-    say(letters.table(lines) if mails else "The outbox is empty.", {"mails": data}, as_json=as_json)
+    found = command(name)
+    return found.get_help(
+        click.Context(found, info_name=name, parent=click.Context(click.Group("pbm"), info_name="pbm"))
+    )

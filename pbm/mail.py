@@ -13,8 +13,8 @@ from email.policy import compat32
 from email.utils import format_datetime, getaddresses
 from typing import NamedTuple
 
-from pbm import commands
-from pbm.commands import Front, refusal, root
+from pbm.commands import root
+from pbm.grammar import Front, refusal, run
 from pbm.session import Refused, Server, Session
 from pbm.store import Mail
 from pbm.users import is_address
@@ -112,7 +112,7 @@ def _answer(session: Session, mail: Incoming) -> None:
     line = [mail.subject]
     try:
         with session.store.transaction():
-            commands.run(root, line, Front(lambda: session))
+            run(root, line, Front(lambda: session))
     except Refused as why:
         session.queue(refusal(why, root, line, mail.comment))
 

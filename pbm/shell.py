@@ -8,15 +8,13 @@ from io import TextIOWrapper
 from typing import Any, NamedTuple, TextIO
 
 import games
-from pbm import commands, words
-from pbm.commands import Front, refusal, root
+from pbm import admin, words
+from pbm.commands import root
+from pbm.grammar import Front, refusal, run
 from pbm.session import Refused, Session
 from pbm.settings import open_server
 from pbm.store import Unusable
 from pbm.terminal import fail, say
-
-ADMIN = frozenset({"deliver", "demo", "outbox", "referee", "serve"})
-"""Commands that only a shell has; they come from `pbm.admin`, which loads what they need."""
 
 
 class Arguments(NamedTuple):
@@ -58,14 +56,10 @@ def main(args: Sequence[str]) -> int:
     """Carry out a command: 0 if it is done, 2 if it is no command, 1 if it was refused for another reason."""
     line, as_json, comment = read(args)
     first = next((word.lower() for word in line if not word.startswith("-")), "")
-    if first in ADMIN:
-        from pbm import admin
-
+    if first in admin.MODULES:
         at = [word.lower() for word in line].index(first)
-        return admin.main([first, *line[:at], *line[at + 1 :]], as_json=as_json)
-    if first == "help" and len(line) == 2 and line[1].lower() in ADMIN:
-        from pbm import admin
-
+        return admin.main(first, [*line[:at], *line[at + 1 :]], as_json=as_json)
+    if first == "help" and len(line) == 2 and line[1].lower() in admin.MODULES:
         text = admin.help_on(line[1].lower())
         say(text, {"reply": text}, as_json=as_json)
         return 0
@@ -75,7 +69,7 @@ def main(args: Sequence[str]) -> int:
         return Session(open_server(), comment=words.written(text), as_json=as_json)
 
     try:
-        answers = commands.run(root, line, Front(session, prints=True, read_password=_read_password))
+        answers = run(root, line, Front(session, prints=True, read_password=_read_password))
     except (Refused, Unusable) as why:
         letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), root, line)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pbm import commands
-from pbm.commands import Front, root
+from pbm.commands import root
+from pbm.grammar import Front, run
 from pbm.letters import Letter
 from pbm.passwords import Passwords
 from pbm.session import Server, Session
@@ -40,7 +40,7 @@ class Club:
     def say(self, line: str, comment: str = "", sender: str | None = None) -> list[Letter]:
         """Give a command as a shell does, or by mail if there is a sender."""
         session = Session(self.server, sender, comment)
-        return commands.run(root, [line], Front(lambda: session))
+        return run(root, [line], Front(lambda: session))
 
     def text(self, line: str) -> str:
         """What a command prints in a shell."""

@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from pbm.store import SCHEMA, Mail, Store, Unusable, migrations
+from pbm.store import SCHEMA, Mail, Store, Unusable
+from pbm.store.schema import migrations
 
 
 @pytest.fixture

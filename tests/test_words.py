@@ -3,7 +3,8 @@
 import pytest
 
 from pbm import words
-from pbm.commands import Line, root
+from pbm.commands import root
+from pbm.grammar import Line
 
 
 def tidied(line: str) -> list[str]:

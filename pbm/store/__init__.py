@@ -1,0 +1,31 @@
+"""All that is kept, in one SQLite database; nobody else writes SQL.
+
+A board is the list of its turns: from it, and from the secret of its dice, every position can be rebuilt. What else
+stands in a board's row (moves, turn, ended, winner) follows from the turns, and is there so that lists need not
+replay games.
+"""
+
+from pbm.store.base import SCHEMA, Settled, Unusable
+from pbm.store.boards import Boards
+from pbm.store.mails import Mails
+from pbm.store.players import Players
+from pbm.store.rows import Address, BoardRow, Mail, Player, ResultRow, TurnRow, Vacation
+from pbm.store.users import Users
+
+__all__ = [
+    "SCHEMA",
+    "Address",
+    "BoardRow",
+    "Mail",
+    "Player",
+    "ResultRow",
+    "Settled",
+    "Store",
+    "TurnRow",
+    "Unusable",
+    "Vacation",
+]
+
+
+class Store(Users, Boards, Players, Mails):
+    """An open database. Every method is one statement or a few; a `transaction` makes them one step."""

@@ -1,0 +1,177 @@
+"""Boards, their turns, and who follows them."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from pbm.store.base import Base, columns, text, time_of
+from pbm.store.rows import BoardRow, TurnRow
+
+CHANGING = (
+    "moves turn ended winner commenter comment changed first_used second_used nagged vote voter submitted drawn".split()
+)
+"""What can change in the row of a board."""
+BY_NUMBER = "ORDER BY length(board), board"
+
+
+class Boards(Base):
+    """What is stored of boards."""
+
+    def next_number(self, game: str) -> str:
+        """A board number that the game has never had; the first is 101."""
+        query = "INSERT INTO numbers VALUES (?, 101) ON CONFLICT DO UPDATE SET last = last + 1 RETURNING last"
+        (number,) = self.db.execute(query, [game]).fetchone()
+        return str(number)
+
+    def add_board(self, row: BoardRow) -> None:
+        """Store a board that has no turns yet."""
+        self.db.table("boards").insert(columns(row))
+
+    def board(self, game: str, board: str) -> BoardRow | None:
+        """A board; None if there is none of that number."""
+        query = "SELECT * FROM boards WHERE game = ? AND board = ?"
+        row = self.db.execute(query, [game, board]).fetchone()
+        return board_row(row) if row else None
+
+    def turns(self, game: str, board: str) -> list[TurnRow]:
+        """The turns of a board, in order."""
+        query = "SELECT userid, text, dice, automatic, played FROM turns WHERE game = ? AND board = ? ORDER BY number"
+        return [
+            TurnRow(userid, text, tuple(json.loads(dice)), bool(automatic), datetime.fromisoformat(played))
+            for userid, text, dice, automatic, played in self.db.execute(query, [game, board])
+        ]
+
+    def save_board(self, row: BoardRow, first: int = 0, turns: Iterable[TurnRow] = ()) -> None:
+        """Store what has changed on a board: its row and its new turns, the first of which has that number."""
+        changed = columns(row)
+        settings = ", ".join(f"{name} = ?" for name in CHANGING)
+        values = [changed[name] for name in CHANGING]
+        self.db.execute(f"UPDATE boards SET {settings} WHERE game = ? AND board = ?", [*values, row.game, row.board])
+        for number, turn in enumerate(turns, first):
+            self.insert("turns", {"game": row.game, "board": row.board, "number": number, **columns(turn)})
+
+    def take_back_turns(self, game: str, board: str, after: int) -> None:
+        """Forget all turns of a board but the first so many."""
+        self.db.execute("DELETE FROM turns WHERE game = ? AND board = ? AND number > ?", [game, board, after])
+
+    def remove_board(self, game: str, board: str) -> None:
+        """Forget a board; its number is not given out again."""
+        self.db.execute("DELETE FROM boards WHERE game = ? AND board = ?", [game, board])
+
+    # Lists of boards
+
+    def boards(self, game: str, ended_after: datetime | None = None) -> list[BoardRow]:
+        """The boards of a game that are active, and those that ended after a time, by number."""
+        query = f"SELECT * FROM boards WHERE game = ? AND (ended IS NULL OR ended > ?) {BY_NUMBER}"
+        return [board_row(row) for row in self.db.execute(query, [game, ended_after and text(ended_after)])]
+
+    def boards_of(self, game: str, userids: Sequence[str], *, active: bool | None = None) -> list[BoardRow]:
+        """The boards on which one of the users plays or played, by number: all, or only *active* ones or others."""
+        where = f"WHERE game = ?1 AND %s IN ({_places(2, userids)}){_if_active(active=active)}"
+        seats = (f"SELECT rowid FROM boards {where % seat}" for seat in ("first_player", "second_player"))
+        query = f"SELECT * FROM boards WHERE rowid IN ({' UNION '.join(seats)}) {BY_NUMBER}"
+        return [board_row(row) for row in self.db.execute(query, [game, *userids])]
+
+    def tournament_boards(self, game: str, pool: str | None = None, *, active: bool | None = None) -> list[BoardRow]:
+        """The boards of a tournament pool, or of all of them, by number."""
+        which = "IS NOT NULL" if pool is None else "= ?"
+        query = f"SELECT * FROM boards WHERE game = ? AND pool {which}{_if_active(active=active)} {BY_NUMBER}"
+        return [board_row(row) for row in self.db.execute(query, [game] if pool is None else [game, pool])]
+
+    def active_boards(self, game: str, userid: str | None = None) -> int:
+        """How many boards of a game are active, or those of them on which a user plays."""
+        query = "SELECT count(*) FROM boards WHERE game = ? AND ended IS NULL"
+        if userid is not None:
+            seats = "first_player = ?2", "second_player = ?2 AND first_player <> ?2"
+            query = "SELECT " + " + ".join(f"({query.replace('?', '?1')} AND {seat})" for seat in seats)
+        (count,) = self.db.execute(query, [game] if userid is None else [game, userid]).fetchone()
+        return int(count)
+
+    def finished_boards(self, game: str) -> list[BoardRow]:
+        """All boards of a game that are over, in the order in which they ended."""
+        query = "SELECT * FROM boards WHERE game = ? AND ended IS NOT NULL ORDER BY ended, board"
+        return [board_row(row) for row in self.db.execute(query, [game])]
+
+    def all_boards(self) -> Iterable[tuple[str, str]]:
+        """Game and number of every board."""
+        yield from self.db.execute(f"SELECT game, board FROM boards ORDER BY game, {BY_NUMBER.split(' ', 2)[2]}")
+
+    # What players have told the server
+
+    def queued(self, game: str, board: str) -> dict[str, str]:
+        """What each player has told the server to play when his turn comes."""
+        query = "SELECT userid, text FROM queued WHERE game = ? AND board = ?"
+        return dict(self.db.execute(query, [game, board]).fetchall())
+
+    def queue(self, game: str, board: str, userid: str, text: str) -> None:
+        """Store what a player wants to be played when his turn comes, in place of what he wanted before."""
+        self.db.execute("INSERT OR REPLACE INTO queued VALUES (?, ?, ?, ?)", [game, board, userid, text])
+
+    def unqueue(self, game: str, board: str, userid: str | None = None) -> None:
+        """Forget what a player, or all of them, wanted to be played."""
+        query = "DELETE FROM queued WHERE game = ? AND board = ? AND userid = coalesce(?, userid)"
+        self.db.execute(query, [game, board, userid])
+
+    # Followers
+
+    def followers(self, game: str, board: str, kind: str) -> list[str]:
+        """The users who follow a board, as ``subscriber`` or as ``notified``, by name."""
+        query = "SELECT userid FROM followers WHERE game = ? AND board = ? AND kind = ? ORDER BY userid"
+        return [userid for (userid,) in self.db.execute(query, [game, board, kind])]
+
+    def follow(self, game: str, board: str, userid: str, kind: str) -> bool:
+        """Make a user follow a board; False if he does so already."""
+        query = "INSERT INTO followers VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        return self.db.execute(query, [game, board, userid, kind]).rowcount > 0
+
+    def unfollow(self, game: str, board: str, userid: str, kind: str) -> bool:
+        """Let a user follow a board no longer; False if he did not."""
+        query = "DELETE FROM followers WHERE game = ? AND board = ? AND userid = ? AND kind = ?"
+        return self.db.execute(query, [game, board, userid, kind]).rowcount > 0
+
+    def followed(self, game: str, userid: str, kind: str) -> list[str]:
+        """The active boards that a user follows, by number."""
+        query = (
+            "SELECT board FROM followers CROSS JOIN boards USING (game, board) "
+            "WHERE game = ? AND userid = ? AND kind = ? AND ended IS NULL "
+        )
+        return [board for (board,) in self.db.execute(query + BY_NUMBER, [game, userid, kind])]
+
+    # Tournaments
+
+    def add_pool_player(self, game: str, pool: str, userid: str) -> None:
+        """Set up a pool, or add a player to it."""
+        self.db.execute("INSERT INTO pool_players (game, pool, userid) VALUES (?, ?, ?)", [game, pool, userid])
+
+    def pool_players(self, game: str, pool: str | None = None) -> list[tuple[str, str, int, int, int]]:
+        """The pool, the userid, and how often he won, lost and tied, of all players of a pool or of all pools."""
+        query = "SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ? AND pool = coalesce(?, pool)"
+        order = " ORDER BY pool, 2 * won + tied DESC, lost, userid"
+        return self.db.execute(query + order, [game, pool]).fetchall()
+
+    def count_in_pool(self, game: str, pool: str, userid: str, outcome: int) -> None:
+        """Count a game of a pool that is set up: *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
+        column = {1: "won", 0: "tied", -1: "lost"}[outcome]
+        query = f"UPDATE pool_players SET {column} = {column} + 1 WHERE game = ? AND pool = ? AND userid = ?"
+        self.db.execute(query, [game, pool, userid])
+
+
+def board_row(columns: tuple[Any, ...]) -> BoardRow:
+    """A row of the table as what it says."""
+    row = BoardRow._make(columns)
+    started, ended, changed, nagged = (time_of(columns[at]) for at in TIMES)
+    return row._replace(started=started, ended=ended, changed=changed, nagged=nagged, drawn=bool(row.drawn))
+
+
+TIMES = [BoardRow._fields.index(name) for name in ("started", "ended", "changed", "nagged")]
+
+
+def _places(first: int, values: Sequence[object]) -> str:
+    """Places for values in a statement, numbered from *first*."""
+    return ", ".join(f"?{number}" for number in range(first, first + len(values)))
+
+
+def _if_active(*, active: bool | None) -> str:
+    """What restricts a query to boards that are active, or to others."""
+    return "" if active is None else f" AND ended IS {'NULL' if active else 'NOT NULL'}"

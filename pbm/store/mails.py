@@ -1,0 +1,52 @@
+"""Mails that go out, and a note of those that came in."""
+
+from datetime import datetime
+from typing import Any
+
+from pbm.store.base import Base, columns, text, time_of
+from pbm.store.rows import Mail
+
+
+class Mails(Base):
+    """What is stored of mails."""
+
+    def add_mail(self, mail: Mail) -> None:
+        """Put a mail into the outbox."""
+        self.insert("outbox", columns(mail))
+
+    def due_mails(self, now: datetime, limit: int) -> list[Mail]:
+        """Mails that are to be sent by now, the oldest first."""
+        query = "SELECT * FROM outbox WHERE address IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
+        return [mail_row(row) for row in self.db.execute(query, [text(now), limit])]
+
+    def mails(self) -> list[Mail]:
+        """All mails in the outbox, also those that wait for an address and those that were given up."""
+        return [mail_row(row) for row in self.db.execute("SELECT * FROM outbox ORDER BY id")]
+
+    def remove_mail(self, mail: Mail) -> None:
+        """Forget a mail that was sent."""
+        self.db.execute("DELETE FROM outbox WHERE id = ?", [mail.id])
+
+    def postpone_mail(self, mail: Mail, due: datetime | None, problem: str) -> None:
+        """Note that a mail could not be sent, and when it is to be tried again: never, if *due* is None."""
+        query = "UPDATE outbox SET tries = tries + 1, due = ?, problem = ? WHERE id = ?"
+        self.db.execute(query, [due and text(due), problem, mail.id])
+
+    def record(self, sender: str, message_id: str, outcome: str, now: datetime) -> bool:
+        """Note that a message was handled; False, and nothing noted, if it was handled before."""
+        query = "INSERT INTO handled VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        return self.db.execute(query, [sender, message_id, text(now), outcome]).rowcount > 0
+
+    def take(self, kind: str, holder: str, at_most: int, now: datetime) -> bool:
+        """Use up one of the things that *holder* may have so many of on one day; False if there is none left."""
+        query = (
+            "INSERT INTO quotas VALUES (?, ?, ?, 1) "
+            "ON CONFLICT DO UPDATE SET used = used + 1 WHERE used < ? RETURNING used"
+        )
+        return self.db.execute(query, [kind, holder, now.date().isoformat(), at_most]).fetchone() is not None
+
+
+def mail_row(columns: tuple[Any, ...]) -> Mail:
+    """A row of the table as what it says."""
+    mail = Mail._make(columns)
+    return mail._replace(queued=time_of(columns[6]), due=time_of(columns[7]))

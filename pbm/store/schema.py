@@ -1,0 +1,238 @@
+"""The tables, as one migration after another makes them; a database knows how many it has seen."""
+
+import secrets
+
+from sqlite_utils import Database, Migrations
+
+APPLICATION_ID = int.from_bytes(b"pbm1")
+"""What SQLite's header calls the application that a file belongs to."""
+
+migrations = Migrations("pbm")
+
+
+@migrations()
+def first_tables(db: Database) -> None:
+    """Users, boards, mails."""
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.executescript("""
+        CREATE TABLE users (
+            userid TEXT PRIMARY KEY,
+            password TEXT NOT NULL,
+            generation INTEGER NOT NULL DEFAULT 0,
+            created TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE addresses (
+            userid TEXT NOT NULL REFERENCES users,
+            address TEXT NOT NULL COLLATE NOCASE,
+            generation INTEGER NOT NULL,
+            code TEXT UNIQUE,
+            confirmed TEXT,
+            UNIQUE (userid, address)
+        ) STRICT;
+        CREATE INDEX addresses_address ON addresses (address);
+        CREATE TABLE numbers (
+            game TEXT PRIMARY KEY,
+            last INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE boards (
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            options TEXT NOT NULL,
+            first_player TEXT NOT NULL REFERENCES users,
+            second_player TEXT NOT NULL REFERENCES users,
+            secret BLOB NOT NULL,
+            started TEXT NOT NULL,
+            moves INTEGER NOT NULL,
+            turn TEXT,
+            ended TEXT,
+            winner TEXT,
+            commenter TEXT,
+            comment TEXT,
+            PRIMARY KEY (game, board)
+        ) STRICT;
+        CREATE INDEX boards_active ON boards (game, ended);
+        CREATE TABLE turns (
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            userid TEXT NOT NULL,
+            text TEXT NOT NULL,
+            dice TEXT NOT NULL,
+            automatic INTEGER NOT NULL,
+            played TEXT NOT NULL,
+            PRIMARY KEY (game, board, number),
+            FOREIGN KEY (game, board) REFERENCES boards ON DELETE CASCADE
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE queued (
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            userid TEXT NOT NULL,
+            text TEXT NOT NULL,
+            PRIMARY KEY (game, board, userid),
+            FOREIGN KEY (game, board) REFERENCES boards ON DELETE CASCADE
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE handled (
+            sender TEXT NOT NULL,
+            message_id TEXT NOT NULL,
+            handled TEXT NOT NULL,
+            outcome TEXT NOT NULL,
+            PRIMARY KEY (sender, message_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE quotas (
+            kind TEXT NOT NULL,
+            holder TEXT NOT NULL COLLATE NOCASE,
+            day TEXT NOT NULL,
+            used INTEGER NOT NULL,
+            PRIMARY KEY (kind, holder, day)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE outbox (
+            userid TEXT,
+            address TEXT,
+            subject TEXT NOT NULL,
+            text TEXT NOT NULL,
+            message_id TEXT NOT NULL,
+            thread TEXT,
+            queued TEXT NOT NULL,
+            due TEXT,
+            tries INTEGER NOT NULL,
+            problem TEXT,
+            id INTEGER PRIMARY KEY AUTOINCREMENT
+        ) STRICT;
+        CREATE INDEX outbox_due ON outbox (due) WHERE address IS NOT NULL AND due IS NOT NULL;
+        CREATE INDEX outbox_waiting ON outbox (userid) WHERE address IS NULL;
+    """)
+
+
+@migrations()
+def clocks_ratings_and_more(db: Database) -> None:
+    """Clocks, votes, ratings, followers, tournaments, reply addresses, and the settings of users."""
+    db.executescript("""
+        ALTER TABLE users ADD COLUMN signed_off TEXT;
+        ALTER TABLE users ADD COLUMN html INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE users ADD COLUMN hears_broadcasts INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE users ADD COLUMN last_broadcast TEXT;
+        ALTER TABLE users ADD COLUMN reset_code TEXT;
+        ALTER TABLE users ADD COLUMN reset_made TEXT;
+
+        ALTER TABLE addresses ADD COLUMN bounces INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE addresses ADD COLUMN bouncing_since TEXT;
+        ALTER TABLE addresses ADD COLUMN suspended TEXT;
+
+        ALTER TABLE boards ADD COLUMN nag_days INTEGER;
+        ALTER TABLE boards ADD COLUMN forfeit_days INTEGER;
+        ALTER TABLE boards ADD COLUMN total_days INTEGER;
+        ALTER TABLE boards ADD COLUMN changed TEXT;
+        ALTER TABLE boards ADD COLUMN first_used REAL NOT NULL DEFAULT 0;
+        ALTER TABLE boards ADD COLUMN second_used REAL NOT NULL DEFAULT 0;
+        ALTER TABLE boards ADD COLUMN nagged TEXT;
+        ALTER TABLE boards ADD COLUMN vote TEXT;
+        ALTER TABLE boards ADD COLUMN voter TEXT;
+        ALTER TABLE boards ADD COLUMN submitted TEXT;
+        ALTER TABLE boards ADD COLUMN drawn INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE boards ADD COLUMN pool TEXT;
+        UPDATE boards SET changed = coalesce(
+            (SELECT max(played) FROM turns WHERE (turns.game, turns.board) = (boards.game, boards.board)), started
+        );
+        CREATE INDEX boards_first ON boards (game, first_player, ended);
+        CREATE INDEX boards_second ON boards (game, second_player, ended);
+        CREATE INDEX boards_pool ON boards (game, pool) WHERE pool IS NOT NULL;
+        CREATE INDEX boards_history ON boards (game, ended, board) WHERE ended IS NOT NULL;
+
+        CREATE TABLE players (
+            game TEXT NOT NULL,
+            userid TEXT NOT NULL REFERENCES users,
+            rating INTEGER,
+            won INTEGER NOT NULL DEFAULT 0,
+            lost INTEGER NOT NULL DEFAULT 0,
+            tied INTEGER NOT NULL DEFAULT 0,
+            rated TEXT,
+            inactive INTEGER NOT NULL DEFAULT 0,
+            most INTEGER,
+            seeking INTEGER NOT NULL DEFAULT 0,
+            subscribes INTEGER NOT NULL DEFAULT 0,
+            is_notified INTEGER NOT NULL DEFAULT 0,
+            mail TEXT NOT NULL DEFAULT 'each',
+            PRIMARY KEY (game, userid)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX players_subscribing ON players (game) WHERE subscribes;
+        CREATE INDEX players_notified ON players (game) WHERE is_notified;
+
+        CREATE TABLE results (
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            userid TEXT NOT NULL,
+            outcome INTEGER NOT NULL,
+            before INTEGER NOT NULL,
+            after INTEGER NOT NULL,
+            games INTEGER NOT NULL,
+            ended TEXT NOT NULL,
+            PRIMARY KEY (game, board, userid)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX results_of_user ON results (game, userid, ended);
+
+        CREATE TABLE followers (
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            userid TEXT NOT NULL REFERENCES users,
+            kind TEXT NOT NULL,
+            PRIMARY KEY (game, board, userid, kind),
+            FOREIGN KEY (game, board) REFERENCES boards ON DELETE CASCADE
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX followers_userid ON followers (userid);
+
+        CREATE TABLE pool_players (
+            game TEXT NOT NULL,
+            pool TEXT NOT NULL,
+            userid TEXT NOT NULL REFERENCES users,
+            won INTEGER NOT NULL DEFAULT 0,
+            lost INTEGER NOT NULL DEFAULT 0,
+            tied INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (game, pool, userid)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE vacations (
+            userid TEXT NOT NULL REFERENCES users,
+            first TEXT NOT NULL,
+            last TEXT NOT NULL,
+            PRIMARY KEY (userid, first)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE replies (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            userid TEXT NOT NULL REFERENCES users,
+            UNIQUE (game, board, userid),
+            FOREIGN KEY (game, board) REFERENCES boards ON DELETE CASCADE
+        ) STRICT;
+        CREATE INDEX replies_userid ON replies (userid);
+
+        CREATE TABLE failures (
+            kind TEXT NOT NULL,
+            holder TEXT NOT NULL COLLATE NOCASE,
+            count INTEGER NOT NULL,
+            last TEXT NOT NULL,
+            PRIMARY KEY (kind, holder)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE digests (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            userid TEXT NOT NULL REFERENCES users,
+            game TEXT NOT NULL,
+            subject TEXT NOT NULL,
+            text TEXT NOT NULL,
+            queued TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX digests_userid ON digests (userid, game);
+
+        ALTER TABLE outbox ADD COLUMN reply_to TEXT;
+        ALTER TABLE outbox ADD COLUMN unsubscribe TEXT;
+        ALTER TABLE outbox ADD COLUMN picture TEXT;
+        ALTER TABLE outbox ADD COLUMN is_answer INTEGER NOT NULL DEFAULT 0;
+
+        CREATE TABLE keys (
+            name TEXT PRIMARY KEY,
+            value BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+    """)
+    db.table("keys").insert({"name": "addresses", "value": secrets.token_bytes(32)})

@@ -1,0 +1,140 @@
+"""Users and their addresses."""
+
+from collections.abc import Iterable
+from datetime import date, datetime
+
+from pbm.store.base import Base, text, time_of
+from pbm.store.rows import Address, Vacation
+
+
+class Users(Base):
+    """What is stored of users."""
+
+    def password_of(self, userid: str) -> str | None:
+        """The hash of a user's password; None if there is no such user, or if he has signed off."""
+        query = "SELECT password FROM users WHERE userid = ? AND signed_off IS NULL"
+        row = self.db.execute(query, [userid]).fetchone()
+        return row[0] if row else None
+
+    def is_taken(self, userid: str) -> bool:
+        """Whether somebody has, or had, that userid."""
+        return self.db.execute("SELECT 1 FROM users WHERE userid = ?", [userid]).fetchone() is not None
+
+    def add_user(self, userid: str, password: str, now: datetime) -> None:
+        """Add a user who has no address yet."""
+        self.db.table("users").insert({"userid": userid, "password": password, "created": text(now)})
+
+    def set_password(self, userid: str, password: str) -> None:
+        """Replace the hash of a user's password."""
+        self.db.execute("UPDATE users SET password = ? WHERE userid = ?", [password, userid])
+
+    def sign_off(self, userid: str, now: datetime) -> None:
+        """Forget all of a user but his name and his past results. His boards are another matter."""
+        self.db.execute(
+            "UPDATE users SET password = '', reset_code = NULL, signed_off = ? WHERE userid = ?", [text(now), userid]
+        )
+        for table in ("addresses", "followers", "vacations", "replies", "digests"):
+            self.db.execute(f"DELETE FROM {table} WHERE userid = ?", [userid])
+        self.db.execute("UPDATE players SET subscribes = 0, is_notified = 0, seeking = 0 WHERE userid = ?", [userid])
+        self.db.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", [userid])
+
+    def userids(self) -> list[str]:
+        """All users who are still signed up, by name."""
+        return [userid for (userid,) in self.db.execute("SELECT userid FROM users WHERE signed_off IS NULL ORDER BY 1")]
+
+    def set_reset_code(self, userid: str, code: str | None, now: datetime) -> None:
+        """Store the digest of the code that lets a user set a new password, or forget it."""
+        self.db.execute("UPDATE users SET reset_code = ?, reset_made = ? WHERE userid = ?", [code, text(now), userid])
+
+    def reset_code(self, userid: str) -> tuple[str, datetime] | None:
+        """The digest of a user's reset code, and when it was made; None if he has none."""
+        query = "SELECT reset_code, reset_made FROM users WHERE userid = ? AND signed_off IS NULL"
+        row = self.db.execute(query, [userid]).fetchone()
+        return (row[0], time_of(row[1])) if row and row[0] else None
+
+    # Settings
+
+    def set_html(self, userid: str, *, html: bool) -> None:
+        """Store whether a user wants HTML beside the text of his mails."""
+        self.db.execute("UPDATE users SET html = ? WHERE userid = ?", [html, userid])
+
+    def set_hears_broadcasts(self, userid: str, *, hears: bool) -> None:
+        """Store whether a user is on the mailing list."""
+        self.db.execute("UPDATE users SET hears_broadcasts = ? WHERE userid = ?", [hears, userid])
+
+    def hearing_broadcasts(self) -> list[str]:
+        """The users on the mailing list, by name."""
+        query = "SELECT userid FROM users WHERE hears_broadcasts AND signed_off IS NULL ORDER BY userid"
+        return [userid for (userid,) in self.db.execute(query)]
+
+    def last_broadcast(self, userid: str) -> datetime | None:
+        """When a user last wrote to the mailing list."""
+        row = self.db.execute("SELECT last_broadcast FROM users WHERE userid = ?", [userid]).fetchone()
+        return time_of(str(row[0])) if row[0] else None
+
+    def note_broadcast(self, userid: str, now: datetime) -> None:
+        """Note that a user has written to the mailing list."""
+        self.db.execute("UPDATE users SET last_broadcast = ? WHERE userid = ?", [text(now), userid])
+
+    # Vacations
+
+    def vacations(self, userid: str, since: date) -> list[Vacation]:
+        """The vacations of a user that end on that day or later, in order."""
+        query = "SELECT userid, first, last FROM vacations WHERE userid = ? AND last >= ? ORDER BY first"
+        return [
+            Vacation(name, date.fromisoformat(first), date.fromisoformat(last))
+            for name, first, last in self.db.execute(query, [userid, since.isoformat()])
+        ]
+
+    def replace_vacations(self, userid: str, since: date, vacations: Iterable[Vacation]) -> None:
+        """Store these vacations in place of all that end on that day or later."""
+        self.db.execute("DELETE FROM vacations WHERE userid = ? AND last >= ?", [userid, since.isoformat()])
+        for _, first, last in vacations:
+            self.insert("vacations", {"userid": userid, "first": first.isoformat(), "last": last.isoformat()})
+
+    # Addresses
+
+    def addresses(self, userid: str) -> list[Address]:
+        """All addresses of a user, in the order in which they were given."""
+        rows = self.db.execute("SELECT address, confirmed FROM addresses WHERE userid = ? ORDER BY rowid", [userid])
+        return [Address(address, time_of(confirmed)) for address, confirmed in rows]
+
+    def userids_at(self, address: str) -> set[str]:
+        """The users who have confirmed an address."""
+        query = "SELECT userid FROM addresses WHERE address = ? AND confirmed IS NOT NULL"
+        return {userid for (userid,) in self.db.execute(query, [address])}
+
+    def replace_addresses(self, userid: str, codes: dict[str, str | None], now: datetime) -> None:
+        """Give a user new addresses, each with the code that will confirm it; one without a code is confirmed.
+
+        The addresses that he has confirmed stay until the first new one is confirmed; others go at once.
+        """
+        self.db.execute("UPDATE users SET generation = generation + 1 WHERE userid = ?", [userid])
+        self.db.execute("DELETE FROM addresses WHERE userid = ? AND confirmed IS NULL", [userid])
+        for address, code in codes.items():
+            self.db.execute(
+                "INSERT INTO addresses (userid, address, generation, code, confirmed) "
+                "SELECT userid, ?, generation, ?, ? FROM users WHERE userid = ? "
+                "ON CONFLICT DO UPDATE SET generation = excluded.generation",
+                [address, code, None if code else text(now), userid],
+            )
+        self._retire_addresses(userid, now)
+
+    def confirm(self, code: str, now: datetime) -> tuple[str, str] | None:
+        """Confirm the address that a code was made for: its user and itself, or None if no address has that code."""
+        query = "UPDATE addresses SET confirmed = ?, code = NULL WHERE code = ? RETURNING userid, address"
+        row = self.db.execute(query, [text(now), code]).fetchone()
+        if row is None:
+            return None
+        userid, address = row
+        self._retire_addresses(userid, now)
+        return userid, address
+
+    def _retire_addresses(self, userid: str, now: datetime) -> None:
+        """If one of the newest addresses is confirmed, drop the older ones and send it what has been waiting."""
+        newest = "SELECT address, generation FROM addresses JOIN users USING (userid, generation)"
+        row = self.db.execute(f"{newest} WHERE userid = ? AND confirmed IS NOT NULL", [userid]).fetchone()
+        if row:
+            self.db.execute("DELETE FROM addresses WHERE userid = ? AND generation < ?", [userid, row[1]])
+            waiting = "UPDATE outbox SET address = ?, due = ? WHERE userid = ? AND address IS NULL"
+            self.db.execute(waiting, [row[0], text(now), userid])
