@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from inspect import cleandoc
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 import click
@@ -18,6 +19,7 @@ from pbm.session import Refused, Session
 
 MOST_CHARACTERS = 10_000
 """How long a line may be; the longest turns of our games have some thousands."""
+NOTHING: Mapping[str, str] = MappingProxyType({})
 Letters = list[Letter]
 P = ParamSpec("P")
 
@@ -31,15 +33,19 @@ class Misused(Refused):
 class Line(click.Command):
     """A command of the language: words, among which options may stand."""
 
-    def __init__(self, *args: Any, takes_options: bool = False, **kwargs: Any) -> None:
-        """Declare a command, which may take the options of a game."""
+    def __init__(
+        self, *args: Any, takes_options: bool = False, named: Mapping[str, str] = NOTHING, **kwargs: Any
+    ) -> None:
+        """Declare a command, which may take the options of a game, and *named* ones of its own: ``--name=VALUE``."""
         super().__init__(*args, **kwargs)
+        self.named = named
         self.add_help_option = False  # `--help` would print and leave; the shell reads it as `help COMMAND`
         self.takes_options = takes_options
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take the options out of the words, and let click deal out the others."""
         options, others = words.split(args, self.begins_moves)
+        options = self.take_named(ctx, options)
         if self.takes_options:
             ctx.params["options"] = options
         elif options:
@@ -47,6 +53,27 @@ class Line(click.Command):
         if wrong := self.wrong_number(others):
             raise Misused(f"{wrong}. The command is written:\n\n  {self.syntax(path(ctx))}")
         return super().parse_args(ctx, ["--", *others])
+
+    def take_named(self, ctx: click.Context, options: Sequence[str]) -> list[str]:
+        """Give the command its named options, None for each that is missing; what is returned are the others."""
+        values: dict[str, str | None] = dict.fromkeys(self.named)
+        others = []
+        for option in options:
+            name, equals, value = option.removeprefix("--").partition("=")
+            fits = [full for full in self.named if option.startswith("--") and full.startswith(name.lower())]
+            if not name or not fits:
+                others.append(option)
+                continue
+            if len(fits) > 1 and name.lower() not in fits:
+                raise Refused(f"{option!r} can be {' or '.join(f'--{full}' for full in fits)}; write more of it.")
+            full = name.lower() if name.lower() in fits else fits[0]
+            if not (equals and value):
+                raise Refused(f"--{full} is written --{full}={self.named[full]}.")
+            if values[full] is not None:
+                raise Refused(f"--{full} is given twice.")
+            values[full] = value
+        ctx.params |= values
+        return others
 
     def wrong_number(self, others: Sequence[str]) -> str:
         """What is missing or too much among the words for the command; empty if their number is right."""
@@ -60,6 +87,7 @@ class Line(click.Command):
     def syntax(self, name: str) -> str:
         """How the command is written; *name* is what stands in front of its words, such as ``spiro move``."""
         options = ["[-options]"] if self.takes_options else []
+        options += [f"[--{option}={value}]" for option, value in self.named.items()]
         ctx = click.Context(self)
         return " ".join([name, *options, *(parameter.make_metavar(ctx) for parameter in self.params)])
 
