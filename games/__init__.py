@@ -200,6 +200,19 @@ def _entry_points() -> Mapping[str, "EntryPoint"]:
     return {entry.name: entry for entry in entry_points(group="pbm.games") if _NAME.fullmatch(entry.name)}
 
 
+def find_option(game: Game[Any], word: str) -> Option:
+    """The option that a word such as ``-PIECES=4`` names, in full or shortened. Raises Illegal if there is none."""
+    name = word.removeprefix("-").partition("=")[0].lower()
+    fits = [option for option in game.OPTIONS if option.name.startswith(name)]
+    exact = [option for option in fits if option.name == name] or fits
+    if not name or not exact:
+        known = ", ".join(option.syntax for option in game.OPTIONS)
+        raise Illegal(f"There is no option {quoted(word)}; this game has {known or 'none'}.")
+    if len(exact) > 1:
+        raise Illegal(f"{quoted(word)} can be {' or '.join(option.syntax for option in exact)}; write more of it.")
+    return exact[0]
+
+
 def read_options(game: Game[Any], words: Sequence[str]) -> dict[str, Value]:
     """All options of a game, from the words of a challenge such as ``-small`` and ``-PIECES=4``.
 
@@ -207,17 +220,11 @@ def read_options(game: Game[Any], words: Sequence[str]) -> dict[str, Value]:
     """
     given: dict[str, Value] = {}
     for word in words:
-        name, equals, text = word.removeprefix("-").partition("=")
-        fits = [option for option in game.OPTIONS if option.name.startswith(name.lower())]
-        exact = [option for option in fits if option.name == name.lower()] or fits
-        if not name or not exact:
-            known = ", ".join(option.syntax for option in game.OPTIONS)
-            raise Illegal(f"There is no option {quoted(word)}; this game has {known or 'none'}.")
-        if len(exact) > 1:
-            raise Illegal(f"{quoted(word)} can be {' or '.join(option.syntax for option in exact)}; write more of it.")
-        if exact[0].name in given:
-            raise Illegal(f"-{exact[0].name} is given twice.")
-        given[exact[0].name] = exact[0].read(text if equals else None)
+        meant = find_option(game, word)
+        if meant.name in given:
+            raise Illegal(f"-{meant.name} is given twice.")
+        _, equals, text = word.partition("=")
+        given[meant.name] = meant.read(text if equals else None)
     for option in game.OPTIONS:
         for other in option.excludes:
             if option.name in given and other in given:

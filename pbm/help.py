@@ -34,7 +34,7 @@ def letter(subject: str, commands: Iterable[Explained]) -> Letter:
 def _text(subject: str, commands: Iterable[Explained]) -> str:
     if not subject:
         return f"{_read('overview')}\n\nGames: {', '.join(games.names())}"
-    if subject == "tutorial":
+    if subject in {"ratings", "tutorial"}:
         return _read(subject)
     if subject == "commands":
         return _all(commands)

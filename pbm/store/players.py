@@ -24,6 +24,10 @@ class Players(Base):
         places = ", ".join("?" * (len(values) + 1))
         self.db.execute(f"INSERT OR REPLACE INTO players (game, {COLUMNS}) VALUES ({places})", [game, *values])
 
+    def set_inactive(self, game: str, userid: str, *, inactive: bool) -> None:
+        """Store whether the standings list a user as inactive, if he is known as a player."""
+        self.db.execute("UPDATE players SET inactive = ? WHERE game = ? AND userid = ?", [inactive, game, userid])
+
     def players(self, game: str) -> list[Player]:
         """All players of a game who are still signed up, by name."""
         query = (

@@ -1,0 +1,318 @@
+"""Ratings: the formula, and what the end of a game does to its players (the command language, section 7)."""
+
+import ast
+import math
+import operator
+import re
+from decimal import ROUND_DOWN, Decimal, localcontext
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import games
+from games import Option
+from pbm import ratings
+from pbm.ratings import LOWEST, Rating, described, rated, settle
+from pbm.store import BoardRow, Player, ResultRow
+
+WIN, TIE, LOSS = 1, 0, -1
+HELP = (Path(__file__).parents[1] / "help" / "ratings.txt").read_text()
+OUTCOMES = st.sampled_from([WIN, TIE, LOSS])
+PLAYERS = st.builds(Rating, st.integers(LOWEST, 10**7), st.integers(0, 60))
+
+
+def both(first: Rating, second: Rating, outcome: int) -> tuple[int, int]:
+    """The ratings of both players after a game in which the first one had that outcome."""
+    return rated(first, second, outcome), rated(second, first, -outcome)
+
+
+# The formula
+
+
+def test_of_two_newcomers_the_winner_gets_1824_and_the_loser_1424():
+    assert both(Rating(), Rating(), WIN) == (1824, 1424)
+
+
+def test_1683_after_2_games_and_1604_after_2_games_that_tie_get_1676_and_1640():
+    assert both(Rating(1683, 2), Rating(1604, 2), TIE) == (1676, 1640)
+
+
+def test_an_established_1800_that_loses_to_an_established_1600_gets_1776_and_the_other_1624():
+    assert both(Rating(1800, 20), Rating(1600, 20), LOSS) == (1776, 1624)
+
+
+def test_1750_after_13_games_that_loses_to_an_established_1624_gets_1706_and_the_winner_1638():
+    assert both(Rating(1750, 13), Rating(1624, 20), LOSS) == (1706, 1638)
+
+
+def test_a_rating_is_established_with_the_20th_game():
+    assert not Rating(1600, 19).is_established
+    assert Rating(1600, 20).is_established
+
+
+def test_an_established_player_has_nothing_at_stake_against_a_newcomer():
+    assert rated(Rating(1700, 30), Rating(), LOSS) == 1700
+
+
+def test_equal_established_players_win_what_the_other_loses_and_tie_for_nothing():
+    for outcome, after in ((WIN, 1616), (TIE, 1600), (LOSS, 1584)):
+        assert rated(Rating(1600, 20), Rating(1600, 45), outcome) == after
+
+
+def test_every_quotient_of_a_provisional_rating_is_cut_toward_zero():
+    # worth 300 - 400 = -100; (401 x 1 - 100) / 2 = 150, cut from 150.5; (1720 - 401) / 5 = 263, cut from 263.8
+    assert rated(Rating(401, 1), Rating(300, 25), LOSS) == 150 + 263
+    # worth 100 - 400 = -300; (101 x 2 - 300) / 3 = -32, cut from -32.7; (1720 - 101) / 5 = 323, cut from 323.8
+    assert rated(Rating(101, 2), Rating(100, 25), LOSS) == -32 + 323
+    # worth 2000 - 400 = 1600; (1722 x 1 + 1600) / 2 = 1661; (1720 - 1722) / 5 = 0, cut from -0.4
+    assert rated(Rating(1722, 1), Rating(2000, 25), LOSS) == 1661
+
+
+def test_the_change_of_an_established_rating_is_cut_toward_zero_as_a_whole():
+    # 32 x (0 - 0.5144) = -16.5 for the one who loses, 32 x (1 - 0.5144) = 15.5 when he wins
+    assert rated(Rating(1610, 20), Rating(1600, 20), LOSS) == 1610 - 16
+    assert rated(Rating(1610, 20), Rating(1600, 20), WIN) == 1610 + 15
+
+
+def test_no_rating_falls_below_100():
+    assert rated(Rating(105, 40), Rating(100, 40), LOSS) == 100
+    assert rated(Rating(100, 40), Rating(100, 40), LOSS) == 100
+
+
+@given(PLAYERS, PLAYERS, OUTCOMES)
+def test_whatever_the_ratings_are_the_new_one_is_an_integer_of_at_least_100(own, other, outcome):
+    after = rated(own, other, outcome)
+    assert type(after) is int
+    assert after >= LOWEST
+
+
+@given(PLAYERS, PLAYERS)
+def test_to_win_is_never_worse_than_to_tie_nor_that_than_to_lose(own, other):
+    assert rated(own, other, WIN) >= rated(own, other, TIE) >= rated(own, other, LOSS)
+
+
+@given(st.integers(1000, 3000), st.integers(1000, 3000), OUTCOMES)
+def test_what_one_established_player_gains_the_other_loses(first, second, outcome):
+    after = both(Rating(first, 20), Rating(second, 20), outcome)
+    assert sum(after) == first + second
+
+
+@given(st.integers(LOWEST, 10**9), st.integers(0, 60), OUTCOMES)
+def test_an_established_rating_moves_by_at_most_32(rating, games, outcome):
+    assert abs(rated(Rating(rating, 20), Rating(10**9 - rating + LOWEST, games), outcome) - rating) <= 32
+
+
+@given(st.integers(1000, 4000), st.integers(-1200, 1200), st.integers(0, 20), OUTCOMES)
+def test_no_rounding_of_floats_is_seen_in_an_established_rating(rating, gap, games, outcome):
+    with localcontext(prec=60):
+        expected = 1 / (1 + Decimal(10) ** (Decimal(gap) / 400))
+        change = Decimal(32 * games) / 20 * (Decimal(outcome + 1) / 2 - expected)
+        exact = int(round(change, 40).to_integral_value(ROUND_DOWN))
+    assert rated(Rating(rating, 20), Rating(rating + gap, games), outcome) == max(LOWEST, rating + exact)
+
+
+def test_a_change_that_is_exactly_16_is_not_cut_to_15():
+    assert rated(Rating(1600, 20), Rating(2000, 11), WIN) == 1616
+
+
+# The end of a game
+
+
+def row(club, board="101", winner=None, **fields):
+    """A game of alice and bob that has ended now, as it is stored, if it is stored."""
+    return BoardRow(
+        "symple", board, fields.pop("options", ""), "alice", fields.pop("second_player", "bob"), b"", club.time,
+        moves=9, ended=club.time, winner=winner, **fields,
+    )  # fmt: skip
+
+
+def player(club, userid):
+    return club.store.player("symple", userid)
+
+
+@pytest.fixture
+def three(club):
+    for name in ("alice", "bob", "carol"):
+        club.store.add_user(name, "", club.time)
+    return club
+
+
+def test_a_rated_game_changes_both_ratings_and_counts_as_won_and_lost(three):
+    settle(three.store, row(three, winner="alice"), three.time)
+    assert player(three, "alice") == Player("alice", rating=1824, won=1, rated=three.time)
+    assert player(three, "bob") == Player("bob", rating=1424, lost=1, rated=three.time)
+
+
+def test_both_new_ratings_come_from_the_ratings_before_the_game(three):
+    three.store.save_player("symple", Player("alice", rating=1683, won=2))
+    three.store.save_player("symple", Player("bob", rating=1604, tied=2))
+    settle(three.store, row(three), three.time)
+    assert (player(three, "alice").rating, player(three, "bob").rating) == (1676, 1640)
+    assert (player(three, "alice").tied, player(three, "bob").tied) == (1, 3)
+
+
+def test_a_rated_game_leaves_a_result_for_each_player(three):
+    results = settle(three.store, row(three, winner="bob"), three.time)
+    assert results == [
+        ResultRow("symple", "101", "alice", LOSS, 1600, 1424, 1, three.time),
+        ResultRow("symple", "101", "bob", WIN, 1600, 1824, 1, three.time),
+    ]
+    assert three.store.results_of_board("symple", "101") == results
+
+
+def test_the_20th_game_is_counted_as_provisional_and_the_21st_as_established(three):
+    three.store.save_player("symple", Player("alice", rating=1600, won=19))
+    three.store.save_player("symple", Player("bob", rating=1600, lost=20))
+    settle(three.store, row(three, winner="alice"), three.time)
+    assert player(three, "alice").rating == (1600 * 19 + 2000) // 20 + (1720 - 1600) // 5
+    before = player(three, "alice").rating
+    settle(three.store, row(three, "102", winner="alice"), three.time)
+    assert 0 < player(three, "alice").rating - before < 32
+
+
+def test_ratings_of_one_game_say_nothing_about_another(three):
+    settle(three.store, row(three, winner="alice"), three.time)
+    assert three.store.player("spiro", "alice").rating is None
+
+
+def test_a_rated_game_keeps_what_a_player_has_set(three):
+    three.store.save_player("symple", Player("alice", most=3, seeking=2, subscribes=True, mail="digest"))
+    settle(three.store, row(three, winner="alice"), three.time)
+    alice = player(three, "alice")
+    assert (alice.most, alice.seeking, alice.subscribes, alice.mail) == (3, 2, True, "digest")
+
+
+def test_a_game_against_oneself_is_not_rated(three):
+    assert settle(three.store, row(three, winner="alice", second_player="alice"), three.time) == []
+    assert player(three, "alice") == Player("alice")
+
+
+@pytest.mark.parametrize("word", ["-handicap=2", "-handicap-stones=2", "-han=2", "-HANDICAP=2"])
+def test_a_game_with_a_handicap_is_not_rated(three, monkeypatch, word):
+    name = "handicap-stones" if "stones" in word else "handicap"
+    rules = games.load("symple")
+    monkeypatch.setattr(rules, "OPTIONS", (*rules.OPTIONS, Option(name, "", range(10), 0)))
+    assert settle(three.store, row(three, winner="alice", options=f"-size=5 {word}"), three.time) == []
+    assert player(three, "alice").rating is None
+
+
+def test_a_game_with_other_options_is_rated(three):
+    assert settle(three.store, row(three, winner="alice", options="-size=5 -PENALTY=9"), three.time)
+
+
+def test_a_board_whose_name_does_not_end_in_a_digit_is_not_rated(three):
+    assert settle(three.store, row(three, board="trial", winner="alice"), three.time) == []
+
+
+def test_every_end_of_a_game_makes_its_players_active(three):
+    for userid in ("alice", "bob", "carol"):
+        three.store.save_player("symple", Player(userid, inactive=True))
+    settle(three.store, row(three, winner="alice"), three.time)
+    assert [player(three, userid).inactive for userid in ("alice", "bob", "carol")] == [False, False, True]
+    settle(three.store, row(three, "102", second_player="carol")._replace(options="", first_player="carol"), three.time)
+    assert not player(three, "carol").inactive
+
+
+def test_a_player_who_has_signed_off_is_rated_under_his_name(three):
+    three.store.sign_off("bob", three.time)
+    settle(three.store, row(three, winner="alice"), three.time)
+    assert [result.after for result in three.store.results_of_user("symple", "bob")] == [1424]
+
+
+@pytest.fixture
+def pool(three):
+    for userid in ("alice", "bob"):
+        three.store.add_pool_player("symple", "a", userid)
+    return three
+
+
+def test_a_tournament_game_counts_in_the_table_of_its_pool_and_for_the_ratings(pool):
+    settle(pool.store, row(pool, "a1", winner="bob", pool="a"), pool.time)
+    settle(pool.store, row(pool, "a2", pool="a"), pool.time)
+    assert pool.store.pool_players("symple", "a") == [("a", "bob", 1, 0, 1), ("a", "alice", 0, 1, 1)]
+    assert player(pool, "bob").games == 2
+
+
+def test_a_tournament_game_of_a_pool_that_is_not_set_up_counts_for_the_ratings_alone(three):
+    assert settle(three.store, row(three, "b1", winner="bob", pool="b"), three.time)
+    assert three.store.pool_players("symple") == []
+
+
+def test_a_tournament_game_against_oneself_counts_nowhere(pool):
+    settle(pool.store, row(pool, "a1", winner="alice", second_player="alice", pool="a"), pool.time)
+    assert pool.store.pool_players("symple", "a") == [("a", "alice", 0, 0, 0), ("a", "bob", 0, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "games", "line"),
+    [
+        (1600, 1824, 1, "alice  1600 -> 1824  up 224 (provisional)"),
+        (1600, 1424, 19, "alice  1600 -> 1424  down 176 (provisional)"),
+        (1600, 1600, 20, "alice  1600 -> 1600  equal"),
+        (1800, 1776, 21, "alice  1800 -> 1776  down 24"),
+    ],
+)
+def test_what_a_game_did_to_a_rating_is_told_in_a_line(three, before, after, games, line):
+    assert described(ResultRow("symple", "101", "alice", WIN, before, after, games, three.time)) == line
+
+
+# The help
+
+OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.BitXor: operator.pow}
+
+
+def value(expression, divided):
+    """What an expression of numbers is, with one's own way to divide; ^ is the power."""
+
+    def of(node):
+        match node:
+            case ast.Constant(value=number):
+                return number
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -of(operand)
+            case ast.BinOp(left=left, op=ast.Div(), right=right):
+                return divided(of(left), of(right))
+            case ast.BinOp(left=left, op=sign, right=right):
+                return OPERATORS[type(sign)](of(left), of(right))
+        raise ValueError(ast.dump(node))
+
+    # ^ binds less tightly in Python than in the help
+    return of(ast.parse(re.sub(r"(\d+)\^(\(.*?\)\)|\d+)", r"(\1^\2)", expression.strip()), mode="eval").body)
+
+
+def test_the_help_has_every_example_with_the_rating_that_the_formula_gives():
+    outcomes = {"beats": WIN, "ties with": TIE, "loses to": LOSS}
+    pattern = r"^  (\d+) after (\d+) games (beats|ties with|loses to) (\d+) after (\d+) games: (\d+)$"
+    examples = re.findall(pattern, HELP, re.MULTILINE)
+    told = [(Rating(int(r), int(n)), Rating(int(s), int(m)), outcomes[how], int(new))
+            for r, n, how, s, m, new in examples]  # fmt: skip
+    assert [rated(own, other, outcome) for own, other, outcome, _ in told] == [new for *_, new in told]
+    assert sorted(new for *_, new in told) == [1424, 1624, 1638, 1640, 1676, 1706, 1776, 1824]
+
+
+def test_every_step_that_the_help_reckons_in_whole_numbers_is_right():
+    steps = re.findall(r"^    (.*) = (\d+)$", HELP, re.MULTILINE)
+    assert len(steps) == 5 * 3 + 3
+    for expression, result in steps:
+        assert value(expression, lambda number, by: math.trunc(number / by)) == int(result), expression
+
+
+def test_every_step_that_the_help_reckons_with_decimals_is_right_to_the_last_of_them():
+    steps = re.findall(r"^    (.*) is about (-?\d+\.(\d+))$", HELP, re.MULTILINE)
+    assert len(steps) == 3 * 2
+    for expression, result, decimals in steps:
+        assert round(value(expression, operator.truediv), len(decimals)) == float(result), expression
+
+
+def test_the_help_names_the_bounds_that_the_program_has():
+    assert f"A newcomer\nhas {ratings.START}." in HELP
+    assert f"until {ratings.ESTABLISHED} rated games" in HELP
+    assert f"lacks to {ratings.CENTRE}" in HELP
+    assert f"below {ratings.LOWEST}." in HELP
+
+
+def test_the_help_fits_a_mail():
+    assert HELP.isascii()
+    assert [line for line in HELP.splitlines() if len(line) > 78 or line != line.rstrip()] == []
