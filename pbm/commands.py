@@ -171,6 +171,27 @@ def games_(session: Session, game: str, boards: tuple[str, ...]) -> Letters:
     return look.games_table(session, game, boards)
 
 
+@game.command("standings", named={"plot": "USERID"})
+@in_session
+def standings_(session: Session, game: str, plot: str | None) -> Letters:
+    """List the players by rating, or draw how the rating of one of them has gone.
+
+    `ratings` is another name of this command; `help ratings` tells how they are reckoned.
+    """
+    from pbm import standings
+
+    return standings.plotted(session, game, plot) if plot else standings.standings(session, game)
+
+
+@game.command()
+@in_session
+def history(session: Session, game: str) -> Letters:
+    """List the games that are over, the oldest first; in a mail the last 1000 of them."""
+    from pbm import standings
+
+    return standings.history(session, game)
+
+
 @game.command("help")
 @click.argument("command", default="")
 @click.pass_obj

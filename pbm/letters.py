@@ -1,6 +1,6 @@
 """What a board mail says."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
 from textwrap import wrap
 from typing import Any, NamedTuple
@@ -179,10 +179,12 @@ def thread(board: Board) -> str:
     return f"{board.row.game}.{board.row.board}.{board.row.started:%Y%m%d%H%M%S}"
 
 
-def table(lines: Sequence[tuple[str, ...]]) -> str:
-    """Lines of words in columns; the first line is the heading."""
+def table(lines: Sequence[tuple[str, ...]], numbers: Collection[str] = ()) -> str:
+    """Lines of words in columns; the first line is the heading. Under these headings *numbers* end below each other."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    pads = [str.rjust if heading in numbers else str.ljust for heading in lines[0]]
+    padded = ([pad(cell, width) for pad, cell, width in zip(pads, line, widths, strict=True)] for line in lines)
+    return "\n".join("  ".join(line).rstrip() for line in padded)
 
 
 def status(row: BoardRow) -> str:

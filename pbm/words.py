@@ -19,7 +19,7 @@ MOST_COMMENT = MOST_LINES * WIDTH
 """How many characters of a comment are looked at."""
 FULL = {"challenge": "chall", "preview": "prev"}
 """Commands that may be shortened, down to these words."""
-SYNONYMS = {"board": "move", "mvoe": "move", "add": "signup"}
+SYNONYMS = {"board": "move", "mvoe": "move", "add": "signup", "ratings": "standings"}
 
 
 def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:

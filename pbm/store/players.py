@@ -3,7 +3,8 @@
 from typing import Any
 
 from pbm.store.base import Base, text, time_of
-from pbm.store.rows import Player, ResultRow
+from pbm.store.boards import board_row
+from pbm.store.rows import BoardRow, Player, ResultRow
 
 COLUMNS = ", ".join(Player._fields)
 
@@ -29,12 +30,35 @@ class Players(Base):
         self.db.execute("UPDATE players SET inactive = ? WHERE game = ? AND userid = ?", [inactive, game, userid])
 
     def players(self, game: str) -> list[Player]:
-        """All players of a game who are still signed up, by name."""
+        """All players of a game who are still signed up: the highest rating first, of equal ones the older one."""
         query = (
-            f"SELECT {COLUMNS} FROM players JOIN users USING (userid) "
-            "WHERE game = ? AND signed_off IS NULL ORDER BY userid"
+            f"SELECT {COLUMNS} FROM players JOIN users USING (userid) WHERE game = ? AND signed_off IS NULL "
+            "ORDER BY rating DESC, rated, userid"
         )
         return [_player(row) for row in self.db.execute(query, [game])]
+
+    def active_counts(self, game: str) -> dict[str, int]:
+        """On how many active boards of a game each player plays who has a rating."""
+        # one search a player and seat: SQLite would rather walk an index with all boards than look at active ones alone
+        count = "SELECT count(*) FROM boards WHERE game = players.game AND ended IS NULL AND"
+        first, second = "first_player = userid", "second_player = userid AND first_player <> userid"
+        query = (
+            f"SELECT userid, ({count} {first}) + ({count} {second}) FROM players WHERE game = ? AND rating IS NOT NULL"
+        )
+        return dict(self.db.execute(query, [game]).fetchall())
+
+    def history(self, game: str, most: int | None = None) -> list[tuple[BoardRow, bool]]:
+        """The games that are over, but those against oneself, the oldest first, each with whether it was rated.
+
+        If they are more than *most*, it is that many of the last ones.
+        """
+        query = (
+            "SELECT boards.*, EXISTS (SELECT 1 FROM results WHERE (game, board) = (boards.game, boards.board)) "
+            "FROM boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player "
+            "ORDER BY ended DESC, board DESC LIMIT ?"
+        )
+        rows = self.db.execute(query, [game, -1 if most is None else most]).fetchall()
+        return [(board_row(row[:-1]), bool(row[-1])) for row in reversed(rows)]
 
     def subscribers_of_all(self, game: str) -> list[str]:
         """The users who subscribe to every board of a game, by name."""
@@ -57,7 +81,7 @@ class Players(Base):
 
     def results_of_user(self, game: str, userid: str) -> list[ResultRow]:
         """All rated games of a user, the oldest first."""
-        query = "SELECT * FROM results WHERE game = ? AND userid = ? ORDER BY ended"
+        query = "SELECT * FROM results WHERE game = ? AND userid = ? ORDER BY ended, games"
         return [_result(row) for row in self.db.execute(query, [game, userid])]
 
 
