@@ -13,6 +13,7 @@ from pbm.store import Unusable
 from pbm.terminal import fail
 
 MODULES: Mapping[str, str] = {
+    "cleanup": "service",
     "deliver": "service",
     "demo": "service",
     "outbox": "service",

@@ -1,30 +1,57 @@
 """A board in play: what is stored of it, and the positions that follow from that."""
 
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import games
 from games import Illegal, State
 from pbm import dice
-from pbm.store import BoardRow, Store, TurnRow
+from pbm.store import BoardRow, ResultRow, Store, TurnRow
 
 RESIGN = "Resign"
 """How the turn of a player who gives up is written in the list of turns."""
+FORFEIT = "Forfeit"
+"""How it is written if the server makes him give up, because he was too slow."""
 FIRST_MOVES = 2
 """While fewer turns than these are played, a player can still leave the board."""
+
+
+class About(NamedTuple):
+    """What the server knows about a board besides its turns."""
+
+    subscribers: Sequence[str] = ()
+    """Userids of those who get every mail about it."""
+    notified: Sequence[str] = ()
+    """Userids of those who are told when it is over."""
+    away: Mapping[str, date] = MappingProxyType({})
+    """The players who are on vacation, with the last day of it."""
+    results: Sequence[ResultRow] = ()
+    """What it did to the ratings of its players."""
+
+
+NOTHING = About()
 
 
 class Board:
     """A board with its turns, and the position after each of them."""
 
     def __init__(
-        self, row: BoardRow, turns: list[TurnRow], queued: dict[str, str], *, throws_dice: bool = True
+        self,
+        row: BoardRow,
+        turns: list[TurnRow],
+        queued: dict[str, str],
+        about: About = NOTHING,
+        *,
+        throws_dice: bool = True,
     ) -> None:
         """Replay the turns of a board; a preview *throws* no *dice* of its own."""
         self.row = row
         self.throws_dice = throws_dice
         self.turns = turns
         self.queued = queued
+        self.about = about
         self.rules: games.Game[Any] = games.load(row.game)
         self.options = games.read_options(self.rules, row.options.split())
         self.states: list[State] = []
@@ -56,17 +83,19 @@ class Board:
 
     @property
     def resigned(self) -> str | None:
-        """The userid of the player who resigned."""
-        return self.turns[-1].userid if self.turns and self.turns[-1].text == RESIGN else None
+        """The userid of the player who resigned or forfeited."""
+        return self.turns[-1].userid if self.turns and self.turns[-1].text in {RESIGN, FORFEIT} else None
 
     @property
     def is_over(self) -> bool:
         """Whether the game has ended."""
-        return self.resigned is not None or self.state.result() is not None
+        return self.row.drawn or self.resigned is not None or self.state.result() is not None
 
     @property
     def winner(self) -> str | None:
         """The userid of the winner; None for a draw, and while the game goes on."""
+        if self.row.drawn:
+            return None
         if self.resigned:
             return self.opponent(self.resigned)
         result = self.state.result()
@@ -76,6 +105,22 @@ class Board:
     def turn(self) -> str | None:
         """The userid of the player to move; None when the game is over."""
         return None if self.is_over else self.player(self.state, self.state.turn)
+
+    @property
+    def seat(self) -> int:
+        """Which of the players is to move: 0 for the first one."""
+        return self.state.seats[self.state.turn]
+
+    @property
+    def offers_undo(self) -> bool:
+        """Whether moves can be taken back: not in games with dice, where the next throw has been seen."""
+        return not games.needs_dice(self.states[0])
+
+    def used(self, seat: int, now: datetime) -> float:
+        """The seconds for which a player was to move, this turn included."""
+        used = self.row.second_used if seat else self.row.first_used
+        runs = not self.is_over and seat == self.seat
+        return used + (now - (self.row.changed or self.row.started)).total_seconds() if runs else used
 
     def player(self, state: State, side: int) -> str:
         """The userid of the player who plays a side in a position."""
@@ -91,10 +136,20 @@ class Board:
         return {name: self.player(state, side) for side, name in enumerate(self.rules.SIDES)}
 
     def play(self, userid: str, text: str, now: datetime, *, automatic: bool = False) -> None:
-        """Add a turn: RESIGN, or a legal move in canonical form."""
+        """Add a turn: RESIGN, FORFEIT, or a legal move in canonical form. Stops the clock of the player to move."""
+        self.stop_clock(now)
         thrown = self.state.dice if games.needs_dice(self.state) else ()
         self._follow(turn := TurnRow(userid, text, thrown, automatic, now))
         self.turns.append(turn)
+
+    def stop_clock(self, now: datetime) -> None:
+        """Count the time since the last move for the player to move, and begin to count anew."""
+        first, second = self.used(0, now), self.used(1, now)
+        self.row = self.row._replace(first_used=first, second_used=second, changed=now, nagged=None)
+
+    def take_back(self, turns: int) -> None:
+        """Forget the turns after the first so many, and what followed from them."""
+        del self.turns[turns:], self.states[turns + 1 :]
 
     @property
     def present(self) -> "Point":
@@ -104,6 +159,9 @@ class Board:
     def until(self, moves: int) -> "Board":
         """The board as it was after the first *moves* turns, to be played on without throwing dice."""
         board = Board(self.row, self.turns[:moves], {})
+        board.row = self.row._replace(secret=b"", comment=None, vote=None, submitted=None)
+        if moves < len(self.turns):
+            board.row = board.row._replace(drawn=False, ended=None)
         board.throws_dice = False
         return board
 
@@ -119,7 +177,7 @@ class Board:
 
     def _follow(self, turn: TurnRow) -> None:
         state = self.state
-        if turn.text != RESIGN:
+        if turn.text not in {RESIGN, FORFEIT}:
             state = state.play(turn.text)
         self._add_state(state)
 

@@ -84,10 +84,18 @@ class Line(click.Command):
         most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
         return f"These are too many words: {len(others)} instead of {most}" if len(others) > most else ""
 
+    def passwords(self, others: Sequence[str]) -> list[str] | None:
+        """Which of the words stand in the place of a password; None if they do not look like what the command takes."""
+        names = [parameter.name or "" for parameter in self.params]
+        given = list(zip_longest(names, others, fillvalue=names[-1] if names else ""))[: len(others)]
+        if not all(LOOKS_RIGHT[name](word) for name, word in given if name in LOOKS_RIGHT):
+            return None  # a word is missing or too much, and another one may be the password
+        return [word for name, word in given if "password" in name]
+
     def syntax(self, name: str) -> str:
         """How the command is written; *name* is what stands in front of its words, such as ``spiro move``."""
-        options = ["[-options]"] if self.takes_options else []
-        options += [f"[--{option}={value}]" for option, value in self.named.items()]
+        named = [f"[--{option}={value}]" for option, value in self.named.items()]
+        options = ["[-options]"] if self.takes_options else named
         ctx = click.Context(self)
         return " ".join([name, *options, *(parameter.make_metavar(ctx) for parameter in self.params)])
 
@@ -105,6 +113,25 @@ class GameLine(Line):
         """Add the game to the arguments."""
         ctx.params["game"] = path(ctx).partition(" ")[0]
         return super().parse_args(ctx, args)
+
+
+class Follow(GameLine):
+    """A command of a game that is signed, with boards behind userid and password, or one board in front of them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the password if it is a hyphen, which no board or userid can be."""
+        front: Front = ctx.obj
+        return super().parse_args(ctx, [front.read_password() if word == "-" else word for word in args])
+
+    def wrong_number(self, others: Sequence[str]) -> str:
+        """What is missing among the words; empty if nothing is."""
+        return "These are too few words" if len(others) < 3 else ""
+
+    def passwords(self, others: Sequence[str]) -> list[str] | None:
+        """The words that may be the password."""
+        if len(others) != 3 or not look.is_board(others[0]):
+            return list(others[1:2])
+        return list(others[2:] if others[0].isdecimal() else others[1:])
 
 
 class Group(click.Group):
@@ -201,13 +228,20 @@ def refusal(why: Refused, tree: Root, line: Sequence[str], body: str = "") -> Le
     )
 
 
+def quoted(tree: Root, line: str) -> str:
+    """A line with its passwords masked."""
+    tidied = words.tidied([line], games.exists)
+    found = _passwords(tree, tidied)
+    return words.masked(line, tidied[2:] if found is None else found)
+
+
 def _names_board(word: str) -> bool:
     return look.is_board(word.partition("#")[0]) or word == "new"
 
 
 LOOKS_RIGHT: Mapping[str, Callable[[str], bool]] = {
     "board": _names_board,
-    "boards": _names_board,
+    "boards": lambda word: _names_board(word) or users.is_userid(word),
     "userid": users.is_userid,
     "addresses": users.is_address,
 }
@@ -223,13 +257,7 @@ def _passwords(tree: Root, tidied: Sequence[str]) -> list[str] | None:
     if not isinstance(node, Line):
         return None
     _, others = words.split(rest, node.begins_moves)
-    if node.wrong_number(others):
-        return None
-    names = [parameter.name or "" for parameter in node.params]
-    given = list(zip_longest(names, others, fillvalue=names[-1] if names else ""))[: len(others)]
-    if not all(LOOKS_RIGHT[name](word) for name, word in given if name in LOOKS_RIGHT):
-        return None  # a word is missing or too much, and another one may be the password
-    return [word for name, word in given if "password" in name]
+    return None if node.wrong_number(others) else node.passwords(others)
 
 
 def _passwords_of_a_body_line(tree: Root, line: str) -> list[str]:

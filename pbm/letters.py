@@ -1,13 +1,14 @@
 """What a board mail says."""
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from itertools import zip_longest
 from textwrap import wrap
 from typing import Any, NamedTuple
 
 import games
-from pbm import dice
-from pbm.board import RESIGN, Board, Point
+from pbm import clocks, dice, ratings
+from pbm.board import FORFEIT, RESIGN, Board, Point
 from pbm.store import BoardRow, TurnRow
 from pbm.words import WIDTH, wrapped
 
@@ -16,6 +17,9 @@ ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
 CROPPED = 300
 """How much of a line that we do not understand is said back."""
+NOTIFICATION = "Notification"
+"""The kind of letter that says no more than that a game is over."""
+MINUTES = "%Y-%m-%d %H:%M UTC"
 COLUMN = 34
 """The widest a move may be in that list before it is broken into lines."""
 
@@ -34,6 +38,13 @@ class Letter(NamedTuple):
     thread: str = ""
     """What letters about the same board have in common; empty where there is no board."""
     begins_thread: bool = False
+    game: str = ""
+    board: str = ""
+    """The board that it shows; empty if there is none that is stored."""
+    is_urgent: bool = False
+    """Whether even a player who wants no mails about boards gets it."""
+    unsubscribe: str = ""
+    """The command that ends the subscription to which it belongs."""
 
     @property
     def text(self) -> str:
@@ -51,6 +62,7 @@ def of_board(
     *readers: str | None,
     kind: str = "Summary",
     notes: Iterable[str] = (),
+    now: datetime,
     is_full: bool = False,
     is_new: bool = False,
     command: str = "",
@@ -64,13 +76,17 @@ def of_board(
     name = title(row.game)
     when = "" if point.is_present else f" after {point.moves} of its {len(board.turns)} moves"
     heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(_sides(board))}"
-    comment = row.comment if point.is_present else None
-    before = [heading + (f"\nOptions: {row.options}" if row.options else ""), *notes, _status(point)]
+    comment = row.comment if point.is_present and kind != NOTIFICATION else None
+    options = " ".join(filter(None, [row.options, clocks.of(row).text]))
+    before = [heading + (f"\nOptions: {options}" if options else ""), *notes, *_vote(point), _status(point)]
     after = [
+        *_ratings(point),
         *_moves(point, is_full=is_full or point.is_over),
         picture(point),
         *_dice(board, is_told=is_full, is_over=point.is_over),
+        *_followers(point),
         *_comment(row.commenter, comment),
+        *_clocks(point, now),
     ]
     turn = f" {point.turn}" if point.turn else ""
     subject = f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}"
@@ -79,11 +95,15 @@ def of_board(
         Letter(
             to=to,
             subject=subject,
-            body="\n\n".join([*before, *_queued(board, to), *after]),
+            body="\n\n".join([*before, *_own(point, to), *after]),
             answer=command or answer(point, to),
             data=shown,
             thread=thread(board),
             begins_thread=is_new,
+            game=row.game,
+            board="" if row.board == "new" else row.board,
+            is_urgent=point.is_over,
+            unsubscribe=f"{row.game} unsubscribe {row.board} {to} PASSWORD" if to in board.about.subscribers else "",
         )
         for to in readers
     ]
@@ -94,17 +114,17 @@ def note(text: str, *, subject: str, answer: str, data: dict[str, Any] | None = 
     return Letter(None, subject, text, answer, {**(data or {}), "reply": text})
 
 
-def of_removal(board: Board, leaver: str, comment: str, *, to: str) -> Letter:
-    """The letter that says that a player has left a board before it began."""
+def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str) -> Letter:
+    """The letter that says that a player has left a board before it began, with the *writer*'s comment."""
     name = f"{title(board.row.game)} board {board.row.board}"
     text = f"{leaver} has left {name} before it began.\nThe board is removed; nobody has won or lost."
     letter = note(
-        "\n\n".join([text, *_comment(leaver, comment)]),
+        "\n\n".join([text, *_comment(writer, comment)]),
         subject=f"{name} has been removed{_mark(comment)}",
         answer=challenge(board, *board.players),
         data={"game": board.row.game, "removed": board.row.board},
     )
-    return letter._replace(to=to, thread=thread(board))
+    return letter._replace(to=to, thread=thread(board), game=board.row.game, is_urgent=True)
 
 
 def of_error(
@@ -134,9 +154,7 @@ def picture(point: Point) -> str:
     first = point.last_typed
     drawn = board.rules.draw(point.state, board.states[first])
     last = "; ".join(_turn_text(turn) for turn in board.turns[first : point.moves])
-    # a long turn is broken behind commas
-    named = "\n".join(wrap(f"Last turn: {last}".replace(",", ", "), WIDTH)).replace(", ", ",")
-    return f"{drawn}\n\n{named}" if last else drawn
+    return f"{drawn}\n\n{broken(f'Last turn: {last}')}" if last else drawn
 
 
 def answer(point: Point, to: str | None) -> str:
@@ -153,7 +171,8 @@ def answer(point: Point, to: str | None) -> str:
 
 def challenge(board: Board, first: str, second: str) -> str:
     """The command that starts another board with the same options."""
-    return " ".join(filter(None, [board.row.game, "challenge", board.row.options, first, second]))
+    row = board.row
+    return " ".join(filter(None, [row.game, "challenge", row.options, clocks.of(row).text, first, second]))
 
 
 def data(point: Point) -> dict[str, Any]:
@@ -187,6 +206,11 @@ def table(lines: Sequence[tuple[str, ...]], numbers: Collection[str] = ()) -> st
     return "\n".join("  ".join(line).rstrip() for line in padded)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def status(row: BoardRow) -> str:
     """Who is to move or has won, in a few words."""
     if row.ended:
@@ -196,8 +220,10 @@ def status(row: BoardRow) -> str:
 
 def _status(point: Point) -> str:
     if point.is_over:
-        why = f" ({point.board.resigned} resigned)" if point.board.resigned else ""
-        return f"Won by {point.board.winner}{why}." if point.board.winner else "The game is a tie."
+        board = point.board
+        how = "forfeited" if board.turns and board.turns[-1].text == FORFEIT else "resigned"
+        why = f" ({board.resigned} {how})" if board.resigned else " (agreed)" if board.row.drawn else ""
+        return f"Won by {board.winner}{why}." if board.winner else f"The game is a tie{why}."
     state = point.state
     thrown = f", dice {' and '.join(map(str, state.dice))}" if games.needs_dice(state) and state.dice else ""
     side = point.board.rules.SIDES[state.turn] + thrown
@@ -210,12 +236,81 @@ def _sides(board: Board) -> list[str]:
     return [f"{userid} ({side})" for _, (side, userid) in sorted(sides)]
 
 
-def _queued(board: Board, to: str | None) -> list[str]:
-    """What the reader, and nobody else, has told the server to play for him."""
-    if to is None or board.queued.get(to) != RESIGN:
+def _own(point: Point, to: str | None) -> list[str]:
+    """What the reader, and nobody else, has told the server about the board."""
+    board, row = point.board, point.board.row
+    if to is None or not point.is_present:
         return []
-    cancel = f"{board.row.game} move {board.row.board} {to} PASSWORD unresign"
-    return [f"You will resign as soon as it is your turn. To cancel this:\n{cancel}"]
+    told = []
+    if row.submitted and to == point.turn:
+        confirm = f"{row.game} confirm {row.board} {to} PASSWORD"
+        told.append(f"You have still to confirm your move:\n{broken(row.submitted)}\n{confirm}")
+    queued = board.queued.get(to)
+    if queued == RESIGN:
+        cancel = f"{row.game} move {row.board} {to} PASSWORD unresign"
+        told.append(f"You will resign as soon as it is your turn. To cancel this:\n{cancel}")
+    elif queued:
+        cancel = f"{row.game} queue {row.board} {to} PASSWORD clear"
+        told.append(f"As soon as it is your turn, this is played:\n{broken(queued)}\nTo cancel it:\n{cancel}")
+    return told
+
+
+def _vote(point: Point) -> list[str]:
+    """What is proposed on the board, and who has still to answer; and who is on vacation."""
+    board, row = point.board, point.board.row
+    if not point.is_present:
+        return []
+    parts = []
+    if row.vote and row.voter:
+        what = "a draw" if row.vote == "draw" else "to take the last move back"
+        other = board.opponent(row.voter)
+        how = f"{row.game} move {row.board} {other} PASSWORD accept"
+        parts.append(f"{row.voter} proposes {what}.\n{other} has still to answer, `accept` or `reject`:\n{how}")
+    if not board.is_over:
+        parts += [f"{userid} is on vacation through {last}." for userid, last in sorted(board.about.away.items())]
+    return parts
+
+
+def _ratings(point: Point) -> list[str]:
+    """What the game did to the ratings, when it is over."""
+    if not (point.is_over and point.board.row.ended):
+        return []
+    results = point.board.about.results
+    return ["\n".join(ratings.described(result) for result in results) or "The game is not rated."]
+
+
+def _followers(point: Point) -> list[str]:
+    about = point.board.about
+    kinds = {"Subscribers": about.subscribers, "Notified at the end": about.notified}
+    lines = [f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names]
+    return ["\n".join(part for line in lines for part in wrapped(line))] if lines else []
+
+
+def _clocks(point: Point, now: datetime) -> list[str]:
+    """The clocks of a board that has clock options, of a tournament board, and of a game that is over."""
+    board, row = point.board, point.board.row
+    set_up = clocks.of(row)
+    if not point.is_present or row.board == "new" or not (row.ended or any(set_up) or row.pool):
+        return []
+    rows = [("Start", f"{row.started:{MINUTES}}")]
+    if board.turns:
+        rows.append(("Last move", f"{row.changed or row.started:{MINUTES}}"))
+    rows.append(("End", f"{row.ended:{MINUTES}}") if row.ended else ("Now", f"{now:{MINUTES}}"))
+    usual = clocks.Clocks().limits(is_tournament=False)
+    limits = zip(("Reminder", "Forfeit"), set_up.limits(is_tournament=row.pool is not None), usual, strict=True)
+    rows += [(name, f"after {counted(days, 'day')}") for name, days, default in limits if days != default]
+    used = [board.used(seat, row.ended or now) for seat in (0, 1)]
+    rows += [(f"Time of {userid}", _days(seconds)) for userid, seconds in zip(board.players, used, strict=True)]
+    rows.append(("Time of both", _days(sum(used))))
+    if row.total_days:
+        rows.append(("Allowed to each", counted(row.total_days, "day")))
+    return [f"{ASTERISKS}\n{table(rows)}"]
+
+
+def _days(seconds: float) -> str:
+    """A time as days, hours and minutes."""
+    minutes = int(seconds) // 60
+    return f"{counted(minutes // 1440, 'day')} {minutes // 60 % 24:02}:{minutes % 60:02}"
 
 
 def _moves(point: Point, *, is_full: bool) -> list[str]:
@@ -243,6 +338,11 @@ def _turn_text(turn: TurnRow) -> str:
     return f"{turn.text} (Auto)" if turn.automatic else turn.text
 
 
+def broken(text: str) -> str:
+    """A text with a turn in it, which is broken behind commas if it is long."""
+    return "\n".join(wrap(text.replace(",", ", "), WIDTH)).replace(", ", ",")
+
+
 def _dice(board: Board, *, is_told: bool, is_over: bool) -> list[str]:
     """How the dice can be checked: the promise, in the first letter and wherever all is *told*, and then its proof."""
     if not games.needs_dice(board.states[0]) or not board.row.secret:
@@ -256,10 +356,9 @@ def _dice(board: Board, *, is_told: bool, is_over: bool) -> list[str]:
     return []
 
 
-def _comment(writer: str | None, comment: str | None) -> list[str]:
-    if not comment:
-        return []
-    return ["\n".join([ASTERISKS, f"{writer or 'Challenger'} writes:", "", comment])]
+def _comment(writer: str | None, text: str | None) -> list[str]:
+    """The part of a letter that passes on what somebody wrote, if he did; None is whoever started the board."""
+    return ["\n".join([ASTERISKS, f"{writer or 'Challenger'} writes:", "", text])] if text else []
 
 
 def _cropped(line: str) -> str:

@@ -1,45 +1,16 @@
-"""Looking at boards, finished games and games that might be: nothing here changes a board."""
+"""Finding boards, previews of what might be played, and the proof of the dice: nothing here changes a board."""
 
 import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import games
 from games import SKIP, Illegal
-from pbm import dice, letters
-from pbm.board import Board, Point
+from pbm import clocks, dice, letters
+from pbm.board import About, Board, Point
 from pbm.letters import Letter
 from pbm.session import Refused, Session
 from pbm.store import BoardRow
-
-MOST_BOARDS = 100
-"""How many boards a command may ask for."""
-LISTED_FOR = timedelta(days=14)
-"""How long a list shows a board that is over."""
-
-
-def show(session: Session, game: str, words: Sequence[str], reader: str | None = None) -> list[Letter]:
-    """Boards, each as it is or as it was after so many moves, as *reader* may see it."""
-    wanted = _not_too_many(words)
-    with session.reading():
-        found, missing = [], []
-        for word in wanted:
-            try:
-                [letter] = letters.of_board(find_point(session, game, word), reader, is_full=True)
-                found.append(letter._replace(to=None))
-            except Refused as why:
-                missing.append(str(why))
-        if not found:
-            raise Refused("\n".join(missing))
-        if missing:
-            found.append(letters.note("\n".join(missing), subject="Show summary", answer=f"{game} games"))
-        return session.answer(None, *found)
-
-
-def showas(session: Session, game: str, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
-    """Boards as one player sees them."""
-    with session.writing():
-        return show(session, game, words, session.signed(userid, password))
 
 
 def preview(session: Session, game: str, options: Sequence[str], words: Sequence[str]) -> list[Letter]:
@@ -62,44 +33,8 @@ def preview(session: Session, game: str, options: Sequence[str], words: Sequence
         command = "" if words[0].lower() == "new" else f"{game} show {board.row.board}"
         if is_present and len(board.turns) > before:
             command = f"{game} move {board.row.board} {mover} PASSWORD {board.turns[before].text}#{before + 1}"
-        shown = letters.of_board(point, None, kind="Preview", is_full=True, command=command)
+        shown = letters.of_board(point, None, now=session.now(), kind="Preview", is_full=True, command=command)
         return session.answer(None, *shown)
-
-
-def games_table(session: Session, game: str, numbers: Sequence[str]) -> list[Letter]:
-    """A table of boards: those that are named, or all active ones and those that ended lately."""
-    wanted = _not_too_many(numbers)
-    with session.reading():
-        rows = (
-            [find_row(session, game, number) for number in wanted]
-            if numbers
-            else session.store.boards(game, session.now() - LISTED_FOR)
-        )
-        lines = [("Board", "Moves", "Players", "Status", "Options")]
-        lines += [
-            (row.board, str(row.moves), f"{row.first_player} {row.second_player}", letters.status(row), row.options)
-            for row in rows
-        ]
-        text = letters.table(lines) if rows else f"There are no boards of {letters.title(game)}."
-        subject = f"List of {letters.title(game)} games"
-        boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
-        data = {"boards": [letters.data(board.present) for board in boards if board]}
-        answer = f"{game} show {rows[0].board}" if rows else f"{game} challenge USERID1 USERID2"
-        return session.answer(None, letters.note(text, subject=subject, answer=answer, data=data))
-
-
-def list_games(session: Session, names: Sequence[str]) -> list[Letter]:
-    """How many boards of each game there are; or, of games that are named, which ones."""
-    for name in names:
-        if not games.exists(name):
-            raise Refused(f"There is no game {name!r}; there are {', '.join(games.names())}.")
-    if names:
-        return [letter for name in dict.fromkeys(names) for letter in games_table(session, name, [])]
-    with session.reading():
-        counts = {name: session.store.active_boards(name) for name in games.names()}
-    lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
-    note = letters.note(letters.table(lines), subject="List of games", answer="help GAME", data={"games": counts})
-    return session.answer(None, note)
 
 
 def check_dice(session: Session, game: str, number: str) -> list[Letter]:
@@ -124,17 +59,8 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
     return session.answer(None, letters.note(text, subject=subject, answer=f"{game} show {number}", data=data))
 
 
-def _not_too_many(words: Sequence[str]) -> list[str]:
-    """The words, each once. Raises Refused if they are so many that the answer would be too much mail."""
-    once = list(dict.fromkeys(words))
-    if len(once) > MOST_BOARDS:
-        raise Refused(f"These are {len(once)} boards, which would be too much mail; name at most {MOST_BOARDS}.")
-    return once
-
-
 def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: bool) -> Point:
     """Play moves on a board that is not stored. Raises Refused with the board as it is then."""
-    board.row = board.row._replace(secret=b"", comment=None)
     for number, word in enumerate(words):
         if board.turn is None:
             break
@@ -151,13 +77,25 @@ def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: b
             why = f"The dice for {word} are not thrown yet; write for example dice=4,2 before it."
             raise Refused(why, point=board.present)
         try:
-            board.play(board.turn, board.state.parse(word), now)
+            _try(board, board.state.parse(word), now)
         except Illegal as why:
             which = f"{word}: " if len(words) > 1 else ""
             raise Refused(f"{which}{why}", point=board.present) from why
-        while board.turn is not None and not games.needs_dice(board.state) and board.state.must_skip:
-            board.play(board.turn, SKIP, now, automatic=True)
     return board.present
+
+
+def tried(board: Board, move: str, now: datetime) -> Point:
+    """What a board would look like after a legal move, whose dice are not thrown yet."""
+    board = board.until(len(board.turns))
+    _try(board, move, now)
+    return board.present
+
+
+def _try(board: Board, move: str, now: datetime) -> None:
+    """Play a legal move on a board that is not stored, and the skips that follow for sure."""
+    board.play(str(board.turn), move, now)
+    while board.turn is not None and not games.needs_dice(board.state) and board.state.must_skip:
+        board.play(board.turn, SKIP, now, automatic=True)
 
 
 def find_row(session: Session, game: str, number: str) -> BoardRow:
@@ -170,8 +108,17 @@ def find_row(session: Session, game: str, number: str) -> BoardRow:
 
 def find_board(session: Session, game: str, number: str) -> Board:
     """A board. Raises Refused if there is none of that number."""
-    row = find_row(session, game, number)
-    return Board(row, session.store.turns(game, row.board), session.store.queued(game, row.board))
+    row, store = find_row(session, game, number), session.store
+    today = session.now().date()
+    players = dict.fromkeys((row.first_player, row.second_player))
+    away = {name: clocks.away_until(store, name, today) for name in players} if row.ended is None else {}
+    about = About(
+        subscribers=store.followers(game, row.board, "subscriber"),
+        notified=store.followers(game, row.board, "notified"),
+        away={name: last for name, last in away.items() if last},
+        results=store.results_of_board(game, row.board) if row.ended else (),
+    )
+    return Board(row, store.turns(game, row.board), store.queued(game, row.board), about)
 
 
 def find_point(session: Session, game: str, word: str) -> Point:

@@ -104,7 +104,7 @@ def handle(server: Server, raw: bytes, envelope_sender: str | None) -> str:
             return "repeated"
         if outcome == "command":
             answered = mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None
-            _answer(Session(server, sender, mail.comment, answered), mail)
+            _answer(Session(server, sender, mail.comment, message_id=answered), mail)
     return outcome
 
 

@@ -1,142 +1,301 @@
-"""Playing: challenges, moves and resignations."""
+"""Playing: challenges, moves, and what a player tells the server to play later."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
 
 import games
-from games import SKIP, Illegal
-from pbm import dice, letters
-from pbm.board import FIRST_MOVES, RESIGN, Board
+from games import Illegal
+from pbm import clocks, dice, letters, turns, votes
+from pbm.board import RESIGN, About, Board
+from pbm.clocks import Clocks
 from pbm.letters import Letter
-from pbm.look import find_board
+from pbm.look import find_board, tried
 from pbm.session import Refused, Session
-from pbm.store import BoardRow
+from pbm.store import BoardRow, Settled
+from pbm.words import clean
 
 MOST_CHALLENGES = 50
 """How many challenges a day may come from one address by mail."""
+NO_CLOCKS: Mapping[str, str | None] = MappingProxyType({})
+CLEAR = "clear"
+"""What is queued in the place of a move to forget the one that is."""
 
 
-def challenge(session: Session, game: str, options: Sequence[str], players: tuple[str, str]) -> list[Letter]:
-    """Start a board; the first player moves first."""
+class NotWanted(Refused, Settled):
+    """A challenge that a player refuses who does not play at all, so that he becomes inactive."""
+
+
+def challenge(
+    session: Session,
+    game: str,
+    options: Sequence[str],
+    players: tuple[str, str],
+    *,
+    times: Mapping[str, str | None] = NO_CLOCKS,
+    name: str | None = None,
+) -> list[Letter]:
+    """Start a board; the first player moves first. A board with a *name* is one of a tournament."""
     first, second = (player.lower() for player in players)
     with session.writing():
-        problems = []
-        if session.sender is not None:
-            if not session.store.userids_at(session.sender):
-                problems.append("A challenge by mail has to come from an address that a user has confirmed.")
-            elif not session.store.take("challenge", session.sender, MOST_CHALLENGES, session.now()):
-                problems.append(f"There were {MOST_CHALLENGES} challenges from your address today; that is the most.")
+        problems = _of_sender(session)
         unknown = [name for name in dict.fromkeys((first, second)) if session.store.password_of(name) is None]
         problems += [f"There is no user {name!r}." for name in unknown]
+        refusing = [] if unknown or name is not None or problems else _refusing(session, game, (first, second))
+        problems += refusing
+        if name is not None:
+            problems += _of_name(session, game, name)
         try:
             games.read_options(games.load(game), options)
         except Illegal as why:
             problems.append(str(why))
+        times_wanted, wrong = clocks.read(times, is_tournament=name is not None)
+        problems += wrong
         if problems:
-            raise Refused("\n".join(problems), subject="Invalid challenge")
-        row = BoardRow(
-            game=game,
-            board=session.store.next_number(game),
-            options=" ".join(options),
-            first_player=first,
-            second_player=second,
-            secret=session.server.random_bytes(dice.SECRET_BYTES),
-            started=session.now(),
-            comment=session.comment or None,
-        )
-        session.store.add_board(row)
-        board = Board(row, [], {})
-        _go_on(session, board, 0)
-        readers: list[str | None] = [*dict.fromkeys((first, second))]
-        if session.sender is None or not {first, second} & session.store.userids_at(session.sender):
-            readers.append(None)  # who starts a board for others wants to know its number
-        return session.answer(None, *letters.of_board(board.present, *readers, kind="New", is_full=True, is_new=True))
+            kind = NotWanted if refusing else Refused
+            raise kind("\n".join(problems), subject="Invalid challenge")
+        board = start(session, game, options, (first, second), times=times_wanted, name=name and name.lower())
+        is_director = session.sender is None or not {first, second} & session.store.userids_at(session.sender)
+        return session.answer(None, *announced(session, board, *([None] if is_director else [])))
+
+
+def start(
+    session: Session,
+    game: str,
+    options: Sequence[str],
+    players: tuple[str, str],
+    *,
+    times: Clocks,
+    name: str | None = None,
+) -> Board:
+    """Set a board up and store it; its players, options and name are known to be right."""
+    store = session.store
+    row = BoardRow(
+        game=game,
+        board=name or store.next_number(game),
+        options=" ".join(options),
+        first_player=players[0],
+        second_player=players[1],
+        secret=session.server.random_bytes(dice.SECRET_BYTES),
+        started=session.now(),
+        comment=session.comment or None,
+        nag_days=times.nag,
+        forfeit_days=times.forfeit,
+        total_days=times.total,
+        pool=name.rstrip("0123456789") if name else None,
+    )
+    store.add_board(row)
+    for userid in dict.fromkeys(players):
+        player = store.player(game, userid)
+        if player.seeking:
+            store.save_player(game, player._replace(seeking=player.seeking - 1))
+    followers = [userid for userid in store.subscribers_of_all(game) if userid not in players]
+    for userid in followers:
+        store.follow(game, row.board, userid, "subscriber")
+    board = Board(row, [], {}, About(subscribers=followers))
+    turns.go_on(session, board, 0)
+    return board
+
+
+def announced(session: Session, board: Board, *others: str | None) -> list[Letter]:
+    """The letters about a new board: to its players, to those who follow all boards, and to *others*."""
+    readers = dict.fromkeys([*board.players, *board.about.subscribers, *others])
+    return letters.of_board(board.present, *readers, now=session.now(), kind="New", is_full=True, is_new=True)
 
 
 def move(session: Session, game: str, number: str, text: str, *, userid: str, password: str) -> list[Letter]:
-    """Play a move, or resign or take a resignation back, which are written in the place of one."""
+    """Play a move, or do what stands in the place of one: resign, or vote."""
     with session.writing():
-        board = find_board(session, game, number)
-        name = session.signed(userid, password)
-        here = board.present
-        if board.is_over:
-            raise Refused(f"The game has ended: {letters.status(board.row)}.")
-        if name not in board.players:
-            raise Refused(f"You do not play on this board; {' and '.join(board.players)} do.", point=here, reader=name)
-        if text.lower() == "resign":
-            return _resign(session, board, name)
-        if text.lower() == "unresign":
-            return _unresign(session, board, name)
-        if name != board.turn:
-            raise Refused(f"It is not your turn; {board.turn} is to move.", point=here, reader=name)
-        move, mark, meant = text.rpartition("#")
-        if not (mark and re.fullmatch("[0-9]{1,9}", meant, re.ASCII)):
-            move = text
-        elif int(meant) != here.moves + 1:
-            raise Refused(
-                f"That is meant as move {int(meant)}, but it would be move {here.moves + 1}.", point=here, reader=name
-            )
-        try:
-            canonical = board.state.parse(SKIP if move.lower() == "pass" else move)
-        except Illegal as why:
-            raise Refused(str(why), point=here, reader=name) from why
-        return _played(session, board, name, canonical)
+        board, name = _signed(session, game, number, userid, password)
+        return session.answer(name, *moved(session, board, name, text))
+
+
+def queue(session: Session, game: str, number: str, text: str, *, userid: str, password: str) -> list[Letter]:
+    """Store a move for later; or play it, if it is the player's turn."""
+    with session.writing():
+        board, name = _signed(session, game, number, userid, password)
+        check_plays(board, name)
+        if text.lower() == CLEAR:
+            told = _unqueued(session, board, name)
+        elif name == board.turn:
+            told = moved(session, board, name, text)
+        else:
+            told = _queued(session, board, name, text)
+        return session.answer(name, *told)
+
+
+def submit(session: Session, game: str, number: str, text: str, *, userid: str, password: str) -> list[Letter]:
+    """Show what a move would lead to, and keep it until the player confirms it."""
+    with session.writing():
+        board, name = _signed(session, game, number, userid, password)
+        check_turn(session, board, name)
+        with _shown_to(board, name):
+            canonical = turns.parsed(board, text)
+        board.row = board.row._replace(submitted=canonical)
+        session.store.save_board(board.row)
+        point = tried(board, canonical, session.now())
+        note = f"Nothing is played yet: `confirm` plays {letters.broken(canonical)}."
+        command = f"{game} confirm {board.row.board} {name} PASSWORD"
+        shown = letters.of_board(point, None, now=session.now(), kind="Submit", notes=[note], command=command)
+        return session.answer(name, *shown)
+
+
+def confirm(session: Session, game: str, number: str, *, userid: str, password: str) -> list[Letter]:
+    """Play the move that was submitted."""
+    with session.writing():
+        board, name = _signed(session, game, number, userid, password)
+        check_turn(session, board, name)
+        if not board.row.submitted:
+            raise Refused("There is no submitted move to confirm.", point=board.present, reader=name)
+        return session.answer(name, *moved(session, board, name, board.row.submitted))
+
+
+def moved(session: Session, board: Board, name: str, text: str) -> list[Letter]:
+    """What happens when a player who is known to be himself writes this in the place of a move.
+
+    Raises Refused, and Forfeited if the player to move has used up his time.
+    """
+    check_plays(board, name)
+    word, number = turns.numbered(text.lower())
+    instead = INSTEAD_OF_A_MOVE.get(word)
+    with _shown_to(board, name):
+        if instead:
+            turns.check_number(board, number)
+            return instead(session, board, name)
+    check_turn(session, board, name)
+    with _shown_to(board, name):
+        canonical = turns.parsed(board, text)
+    return turns.played(session, board, name, canonical)
+
+
+def check_plays(board: Board, name: str) -> None:
+    """Raise Refused unless the game goes on, and that user plays it."""
+    if board.is_over:
+        raise Refused(f"The game has ended: {letters.status(board.row)}.")
+    if name not in board.players:
+        raise Refused(
+            f"You do not play on this board; {' and '.join(dict.fromkeys(board.players))} do.",
+            point=board.present,
+            reader=name,
+        )
+
+
+def check_turn(session: Session, board: Board, name: str) -> None:
+    """Raise Refused unless it is the player's turn, and there is time left for it."""
+    check_plays(board, name)
+    turns.check_time(session, board)
+    if name != board.turn:
+        raise Refused(f"It is not your turn; {board.turn} is to move.", point=board.present, reader=name)
+
+
+def _signed(session: Session, game: str, number: str, userid: str, password: str) -> tuple[Board, str]:
+    """The board, and the user who signs a command for it."""
+    board = find_board(session, game, number)
+    return board, session.signed(userid, password)
+
+
+@contextmanager
+def _shown_to(board: Board, name: str) -> Iterator[None]:
+    """Refuse what the rules refuse, with the board as it is."""
+    try:
+        yield
+    except Illegal as why:
+        raise Refused(str(why), point=board.present, reader=name) from why
 
 
 def _resign(session: Session, board: Board, name: str) -> list[Letter]:
     """Leave before the first moves, give up in turn, or do so as soon as it is the player's turn."""
-    row, title = board.row, letters.title(board.row.game)
-    if len(board.turns) < FIRST_MOVES and row.board[0].isdigit():
-        session.store.remove_board(row.game, row.board)
-        told = [letters.of_removal(board, name, session.comment, to=player) for player in dict.fromkeys(board.players)]
-        return session.answer(name, *told)
+    row = board.row
+    if turns.can_leave(board):
+        return turns.leave(session, board, name)
     if name == board.turn:
-        return _played(session, board, name, RESIGN)
+        return turns.played(session, board, name, RESIGN)
     if board.queued.get(name) == RESIGN:
         cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
-        raise Refused(
-            f"You resign already when your turn comes; this cancels it: {cancel}", point=board.present, reader=name
-        )
+        raise Illegal(f"You resign already when your turn comes; this cancels it: {cancel}")
     session.store.queue(row.game, row.board, name, RESIGN)
     board.queued[name] = RESIGN
-    [letter] = letters.of_board(board.present, name)
-    return session.answer(name, letter._replace(subject=f"{title} Board {row.board} Resigned"))
+    [letter] = letters.of_board(board.present, name, now=session.now())
+    return [letter._replace(subject=f"{letters.title(row.game)} Board {row.board} Resigned", is_urgent=True)]
 
 
 def _unresign(session: Session, board: Board, name: str) -> list[Letter]:
     if board.queued.get(name) != RESIGN:
-        raise Refused("There is no resignation of yours to take back.", point=board.present, reader=name)
+        raise Illegal("There is no resignation of yours to take back.")
+    return _forgotten(session, board, name, "Your resignation is taken back.")
+
+
+def _unqueued(session: Session, board: Board, name: str) -> list[Letter]:
+    """Forget a queued move."""
+    if board.queued.get(name) in {None, RESIGN}:
+        raise Refused("There is no queued move of yours.", point=board.present, reader=name)
+    return _forgotten(session, board, name, "Your queued move is forgotten.")
+
+
+def _forgotten(session: Session, board: Board, name: str, note: str) -> list[Letter]:
     session.store.unqueue(board.row.game, board.row.board, name)
     del board.queued[name]
-    note = "Your resignation is taken back."
-    return session.answer(name, *letters.of_board(board.present, name, notes=[note]))
+    return letters.of_board(board.present, name, now=session.now(), notes=[note])
 
 
-def _played(session: Session, board: Board, name: str, text: str) -> list[Letter]:
-    """Add a turn and all that follows from it, and tell both players."""
-    before = len(board.turns)
-    board.row = board.row._replace(comment=session.comment or None, commenter=name if session.comment else None)
-    board.play(name, text, session.now())
-    _go_on(session, board, before)
-    return session.answer(name, *letters.of_board(board.present, *dict.fromkeys(board.players)))
+def _queued(session: Session, board: Board, name: str, text: str) -> list[Letter]:
+    """Store a move that will be looked at when it is the player's turn."""
+    turns.check_time(session, board)
+    word, _ = turns.numbered(text.lower())
+    with _shown_to(board, name):
+        if word in INSTEAD_OF_A_MOVE:
+            raise Illegal(f"`{word}` cannot be queued; give it with `move`, also when it is not your turn.")
+        if board.queued.get(name) == RESIGN:
+            raise Illegal("You resign when your turn comes; `unresign` that before you queue a move.")
+    session.store.queue(board.row.game, board.row.board, name, clean(text))
+    board.queued[name] = clean(text)
+    return letters.of_board(board.present, name, now=session.now())
 
 
-def _go_on(session: Session, board: Board, before: int) -> None:
-    """Play what the server has to play, and store all turns after the first *before* ones."""
-    while board.turn is not None:
-        if board.queued.get(board.turn) == RESIGN:
-            board.play(board.turn, RESIGN, session.now(), automatic=True)
-        elif board.state.must_skip:
-            board.play(board.turn, SKIP, session.now(), automatic=True)
-        else:
-            break
-    if board.is_over:
-        board.queued.clear()
-        session.store.unqueue(board.row.game, board.row.board)
-    board.row = board.row._replace(
-        moves=len(board.turns),
-        turn=board.turn,
-        ended=session.now() if board.is_over else None,
-        winner=board.winner,
-    )
-    session.store.save_board(board.row, before + 1, board.turns[before:])
+def _of_sender(session: Session) -> list[str]:
+    """Why nobody can be challenged from the address that the command came from."""
+    if session.sender is None:
+        return []
+    if not session.store.userids_at(session.sender):
+        return ["A challenge by mail has to come from an address that a user has confirmed."]
+    if not session.store.take("challenge", session.sender, MOST_CHALLENGES, session.now()):
+        return [f"There were {MOST_CHALLENGES} challenges from your address today; that is the most."]
+    return []
+
+
+def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
+    """Who of the players does not want another board; he who takes none and has none becomes inactive."""
+    problems = []
+    for name in dict.fromkeys(players):
+        most = session.store.player(game, name).most
+        active = session.store.active_boards(game, name)
+        if most == 0:
+            problems.append(f"{name} takes no challenges of {letters.title(game)}.")
+            if not active:
+                session.store.set_inactive(game, name, inactive=True)
+        elif most is not None and active >= most:
+            problems.append(f"{name} takes challenges up to {letters.counted(most, 'active board')}, and has {active}.")
+    return problems
+
+
+def _of_name(session: Session, game: str, name: str) -> list[str]:
+    """What is wrong with the name of a tournament board."""
+    if session.sender is not None:
+        return ["Only the operator names boards, in a shell."]
+    if not re.fullmatch("[a-z]{1,12}[0-9]{1,6}", name.lower(), re.ASCII):
+        return [f"--name={name} should be letters and then digits, such as --name=a1."]
+    if session.store.board(game, name.lower()):
+        return [f"There is a {letters.title(game)} board {name} already."]
+    return []
+
+
+INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] = {
+    "resign": _resign,
+    "unresign": _unresign,
+    "propose": votes.propose,
+    "undo": votes.undo,
+    "accept": votes.accept,
+    "reject": votes.reject,
+}
+"""What a player can write where a move stands, whether or not it is his turn."""

@@ -9,6 +9,7 @@ import click
 
 import games
 from pbm import letters, mail
+from pbm.session import Session
 from pbm.settings import address, open_server, transport
 from pbm.terminal import fail, say
 
@@ -92,6 +93,22 @@ def deliver(ignored: tuple[str, ...]) -> int:
     except Exception as why:  # whatever it is, the mail is kept and comes again
         return fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL)
     return 0
+
+
+@commands.command()
+@click.pass_obj
+def cleanup(as_json: bool) -> int:
+    """Remind players who are late, end games of those who are too late, and forget what is old.
+
+    Let it run once a day; more often does no harm.
+    """
+    from pbm import cleanup as work
+
+    done = work.clean(Session(open_server()))
+    for problem in done.problems:
+        sys.stderr.write(f"{problem}\n")
+    say(done.text, done._asdict(), as_json=as_json)
+    return 1 if done.problems else 0
 
 
 @commands.command()

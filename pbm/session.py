@@ -67,10 +67,15 @@ class Session(NamedTuple):
     """The address it was mailed from; None in a shell, which prints the answer."""
     comment: str = ""
     """The text that goes with it."""
+    body: str = ""
+    """That text as it was typed, for `multiple`, whose commands are its lines."""
     message_id: str | None = None
     """The Message-ID of its mail, if that has a proper one."""
     as_json: bool = False
     """Whether the answer is for a program, which wants all of a board where a person wants a line."""
+
+    gathered: list[Letter] | None = None
+    """Where the answers go to the sender of the command, if they are not mailed one by one."""
 
     @property
     def store(self) -> Store:
@@ -119,6 +124,9 @@ class Session(NamedTuple):
 
         A user who has still to confirm all his addresses gets it when he confirms one; one who has none gets nothing.
         """
+        if letter.to is None and self.gathered is not None:
+            self.gathered.append(letter)
+            return
         if letter.to is None:
             self.mail(self.sender, letter, self.message_id)
             return

@@ -66,7 +66,7 @@ def main(args: Sequence[str]) -> int:
 
     def session() -> Session:
         text = _input().read() if comment == "-" else comment
-        return Session(open_server(), comment=words.written(text), as_json=as_json)
+        return Session(open_server(), comment=words.written(text), body=words.clean(text), as_json=as_json)
 
     try:
         answers = run(root, line, Front(session, prints=True, read_password=_read_password))

@@ -1,19 +1,28 @@
 """Users: signing up, addresses and their confirmation, passwords."""
 
 import hashlib
+import hmac
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from textwrap import fill
 
 import games
-from pbm import letters, words
+from pbm import letters, look, turns, words
+from pbm.board import RESIGN
 from pbm.letters import Letter
 from pbm.session import Refused, Session
 
-RESERVED = frozenset("accept active all board html inactive new next nobody reject standard tournament".split())
+RESERVED = frozenset(
+    "accept active all board clear html inactive new next nobody off on reject standard text tournament".split()
+)
 """Words of the command language that cannot be userids; nor can the names of games."""
 SHORTEST_PASSWORD = 6
 """How many characters a password has at least."""
+MOST_RESETS = 3
+"""How many codes for a new password are mailed to a user in a day."""
+RESET_HOLDS = timedelta(hours=24)
+"""For how long such a code is good."""
 MOST_ADDRESSES = 5
 """How many addresses a user may have."""
 
@@ -27,7 +36,7 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
         raise Refused(f"{name} is a word of the command language; please choose another userid.")
     _check_new_password(password)
     with session.writing():
-        if session.store.password_of(name) is not None:
+        if session.store.is_taken(name):
             raise Refused(f"There is a user {name} already; please choose another userid.")
         session.store.add_user(name, session.server.passwords.hash(password), session.now())
         return _set_addresses(session, name, addresses, f"{name} is signed up.")
@@ -61,6 +70,69 @@ def change_address(session: Session, userid: str, password: str, addresses: Sequ
         if not addresses and session.sender is None:
             raise Refused("In a shell there is no sender's address to take; write the new ones behind the password.")
         return _set_addresses(session, name, addresses, f"The addresses of {name} were changed.")
+
+
+def sign_off(session: Session, userid: str, password: str) -> list[Letter]:
+    """Remove a user: he gives up all his boards, and nobody else can ever take his name."""
+    with session.writing():
+        return removed(session, session.signed(userid, password))
+
+
+def removed(session: Session, name: str) -> list[Letter]:
+    """Remove a user whom it is known to be right to remove."""
+    why = session._replace(comment=f"{name} has signed off.")
+    told: list[Letter] = []
+    for game in games.names():
+        for row in session.store.boards_of(game, [name], active=True):
+            board = look.find_board(why, game, row.board)
+            told += turns.leave(why, board, name) if turns.can_leave(board) else turns.played(why, board, name, RESIGN)
+    printed = session.answer(name, *told)
+    letter = _settled(f"{name} is signed off. What you have played stays on record.", "help", userid=name)
+    printed += session.answer(name, letter._replace(to=name))
+    session.store.sign_off(name, session.now())
+    return printed
+
+
+def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
+    """Mail a code that lets a user set a new password; or take the code, and the password.
+
+    Whoever asks for a code is not told whether there is such a user.
+    """
+    name = userid.lower()
+    with session.writing():
+        if code:
+            return _with_code(session, name, code, new)
+        addresses = [address.address for address in session.store.addresses(name) if address.confirmed]
+        if addresses and session.store.take("reset", name, MOST_RESETS, session.now()):
+            token = session.server.random_bytes(16).hex()
+            session.store.set_reset_code(name, _digest(token), session.now())
+            session.queue(_reset_letter(name, token))
+        text = f"If there is a user {name} with a mail address, a code has been mailed to him."
+        return session.answer(None, _settled(text, f"reset {name} CODE NEWPASSWORD"))
+
+
+def _with_code(session: Session, name: str, code: str, new: str) -> list[Letter]:
+    """Set a new password. Raises Refused if the code is not the one that was mailed, or too old."""
+    made = session.store.reset_code(name)
+    is_right = made is not None and hmac.compare_digest(made[0], _digest(code.lower()))
+    if made is None or not is_right or session.now() > made[1] + RESET_HOLDS:
+        raise Refused(f"This code is not good, or too old; `reset {name}` mails a new one.", secrets=(code, new))
+    _check_new_password(new)
+    session.store.set_password(name, session.server.passwords.hash(new))
+    session.store.set_reset_code(name, None, session.now())
+    letter = _settled(f"The password of {name} was changed.", "help", userid=name)
+    return session.answer(None, letter, *([] if session.in_shell else [letter._replace(to=name)]))
+
+
+def _reset_letter(name: str, token: str) -> Letter:
+    text = (
+        f"Somebody asked for a new password of the user {name} of this play-by-mail server.\n\n"
+        "If it was you, choose one and give the command below within a day.\n"
+        "If it was not, do nothing; your password is still the old one."
+    )
+    command = f"reset {name} {token} NEWPASSWORD"
+    letter = letters.note(text, subject="pbm reset", answer=command)
+    return letter._replace(to=name, is_urgent=True)
 
 
 def _set_addresses(session: Session, name: str, addresses: Sequence[str], done: str) -> list[Letter]:

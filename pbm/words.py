@@ -17,9 +17,19 @@ MOST_LINES = 200
 """How many lines of a comment are kept."""
 MOST_COMMENT = MOST_LINES * WIDTH
 """How many characters of a comment are looked at."""
-FULL = {"challenge": "chall", "preview": "prev"}
+FULL = {"challenge": "chall", "preview": "prev", "subscribe": "sub", "unsubscribe": "unsub"}
 """Commands that may be shortened, down to these words."""
-SYNONYMS = {"board": "move", "mvoe": "move", "add": "signup", "ratings": "standings"}
+SYNONYMS = {
+    "add": "signup",
+    "board": "move",
+    "boardq": "queue",
+    "delete": "signoff",
+    "moveq": "queue",
+    "mvoe": "move",
+    "qboard": "queue",
+    "qmove": "queue",
+    "ratings": "standings",
+}
 
 
 def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:

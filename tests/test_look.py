@@ -68,7 +68,7 @@ def test_games_forgets_boards_that_were_over_for_two_weeks_unless_they_are_named
     play_out(pair)
     assert "won by" in pair.text("spiro games")
     pair.pass_time(days=15)
-    assert "There are no boards" in pair.text("spiro games")
+    assert "There are no boards of Spiro" in pair.text("spiro games")
     assert "won by" in pair.text("spiro games 101")
 
 

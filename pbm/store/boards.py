@@ -88,10 +88,14 @@ class Boards(Base):
         (count,) = self.db.execute(query, [game] if userid is None else [game, userid]).fetchone()
         return int(count)
 
-    def finished_boards(self, game: str) -> list[BoardRow]:
-        """All boards of a game that are over, in the order in which they ended."""
-        query = "SELECT * FROM boards WHERE game = ? AND ended IS NOT NULL ORDER BY ended, board"
-        return [board_row(row) for row in self.db.execute(query, [game])]
+    def finished_boards(self, game: str, limit: int) -> list[BoardRow]:
+        """The last so many boards of a game that are over, in the order in which they ended."""
+        query = "SELECT * FROM boards WHERE game = ? AND ended IS NOT NULL ORDER BY ended DESC, board DESC LIMIT ?"
+        return [board_row(row) for row in self.db.execute(query, [game, limit])][::-1]
+
+    def unfinished_boards(self) -> list[tuple[str, str]]:
+        """Game and number of every board that is active."""
+        return self.db.execute("SELECT game, board FROM boards WHERE ended IS NULL ORDER BY game, board").fetchall()
 
     def all_boards(self) -> Iterable[tuple[str, str]]:
         """Game and number of every board."""

@@ -37,6 +37,12 @@ class Mails(Base):
         query = "INSERT INTO handled VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         return self.db.execute(query, [sender, message_id, text(now), outcome]).rowcount > 0
 
+    def forget(self, before: datetime) -> None:
+        """Forget what is of no more use: mails that were handled or given up before that time, and old counts."""
+        for table, column in (("handled", "handled"), ("quotas", "day"), ("failures", "last")):
+            self.db.execute(f"DELETE FROM {table} WHERE {column} < ?", [text(before)])
+        self.db.execute("DELETE FROM outbox WHERE address IS NOT NULL AND due IS NULL AND queued < ?", [text(before)])
+
     def take(self, kind: str, holder: str, at_most: int, now: datetime) -> bool:
         """Use up one of the things that *holder* may have so many of on one day; False if there is none left."""
         query = (

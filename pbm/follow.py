@@ -1,0 +1,135 @@
+"""Following boards that others play: every mail about them, or only their ends."""
+
+from collections.abc import Sequence
+
+from pbm import letters, selection
+from pbm.board import Board
+from pbm.letters import Letter
+from pbm.look import find_board
+from pbm.session import Session
+
+SUBSCRIBER = "subscriber"
+NOTIFIED = "notified"
+
+
+def subscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter]:
+    """Send a user every mail about some boards from now on, or about all boards of a game."""
+    with session.writing():
+        name, words = _signed(session, game, line)
+        is_all = _is_all(words)
+        if is_all:
+            player = session.store.player(game, name)
+            session.store.save_player(game, player._replace(subscribes=True))
+        shown: list[Letter] = []
+        done, refused = [], []
+        for number in _named(session, game, words, name):
+            board = find_board(session, game, number)
+            if why := _objection(board, name):
+                refused.append(f"{number} ({why})")
+                continue
+            session.store.follow(game, board.row.board, name, SUBSCRIBER)
+            done.append(number)
+            board.about = board.about._replace(subscribers=sorted([*board.about.subscribers, name]))
+            if len(shown) < selection.MOST_BOARDS:
+                shown += letters.of_board(
+                    board.present, name, now=session.now(), kind="Subscription Summary", is_full=True
+                )
+        lines = [f"You get every mail about these {letters.title(game)} boards: {', '.join(done)}."] if done else []
+        if refused and not is_all:
+            lines.append(f"Not subscribed: {', '.join(refused)}.")
+        if is_all:
+            lines.append(f"You are subscribed to every board of {letters.title(game)} that begins from now on.")
+        return session.answer(name, *shown, _summary(game, name, lines))
+
+
+def unsubscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter]:
+    """End subscriptions."""
+    with session.writing():
+        name, words = _signed(session, game, line)
+        lines = []
+        if _is_all(words):
+            player = session.store.player(game, name)
+            session.store.save_player(game, player._replace(subscribes=False))
+            numbers = session.store.followed(game, name, SUBSCRIBER)
+            lines.append(f"You are not subscribed to new boards of {letters.title(game)} any more.")
+        else:
+            numbers = _named(session, game, words, name)
+        ended = {number: session.store.unfollow(game, number, name, SUBSCRIBER) for number in numbers}
+        lines += _said("You get no more mails about these boards", [number for number, was in ended.items() if was])
+        lines += _said("You were not subscribed to these", [number for number, was in ended.items() if not was])
+        return session.answer(name, _summary(game, name, lines))
+
+
+def notify(session: Session, game: str, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
+    """Tell a user when boards are over: some boards, or all of a game, which the same command ends again."""
+    with session.writing():
+        name = session.signed(userid, password)
+        named = selection.without_fillers(words)
+        switch = named.pop() if named and named[-1] in {"on", "off"} else None
+        if named:
+            return session.answer(name, _notified_of(session, game, name, named, starts=switch != "off"))
+        player = session.store.player(game, name)
+        starts = not player.is_notified if switch is None else switch == "on"
+        session.store.save_player(game, player._replace(is_notified=starts))
+        text = f"You are {'told of the end of every' if starts else 'not told any more of the end of each'} game."
+        subject = f"{letters.title(game)} notification {'started' if starts else 'cancelled'}"
+        letter = letters.note(text, subject=subject, answer=f"{game} games", data={"notified": starts})
+        return session.answer(name, letter._replace(to=name))
+
+
+def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *, starts: bool) -> Letter:
+    """Start or end telling a user of the end of some boards."""
+    boards = [find_board(session, game, number) for number in _named(session, game, words, name)]
+    lines = []
+    for board in boards:
+        number = board.row.board
+        if board.is_over:
+            lines.append(f"{number} is over already.")
+        elif starts:
+            is_new = session.store.follow(game, number, name, NOTIFIED)
+            lines.append(f"You will be told of the end of {number}{'' if is_new else ', as before'}.")
+        else:
+            was = session.store.unfollow(game, number, name, NOTIFIED)
+            lines.append(f"You will not be told of the end of {number}{'' if was else ', as before'}.")
+    return _summary(game, name, lines, subject=f"{letters.title(game)} Notify summary")
+
+
+def _signed(session: Session, game: str, line: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The user who signs, and the boards that he names; one board may stand in front of userid and password."""
+    if len(line) == 3 and selection.names_boards(session, game, line):
+        return session.signed(line[1], line[2]), line[:1]
+    return session.signed(line[0], line[1]), line[2:]
+
+
+def _objection(board: Board, name: str) -> str:
+    """Why a user cannot subscribe to a board; empty if he can."""
+    if board.is_over:
+        return "the game is over"
+    if name in board.players:
+        return "you play there"
+    if name in board.about.subscribers:
+        return "you are subscribed already"
+    return ""
+
+
+def _is_all(words: Sequence[str]) -> bool:
+    return [word.lower() for word in words] == ["all"]
+
+
+def _named(session: Session, game: str, words: Sequence[str], name: str) -> list[str]:
+    """The boards that a user names or selects; with ``all``, those that are active."""
+    if _is_all(words):
+        return [row.board for row in session.store.boards(game) if name not in {row.first_player, row.second_player}]
+    named = selection.without_fillers(words)
+    if selection.names_boards(session, game, named):
+        return named
+    return [row.board for row in selection.rows(session, game, selection.read(session, game, named))]
+
+
+def _said(text: str, boards: Sequence[str]) -> list[str]:
+    return [f"{text}: {', '.join(boards)}."] if boards else []
+
+
+def _summary(game: str, name: str, lines: Sequence[str], subject: str = "Subscription summary") -> Letter:
+    text = "\n".join(lines) or f"There is no such board of {letters.title(game)}."
+    return letters.note(text, subject=subject, answer=f"{game} games")._replace(to=name)
