@@ -134,7 +134,7 @@ def clocks_ratings_and_more(db: Database) -> None:
             (SELECT max(played) FROM turns WHERE (turns.game, turns.board) = (boards.game, boards.board)), started
         );
         CREATE INDEX boards_first ON boards (game, first_player, ended);
-        CREATE INDEX boards_second ON boards (game, second_player, ended);
+        CREATE INDEX boards_second ON boards (game, second_player, ended, first_player);
         CREATE INDEX boards_pool ON boards (game, pool) WHERE pool IS NOT NULL;
         CREATE INDEX boards_history ON boards (game, ended, board) WHERE ended IS NOT NULL;
 
