@@ -12,11 +12,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
 from email.policy import SMTP as MAIL
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from random import Random
 from smtplib import SMTP
@@ -28,13 +28,14 @@ import games
 from games import SKIP
 from pbm.board import Board
 from pbm.passwords import Passwords
-from pbm.store import BoardRow, Store
+from pbm.store import BoardRow, Player, Store
 
 PYTHON = sys.executable
 PBM = str(Path(PYTHON).parent / "pbm")
 START_SCRIPT = str(Path(__file__).resolve().parents[2] / "bin" / "pbm")
 SERVER = "pbm@pbm.example"
 PLAYERS = tuple(f"player{number}" for number in range(8))
+STRANGERS = tuple(f"stranger{number}" for number in range(50))
 PASSWORD = "likes-games"
 ONE_COMMIT_A_MAIL = """
 import asyncio, sqlite3, sys
@@ -119,14 +120,26 @@ def database(folder: Path, boards: int, moves: int, fillers: int = 0) -> list[li
             first, second = rng.sample(PLAYERS, 2)
             rows.append(BoardRow("spiro", str(number), "", first, second, rng.randbytes(32), now, turn=first))
             store.add_board(rows[-1])
-        like = {**next(iter(store.db["boards"].rows)), "moves": 10}
-        store.db["boards"].insert_all({**like, "board": str(1001 + number)} for number in range(fillers))
-        turn = {"game": "spiro", "text": "g4:3:1,h4:+", "dice": "[3, 1]", "automatic": 0, "played": now.isoformat()}
-        store.db["turns"].insert_all(
-            {**turn, "board": str(1001 + number // 10), "number": number % 10 + 1, "userid": PLAYERS[number % 2]}
-            for number in range(10 * fillers)
-        )
+        fill(store, fillers, now, rng)
     return [prepared(row, moves, rng) for row in rows]
+
+
+def fill(store: Store, boards: int, now: datetime, rng: Random) -> None:
+    """Add boards of ten turns each, of players who are always as many; one in twenty is not over yet."""
+    for name in STRANGERS:
+        store.add_user(name, "", now)
+        store.save_player("spiro", Player(name, rng.randrange(1400, 1900), won=rng.randrange(40), rated=now))
+    like = {**next(iter(store.db["boards"].rows)), "moves": 10}
+    for number in range(boards):
+        first, second = rng.sample(STRANGERS, 2)
+        row = {**like, "board": str(1001 + number), "first_player": first, "second_player": second}
+        over = {"ended": (now - timedelta(minutes=number)).isoformat(), "winner": first} if number % 20 else {}
+        store.insert("boards", row | over)
+    store.db.execute(
+        "INSERT INTO turns (game, board, number, userid, text, dice, automatic, played) "
+        "SELECT game, board, column1, first_player, 'g4:3:1,h4:+', '[3, 1]', 0, started "
+        "FROM boards, (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10)) WHERE length(board) > 3"
+    )
 
 
 def prepared(row: BoardRow, moves: int, rng: Random) -> list[Typed]:
@@ -154,19 +167,28 @@ def shell(folder: Path, times: int) -> None:
     say("bin/pbm / .venv/bin/pbm", f"{start_script:.0f} / {pbm:.0f} ms", start_script / pbm, "1")
 
 
-def sizes(folder: Path, times: int, boards: int = 20_000) -> None:
+def sizes(folder: Path, times: int, boards: int = 100_000) -> None:
     """The same commands in a small database and in a large one."""
-    small, large = folder / "small", folder / "large"
-    few, many = (iter(database(place, 1, times + 1, size - 1)[0]) for place, size in ((small, 100), (large, boards)))
-    few_show, many_show, few_move, many_move = medians(
-        lambda: milliseconds([PBM, "spiro", "show", "101"], small),
-        lambda: milliseconds([PBM, "spiro", "show", "101"], large),
-        lambda: milliseconds([PBM, *next(few).words], small),
-        lambda: milliseconds([PBM, *next(many).words], large),
-        times=times,
-    )
-    for what, one, other in (("show", few_show, many_show), ("move", few_move, many_move)):
-        say(f"spiro {what}, {boards:,} boards / 100", f"{other:.0f} / {one:.0f} ms", other / one, "<= 1.3")
+    places = folder / "small", folder / "large"
+    scripts = [database(place, 1, times + 1, size - 1)[0] for place, size in zip(places, (100, boards), strict=True)]
+    commands = {
+        "show": [repeat([PBM, "spiro", "show", "101"])] * 2,
+        "games USERID": [repeat([PBM, "spiro", "games", scripts[0][0].userid])] * 2,
+        "standings": [repeat([PBM, "spiro", "standings"])] * 2,
+        "move": [([PBM, *typed.words] for typed in script) for script in scripts],
+    }
+    for what, both in commands.items():
+        try:
+            few, many = medians(*(partial(next_one, *one) for one in zip(both, places, strict=True)), times=times)
+        except subprocess.CalledProcessError:
+            say(f"spiro {what}", "refused")
+        else:
+            say(f"spiro {what}, {boards:,} boards / 100", f"{many:.0f} / {few:.0f} ms", many / few, "<= 1.3")
+
+
+def next_one(commands: Iterator[Sequence[str]], folder: Path) -> float:
+    """How long the next of some commands takes."""
+    return milliseconds(next(commands), folder)
 
 
 @contextmanager
