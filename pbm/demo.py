@@ -117,7 +117,9 @@ def _server(folder: Path) -> Iterator[tuple[str, int]]:
     settings = {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER}
     environment = {name: value for name, value in os.environ.items() if name != "PBM_TRANSPORT"} | settings
     command = [sys.executable, "-P", "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         try:
             line = process.stdout.readline() if process.stdout else ""
             host, _, port = line.removeprefix("listening on ").strip().rpartition(":")

@@ -1,106 +1,165 @@
-"""The mail server: takes commands by SMTP or LMTP, and sends what is in the outbox."""
+"""The mail server: takes commands by SMTP or LMTP, and has what is in the outbox sent by a process of its own."""
 
 import asyncio
+import errno
+import os
 import signal
+import socket
+import ssl
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
 
-from aiosmtpd.lmtp import LMTP
-from aiosmtpd.smtp import SMTP, Envelope
-from aiosmtpd.smtp import Session as Connection
-
-from pbm import mail, outbox
+from pbm import mail
+from pbm.door import Delivery, Door, Handler, House, LocalDoor
 from pbm.session import Server
 from pbm.store import Unusable
 
-if TYPE_CHECKING:
-    from pbm.outbox import Transport
+SENDER = (sys.executable, "-P", "-m", "pbm", "outbox", "keep-sending")
+"""The process that sends; it is told through a pipe that there may be mails, and ends with the pipe."""
+PAUSE = 1.0
+"""Seconds before a sender that ended is started again."""
 
-LOOK_AGAIN = 1.0
-"""Seconds after which the outbox is looked at for mails that other processes have put there."""
+
+class Place(NamedTuple):
+    """Where the server listens: at a port, or at a socket in the file system."""
+
+    host: str = ""
+    port: int = 0
+    path: str = ""
+
+    def __str__(self) -> str:
+        """The place as it is written."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"unix:{self.path}" if self.path else f"{host}:{self.port}"
 
 
-class Handler:
-    """What aiosmtpd asks and tells while a mail comes in."""
+def place(text: str) -> Place | None:
+    """The place that a text names: ``HOST:PORT``, ``[IPV6]:PORT`` or ``unix:PATH``; None if it names none."""
+    if text.startswith("unix:/"):
+        return Place(path=text.removeprefix("unix:"))
+    host, colon, port = text.rpartition(":")
+    if not (colon and port.isascii() and port.isdecimal() and int(port) < 65536):
+        return None
+    return Place(host.strip("[]"), int(port))
 
-    def __init__(self, server: Server, wake_sender: Callable[[], None], *, lmtp: bool) -> None:
-        """Handle mails for *server*, and call *wake_sender* when the outbox may have new ones."""
+
+def tls(certificate: str, key: str) -> ssl.SSLContext:
+    """What STARTTLS needs. Raises OSError if the files are no certificate and its key."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(certificate, key)
+    return context
+
+
+class Clerk:
+    """Does what needs the database, in a thread of its own, so that nobody at the door waits for others' mails."""
+
+    def __init__(self, server: Server) -> None:
+        """Work for *server*."""
         self.server = server
-        self.wake_sender = wake_sender
-        self.lmtp = lmtp
-        self.worker = ThreadPoolExecutor(max_workers=1)  # a database connection serves one thread at a time
+        self.thread = ThreadPoolExecutor(max_workers=1)  # a database connection serves one thread at a time
 
-    async def handle_RCPT(  # the name is aiosmtpd's
-        self, server: SMTP, session: Connection, envelope: Envelope, address: str, rcpt_options: list[str]
-    ) -> str:
-        """Take mail for our own address only."""
-        if not mail.is_ours(address, self.server.address):
-            return "550 5.1.1 There is no such mailbox here"
-        envelope.rcpt_tos.append(address)
-        envelope.rcpt_options.extend(rcpt_options)
-        return "250 2.1.5 OK"
+    async def is_known(self, recipient: str) -> bool:
+        """Whether there is such an address of ours."""
+        if recipient.lower() == self.server.address.lower():
+            return True
+        return await asyncio.get_running_loop().run_in_executor(self.thread, self._is_known, recipient)
 
-    async def handle_DATA(self, server: SMTP, session: Connection, envelope: Envelope) -> str:
+    def _is_known(self, recipient: str) -> bool:
+        return mail.is_ours(recipient, self.server.address)
+
+    async def handle(self, delivery: Delivery) -> tuple[str, str]:
         """Say 250 when all that the mail causes is on the disk, and 451 if it could not be stored: come again."""
-        raw = envelope.original_content or b""
-        loop = asyncio.get_running_loop()
         try:
-            await loop.run_in_executor(self.worker, mail.handle, self.server, raw, envelope.mail_from)
-            reply = "250 2.0.0 Done"
+            outcome = await asyncio.get_running_loop().run_in_executor(self.thread, self._handle, delivery)
         except Unusable as error:
-            sys.stderr.write(f"{error}\n")
-            reply = "451 4.3.0 This could not be stored; please try again later"
-        self.wake_sender()
-        return "\r\n".join([reply] * (len(envelope.rcpt_tos) if self.lmtp else 1))  # RFC 2033: one for each recipient
+            return "451 4.3.0 This could not be stored; please try again later", str(error)
+        return "250 2.0.0 Done", outcome
 
-    async def handle_exception(self, error: Exception) -> str:
-        """Let the mail come again, where aiosmtpd would refuse it for good."""
-        sys.stderr.write(f"A mail could not be handled: {type(error).__name__}: {error}\n")
-        return "451 4.3.0 This could not be handled; please try again later"
+    def _handle(self, delivery: Delivery) -> str:
+        return mail.handle(self.server, delivery.raw, delivery.sender)
+
+    def close(self) -> None:
+        """Finish the work in hand, and close the database."""
+        self.thread.shutdown()
+        self.server.store.close()
 
 
-async def serve(server: Server, way: "Transport", host: str, port: int, *, lmtp: bool) -> None:
+class Sender:
+    """Watches over the process that sends."""
+
+    def __init__(self) -> None:
+        """Begin without one."""
+        self.process: asyncio.subprocess.Process | None = None
+        self.is_ending = False
+
+    async def run(self) -> None:
+        """Start the process, and start it again if it ends before it is told to."""
+        while not self.is_ending:
+            self.process = await asyncio.create_subprocess_exec(
+                *SENDER, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
+            )
+            status = await self.process.wait()
+            if not self.is_ending:
+                sys.stderr.write(f"The process that sends mail ended with status {status}; it is started again.\n")
+                await asyncio.sleep(PAUSE)
+
+    def wake(self) -> None:
+        """Say that there may be mails to send."""
+        if self.process and self.process.stdin and self.process.returncode is None:
+            self.process.stdin.write(b"\n")
+
+    def end(self) -> None:
+        """Let the process end as soon as it has sent the mail in hand."""
+        self.is_ending = True
+        if self.process and self.process.stdin:
+            self.process.stdin.close()
+
+
+async def serve(server: Server, where: Place, *, lmtp: bool, tls: ssl.SSLContext | None = None) -> None:
     """Serve until the process is told to end."""
     loop = asyncio.get_running_loop()
-    woken = asyncio.Event()
-    handler = Handler(server, woken.set, lmtp=lmtp)
-
-    def connection() -> SMTP:
-        kind = LMTP if lmtp else SMTP
-        return kind(handler, hostname=server.host, ident="pbm", data_size_limit=mail.MOST_BYTES, enable_SMTPUTF8=True)
-
-    listener = await loop.create_server(connection, host, port)
     ended = asyncio.Event()
-    sender = loop.create_task(_send_all(handler, way, woken, ended))
     for sent in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sent, ended.set)
-    name, number, *_ = listener.sockets[0].getsockname()
-    sys.stdout.write(f"listening on {name}:{number}\n")
+    house, clerk, sender = House(), Clerk(server), Sender()
+
+    async def handle(delivery: Delivery) -> tuple[str, str]:
+        answer = await clerk.handle(delivery)
+        sender.wake()
+        return answer
+
+    connection = partial(LocalDoor if lmtp else Door, house, Handler(clerk.is_known, handle), server.host, tls)
+    if where.path:
+        listener: asyncio.Server = await loop.create_unix_server(connection, sock=_listening(where.path))
+    else:
+        listener = await loop.create_server(connection, where.host, where.port)
+        where = where._replace(port=listener.sockets[0].getsockname()[1])
+    sending = loop.create_task(sender.run())
+    sys.stdout.write(f"listening on {where}\n")
     sys.stdout.flush()
     await ended.wait()
     listener.close()
-    woken.set()
-    await sender
-    handler.worker.shutdown()
-    server.store.close()
+    await house.close()
+    sender.end()
+    await sending
+    clerk.close()
 
 
-async def _send_all(handler: Handler, way: "Transport", woken: asyncio.Event, ended: asyncio.Event) -> None:
-    """Send what is due whenever there may be something, taking turns with the mails that come in, until the end."""
-    loop = asyncio.get_running_loop()
-
-    def in_turn(work: Callable[[], Any]) -> Any:
-        return handler.worker.submit(work).result()
-
-    while not ended.is_set():
-        woken.clear()
-        try:
-            await asyncio.to_thread(outbox.flush, handler.server, way, in_turn, until=ended.is_set)
-        except Exception as error:  # a sender that ended would leave all mails lying
-            sys.stderr.write(f"Mails could not be sent: {type(error).__name__}: {error}\n")
-        timer = loop.call_later(LOOK_AGAIN, woken.set)
-        if not ended.is_set():
-            await woken.wait()
-        timer.cancel()
+def _listening(path: str) -> socket.socket:
+    """A socket in the file system, for its owner and group, in the place of one that a killed server has left."""
+    made = socket.socket(socket.AF_UNIX)
+    with socket.socket(socket.AF_UNIX) as probe:
+        if probe.connect_ex(path) == 0:
+            raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+    if Path(path).is_socket():
+        Path(path).unlink()
+    before = os.umask(0o117)
+    try:
+        made.bind(path)
+    finally:
+        os.umask(before)
+    return made

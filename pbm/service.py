@@ -4,6 +4,7 @@ import os
 import sys
 from functools import partial
 from io import TextIOWrapper
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,6 +13,9 @@ from pbm import letters, mail
 from pbm.session import Session
 from pbm.settings import address, open_server, transport
 from pbm.terminal import fail, say
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
 """What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
@@ -55,21 +59,42 @@ def referee(game: str) -> int:
 
 
 @commands.command()
-@click.option("--listen", default="127.0.0.1:8025", show_default=True, metavar="HOST:PORT", help="0 is a free port.")
+@click.option(
+    "--listen",
+    default="127.0.0.1:8025",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="Port 0 is a free one; unix:/PATH is a socket in the file system.",
+)
 @click.option("--lmtp", is_flag=True, help="Speak LMTP instead of SMTP.")
-def serve(listen: str, *, lmtp: bool) -> None:
+@click.option("--certificate", metavar="FILE", help="Offer STARTTLS with this certificate and those above it.")
+@click.option("--key", metavar="FILE", help="The key of the certificate.")
+def serve(listen: str, certificate: str | None, key: str | None, *, lmtp: bool) -> None:
     """Take mail by SMTP, and send what is in the outbox, until told to end."""
     import asyncio
 
     from pbm import serve as server
 
-    host, colon, port = listen.rpartition(":")
-    if not (colon and port.isdecimal() and int(port) < 65536):
-        raise click.UsageError(f"--listen={listen} is not HOST:PORT.")
+    where = server.place(listen)
+    if not where:
+        raise click.UsageError(f"--listen={listen} is not HOST:PORT or unix:/PATH.")
+    if (certificate is None) != (key is None) or (certificate and lmtp):
+        raise click.UsageError("--certificate and --key go together, and not with --lmtp.")
+    transport()  # the process that sends could not say that there is none
+    context = _tls(certificate, key) if certificate and key else None
     try:
-        asyncio.run(server.serve(open_server(), transport(), host.strip("[]"), int(port), lmtp=lmtp))
+        asyncio.run(server.serve(open_server(), where, lmtp=lmtp, tls=context))
     except OSError as why:
         raise ValueError(f"The server cannot listen on {listen}: {why.strerror or why}.") from why
+
+
+def _tls(certificate: str, key: str) -> "SSLContext":
+    from pbm.serve import tls
+
+    try:
+        return tls(certificate, key)
+    except OSError as why:
+        raise ValueError(f"{certificate} and {key} are no certificate and its key: {why.strerror or why}.") from why
 
 
 @commands.command(context_settings={"ignore_unknown_options": True})
@@ -133,6 +158,18 @@ def flush(as_json: bool) -> int:  # click passes it by place
     sent, failed = send(open_server(), transport())
     say(f"{sent} sent, {failed} not sent.", {"sent": sent, "failed": failed}, as_json=as_json)
     return 1 if failed else 0
+
+
+@outbox.command("keep-sending", hidden=True)
+def keep_sending() -> None:
+    """Send mails as they come, until standard input ends; `pbm serve` runs this."""
+    import signal
+
+    from pbm import outbox as mails
+
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sent, signal.SIG_IGN)  # who sends it to a whole group means `pbm serve`, which ends the input
+    mails.keep_sending(open_server(), transport(), sys.stdin.fileno())
 
 
 @outbox.command("list")

@@ -9,7 +9,7 @@ from pbm.session import Server
 from pbm.store import Store, Unusable
 
 if TYPE_CHECKING:
-    from pbm.outbox import Transport
+    from pbm.transports import Transport
 
 
 def database() -> Path:
@@ -32,13 +32,14 @@ def address() -> str:
 def transport() -> "Transport":
     """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs beside the database, in a folder that is made.
 
-    Raises ValueError if the variable names no transport.
+    A user of a mail server has his password in ``PBM_TRANSPORT_PASSWORD``. Raises ValueError if the variables name no
+    transport.
     """
-    from pbm import outbox
+    from pbm import transports
 
     if chosen := os.environ.get("PBM_TRANSPORT"):
-        return outbox.transport(chosen)
-    return outbox.Maildirs(database().parent / "mail", make=True)
+        return transports.transport(chosen, os.environ.get("PBM_TRANSPORT_PASSWORD", ""))
+    return transports.Maildirs(database().parent / "mail", make=True)
 
 
 def open_server() -> Server:

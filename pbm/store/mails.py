@@ -32,6 +32,11 @@ class Mails(Base):
         query = "UPDATE outbox SET tries = tries + 1, due = ?, problem = ? WHERE id = ?"
         self.db.execute(query, [due and text(due), problem, mail.id])
 
+    def postpone_due(self, now: datetime, due: datetime, problem: str) -> int:
+        """Note of all mails that are due *now* why they could not be tried, and when they will be; how many."""
+        query = "UPDATE outbox SET due = ?, problem = ? WHERE address IS NOT NULL AND due <= ?"
+        return self.db.execute(query, [text(due), problem, text(now)]).rowcount
+
     def record(self, sender: str, message_id: str, outcome: str, now: datetime) -> bool:
         """Note that a message was handled; False, and nothing noted, if it was handled before."""
         query = "INSERT INTO handled VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
