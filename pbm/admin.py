@@ -9,18 +9,26 @@ from importlib import import_module
 
 import click
 
+from pbm.session import Refused
 from pbm.store import Unusable
 from pbm.terminal import fail
 
 MODULES: Mapping[str, str] = {
     "cleanup": "service",
+    "complete": "completion",
+    "completion": "completion",
     "deliver": "service",
     "demo": "service",
     "outbox": "service",
+    "play": "robots",
     "referee": "service",
     "serve": "service",
+    "tournament": "tournament",
+    "wait": "robots",
 }
 """In which module of pbm each command is."""
+INTERRUPTED = 130
+"""The exit status of a command that its user has ended."""
 
 
 def command(name: str) -> click.Command:
@@ -34,12 +42,14 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
     gc.enable()
     try:
         status: int | None = command(name).main(list(args), prog_name=f"pbm {name}", standalone_mode=False, obj=as_json)
-    except click.NoSuchOption as why:
-        return fail(why.format_message(), 1, as_json=as_json)
+    except click.Abort:
+        return INTERRUPTED
     except click.UsageError as why:
+        if isinstance(why, (click.NoSuchOption, click.BadParameter)) and not isinstance(why, click.MissingParameter):
+            return fail(why.format_message(), 1, as_json=as_json)
         usage = f"\n\n{why.ctx.get_usage()}" if why.ctx else ""
         return fail(why.format_message() + usage, 2, as_json=as_json)
-    except (Unusable, ValueError, OSError) as why:
+    except (Refused, Unusable, ValueError, OSError) as why:
         return fail(str(why), 1, as_json=as_json)
     return status or 0
 

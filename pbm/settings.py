@@ -12,16 +12,23 @@ if TYPE_CHECKING:
     from pbm.transports import Transport
 
 
-def database() -> Path:
-    """The path of the database: ``PBM_DB``, or else a file in the user's data folder, which is made."""
+def database_path() -> Path:
+    """Where the database is, or will be: ``PBM_DB``, or else a file in the user's data folder."""
     if chosen := os.environ.get("PBM_DB"):
         return Path(chosen)
-    folder = Path(os.environ.get("HOME") or Path.home()) / ".local" / "share" / "pbm"
+    return Path(os.environ.get("HOME") or Path.home()) / ".local" / "share" / "pbm" / "pbm.db"
+
+
+def database() -> Path:
+    """The path of the database; a user's data folder that it is in is made."""
+    path = database_path()
+    if os.environ.get("PBM_DB"):
+        return path
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise Unusable(f"The folder {folder} cannot be made: {error.strerror}. Set PBM_DB to a path.") from error
-    return folder / "pbm.db"
+        raise Unusable(f"The folder {path.parent} cannot be made: {error.strerror}. Set PBM_DB to a path.") from error
+    return path
 
 
 def address() -> str:

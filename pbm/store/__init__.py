@@ -7,6 +7,7 @@ replay games.
 
 from pbm.store.base import SCHEMA, Settled, Unusable
 from pbm.store.boards import Boards
+from pbm.store.glances import Glanced, Glances
 from pbm.store.mails import Mails
 from pbm.store.players import Players
 from pbm.store.rows import Address, BoardRow, Mail, Player, ResultRow, TurnRow, Vacation
@@ -16,6 +17,7 @@ __all__ = [
     "SCHEMA",
     "Address",
     "BoardRow",
+    "Glanced",
     "Mail",
     "Player",
     "ResultRow",
@@ -27,5 +29,5 @@ __all__ = [
 ]
 
 
-class Store(Users, Boards, Players, Mails):
+class Store(Users, Boards, Players, Mails, Glances):
     """An open database. Every method is one statement or a few; a `transaction` makes them one step."""

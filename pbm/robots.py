@@ -1,0 +1,154 @@
+"""Programs that wait for boards, and programs that play on them."""
+
+import shlex
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import click
+
+import games
+from pbm import letters, look
+from pbm.board import Board
+from pbm.session import Refused, Session
+from pbm.settings import open_server
+from pbm.store import BoardRow, Store
+from pbm.terminal import fail, say
+
+PAUSE = 0.05
+"""How many seconds pass before one who waits looks again."""
+
+Condition = Callable[[BoardRow, BoardRow | None], bool]
+"""Tells from a board as it was, and as it is now (None if it was removed), whether that was waited for."""
+
+commands = click.Group("pbm")
+
+
+@commands.command()
+@click.argument("game")
+@click.argument("boards", nargs=-1, required=True, metavar="BOARD...")
+@click.option("--until", default="change", metavar="change|over|turn=USERID", help="What to wait for.")
+@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="How long to wait; else for ever.")
+@click.pass_context
+def wait(ctx: click.Context, game: str, boards: tuple[str, ...], until: str, timeout: float | None) -> int:
+    """Wait until something happens on one of these boards, and list the boards on which it has.
+
+    That is a change since the command began: a move, a move taken back, a proposal, the end. With --until=over it is
+    the end of a game, and with --until=turn=USERID the turn of that player; what is so already is not waited for. The
+    end of a game ends the wait for a turn, too, and the removal of a board ends any wait.
+
+    The exit status is 1 if nothing has happened in time.
+    """
+    session = Session(open_server())
+    rows = [look.find_row(session, known(game), number) for number in dict.fromkeys(boards)]
+    happened = condition(until, rows)
+    end = time.monotonic() + timeout if timeout is not None else float("inf")
+    for found in looks(session.store, rows, happened):
+        if found:
+            _say_which(session, found, as_json=ctx.obj)
+            return 0
+        left = end - time.monotonic()
+        if left <= 0:
+            break
+        time.sleep(min(PAUSE, left))
+    return fail(f"Nothing has happened within {timeout:g} seconds.", 1, as_json=ctx.obj)
+
+
+@commands.command()
+@click.argument("game")
+@click.argument("board")
+@click.argument("userid")
+@click.option("--with", "program", required=True, metavar="PROGRAM", help="The program and its arguments.")
+@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="How long a move may take.")
+@click.pass_context
+def play(ctx: click.Context, game: str, board: str, userid: str, program: str, timeout: float | None) -> int:
+    """Let a program play for a user on a board, until the game is over.
+
+    At each turn of that user the program gets one line on its standard input, the position in JSON as the request
+    `state` of the referee prints it, and answers with one line on its standard output, a move. If that is refused, it
+    gets a line that begins with `? ` and the reason, and answers again; the third refusal in a row ends the command
+    with status 1. So does a program that ends, or needs more than the timeout. At the end of the game the program gets
+    the line `quit`, and the status is 0.
+
+    The words of PROGRAM are split as a shell does it, but there is no shell: write --with 'sh -c "..."' if you need
+    one. No password is asked for. The mails go out as they do for any move, but the user gets none about his own.
+    """
+    from pbm import program as running
+
+    words = _words(program)
+    session = Session(open_server())
+    row = look.find_row(session, known(game), board)
+    name = userid.lower()
+    if name not in {row.first_player, row.second_player}:
+        raise Refused(f"{name} does not play on this board; {row.first_player} and {row.second_player} do.")
+    status = running.run(session, row, name, words, timeout)
+    if status == 0:
+        _say_which(session, [row], as_json=ctx.obj)
+    return status
+
+
+def known(game: str) -> str:
+    """The name of a game. Raises Refused if there is no such game."""
+    if not games.exists(game.lower()):
+        raise Refused(f"There is no game {game!r}; there are {', '.join(games.names())}.")
+    return game.lower()
+
+
+def condition(until: str, rows: Sequence[BoardRow]) -> Condition:
+    """What `pbm wait --until` waits for. Raises Refused if it is nothing that can happen on these boards."""
+    if until == "change":
+        return lambda then, now: now is None or _changing(now) != _changing(then)
+    if until == "over":
+        return lambda _, now: now is None or now.ended is not None
+    what, _, name = until.lower().partition("=")
+    if what != "turn" or not name:
+        raise Refused(f"One can wait until change, over or turn=USERID, but not until {until!r}.")
+    for row in rows:
+        if name not in {row.first_player, row.second_player}:
+            raise Refused(f"{name} does not play on {row.game} board {row.board}.")
+    return lambda _, now: now is None or now.ended is not None or now.turn == name
+
+
+def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterator[list[BoardRow]]:
+    """At each look, the boards on which what is waited for has happened; they are read only if there was a change."""
+    seen = None
+    while True:
+        version = store.data_version()
+        changed = rows if version != seen else []
+        seen = version
+        yield [row for row in changed if happened(row, store.board(row.game, row.board))]
+
+
+def position(row: BoardRow) -> tuple[object, ...]:
+    """What tells the position on a board from any other."""
+    return row.started, row.moves, row.turn, row.ended, row.changed
+
+
+def _changing(row: BoardRow) -> tuple[object, ...]:
+    """What everybody can see change on a board."""
+    return *position(row), row.vote, row.voter
+
+
+def _say_which(session: Session, rows: Sequence[BoardRow], *, as_json: bool) -> None:
+    """Print some boards as they are now."""
+    store = session.store
+    with session.reading():
+        found = [(row.board, Board.load(store, row.game, row.board)) for row in rows]
+    there = [board for _, board in found if board]
+    removed = [number for number, board in found if not board]
+    lines = [("Board", "Moves", "Players", "Status")]
+    lines += [
+        (board.row.board, str(board.row.moves), " ".join(board.players), letters.status(board.row)) for board in there
+    ]
+    lines += [(number, "", "", "removed") for number in removed]
+    data = {"boards": [letters.data(board.present) for board in there], "removed": removed}
+    say(letters.table(lines), data, as_json=as_json)
+
+
+def _words(program: str) -> list[str]:
+    try:
+        words = shlex.split(program)
+    except ValueError as why:
+        raise Refused(f"{program!r} is no program and its arguments: {str(why).lower()}.") from why
+    if not words:
+        raise Refused("No program is named behind --with.")
+    return words

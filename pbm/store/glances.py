@@ -1,0 +1,41 @@
+"""What is looked at again and again, by programs that wait and at the stroke of a key: nothing here costs much."""
+
+from pathlib import Path
+
+from pbm.store.base import SCHEMA, Base, Unusable
+
+
+class Glances(Base):
+    """Short looks at the database."""
+
+    def data_version(self) -> int:
+        """A number that is another one after anybody else has written to the database."""
+        (version,) = self.db.execute("PRAGMA data_version").fetchone()
+        return int(version)
+
+    def newest_active(self, game: str, most: int) -> list[str]:
+        """The numbers of the active boards of a game that were started last, at most so many, the newest first."""
+        query = "SELECT board FROM boards WHERE game = ? AND ended IS NULL ORDER BY rowid DESC LIMIT ?"
+        return [board for (board,) in self.db.execute(query, [game, most])]
+
+    def userids_from(self, prefix: str, most: int) -> list[str]:
+        """The users who are signed up and whose names begin with *prefix*, at most so many, by name."""
+        query = "SELECT userid FROM users WHERE userid >= ?1 AND userid < ?1 || '~' AND signed_off IS NULL"
+        return [userid for (userid,) in self.db.execute(f"{query} ORDER BY userid LIMIT ?2", [prefix, most])]
+
+
+class Glanced(Glances):
+    """A database that is only looked at: it is not made, brought up to date or written."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the database of that path. Raises Unusable, also if another version of pbm has written it."""
+        if not path.exists():
+            raise Unusable(f"There is no database {path}.")
+        super().__init__(path)
+
+    def _prepare(self) -> None:
+        """See that it needs no change."""
+        (version,) = self.db.execute("PRAGMA user_version").fetchone()
+        if version != SCHEMA:
+            raise Unusable(f"{self.path} was written by another version of pbm.")
+        self.db.execute("PRAGMA query_only = ON")

@@ -1,0 +1,424 @@
+"""Waiting for boards, and programs that play (the command language, section 9)."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from pbm import robots
+from pbm.board import Board
+from pbm.session import Refused
+from pbm.store import Store
+
+from conftest import PASSWORDS
+
+SMALL = ("symple", "challenge", "-size=5", "alice", "bob")
+
+
+@pytest.fixture
+def board(shell):
+    """alice and bob on board 101 of small Symple, alice to move."""
+    for name in ("alice", "bob", "carol"):
+        shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
+    shell.run(*SMALL)
+    return shell
+
+
+def start(shell, *args):
+    """A command that goes on while the test does."""
+    command = [sys.executable, "-m", "pbm", *args]
+    return subprocess.Popen(
+        command, env=shell.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+
+
+def move(shell, name, text, board="101"):
+    done = shell.run("symple", "move", board, name, PASSWORDS[name], text)
+    assert done.returncode == 0, done.stderr
+
+
+def ended(process):
+    """Status, output and errors of a command that has to end by itself."""
+    out, err = process.communicate(timeout=30)
+    assert "Traceback" not in out + err
+    return process.returncode, out, err
+
+
+# What is waited for
+
+
+@pytest.fixture
+def watched(pair):
+    """What looks at alice and bob's board see, through a connection of their own."""
+    with Store(pair.store.path) as store:
+        rows = [store.board("spiro", "101")]
+
+        def looks(until):
+            return robots.looks(store, rows, robots.condition(until, rows))
+
+        yield looks
+
+
+def numbers(found):
+    return [row.board for row in found]
+
+
+def test_nothing_that_was_so_before_is_a_change(watched):
+    assert list(islice(watched("change"), 3)) == [[], [], []]
+
+
+def test_a_move_is_a_change(watched, pair):
+    looks = watched("change")
+    assert next(looks) == []
+    pair.move("alice", "e3:+")
+    assert numbers(next(looks)) == ["101"]
+
+
+def test_what_happens_on_another_board_is_no_change(watched, pair):
+    looks = watched("change")
+    assert next(looks) == []
+    pair.say("spiro challenge alice bob")
+    assert next(looks) == []
+
+
+def test_a_move_between_the_start_and_the_first_look_is_seen(watched, pair):
+    looks = watched("change")
+    pair.move("alice", "e3:+")
+    assert numbers(next(looks)) == ["101"]
+
+
+def test_a_removed_board_ends_every_wait(watched, pair):
+    waiting = [watched(until) for until in ("change", "over", "turn=bob")]
+    assert [next(looks) for looks in waiting] == [[], [], []]
+    pair.move("alice", "resign")
+    assert [numbers(next(looks)) for looks in waiting] == [["101"]] * 3
+
+
+def test_a_turn_that_is_there_already_is_not_waited_for(watched):
+    assert numbers(next(watched("turn=ALICE"))) == ["101"]
+
+
+def test_the_end_of_the_game_ends_the_wait_for_a_turn(watched, pair):
+    pair.move("alice", "e3:+")
+    pair.move("bob", legal(pair))
+    waiting = [watched(until) for until in ("turn=bob", "over")]
+    assert [next(looks) for looks in waiting] == [[], []]
+    pair.move("alice", "resign")
+    assert [numbers(next(looks)) for looks in waiting] == [["101"]] * 2
+
+
+def legal(club):
+    """Some legal move on board 101."""
+    return next(Board.load(club.store, "spiro", "101").state.moves())
+
+
+@pytest.mark.parametrize("until", ["", "turn", "turn=", "tomorrow", "over=alice"])
+def test_what_cannot_happen_is_not_waited_for(watched, until):
+    with pytest.raises(Refused, match="One can wait until change, over or turn=USERID"):
+        watched(until)
+
+
+def test_the_turn_of_one_who_does_not_play_is_not_waited_for(watched):
+    with pytest.raises(Refused, match="carol does not play on spiro board 101"):
+        watched("turn=carol")
+
+
+def test_a_look_reads_the_boards_only_if_somebody_has_written(watched, pair, monkeypatch):
+    read = []
+    whole = Store.board
+    monkeypatch.setattr(Store, "board", lambda store, *name: read.append(name) or whole(store, *name))
+    looks = watched("over")
+    for _ in range(50):
+        next(looks)
+    assert len(read) == 1
+    pair.say("signup dave dave-secret")
+    next(looks)
+    assert len(read) == 2
+
+
+# pbm wait
+
+
+def test_wait_ends_when_somebody_moves_and_lists_the_board(board):
+    board.run(*SMALL)
+    waiting = start(board, "wait", "symple", "101", "102", "--timeout=30")
+    time.sleep(1)
+    assert waiting.poll() is None
+    move(board, "alice", "c3", "102")
+    assert ended(waiting) == (
+        0,
+        "Board  Moves  Players    Status\n102    1      alice bob  bob's turn\n",
+        "",
+    )
+
+
+def test_wait_prints_whole_boards_in_json(board):
+    done = board.run("wait", "symple", "101", "--until", "turn=alice", "--json")
+    assert json.loads(done.stdout) == {
+        "boards": [json.loads(board.run("symple", "show", "101", "--json").stdout)],
+        "removed": [],
+    }
+
+
+def test_wait_tells_that_a_board_was_removed(board):
+    waiting = start(board, "wait", "symple", "101", "--until=over", "--json", "--timeout=30")
+    time.sleep(1)
+    move(board, "alice", "resign")
+    assert ended(waiting) == (0, '{"boards": [], "removed": ["101"]}\n', "")
+
+
+def test_wait_that_times_out_has_status_1(board):
+    begin = time.monotonic()
+    done = board.run("wait", "symple", "101", "--timeout", "0.3")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "Nothing has happened within 0.3 seconds.\n")
+    assert 0.3 < time.monotonic() - begin < 10
+
+
+def test_wait_that_times_out_says_so_in_json(board):
+    done = board.run("wait", "symple", "101", "--timeout=0", "--json")
+    assert json.loads(done.stdout) == {"error": "Nothing has happened within 0 seconds.", "status": 1}
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        (["wait", "symple"], 2, "Missing argument"),
+        (["wait", "chess", "101"], 1, "There is no game 'chess'"),
+        (["wait", "symple", "999"], 1, "There is no Symple board '999'."),
+        (["wait", "symple", "../x"], 1, "There is no Symple board '../x'."),
+        (["wait", "symple", "101", "--timeout=soon"], 1, "soon"),
+        (["wait", "symple", "101", "--timeout=-1"], 1, "-1"),
+        (["wait", "symple", "101", "--untill=over"], 1, "--untill"),
+        (["play", "symple", "101", "alice"], 2, "--with"),
+        (["play", "symple", "999", "alice", "--with=cat"], 1, "There is no Symple board '999'."),
+        (["play", "symple", "101", "carol", "--with=cat"], 1, "carol does not play on this board; alice and bob do."),
+        (["play", "symple", "101", "alice", "--with="], 1, "No program is named"),
+        (["play", "symple", "101", "alice", "--with=cat '"], 1, "no closing quotation"),
+        (["play", "symple", "101", "alice", "--with=/no/robot"], 1, "The program /no/robot cannot be started"),
+        (["play", "symple", "101", "alice", "--with=/"], 1, "permission denied"),
+    ],
+)  # fmt: skip
+def test_a_wrong_command_is_explained(board, words, status, text):
+    done = board.run(*words)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert text in done.stderr
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
+def test_a_wait_that_is_ended_says_nothing(board, number, status):
+    waiting = start(board, "wait", "symple", "101")
+    time.sleep(1)
+    waiting.send_signal(number)
+    code, out, err = ended(waiting)
+    assert (code, out, err.strip()) == (status, "", "")
+
+
+def test_who_waits_holds_nobody_up_and_uses_hardly_any_time(board):
+    waiting = start(board, "wait", "symple", "101", "--until=over")
+    time.sleep(1)
+    before = used(waiting.pid)
+    begin = time.monotonic()
+    board.run("signup", "dave", "dave-secret")
+    assert time.monotonic() - begin < 5
+    time.sleep(2)
+    assert used(waiting.pid) - before < 0.1
+    waiting.kill()
+    waiting.communicate()
+
+
+def used(pid):
+    """The seconds of processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+# pbm play
+
+
+def program(folder, text):
+    """A program in Python, as it is named behind --with."""
+    path = folder / "robot.py"
+    path.write_text("import json, sys, time\n" + text)
+    return f"{sys.executable} {path}"
+
+
+FIRST_FREE = """
+for line in sys.stdin:
+    if line == "quit\\n":
+        open("{log}", "a").write(line)
+        break
+    state = json.loads(line)
+    open("{log}", "a").write(str(state["moves"]) + " ")
+    names = [column + str(row) for row in range(1, 6) for column in "abcde"]
+    print(next(name for name in names if name not in state["cells"]), flush=True)
+"""
+
+
+def played(shell, *args, text, name="alice", board="101"):
+    return shell.run("play", "symple", board, name, "--with", program(shell.folder, text), *args)
+
+
+def answering(*lines):
+    """A program that gives these answers, and says what it is asked on its standard error."""
+    return f"for answer in {lines!r}:\n    sys.stderr.write(sys.stdin.readline())\n    print(answer, flush=True)\n"
+
+
+def test_two_programs_play_a_whole_game(board, tmp_path):
+    robots = []
+    for name in ("alice", "bob"):
+        (tmp_path / name).mkdir()
+        text = program(tmp_path / name, FIRST_FREE.format(log=tmp_path / name / "log"))
+        robots.append(start(board, "play", "symple", "101", name, "--with", text))
+    statuses = [ended(robot) for robot in robots]
+    assert [(status, err) for status, _, err in statuses] == [(0, ""), (0, "")]
+    shown = json.loads(board.run("symple", "show", "101", "--json").stdout)
+    assert shown["over"]
+    status = f"won by {shown['winner']}" if shown["winner"] != "draw" else "tie"
+    assert statuses[0][1].splitlines()[1].split(None, 2) == ["101", str(shown["moves"]), f"alice bob  {status}"]
+    assert (tmp_path / "alice" / "log").read_text() == "0 2 4 6 8 10 12 14 16 18 20 22 24 quit\n"
+
+
+def test_the_program_is_sent_what_the_referee_calls_the_state(board):
+    done = played(board, text=answering("resign"))
+    sent = done.stderr.splitlines()[0]
+    state = board.run("referee", "symple", stdin="new -size=5\nstate\n").stdout.splitlines()[1]
+    assert f"= {sent}" == state
+
+
+def test_a_refused_move_is_answered_with_the_reason_and_the_third_in_a_row_ends_it(board):
+    done = played(board, text=answering("c9", "", "nonsense\\x00", "c3"))
+    asked = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert [line[:2] for line in asked[:3]] == ['{"', "? ", "? "]
+    assert "c9" in asked[1]
+    assert asked[3].startswith("3 moves of the program in a row were refused. The last one: ")
+    assert json.loads(board.run("symple", "show", "101", "--json").stdout)["moves"] == 0
+
+
+def test_two_refused_moves_are_forgiven(board):
+    waiting = start(
+        board, "play", "symple", "101", "alice", "--with", program(board.folder, answering("z9", "z9", "c3"))
+    )
+    done = board.run("wait", "symple", "101", "--until=turn=bob", "--timeout=20")
+    assert done.returncode == 0
+    waiting.terminate()
+    ended(waiting)
+
+
+def test_a_move_of_a_program_is_mailed_to_the_opponent_only(board):
+    before = json.loads(board.run("outbox", "list", "--json").stdout)["mails"]
+    played(board, text=answering("c3"))
+    mails = json.loads(board.run("outbox", "list", "--json").stdout)["mails"][len(before) :]
+    assert [(mail["to"], mail["subject"]) for mail in mails] == [("bob@players.example", "Symple Board 101 bob")]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("sys.exit(3)", "The program has ended, or closed its output, before the game was over."),
+        ("sys.stdin.readline()", "The program has ended, or closed its output, before the game was over."),
+        ("import os\nos.close(0)\nos.close(1)\ntime.sleep(60)", "The program has ended, or closed its output"),
+        ("time.sleep(60)", "The program has not answered within 1 seconds."),
+        ("print('x' * 100000, flush=True)\ntime.sleep(60)", "more than 10000 characters in a line"),
+        ("sys.stdout.buffer.write(b'\\xff\\n' * 3)\nsys.stdout.flush()\ntime.sleep(60)", "3 moves of the program"),
+    ],
+)
+def test_a_program_that_fails_ends_the_command_and_changes_nothing(board, text, reason):
+    begin = time.monotonic()
+    done = played(board, "--timeout=1", text=text)
+    assert done.returncode == 1
+    assert reason in done.stderr
+    assert time.monotonic() - begin < 20
+    assert json.loads(board.run("symple", "show", "101", "--json").stdout)["moves"] == 0
+
+
+def test_a_program_that_ends_while_its_opponent_thinks_ends_the_command(board):
+    done = played(board, text=answering("c3"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[1:] == ["The program has ended, or closed its output, before the game was over."]
+
+
+def test_a_program_that_fails_is_an_error_in_json(board):
+    done = played(board, "--json", text="sys.exit()")
+    assert json.loads(done.stdout)["status"] == 1
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_game_that_is_over_is_told_to_the_program_at_once(board, tmp_path):
+    for name, text in (("alice", "c3"), ("bob", "a1"), ("alice", "resign")):
+        move(board, name, text)
+    done = played(board, text="print(sys.stdin.read(), file=sys.stderr)")
+    assert (done.returncode, done.stderr.strip()) == (0, "quit")
+    assert done.stdout.endswith("won by bob\n")
+
+
+def test_the_end_ends_the_command_while_the_program_waits_for_its_turn(board):
+    for name, text in (("alice", "c3"), ("bob", "a1"), ("alice", "e5")):
+        move(board, name, text)
+    waiting = start(board, "play", "symple", "101", "alice", "--with", program(board.folder, "sys.stdin.read()"))
+    time.sleep(1)
+    move(board, "bob", "resign")
+    assert ended(waiting)[0] == 0
+
+
+def test_a_program_may_leave_the_board_before_the_first_moves(board):
+    done = played(board, "--json", text=answering("resign"))
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"boards": [], "removed": ["101"]})
+
+
+def test_a_move_is_not_played_in_a_position_for_which_it_was_not_chosen(board):
+    text = (
+        "import subprocess\n"
+        "line = sys.stdin.readline()\n"
+        f"move = {[sys.executable, '-m', 'pbm', 'symple', 'move', '101']!r}\n"
+        "subprocess.run([*move, 'alice', 'alice-secret', 'a1'], stdout=subprocess.DEVNULL)\n"
+        "subprocess.run([*move, 'bob', 'bob-secret', 'b2'], stdout=subprocess.DEVNULL)\n"
+        "print('c3', flush=True)\n"
+        "print(json.loads(sys.stdin.readline())['moves'], file=sys.stderr)\n"
+    )
+    assert played(board, text=text).stderr.splitlines()[0] == "2"
+    assert "c3" not in board.run("symple", "show", "101", "--json").stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_is_ended_ends_its_program_and_says_nothing(board, tmp_path, number):
+    robot = program(
+        tmp_path, f"import os\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
+    )
+    waiting = start(board, "play", "symple", "101", "alice", "--with", robot)
+    end = time.monotonic() + 20
+    while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    waiting.send_signal(number)
+    status, out, err = ended(waiting)
+    assert (status, out, err.strip()) == (128 + number, "", "")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_programs_play_games_with_dice(shell, tmp_path):
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name])
+    shell.run("spiro", "challenge", "-small", "-pieces=1", "alice", "bob")
+    text = (
+        "import subprocess\n"
+        "for line in sys.stdin:\n"
+        "    if line == 'quit\\n': break\n"
+        "    asked = f'new -small -pieces=1\\nposition {line}moves 1\\n'\n"
+        f"    done = subprocess.run([{sys.executable!r}, '-m', 'pbm', 'referee', 'spiro'], input=asked,\n"
+        "                          capture_output=True, text=True)\n"
+        "    print(done.stdout.splitlines()[-1].split()[2], flush=True)\n"
+    )
+    robots = [
+        start(shell, "play", "spiro", "101", name, "--with", program(tmp_path, text)) for name in ("alice", "bob")
+    ]
+    assert [ended(robot)[::2] for robot in robots] == [(0, ""), (0, "")]
