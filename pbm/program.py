@@ -77,9 +77,10 @@ class Program:
                         await self._ended()
 
     async def _ended(self) -> None:
-        """Wait until the process has ended; `Process.wait` waits also until all that it wrote is read."""
-        while self.process.returncode is None:
-            await asyncio.sleep(PAUSE)
+        """Wait until the process has ended, which it has not for asyncio before all that it wrote is read."""
+        while self.process.stdout and await self.process.stdout.read(MOST_CHARACTERS):
+            pass
+        await self.process.wait()
 
     async def _tell(self, line: str) -> None:
         """Send a line; that nobody reads it is seen when no answer comes."""
