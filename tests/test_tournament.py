@@ -1,0 +1,308 @@
+"""Tournaments (the command language, section 7): who meets whom, and the table of a pool."""
+
+import csv
+import json
+import sqlite3
+from collections import Counter
+from datetime import UTC, datetime
+from itertools import combinations
+
+import pytest
+
+from pbm.store import BoardRow
+from pbm.tournament import Place, neighbours, results, round_robin, table
+
+from conftest import PASSWORDS
+
+NAMES = [f"user{number}" for number in range(1, 17)]
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def game(first, second, winner):
+    """A board that was won, or tied with the winner None, or is still being played with the winner "?"."""
+    row = BoardRow("symple", "a1", "", first, second, b"", NOW, pool="a")
+    return row if winner == "?" else row._replace(ended=NOW, winner=winner)
+
+
+# Who meets whom
+
+
+@pytest.mark.parametrize("count", range(2, 17))
+def test_each_two_players_meet_once(count):
+    met = [frozenset(pair) for pair in round_robin(NAMES[:count])]
+    assert sorted(met, key=sorted) == sorted(map(frozenset, combinations(NAMES[:count], 2)), key=sorted)
+
+
+@pytest.mark.parametrize("count", range(2, 17))
+def test_each_player_begins_half_of_his_games(count):
+    begins = Counter(first for first, _ in round_robin(NAMES[:count]))
+    games = count - 1
+    assert {begins[name] for name in NAMES[:count]} <= {games // 2, games - games // 2}
+
+
+@pytest.mark.parametrize("count", range(2, 17))
+def test_nobody_plays_twice_in_a_round(count):
+    pairs = round_robin(NAMES[:count])
+    size = count // 2
+    for number in range(0, len(pairs), size):
+        players = [name for pair in pairs[number : number + size] for name in pair]
+        assert len(set(players)) == len(players) == 2 * size
+
+
+@pytest.mark.parametrize("count", range(2, 17))
+def test_when_all_meet_twice_each_begins_once(count):
+    pairs = round_robin(NAMES[:count], double=True)
+    assert len(pairs) == len(set(pairs)) == count * (count - 1)
+    assert all((second, first) in pairs for first, second in pairs)
+
+
+def test_neighbours_are_the_first_two_and_the_next_two():
+    assert neighbours(["a", "b", "c", "d"]) == [("a", "b"), ("c", "d")]
+
+
+# The table
+
+
+def test_the_table_counts_points_and_sonneborn_berger_scores():
+    boards = [
+        game("alice", "bob", "alice"),
+        game("carol", "alice", "alice"),
+        game("alice", "dave", "dave"),
+        game("bob", "carol", "bob"),
+        game("dave", "bob", "bob"),
+        game("carol", "dave", "carol"),
+    ]
+    # by hand: alice beat bob (2) and carol (1), bob beat carol (1) and dave (1), dave beat alice (2), carol dave (1)
+    assert table(results(["alice", "bob", "carol", "dave"], boards)) == [
+        Place(1, "alice", 2, 3, 2, 1, 0, 0),
+        Place(2, "bob", 2, 2, 2, 1, 0, 0),
+        Place(3, "dave", 1, 2, 1, 2, 0, 0),
+        Place(4, "carol", 1, 1, 1, 2, 0, 0),
+    ]
+
+
+def test_a_tie_counts_half_and_players_who_are_equal_share_a_place():
+    boards = [
+        game("alice", "bob", "alice"),
+        game("alice", "carol", None),
+        game("alice", "dave", "alice"),
+        game("bob", "carol", "bob"),
+        game("bob", "dave", None),
+        game("carol", "dave", "carol"),
+    ]
+    # by hand: alice 1.5 + 1.5/2 + 0.5, bob 1.5 + 0.5/2, carol 2.5/2 + 0.5, dave 1.5/2
+    assert table(results([], boards)) == [
+        Place(1, "alice", 2.5, 2.75, 2, 0, 1, 0),
+        Place(2, "bob", 1.5, 1.75, 1, 1, 1, 0),
+        Place(2, "carol", 1.5, 1.75, 1, 1, 1, 0),
+        Place(4, "dave", 0.5, 0.75, 0, 2, 1, 0),
+    ]
+
+
+def test_of_two_games_between_the_same_players_each_counts():
+    boards = [game("alice", "bob", "alice"), game("bob", "alice", None)]
+    # by hand: alice 0.5 + 0.5/2, bob 1.5/2
+    assert table(results([], boards)) == [
+        Place(1, "alice", 1.5, 0.75, 1, 0, 1, 0),
+        Place(2, "bob", 0.5, 0.75, 0, 1, 1, 0),
+    ]
+
+
+def test_games_that_are_not_over_are_only_to_be_played():
+    found = results(["carol"], [game("alice", "bob", "?")])
+    assert found == {"alice": {"bob": [None]}, "bob": {"alice": [None]}, "carol": {}}
+    assert [(line.place, line.points, line.to_play) for line in table(found)] == [(1, 0, 1), (1, 0, 1), (1, 0, 0)]
+
+
+def test_a_game_against_oneself_does_not_count():
+    assert results([], [game("alice", "alice", "alice")]) == {}
+
+
+# pbm tournament
+
+
+@pytest.fixture
+def players(shell):
+    """alice, bob and carol."""
+    for name in ("alice", "bob", "carol"):
+        shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
+    return shell
+
+
+def run(shell, *args, as_json=True):
+    done = shell.run("tournament", "symple", *args, *(["--json"] if as_json else []))
+    assert done.returncode == 0, done.stdout
+    return json.loads(done.stdout) if as_json else done.stdout
+
+
+def dump(shell):
+    with sqlite3.connect(shell.folder / "pbm.db") as db:
+        return list(db.iterdump())
+
+
+def boards(shell):
+    with sqlite3.connect(shell.folder / "pbm.db") as db:
+        return db.execute(
+            "SELECT board, pool, first_player, second_player, options, nag_days, forfeit_days, total_days FROM boards"
+        ).fetchall()
+
+
+def test_a_tournament_starts_a_board_for_each_two_players(players):
+    done = run(players, "a", "alice", "bob", "carol")
+    assert done == {
+        "game": "symple",
+        "pool": "a",
+        "dry_run": False,
+        "schedule": [
+            {"board": "a1", "players": ["bob", "carol"]},
+            {"board": "a2", "players": ["carol", "alice"]},
+            {"board": "a3", "players": ["alice", "bob"]},
+        ],
+    }
+    assert [row[:4] for row in boards(players)] == [
+        ("a1", "a", "bob", "carol"),
+        ("a2", "a", "carol", "alice"),
+        ("a3", "a", "alice", "bob"),
+    ]
+
+
+def test_both_players_of_each_board_get_its_first_mail(players):
+    run(players, "a", "alice", "bob", "carol")
+    mails = json.loads(players.run("outbox", "list", "--json").stdout)["mails"]
+    assert sorted((mail["subject"], mail["userid"]) for mail in mails) == [
+        ("New Symple Board a1 bob", "bob"),
+        ("New Symple Board a1 bob", "carol"),
+        ("New Symple Board a2 carol", "alice"),
+        ("New Symple Board a2 carol", "carol"),
+        ("New Symple Board a3 alice", "alice"),
+        ("New Symple Board a3 alice", "bob"),
+    ]
+
+
+def test_a_board_of_a_tournament_is_played_by_its_name(players):
+    run(players, "a", "alice", "bob")
+    done = players.run("symple", "move", "A1", "alice", "alice-secret", "c3")
+    assert (done.returncode, "Summary: Symple board a1" in done.stdout) == (0, True)
+
+
+def test_a_tournament_has_options_and_clocks_for_all_its_boards(players):
+    run(players, "-size=5", "a", "alice", "-PEN=4", "bob", "--nagtime", "2", "--forfeittime=9", "--totaltime=30")
+    assert boards(players) == [("a1", "a", "alice", "bob", "-size=5 -PEN=4", 2, 9, 30)]
+
+
+def test_a_clock_of_0_is_the_usual_one(players):
+    run(players, "a", "alice", "bob", "--nagtime=0")
+    assert boards(players)[0][5:] == (None, None, None)
+
+
+def test_a_dry_run_lists_the_boards_and_changes_nothing(players):
+    before = dump(players)
+    plan = run(players, "a", "alice", "bob", "carol", "--dry-run", "--double")
+    assert [board["board"] for board in plan["schedule"]] == ["a1", "a2", "a3", "a4", "a5", "a6"]
+    assert dump(players) == before
+    done = run(players, "a", "alice", "bob", "carol", "--double")
+    assert (done["schedule"], done["dry_run"]) == (plan["schedule"], False)
+
+
+def test_a_tournament_of_pairs_lets_neighbours_meet(players):
+    players.run("signup", "dave", "dave-secret")
+    done = run(players, "a", "carol", "alice", "bob", "dave", "--pairs")
+    assert [board["players"] for board in done["schedule"]] == [["carol", "alice"], ["bob", "dave"]]
+
+
+def test_the_list_of_boards_is_text_or_csv(players):
+    assert run(players, "a", "alice", "bob", "--dry-run", as_json=False) == (
+        "Board  First  Second\na1     alice  bob\n\n1 board of Symple would be started.\n"
+    )
+    assert run(players, "a", "alice", "bob", "--csv", as_json=False) == "board,first,second\na1,alice,bob\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "reason"),
+    [
+        (["a1", "alice", "bob"], 1, "The name of a pool is 1 to 12 letters, not 'a1'."),
+        (["abcdefghijklm", "alice", "bob"], 1, "The name of a pool is 1 to 12 letters"),
+        (["\N{LATIN SMALL LETTER E WITH ACUTE}", "alice", "bob"], 1, "The name of a pool is 1 to 12 letters"),
+        (["old", "alice", "carol"], 1, "There is a pool old of Symple already."),
+        (["ab", "alice", "bob"], 1, "A board ab1 would have the name of a user; choose another pool."),
+        (["a", "alice"], 1, "A tournament has 2 to 32 players, not 1."),
+        (["a", "alice", "Alice", "bob"], 1, "alice is named twice."),
+        (["a", "alice", "nobody1", "nobody2"], 1, "There is no user 'nobody1'.\nThere is no user 'nobody2'."),
+        (["a", "alice", "bob", "-small"], 1, "There is no option '-small'"),
+        (["a", "alice", "bob", "--nix"], 1, "--nix"),
+        (["a", "alice", "bob", "--nagtime=0.5"], 1, "0.5"),
+        (["a", "alice", "bob", "--nagtime=7"], 1, "reminded after 7 days, but have lost after 7"),
+        (["a", "alice", "bob", "--totaltime=3651"], 1, "3651"),
+        (["a", "alice", "bob", "carol", "--pairs"], 1, "3 players cannot be paired."),
+        (["a", "alice", "bob", "--pairs", "--double"], 1, "Choose one of --double and --pairs."),
+        (["a", "--double"], 2, "its players are missing"),
+        (["a"], 1, "There is no pool 'a' of Symple."),
+    ],
+)
+def test_a_tournament_that_cannot_be_is_refused_and_nothing_is_changed(players, words, status, reason):
+    players.run("signup", "ab1", "good-secret")
+    run(players, "old", "alice", "bob")
+    before = dump(players)
+    done = players.run("tournament", "symple", *words)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert reason in done.stderr
+    assert dump(players) == before
+
+
+def test_pools_of_different_games_may_have_the_same_name(players):
+    run(players, "a", "alice", "bob")
+    assert players.run("tournament", "papagra", "a", "alice", "bob").returncode == 0
+
+
+@pytest.fixture
+def played(players):
+    """The pool a, in which alice has won against bob, bob has won against carol, and one game goes on."""
+    run(players, "-size=5", "a", "alice", "bob", "carol")
+    for board, loser in (("a3", "bob"), ("a1", "carol")):
+        players.run("symple", "move", board, loser, PASSWORDS[loser], "resign")
+        winner = {"a3": "alice", "a1": "bob"}[board]
+        players.run("symple", "move", board, winner, PASSWORDS[winner], "c3")
+    return players
+
+
+def test_the_table_of_a_pool_for_people(played):
+    assert run(played, "a", as_json=False) == (
+        "Pool a of Symple, 2 of 3 games played\n"
+        "\n"
+        "Place  Player  Points  SB  Won  Lost  Tied  To play  alice  bob  carol\n"
+        "1      alice   1       1   1    0     0     1               1    .\n"
+        "2      bob     1       0   1    1     0     0        0           1\n"
+        "3      carol   0       0   0    1     0     1        .      0\n"
+    )
+
+
+def test_the_table_of_a_pool_for_programs(played):
+    shown = run(played, "A")
+    assert (shown["game"], shown["pool"]) == ("symple", "a")
+    assert shown["table"][1] == {
+        "place": 2,
+        "userid": "bob",
+        "points": 1,
+        "sonneborn_berger": 0,
+        "won": 1,
+        "lost": 1,
+        "tied": 0,
+        "to_play": 0,
+        "results": {"alice": [0], "carol": [1]},
+    }
+
+
+def test_the_table_of_a_pool_for_spreadsheets(played):
+    rows = list(csv.DictReader(run(played, "a", "--csv", as_json=False).splitlines()))
+    assert rows[0] == {
+        "place": "1", "userid": "alice", "points": "1", "sonneborn_berger": "1", "won": "1", "lost": "0",
+        "tied": "0", "to_play": "1", "alice": "", "bob": "1", "carol": "-",
+    }  # fmt: skip
+
+
+def test_the_pools_of_a_game_are_listed(played):
+    run(played, "b", "alice", "bob")
+    assert run(played) == {"game": "symple", "pools": {"a": 3, "b": 2}}
+    assert run(played, as_json=False) == "Pool  Players\na     3\nb     2\n"
+    done = played.run("tournament", "spiro")
+    assert done.stdout == "There are no tournaments of Spiro.\n"
