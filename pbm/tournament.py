@@ -10,7 +10,7 @@ import click
 
 import games
 from games import Illegal
-from pbm import letters, play
+from pbm import clocks, letters, play
 from pbm.robots import known
 from pbm.session import Refused, Session
 from pbm.settings import open_server
@@ -20,9 +20,6 @@ from pbm.terminal import say
 MOST_PLAYERS = 32
 """How many players a pool may have: to start the boards of more would hold up everybody else for too long."""
 LONGEST_POOL = 12
-MOST_DAYS = 3650
-NAG_DAYS, FORFEIT_DAYS = 1, 7
-"""The usual clocks of a tournament board."""
 SIGNS = {1: "1", 0: "=", -1: "0", None: "."}
 """How the table shows a game that was won, tied or lost, and one that is still to be played."""
 POINTS = {1: 1.0, 0: 0.5, -1: 0.0, None: None}
@@ -42,8 +39,8 @@ class Plan(NamedTuple):
     options: Sequence[str]
     players: Sequence[str]
     pairs: Sequence[Pair]
-    clocks: Mapping[str, int]
-    """Columns of a board's row: ``nag_days``, ``forfeit_days`` and ``total_days``, those that are not the usual."""
+    times: Mapping[str, str | None]
+    """The clock options of the boards, as they are written."""
 
     @property
     def boards(self) -> list[tuple[str, Pair]]:
@@ -189,13 +186,15 @@ def _worth(outcome: int | None) -> str:
 def begun(session: Session, plan: Plan, *, dry_run: bool) -> Listing:
     """Start a tournament, or say only what it would be. Raises Refused, with all that stands against it."""
     with session.reading() if dry_run else session.writing():
-        if problems := [*_problems(plan), *_collisions(session.store, plan)]:
+        times, wrong = clocks.read(plan.times, is_tournament=True)
+        if problems := [*_problems(plan), *wrong, *_collisions(session.store, plan)]:
             raise Refused("\n".join(problems))
         if not dry_run:
             for userid in plan.players:
                 session.store.add_pool_player(plan.game, plan.pool, userid)
             for name, pair in plan.boards:
-                play.start(session, plan.game, plan.options, pair, clocks=plan.clocks, name=name)
+                board = play.start(session, plan.game, plan.options, pair, times=times, name=name)
+                session.answer(None, *play.announced(session, board))
     rows = [("board", "first", "second"), *((name, *pair) for name, pair in plan.boards)]
     count = f"{len(plan.pairs)} board{'s' * (len(plan.pairs) > 1)} of {letters.title(plan.game)}"
     done = f"{count} would be started." if dry_run else f"{count} {'are' if len(plan.pairs) > 1 else 'is'} started."
@@ -210,9 +209,6 @@ def _problems(plan: Plan) -> Iterator[str]:
     if not 2 <= len(plan.players) <= MOST_PLAYERS:
         yield f"A tournament has 2 to {MOST_PLAYERS} players, not {len(plan.players)}."
     yield from (f"{name} is named twice." for name, count in Counter(plan.players).items() if count > 1)
-    nag, forfeit = plan.clocks.get("nag_days", NAG_DAYS), plan.clocks.get("forfeit_days", FORFEIT_DAYS)
-    if nag >= forfeit:
-        yield f"A player would be reminded after {nag} days, but have lost after {forfeit}."
     try:
         games.read_options(games.load(plan.game), plan.options)
     except Illegal as why:
@@ -236,7 +232,6 @@ def _collisions(store: Store, plan: Plan) -> Iterator[str]:
 
 
 commands = click.Group("pbm")
-DAYS = click.IntRange(0, MOST_DAYS)
 
 
 @commands.command(context_settings={"ignore_unknown_options": True})
@@ -244,13 +239,21 @@ DAYS = click.IntRange(0, MOST_DAYS)
 @click.option("--double", is_flag=True, help="Each two players meet twice, and each of them begins once.")
 @click.option("--pairs", is_flag=True, help="Only the first two players meet, the next two, and so on.")
 @click.option("--dry-run", is_flag=True, help="List the boards, and start none.")
-@click.option("--nagtime", "nag_days", type=DAYS, metavar="DAYS", help="Until the player to move is reminded.")
-@click.option("--forfeittime", "forfeit_days", type=DAYS, metavar="DAYS", help="Until he has lost.")
-@click.option("--totaltime", "total_days", type=DAYS, metavar="DAYS", help="What a player has for all his moves.")
+@click.option("--nagtime", metavar="DAYS", help="Until the player to move is reminded.")
+@click.option("--forfeittime", metavar="DAYS", help="Until he has lost.")
+@click.option("--totaltime", metavar="DAYS", help="What a player has for all his moves.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the list as CSV.")
 @click.pass_context
 def tournament(
-    ctx: click.Context, /, words: Sequence[str], *, double: bool, pairs: bool, dry_run: bool, as_csv: bool, **days: int
+    ctx: click.Context,
+    /,
+    words: Sequence[str],
+    *,
+    double: bool,
+    pairs: bool,
+    dry_run: bool,
+    as_csv: bool,
+    **times: str | None,
 ) -> None:
     """Start the boards of a tournament, or show how it stands.
 
@@ -272,8 +275,7 @@ def tournament(
     if not others:
         raise click.UsageError("No game is named.", ctx)
     game, pool, players = known(others[0]), "".join(others[1:2]), others[2:]
-    clocks = {name: count for name, count in days.items() if count}
-    if not players and (options or clocks or double or pairs or dry_run):
+    if not players and (options or any(times.values()) or double or pairs or dry_run):
         raise click.UsageError("These options are for a tournament that begins; its players are missing.", ctx)
     if double and pairs:
         raise Refused("Choose one of --double and --pairs.")
@@ -282,7 +284,7 @@ def tournament(
     session = Session(open_server())
     if players:
         met = neighbours(players) if pairs else round_robin(players, double=double)
-        listing = begun(session, Plan(game, pool, options, players, met, clocks), dry_run=dry_run)
+        listing = begun(session, Plan(game, pool, options, players, met, times), dry_run=dry_run)
     else:
         listing = standing(session, game, pool) if pool else pools(session, game)
     if as_csv and not ctx.obj:

@@ -190,11 +190,6 @@ def test_a_tournament_has_options_and_clocks_for_all_its_boards(players):
     assert boards(players) == [("a1", "a", "alice", "bob", "-size=5 -PEN=4", 2, 9, 30)]
 
 
-def test_a_clock_of_0_is_the_usual_one(players):
-    run(players, "a", "alice", "bob", "--nagtime=0")
-    assert boards(players)[0][5:] == (None, None, None)
-
-
 def test_a_dry_run_lists_the_boards_and_changes_nothing(players):
     before = dump(players)
     plan = run(players, "a", "alice", "bob", "carol", "--dry-run", "--double")
@@ -230,9 +225,10 @@ def test_the_list_of_boards_is_text_or_csv(players):
         (["a", "alice", "nobody1", "nobody2"], 1, "There is no user 'nobody1'.\nThere is no user 'nobody2'."),
         (["a", "alice", "bob", "-small"], 1, "There is no option '-small'"),
         (["a", "alice", "bob", "--nix"], 1, "--nix"),
-        (["a", "alice", "bob", "--nagtime=0.5"], 1, "0.5"),
-        (["a", "alice", "bob", "--nagtime=7"], 1, "reminded after 7 days, but have lost after 7"),
-        (["a", "alice", "bob", "--totaltime=3651"], 1, "3651"),
+        (["a", "alice", "bob", "--nagtime=0.5"], 1, "--nagtime=DAYS takes a whole number"),
+        (["a", "alice", "bob", "--nagtime=0"], 1, "from 1 to 3650"),
+        (["a", "alice", "bob", "--nagtime=7"], 1, "reminded after 7 days and forfeit after 7"),
+        (["a", "alice", "bob", "--totaltime=3651"], 1, "from 1 to 3650"),
         (["a", "alice", "bob", "carol", "--pairs"], 1, "3 players cannot be paired."),
         (["a", "alice", "bob", "--pairs", "--double"], 1, "Choose one of --double and --pairs."),
         (["a", "--double"], 2, "its players are missing"),
