@@ -80,6 +80,17 @@ class Option(NamedTuple):
         return number
 
 
+class Glyphs(NamedTuple):
+    """How pieces look in the pictures of a game, for those who colour them: regular expressions, within one line."""
+
+    sides: tuple[str, str]
+    """The pieces of each side, also as they are drawn when the last turn has put them there."""
+    latest: str = ""
+    """What marks the last turn, together with its pieces."""
+    changing: str = ""
+    """What shows the last turn by being new, in a picture that has no marks for it."""
+
+
 class State(Protocol):
     """A position. It never changes: a move makes a new one."""
 
@@ -133,7 +144,10 @@ S = TypeVar("S", bound=State)
 
 
 class Game(Protocol[S]):
-    """A game: a module with these names, whose docstring is the rulebook in brief."""
+    """A game: a module with these names, whose docstring is the rulebook in brief.
+
+    It may have `GLYPHS`, too, if its pictures are not drawn as `glyphs` supposes.
+    """
 
     SIDES: tuple[str, str]
     """What the two sides are called; the first one moves first."""
@@ -154,6 +168,22 @@ class Game(Protocol[S]):
 
     def draw(self, state: S, before: S | None = None) -> str:
         """The board for a fixed-pitch font, in lines of at most 78 columns; moves since *before* are marked."""
+
+
+def glyphs(game: Game[Any]) -> Glyphs:
+    """How a game draws its pieces: its own `GLYPHS`, or else the usual ones.
+
+    These are the capital initials of its sides, apart from other letters. What the last turn has put there stands in
+    brackets, or has an asterisk behind it.
+    """
+    first, second = (re.escape(side[:1].upper()) for side in game.SIDES)
+    either = f"[{first}{second}]"
+    usual = Glyphs(
+        sides=(f"(?<![A-Za-z]){first}(?![A-Za-z])", f"(?<![A-Za-z]){second}(?![A-Za-z])"),
+        latest=rf"[(\[]{either}(?: {either})*[)\]]|(?<![A-Za-z]){either}\*",
+    )
+    own: Glyphs = getattr(game, "GLYPHS", usual)
+    return own
 
 
 def quoted(text: object) -> str:

@@ -20,10 +20,13 @@ from operator import itemgetter
 from random import Random
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Result, quoted
+from games import SKIP, Glyphs, Illegal, Option, Result, quoted
 from games._board import Hexagon, bits, hexagon, union
 
 SIDES: tuple[str, str] = ("pink", "black")
+GLYPHS = Glyphs(  # the letter of a row, which may be an o, stands nearer to the first space than a stone
+    sides=(r"(?<!\w)(?:O|o(?! [.oO#@]|\())(?!\w)", "[#@]"), latest=r"(?<!\w)O(?!\w)|@"
+)
 
 OPTIONS: Sequence[Option] = (
     Option("size", "how many spaces a side of the board has: 3 to 10, usually 6", range(3, 11), 6),

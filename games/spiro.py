@@ -18,9 +18,10 @@ from itertools import combinations
 from random import Random
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Result, Value, quoted
+from games import SKIP, Glyphs, Illegal, Option, Result, Value, quoted
 
 SIDES: tuple[str, str] = ("X", "O")
+GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), changing=r"[XO](?! to)|\d+")
 
 
 def _usual_pieces(options: Mapping[str, Value]) -> Value:

@@ -18,10 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from games import SKIP, Illegal, Option, Options, Result, Value, quoted
+from games import SKIP, Glyphs, Illegal, Option, Options, Result, Value, quoted
 from games._board import Square, bits, square, union
 
 SIDES: tuple[str, str] = ("black", "white")
+GLYPHS = Glyphs(sides=(r"[Bb]\d+", r"[Ww]\d+"), latest=r"[bw]\d+|(?<![a-z]):")
 TALLEST = 4
 """How many pieces a stack can have; the pieces over it are removed from play."""
 KOMI = range(-99_999, 100_000)

@@ -129,7 +129,8 @@ def _server(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 def _text(message: EmailMessage) -> str:
-    return str(message.get_content()).replace("\r\n", "\n").strip()
+    body = message.get_body(("plain",)) or message
+    return str(body.get_content()).replace("\r\n", "\n").strip()
 
 
 def _shown(message: EmailMessage) -> str:

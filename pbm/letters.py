@@ -7,8 +7,9 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 import games
-from pbm import clocks, dice, ratings
+from pbm import clocks, dice, pictures, ratings
 from pbm.board import FORFEIT, RESIGN, Board, Point
+from pbm.pictures import Drawing
 from pbm.store import BoardRow, TurnRow
 from pbm.words import WIDTH, wrapped
 
@@ -39,12 +40,14 @@ class Letter(NamedTuple):
     """What letters about the same board have in common; empty where there is no board."""
     begins_thread: bool = False
     game: str = ""
+    """The game of the board that it is about; empty where there is no board, as in the next one."""
     board: str = ""
-    """The board that it shows; empty if there is none that is stored."""
-    is_urgent: bool = False
-    """Whether even a player who wants no mails about boards gets it."""
     unsubscribe: str = ""
     """The command that ends the subscription to which it belongs."""
+    is_urgent: bool = False
+    """Whether it comes at once to everybody, also to a user who wants no mails about boards, or one a day."""
+    drawings: tuple[Drawing, ...] = ()
+    """The boards in its text, in this order."""
 
     @property
     def text(self) -> str:
@@ -77,12 +80,14 @@ def of_board(
     when = "" if point.is_present else f" after {point.moves} of its {len(board.turns)} moves"
     heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(_sides(board))}"
     comment = row.comment if point.is_present and kind != NOTIFICATION else None
+    drawing, *last_turn = picture(point)
     options = " ".join(filter(None, [row.options, clocks.of(row).text]))
     before = [heading + (f"\nOptions: {options}" if options else ""), *notes, *_vote(point), _status(point)]
     after = [
         *_ratings(point),
         *_moves(point, is_full=is_full or point.is_over),
-        picture(point),
+        drawing.text,
+        *last_turn,
         *_dice(board, is_told=is_full, is_over=point.is_over),
         *_followers(point),
         *_comment(row.commenter, comment),
@@ -104,6 +109,7 @@ def of_board(
             board="" if row.board == "new" else row.board,
             is_urgent=point.is_over,
             unsubscribe=f"{row.game} unsubscribe {row.board} {to} PASSWORD" if to in board.about.subscribers else "",
+            drawings=(drawing,),
         )
         for to in readers
     ]
@@ -139,22 +145,31 @@ def of_error(
 ) -> Letter:
     """The answer to a command that was refused: why, the board if it is known, and the command in quotation."""
     parts = ["\n".join(part for line in why.splitlines() for part in wrapped(_cropped(line), breaks_words=False))]
+    drawings: tuple[Drawing, ...] = ()
     if point:
         subject = subject or f"{title(game)} Board {point.board.row.board} Error"
-        parts += [_status(point), picture(point)]
+        drawing, *last_turn = picture(point)
+        drawings = (drawing,)
+        parts += [_status(point), drawing.text, *last_turn]
     parts.append("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted))
     how = answer(point, reader) if point else f"{game} help" if game != "pbm" else "help commands"
     name = game if game == "pbm" else title(game)
-    return Letter(None, subject or f"{name} error", "\n\n".join(parts), how, {"error": why, "status": status})
+    data = {"error": why, "status": status}
+    return Letter(None, subject or f"{name} error", "\n\n".join(parts), how, data, drawings=drawings)
 
 
-def picture(point: Point) -> str:
-    """The board as it is drawn, with a line that names the last turn."""
+def picture(point: Point) -> tuple[Drawing, *tuple[str, ...]]:
+    """The board as it is drawn, and a line that names the last turn, if there was one."""
     board = point.board
     first = point.last_typed
-    drawn = board.rules.draw(point.state, board.states[first])
+    before = board.states[first]
+    drawn = board.rules.draw(point.state, before)
+    changing = games.glyphs(board.rules).changing
+    drawing = Drawing(
+        board.row.game, drawn, pictures.changes(changing, drawn, board.rules.draw(before)) if changing else ()
+    )
     last = "; ".join(_turn_text(turn) for turn in board.turns[first : point.moves])
-    return f"{drawn}\n\n{broken(f'Last turn: {last}')}" if last else drawn
+    return (drawing, broken(f"Last turn: {last}")) if last else (drawing,)
 
 
 def answer(point: Point, to: str | None) -> str:

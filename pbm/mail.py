@@ -1,30 +1,24 @@
-"""Mail: a message becomes a command, a row of the outbox becomes a message. No sockets here."""
+"""Mail that comes in: a message becomes a command. No sockets here."""
 
 import hashlib
 import re
 from collections.abc import Mapping
 from email import message_from_bytes
-from email.charset import QP, Charset
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.parser import BytesHeaderParser
-from email.policy import compat32
-from email.utils import format_datetime, getaddresses
+from email.utils import getaddresses
 from typing import NamedTuple
 
 from pbm.commands import root
 from pbm.grammar import Front, refusal, run
 from pbm.session import Refused, Server, Session
-from pbm.store import Mail
 from pbm.users import is_address
 from pbm.words import clean, written
 
 MOST_BYTES = 1_000_000
 """The largest mail that is taken."""
-CRLF = compat32.clone(linesep="\r\n")  # several times as fast as the newer policies
-UTF_8 = Charset("utf-8")
-UTF_8.body_encoding = QP
 MOST_HEADER = 20_000
 """How many characters of a header field are read."""
 ON_THE_WAY = re.compile(rb"(?im)^(?:received|return-path|delivered-to):.*\r?\n(?:[ \t].*\r?\n)*")
@@ -115,27 +109,6 @@ def _answer(session: Session, mail: Incoming) -> None:
             run(root, line, Front(lambda: session))
     except Refused as why:
         session.queue(refusal(why, root, line, mail.comment))
-
-
-def compose(mail: Mail, server_address: str) -> bytes:
-    """The message of a row of the outbox."""
-    message = Message()
-    fields = {
-        "From": server_address,
-        "To": mail.address or "",
-        "Subject": mail.subject,
-        "Date": format_datetime(mail.queued),
-        "Message-ID": mail.message_id,
-        "Auto-Submitted": "auto-generated" if mail.userid else "auto-replied",
-    }
-    if mail.thread and mail.thread != mail.message_id:
-        fields |= {"In-Reply-To": mail.thread, "References": mail.thread}
-    for name, value in fields.items():
-        if not value.isprintable():
-            raise ValueError(f"{name}: {value!r} is no line of a header.")
-        message[name] = value
-    message.set_payload(mail.text, "us-ascii" if mail.text.isascii() else UTF_8)
-    return message.as_bytes(policy=CRLF)
 
 
 def _is_automatic(message: Message) -> bool:

@@ -10,10 +10,10 @@ from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
-from pbm.mail import compose
 from pbm.session import Server
 from pbm.store import Mail
 from pbm.transports import Transport, Undelivered
+from pbm.writing import compose
 
 FIRST_DELAY = timedelta(minutes=5)
 """How long a mail waits for its second try; the wait doubles with each try."""

@@ -10,10 +10,11 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from pbm import pictures, words
 from pbm.board import Point
 from pbm.letters import Letter
 from pbm.passwords import Passwords
-from pbm.store import Mail, Store
+from pbm.store import Held, Mail, Store
 
 
 class Refused(Exception):
@@ -123,6 +124,7 @@ class Session(NamedTuple):
         """Put a letter into the outbox: to the sender of the command, or to all addresses of a user.
 
         A user who has still to confirm all his addresses gets it when he confirms one; one who has none gets nothing.
+        Mails about a board reach him as he has chosen for its game, unless they are urgent.
         """
         if letter.to is None and self.gathered is not None:
             self.gathered.append(letter)
@@ -132,25 +134,38 @@ class Session(NamedTuple):
             return
         thread = f"<{letter.thread}.{letter.to}@{self.server.host}>" if letter.thread else None
         addresses = self.store.addresses(letter.to)
+        if addresses and letter.board and not letter.is_urgent and self._holds_back(letter, letter.to):
+            return
         confirmed = [address.address for address in addresses if address.confirmed]
         waiting: list[str | None] = [None] if addresses else []
         for address in confirmed or waiting:
             self.mail(address, letter, thread)
+
+    def _holds_back(self, letter: Letter, userid: str) -> bool:
+        """Whether a user wants no mail about a board by itself; if he wants digests, it is kept for the next one."""
+        wanted = self.store.player(letter.game, userid).mail
+        if wanted == "digest":
+            picture = pictures.placed(letter.text, letter.drawings)
+            self.store.hold_mail(Held(userid, letter.game, letter.subject, letter.text, picture, self.now()))
+        return wanted != "each"
 
     def mail(self, address: str | None, letter: Letter, thread: str | None = None) -> None:
         """Put a letter into the outbox for one address, None if the user has still to confirm it.
 
         *thread* is the Message-ID that it answers, or that of the first letter about a board.
         """
+        text = words.fitted(letter.text)
         fresh = f"<{self.server.random_bytes(12).hex()}@{self.server.host}>"
         mail = Mail(
             userid=letter.to,
             address=address,
             subject=letter.subject,
-            text=letter.text,
+            text=text,
             message_id=thread if thread and letter.to and letter.begins_thread else fresh,
             thread=thread,
             queued=self.now(),
             due=self.now(),
+            unsubscribe=letter.unsubscribe or None,
+            picture=pictures.placed(text, letter.drawings),
         )
         self.store.add_mail(mail)

@@ -7,7 +7,7 @@ are taken as they are: ``-e3,+f6`` is a move of Papagra, ``--`` is the pass. See
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from textwrap import wrap
+from textwrap import TextWrapper, wrap
 
 REPLIES = re.compile(r"(re|fwd?|aw|wg|sv|vs|antw|tr|rif|nag)(\[\d+\]|\^\d+)?:", re.IGNORECASE | re.ASCII)
 """What mail programs put in front of the subject that they answer or forward, and what our reminders begin with."""
@@ -17,6 +17,8 @@ MOST_LINES = 200
 """How many lines of a comment are kept."""
 MOST_COMMENT = MOST_LINES * WIDTH
 """How many characters of a comment are looked at."""
+FILLER = "\0"
+"""Stands behind a letter that takes two columns while a line is measured."""
 FULL = {"challenge": "chall", "preview": "prev", "subscribe": "sub", "unsubscribe": "unsub"}
 """Commands that may be shortened, down to these words."""
 SYNONYMS = {
@@ -94,6 +96,34 @@ def written(text: str) -> str:
 def wrapped(line: str, *, breaks_words: bool = True) -> list[str]:
     """A line as lines that fit; one that fits already is left as it is."""
     return [line] if len(line) <= WIDTH else wrap(line, WIDTH, break_on_hyphens=False, break_long_words=breaks_words)
+
+
+def fitted(text: str) -> str:
+    """A text of which no line has more than 78 columns; lines that are too long break at blanks or behind commas."""
+    lines = text.split("\n")
+    if text.isascii() and "\t" not in text and max(map(len, lines)) <= WIDTH:
+        return text
+    return "\n".join(part for line in lines for part in _fitted(line.expandtabs()))
+
+
+class _Wrapper(TextWrapper):
+    """What wraps a line, also behind a comma, as the turns of games are written."""
+
+    wordsep_simple_re = re.compile(r"( +|(?<=,)(?! ))")
+
+
+def _fitted(line: str) -> list[str]:
+    width, wide = WIDTH, line
+    if not line.isascii():
+        from unicodedata import east_asian_width
+
+        wide = "".join(f"{letter}{FILLER}" if east_asian_width(letter) in "FW" else letter for letter in line)
+        width -= wide != line  # one of them may be parted from its filler
+    if len(wide) <= width:
+        return [line]
+    quotes = "> " if line.startswith("> ") else ""
+    wrapper = _Wrapper(width, break_on_hyphens=False, subsequent_indent=quotes)
+    return [part.replace(FILLER, "") for part in wrapper.wrap(wide)]
 
 
 def masked(text: str, secrets: Iterable[str]) -> str:

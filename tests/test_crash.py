@@ -112,8 +112,9 @@ def delivered() -> dict[tuple[str, str], list[str]]:
     found = defaultdict(list)
     for path in (database().parent / "mail").glob("*/new/*"):
         message = message_from_bytes(path.read_bytes())
+        text = next(part for part in message.walk() if not part.is_multipart())
         found[message["In-Reply-To"] or message["Message-ID"], message["To"].partition("@")[0]].append(
-            message.get_payload(decode=True).decode()
+            text.get_payload(decode=True).decode()
         )
     return found
 

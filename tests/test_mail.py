@@ -5,12 +5,14 @@ import email.policy
 import time
 from email import message_from_bytes
 from email.message import EmailMessage
+from html import unescape
 
 import pytest
 
 from pbm import mail
 from pbm.board import Board
 from pbm.mail import handle
+from pbm.writing import compose
 
 from conftest import ADDRESS
 
@@ -232,14 +234,14 @@ def test_rubbish_is_handled_and_whatever_is_answered_can_be_sent(pair, raw):
     handle(pair.server, raw, "a@b.example")
     assert pair.text("spiro show 101") == before
     for row in pair.mails():
-        assert mail.compose(row, ADDRESS)
+        assert compose(row, ADDRESS)
 
 
 def test_a_mail_of_ours_is_correct_and_one_of_a_thread_a_board_and_player(pair):
     pair.move("alice", "e3:5")
     pair.move("bob", "e2:4:2")
     first, *later = (
-        message_from_bytes(mail.compose(row, ADDRESS), policy=email.policy.default) for row in pair.mails("bob")
+        message_from_bytes(compose(row, ADDRESS), policy=email.policy.default) for row in pair.mails("bob")
     )
     assert first["From"] == ADDRESS
     assert first["To"] == "bob@players.example"
@@ -248,30 +250,32 @@ def test_a_mail_of_ours_is_correct_and_one_of_a_thread_a_board_and_player(pair):
     assert first["References"] is None
     assert [one["References"] for one in later] == [first["Message-ID"]] * len(later)
     assert len({one["Message-ID"] for one in [first, *later]}) == 1 + len(later)
-    assert all(one.get_content_type() == "text/plain" for one in [first, *later])
-    assert all(len(line) <= 78 for one in [first, *later] for line in one.get_content().splitlines())
-    alices = message_from_bytes(mail.compose(pair.mails("alice")[0], ADDRESS))
+    assert all(one.get_body().get_content_type() == "text/html" for one in [first, *later])
+    texts = [one.get_body(("plain",)).get_content() for one in [first, *later]]
+    assert all(len(line) <= 78 for text in texts for line in text.splitlines())
+    alices = message_from_bytes(compose(pair.mails("alice")[0], ADDRESS))
     assert alices["Message-ID"] != first["Message-ID"]
 
 
 def test_the_answer_to_a_command_refers_to_its_mail(pair):
     send(pair, "spiro games", message_id="<one@players.example>")
-    sent = message_from_bytes(mail.compose(pair.mails()[-1], ADDRESS))
+    sent = message_from_bytes(compose(pair.mails()[-1], ADDRESS))
     assert sent["In-Reply-To"] == sent["References"] == "<one@players.example>"
     assert sent["Auto-Submitted"] == "auto-replied"
 
 
 def test_a_comment_in_any_language_arrives(pair):
     pair.move("alice", "e3:5", comment="Grüße, 你好 \U0001f600")
-    sent = mail.compose(pair.mails("bob")[-1], ADDRESS)
-    assert max(map(len, sent.split(b"\r\n"))) <= 78
+    sent = compose(pair.mails("bob")[-1], ADDRESS)
+    assert max(map(len, sent.split(b"\r\n"))) <= 998
     assert b"\n" not in sent.replace(b"\r\n", b"")
-    assert "Grüße, 你好 \U0001f600" in message_from_bytes(sent, policy=email.policy.default).get_content()
+    for part in message_from_bytes(sent, policy=email.policy.default).iter_parts():
+        assert "Grüße, 你好 \U0001f600" in unescape(part.get_content())
 
 
 def test_what_is_no_line_of_a_header_is_never_sent(pair):
     with pytest.raises(ValueError, match="no line of a header"):
-        mail.compose(pair.mails("bob")[0]._replace(subject="x\nBcc: victim@players.example"), ADDRESS)
+        compose(pair.mails("bob")[0]._replace(subject="x\nBcc: victim@players.example"), ADDRESS)
 
 
 def test_every_mail_ends_with_a_command(pair):

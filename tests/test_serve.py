@@ -56,7 +56,7 @@ def test_a_stranger_becomes_a_player_and_starts_a_board_by_mail_alone(shell):
             inbox(shell, name, 2)
         converse(port, message("Spiro challenge -small alice bob", "Hello bob"))
         assert "Subject: New Spiro Board 101 alice **" in inbox(shell, "bob", 3)[-1]
-        assert inbox(shell, "alice", 3)[-1].rstrip().endswith("spiro move 101 alice PASSWORD <move>#1")
+        assert "\n\nspiro move 101 alice PASSWORD <move>#1\n" in inbox(shell, "alice", 3)[-1]
 
 
 def test_250_means_that_it_is_on_the_disk(players):

@@ -10,7 +10,7 @@ from pbm.store.boards import Boards
 from pbm.store.glances import Glanced, Glances
 from pbm.store.mails import Mails
 from pbm.store.players import Players
-from pbm.store.rows import Address, BoardRow, Mail, Player, ResultRow, TurnRow, Vacation
+from pbm.store.rows import Address, BoardRow, Held, Mail, Player, ResultRow, TurnRow, Vacation
 from pbm.store.users import Users
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Address",
     "BoardRow",
     "Glanced",
+    "Held",
     "Mail",
     "Player",
     "ResultRow",

@@ -4,7 +4,17 @@ from datetime import datetime
 from typing import Any
 
 from pbm.store.base import Base, columns, text, time_of
-from pbm.store.rows import Mail
+from pbm.store.rows import Held, Mail
+
+WANTS_HTML = """
+    coalesce(
+        (SELECT html FROM users WHERE users.userid = outbox.userid),
+        (SELECT min(html) FROM addresses JOIN users USING (userid)
+            WHERE addresses.address = outbox.address AND confirmed IS NOT NULL),
+        0
+    )
+"""
+"""Whether a mail may have HTML: as its user wants it, or all who have its address; never to a stranger."""
 
 
 class Mails(Base):
@@ -12,16 +22,18 @@ class Mails(Base):
 
     def add_mail(self, mail: Mail) -> None:
         """Put a mail into the outbox."""
-        self.insert("outbox", columns(mail))
+        row = columns(mail)
+        del row["html"]
+        self.insert("outbox", row)
 
     def due_mails(self, now: datetime, limit: int) -> list[Mail]:
         """Mails that are to be sent by now, the oldest first."""
-        query = "SELECT * FROM outbox WHERE address IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
+        query = f"SELECT *, {WANTS_HTML} FROM outbox WHERE address IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
         return [mail_row(row) for row in self.db.execute(query, [text(now), limit])]
 
     def mails(self) -> list[Mail]:
         """All mails in the outbox, also those that wait for an address and those that were given up."""
-        return [mail_row(row) for row in self.db.execute("SELECT * FROM outbox ORDER BY id")]
+        return [mail_row(row) for row in self.db.execute(f"SELECT *, {WANTS_HTML} FROM outbox ORDER BY id")]
 
     def remove_mail(self, mail: Mail) -> None:
         """Forget a mail that was sent."""
@@ -36,6 +48,28 @@ class Mails(Base):
         """Note of all mails that are due *now* why they could not be tried, and when they will be; how many."""
         query = "UPDATE outbox SET due = ?, problem = ? WHERE address IS NOT NULL AND due <= ?"
         return self.db.execute(query, [text(due), problem, text(now)]).rowcount
+
+    # Digests
+
+    def hold_mail(self, held: Held) -> None:
+        """Keep a mail for the next digest."""
+        self.insert("digests", columns(held))
+
+    def held_for(self) -> list[tuple[str, str]]:
+        """The users for whom mails are kept, each with the game that they are about."""
+        return self.db.execute("SELECT DISTINCT userid, game FROM digests ORDER BY userid, game").fetchall()
+
+    def held_mails(self, userid: str, game: str) -> list[Held]:
+        """What is kept for a user about the boards of a game, the oldest first."""
+        query = f"SELECT {', '.join(Held._fields)} FROM digests WHERE userid = ? AND game = ? ORDER BY id"
+        rows = self.db.execute(query, [userid, game])
+        return [Held(*row)._replace(queued=time_of(row[Held._fields.index("queued")])) for row in rows]
+
+    def remove_held_mails(self, userid: str, game: str) -> None:
+        """Forget what was kept for a user about the boards of a game."""
+        self.db.execute("DELETE FROM digests WHERE userid = ? AND game = ?", [userid, game])
+
+    # Mails that come in
 
     def record(self, sender: str, message_id: str, outcome: str, now: datetime) -> bool:
         """Note that a message was handled; False, and nothing noted, if it was handled before."""
@@ -60,4 +94,8 @@ class Mails(Base):
 def mail_row(columns: tuple[Any, ...]) -> Mail:
     """A row of the table as what it says."""
     mail = Mail._make(columns)
-    return mail._replace(queued=time_of(columns[6]), due=time_of(columns[7]))
+    queued, due = (time_of(columns[at]) for at in TIMES)
+    return mail._replace(queued=queued, due=due, is_answer=bool(mail.is_answer), html=bool(mail.html))
+
+
+TIMES = [Mail._fields.index(name) for name in ("queued", "due")]

@@ -83,9 +83,25 @@ class Mail(NamedTuple):
     unsubscribe: str | None = None
     """The command that ends the subscription to which this mail belongs."""
     picture: str | None = None
-    """Which lines of the text are the drawn board, such as ``12-25``, counted from 0; the second one is not."""
+    """The game, and which lines of the text are its drawn boards, as `pbm.pictures` writes it: ``spiro 12-25``."""
     is_answer: bool = False
     """Whether it answers whoever gave a command, and is not to a user."""
+    html: bool = False
+    """Whether its reader wants HTML beside the text, which is asked when it is due and not stored with it."""
+
+
+class Held(NamedTuple):
+    """A mail about a board that waits for the next digest."""
+
+    userid: str
+    game: str
+    subject: str
+    text: str
+    picture: str | None
+    """As that of a mail in the outbox."""
+    queued: datetime
+    id: int | None = None
+    """Its number, which the database gives it."""
 
 
 class Address(NamedTuple):

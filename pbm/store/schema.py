@@ -221,6 +221,7 @@ def clocks_ratings_and_more(db: Database) -> None:
             game TEXT NOT NULL,
             subject TEXT NOT NULL,
             text TEXT NOT NULL,
+            picture TEXT,
             queued TEXT NOT NULL
         ) STRICT;
         CREATE INDEX digests_userid ON digests (userid, game);

@@ -1,0 +1,468 @@
+"""Mails that go out: the text, the same in HTML, header fields, and how players choose to get them."""
+
+import email.policy
+import re
+from datetime import UTC, datetime
+from email import message_from_bytes
+from html.parser import HTMLParser
+from random import Random
+from unicodedata import east_asian_width
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import games
+from pbm import html, pictures, words
+from pbm.board import Board
+from pbm.mail import handle
+from pbm.pictures import Drawing
+from pbm.store import Mail
+from pbm.writing import compose
+
+from conftest import ADDRESS, PASSWORDS
+
+HOSTILE = '<script>x()</script><img src="http://evil.example/x.png"></pre></body>&&lt;"\'\u202e'
+
+
+class Page(HTMLParser):
+    """HTML as a mail program reads it: it has to be balanced, and neither runs nor fetches anything."""
+
+    TAGS = frozenset("html head meta title style body pre b span a".split())
+
+    def __init__(self, source):
+        super().__init__()
+        self.open, self.paragraphs, self.links = [], [], []
+        self.marked = []
+        """Each marked part of a board: its class and its text."""
+        self.marks_open = []
+        self.feed(source)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        assert tag in self.TAGS
+        if tag == "meta":
+            return
+        self.open.append(tag)
+        attributes = dict(attrs)
+        assert set(attributes) <= {"class", "style", "href", "lang"}
+        assert "url(" not in attributes.get("style", "")
+        if tag == "pre":
+            self.paragraphs.append("")
+        if tag == "a":
+            assert attributes["href"].startswith("mailto:")
+            self.links.append(attributes["href"])
+        if tag in {"b", "span"}:
+            self.marks_open.append(len(self.marked))
+            self.marked.append((attributes["class"], ""))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        if tag in {"b", "span"}:
+            self.marks_open.pop()
+
+    def handle_data(self, data):
+        if "pre" in self.open:
+            self.paragraphs[-1] += data
+        else:
+            assert "style" in self.open or "title" in self.open or not data.strip()
+        for at in self.marks_open:
+            kind, text = self.marked[at]
+            self.marked[at] = kind, text + data
+
+    @property
+    def text(self):
+        return "\n\n".join(self.paragraphs) + "\n"
+
+    def of(self, kind):
+        return [text for found, text in self.marked if found == kind]
+
+
+def parsed(row, **changes):
+    """A mail as its reader's program sees it, after it was composed."""
+    raw = compose(row._replace(**changes), ADDRESS)
+    assert max(map(len, raw.split(b"\r\n"))) <= 998
+    assert raw.isascii()
+    assert b"\n" not in raw.replace(b"\r\n", b"")
+    return message_from_bytes(raw, policy=email.policy.default)
+
+
+def plain(message):
+    return message.get_body(("plain",)).get_content().replace("\r\n", "\n")
+
+
+def page(message):
+    return Page(message.get_body(("html",)).get_content().replace("\r\n", "\n"))
+
+
+def due(club, name=None):
+    """The mails that are to go out now, or those of them to one address."""
+    rows = club.store.due_mails(club.time, 1000)
+    return [row for row in rows if name is None or row.address == f"{name}@players.example"]
+
+
+def mailed(club, subject, sender="alice@players.example", body=""):
+    assert handle(club.server, f"From: {sender}\r\nSubject: {subject}\r\n\r\n{body}".encode(), None) == "command"
+
+
+# What a mail consists of
+
+
+def test_a_mail_is_text_first_and_then_the_same_in_html(pair):
+    message = parsed(due(pair, "bob")[-1])
+    assert message.get_content_type() == "multipart/alternative"
+    assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
+    assert plain(message) == due(pair, "bob")[-1].text
+    assert page(message).text == plain(message)
+
+
+def test_an_answer_is_in_html_for_users_and_in_text_alone_for_strangers(pair):
+    mailed(pair, "spiro show 101", "alice@players.example")
+    assert parsed(due(pair)[-1]).is_multipart()
+    mailed(pair, "spiro show 101", "stranger@players.example")
+    assert parsed(due(pair)[-1]).get_content_type() == "text/plain"
+
+
+def test_a_text_in_ascii_is_sent_as_it_is_and_any_other_in_quoted_printable(pair):
+    ascii_mail = parsed(due(pair, "bob")[-1])
+    other = parsed(due(pair, "bob")[-1], text="Grüße 你好 = \U0001f600\n\nspiro show 101\n", picture=None)
+    encodings = [
+        [part["Content-Transfer-Encoding"] for part in message.iter_parts()] for message in (ascii_mail, other)
+    ]
+    assert encodings == [["7bit", "7bit"], ["quoted-printable", "7bit"]]
+    assert plain(other) == page(other).text == "Grüße 你好 = \U0001f600\n\nspiro show 101\n"
+
+
+@given(st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")) | st.sampled_from("\n<&>=\"'")))
+def test_whatever_a_mail_says_both_parts_say_it(text):
+    text = re.sub("\n{2,}", "\n\n", words.fitted(f"A letter:\n\n{text}".rstrip())) + "\n\nspiro show 101\n"
+    message = parsed(mail(text, html=True))
+    assert plain(message) == text
+    assert page(message).text == text
+
+
+def mail(text, **fields):
+    """A mail that nobody has queued."""
+    now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    row = Mail("bob", "bob@players.example", "Spiro Board 101 bob", text, "<1@pbm.example>", None, now, now)
+    return row._replace(**fields)
+
+
+# Lines
+
+
+def columns(line):
+    return sum(2 if east_asian_width(letter) in "FW" else 1 for letter in line)
+
+
+@given(
+    st.lists(
+        st.text("ab ,<>=-", max_size=300)
+        | st.text("漢字a ,", max_size=200)
+        | st.text(max_size=200)
+        | st.integers(1, 40).map(lambda number: "> https://x.example/" + "path/" * number)
+        | st.integers(1, 99).map(lambda number: "spiro move 101 bob PASSWORD " + "a1:3," * number)
+    ).map("\n".join)
+)
+def test_no_line_of_a_mail_is_wider_than_78_columns(text):
+    for line in words.fitted(words.clean(text)).split("\n"):
+        assert columns(line) <= 78
+
+
+def test_a_line_that_fits_stays_as_it_is():
+    text = "  two  blanks,  and a comma\n\n" + "x" * 78 + "\n" + " " * 10 + "y" * 68 + "\n"
+    assert words.fitted(text) == text
+
+
+def test_a_long_command_breaks_where_its_lines_can_be_put_together_again():
+    command = "spiro move 101 bob PASSWORD " + ",".join(f"a{number}:3" for number in range(50)) + "#7"
+    lines = words.fitted(command).split("\n")
+    assert len(lines) > 3
+    assert all(line.endswith((",", "PASSWORD")) for line in lines[:-1])
+    assert " ".join(lines).replace(", ", ",") == command
+
+
+def test_a_quoted_line_that_breaks_stays_quoted():
+    assert all(line.startswith("> ") for line in words.fitted("> " + "word " * 40).split("\n"))
+
+
+def test_long_userids_and_options_make_no_long_lines(club):
+    for name in ("abcdefghijklmno1", "abcdefghijklmno2"):
+        club.say(f"signup {name} {name}-secret {name}@players.example")
+    club.say("symple challenge -size=15 -penalty=10 abcdefghijklmno1 abcdefghijklmno2")
+    mailed(club, "symple preview 101 " + "a1 a3 " * 4, "abcdefghijklmno1@players.example")
+    mailed(club, "symple move 101 abcdefghijklmno1 abcdefghijklmno1-secret " + "z99," * 60)
+    for row in club.store.mails():
+        assert max(map(len, row.text.split("\n"))) <= 78, row.text
+
+
+# The HTML part
+
+
+@pytest.mark.parametrize(
+    "comment", [HOSTILE, "</pre><a href=http://evil.example>x</a>", "a\n\n\n<b>\n-->", "]]>&#60;b>"]
+)
+def test_a_hostile_comment_is_text_and_nothing_else(pair, comment):
+    pair.move("alice", "e3:5", comment=comment)
+    message = parsed(due(pair, "bob")[-1])
+    read = page(message)
+    assert read.text == plain(message)
+    assert comment.splitlines()[0] in read.text
+    assert len(read.links) == 1
+
+
+def test_nothing_in_a_mail_is_fetched_from_elsewhere(pair):
+    source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content()
+    assert not re.search(r"https?:|//|src|url|@import|script", source)
+
+
+def test_a_comment_cannot_begin_a_part_of_its_own(pair):
+    first = compose(due(pair, "bob")[-1], ADDRESS)
+    boundary = re.search(rb'boundary="(.*?)"', first)[1].decode()
+    text = f"--{boundary}\nContent-Type: text/html\n\n<script>\n--{boundary}--\n\nspiro show 101\n"
+    message = parsed(due(pair, "bob")[-1], text=text, picture=None)
+    assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
+    assert plain(message) == text
+
+
+def played(club, game, moves, options=""):
+    """The last mail to bob after some random moves, and the board."""
+    club.signed_up("alice", "bob")
+    club.say(f"{game} challenge {options} alice bob")
+    rng = Random(5)
+    for _ in range(moves):
+        board = Board.load(club.store, game, "101")
+        mailed(club, f"{game} move 101 {board.turn} {PASSWORDS[board.turn]} {board.state.random(rng)}")
+    return page(parsed(due(club, "bob")[-1])), Board.load(club.store, game, "101")
+
+
+def stones(board, name):
+    return [cell for cell in board.state.view()["cells"].values() if cell.upper().startswith(name)]
+
+
+@pytest.mark.parametrize(
+    ("game", "letters"),
+    [("symple", ("W", "B")), ("sprout", ("B", "W")), ("spora", ("B", "W")), ("papagra", ("P", "B"))],
+)
+def test_each_side_has_its_colour_in_every_game(club, game, letters):
+    read, board = played(club, game, 9)
+    glyphs = games.glyphs(games.load(game))
+    drawn = board.rules.draw(board.state, board.states[-2])
+    for kind, pattern, letter in zip(("first", "second"), glyphs.sides, letters, strict=True):
+        assert read.of(kind) == re.findall(pattern, drawn)
+        legend = {"papagra": 3, "spora": 0}.get(game, 1)  # and the track of Papagra
+        assert 0 <= len(read.of(kind)) - len(stones(board, letter)) <= legend
+
+
+def test_the_last_turn_of_symple_is_what_stands_in_brackets(club):
+    read, board = played(club, "symple", 4)
+    [turn] = board.turns[-1:]
+    assert len(re.findall("[WB]", "".join(read.of("latest")))) == len(turn.text.split(","))
+    assert all(re.fullmatch(r"\([WB]( [WB])*\)", text) for text in read.of("latest"))
+
+
+def test_the_last_turn_of_sprout_is_what_has_an_asterisk(club):
+    read, board = played(club, "sprout", 5)
+    new = board.state.stones[0] & ~board.states[-2].stones[0]
+    assert read.of("latest") == ["B*"] * new.bit_count() != []
+
+
+def test_the_last_turn_of_spora_is_small_letters_and_colons(club):
+    read, _ = played(club, "spora", 7)
+    assert read.of("latest")
+    assert all(re.fullmatch(r"[bw]\d+|:", text) for text in read.of("latest"))
+
+
+def test_the_last_turn_of_papagra_is_its_new_stones(club):
+    read, board = played(club, "papagra", 6)
+    new = [now & ~was for now, was in zip(board.state.stones, board.states[-2].stones, strict=True)]
+    on_board = [text for text in read.of("latest") if text in "O@"]
+    assert on_board.count("O") == new[0].bit_count() + bool(any(new))
+    assert on_board.count("@") == new[1].bit_count() + bool(any(new))
+
+
+def test_the_last_turn_of_spiro_is_what_has_changed_although_its_picture_has_no_mark(pair):
+    assert page(parsed(due(pair, "bob")[-1])).of("latest") == []
+    pair.move("alice", "e3:5")
+    assert page(parsed(due(pair, "bob")[-1])).of("latest") == ["X"]
+    board = Board.load(pair.store, "spiro", "101")
+    assert board.rules.draw(board.state) in due(pair, "bob")[-1].text
+
+
+def test_a_row_that_is_called_o_is_no_stone(club):
+    read, _ = played(club, "papagra", 0, "-size=10")
+    assert read.of("first") == ["o", "o"]  # on the track and in the legend
+
+
+class Made:
+    """A game that says nothing of its pictures."""
+
+    SIDES = ("first", "second")
+
+
+def test_of_a_game_that_says_nothing_initials_brackets_and_asterisks_are_taken(monkeypatch):
+    monkeypatch.setattr(games, "exists", lambda name: name == "made")
+    monkeypatch.setattr(games, "load", {"made": Made}.get)
+    text = "Made.\n\n  a b\n1 F S F* (S) [F S] <.\nFirst leads.\n\nmade show 1\n"
+    read = page(parsed(mail(text, html=True, picture="made 2-5")))
+    assert read.text == text
+    assert read.of("first") == ["F", "F", "F"]
+    assert read.of("second") == ["S", "S", "S"]
+    assert read.of("latest") == ["F*", "(S)", "[F S]"]
+
+
+def test_a_board_of_a_game_that_is_no_longer_installed_is_shown_without_colours():
+    read = page(parsed(mail("Gone.\n\n<B W>\n\nhelp\n", html=True, picture="gone 2-3")))
+    assert read.paragraphs == ["Gone.", "<B W>", "help"]
+
+
+def luminance(colour):
+    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    darker, lighter = sorted(map(luminance, (one, other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("colours", [html.LIGHT, html.DARK])
+def test_all_colours_can_be_read_in_light_and_in_dark_mode(colours):
+    for ink in (colours.ink, colours.first, colours.second):
+        for paper in (colours.board, colours.latest):
+            assert contrast(ink, paper) >= 4.5  # what WCAG asks of a text
+
+
+def test_dark_mode_is_declared_and_every_colour_has_a_dark_one(pair):
+    pair.move("alice", "e3:5")
+    source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content().replace("\r\n", "\n")
+    assert '<meta name="color-scheme" content="light dark">' in source
+    dark = re.search(r"@media \(prefers-color-scheme: dark\) \{(.*?)\n\}\n", source, re.DOTALL)[1]
+    used = set(re.findall('class="(.*?)"', source))
+    assert used == {"board", "first", "second", "latest"}
+    for name in used:
+        assert re.search(rf"\.{name} {{[^}}]*#[0-9a-f]{{6}} !important", dark)
+
+
+def test_without_the_style_sheet_every_piece_still_has_its_colour_on_a_background(pair):
+    source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content()
+    body = source.partition("<body>")[2]
+    assert f"background: {html.LIGHT.board}; color: {html.LIGHT.ink}" in body
+    for tag in re.findall(r"<b\s.*?>", body):
+        assert re.search(r'style="color: #[0-9a-f]{6}"', tag)
+
+
+# The link to answer with
+
+
+def target(link):
+    """The address of a link, and the fields that it fills in."""
+    url = urlsplit(link)
+    fields = parse_qs(url.query.replace("+", "%2B"), strict_parsing=True)
+    return unquote(url.path), {name: value for name, [value] in fields.items()}
+
+
+def test_the_link_begins_a_mail_with_the_command(pair):
+    [link] = page(parsed(due(pair, "alice")[-1])).links
+    assert target(link) == (ADDRESS, {"subject": "spiro move 101 alice PASSWORD <move>#1"})
+
+
+def test_with_a_reply_address_the_link_needs_the_move_alone(pair):
+    row = due(pair, "alice")[-1]._replace(reply_to="pbm+token@pbm.example")
+    [link] = page(parsed(row)).links
+    assert target(link) == (
+        "pbm+token@pbm.example",
+        {"subject": "Re: New Spiro Board 101 alice", "body": "<move>"},
+    )
+    [link] = page(parsed(row, text="Bob's turn.\n\nspiro show 101\n", picture=None)).links
+    assert target(link)[1]["body"] == "show"
+
+
+def test_a_command_that_is_no_move_goes_to_the_server_itself():
+    row = mail("Won by bob.\n\nspiro challenge -small bob alice\n", html=True, reply_to="pbm+token@pbm.example")
+    assert target(page(parsed(row)).links[0]) == (ADDRESS, {"subject": "spiro challenge -small bob alice"})
+
+
+def test_a_command_in_several_lines_is_one_in_the_link():
+    command = "symple move 101 bob PASSWORD " + ",".join(f"a{number}" for number in range(1, 26)) + "#7"
+    row = mail(words.fitted(f"Preview.\n\n{command}\n"), html=True)
+    subject = target(page(parsed(row)).links[0])[1]["subject"]
+    assert subject == command
+
+
+def test_a_command_too_long_for_a_link_has_none():
+    row = mail(words.fitted(f"Preview.\n\nsymple move 101 bob PASSWORD {'a1,' * 600}\n"), html=True)
+    assert page(parsed(row)).links == []
+
+
+# Where the pictures are
+
+
+def test_the_place_of_the_picture_is_stored_with_the_mail(pair):
+    row = due(pair, "bob")[-1]
+    game, [place] = pictures.read(row.picture)
+    board = Board.load(pair.store, "spiro", "101")
+    assert game == "spiro"
+    assert "\n".join(row.text.split("\n")[place.first : place.end]) == board.rules.draw(board.state, board.states[0])
+
+
+def test_places_are_read_as_they_were_written():
+    drawings = (Drawing("spiro", "ab\ncd", ((0, 0, 1), (1, 1, 2))), Drawing("spiro", "ab"))
+    text = "ab is no picture\n\nab\ncd\n\nab\n"
+    stored = pictures.placed(text, drawings)
+    assert stored == "spiro 2-4:0.0.1,1.1.2 5-6"
+    assert pictures.drawings(text, stored) == drawings
+    assert pictures.placed("another text\n", drawings) is None
+    assert pictures.drawings("another text\n", None) == ()
+
+
+def test_an_error_mail_shows_its_board_in_colours_too(pair):
+    mailed(pair, "spiro move 101 alice alice-secret e3:4")
+    assert page(parsed(due(pair)[-1])).of("first")
+
+
+# Header fields
+
+
+def test_every_mail_says_that_a_program_wrote_it(pair):
+    mailed(pair, "spiro show 101")
+    own, answer = parsed(due(pair, "bob")[-1]), parsed(due(pair)[-1])
+    assert (own["Auto-Submitted"], answer["Auto-Submitted"]) == ("auto-generated", "auto-replied")
+    for message in (own, answer):
+        assert message["X-Auto-Response-Suppress"] == "All"
+        assert message["MIME-Version"] == "1.0"
+        assert message["Precedence"] is None
+        assert message["Reply-To"] is message["List-Unsubscribe"] is None
+
+
+def test_a_reply_goes_to_the_address_that_was_made_for_it(pair):
+    assert parsed(due(pair)[-1], reply_to="pbm+token@pbm.example")["Reply-To"] == "pbm+token@pbm.example"
+
+
+def test_a_subscription_says_how_to_end_it(pair):
+    field = parsed(due(pair)[-1], unsubscribe="spiro unsubscribe 101 carol PASSWORD")["List-Unsubscribe"]
+    assert target(field.strip("<>")) == (ADDRESS, {"subject": "spiro unsubscribe 101 carol PASSWORD"})
+
+
+@given(st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S")) | st.just(" "), max_size=3000))
+def test_a_subject_arrives_whatever_it_is_and_is_folded(subject):
+    subject = " ".join(subject.split())
+    raw = compose(mail("text\n", subject=subject), ADDRESS)
+    assert all(len(line) <= 78 for line in raw.split(b"\r\n"))
+    found = message_from_bytes(raw, policy=email.policy.default)["Subject"]
+    assert "".join(found.split()) == "".join(subject.split())
+
+
+@pytest.mark.parametrize("field", ["subject", "address", "message_id", "thread", "reply_to"])
+@pytest.mark.parametrize("bad", ["x\nBcc: victim@players.example", "x\r\n\r\nbody", "x\x00", "x\u2028y"])
+def test_no_field_can_begin_another_one(field, bad):
+    with pytest.raises(ValueError, match="no line of a header"):
+        compose(mail("text\n", **{field: bad}), ADDRESS)
+
+
+def test_a_command_in_a_field_is_encoded_and_begins_no_other_one():
+    raw = compose(mail("text\n", unsubscribe="x\r\nBcc: victim@players.example"), ADDRESS)
+    assert b"\r\nBcc" not in raw
