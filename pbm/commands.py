@@ -454,6 +454,33 @@ def history(session: Session, game: str) -> Letters:
     return standings.history(session, game)
 
 
+@game.command("mail")
+@USERID
+@PASSWORD
+@click.argument("how", metavar="each|digest|none")
+@in_session
+def mail_of_game(session: Session, game: str, userid: str, password: str, how: str) -> Letters:
+    """Get the mails about boards one by one, as one digest a day, or not at all.
+
+    Reminders, errors and the ends of games come at once in any case.
+    """
+    from pbm import digests
+
+    return digests.choose(session, game, userid, password, how.lower())
+
+
+@root.command("mail")
+@USERID
+@PASSWORD
+@click.argument("form", metavar="text|html")
+@in_session
+def mail(session: Session, userid: str, password: str, form: str) -> Letters:
+    """Get mails as text alone, or with the boards in colours beside it."""
+    from pbm import digests
+
+    return digests.choose_form(session, userid, password, form.lower())
+
+
 @game.command("help")
 @click.argument("command", default="")
 @click.pass_obj

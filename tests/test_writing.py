@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games
-from pbm import html, pictures, words
+from pbm import digests, html, pictures, words
 from pbm.board import Board
 from pbm.mail import handle
 from pbm.pictures import Drawing
+from pbm.session import Session
 from pbm.store import Mail
 from pbm.writing import compose
 
@@ -118,10 +119,25 @@ def test_a_mail_is_text_first_and_then_the_same_in_html(pair):
     assert page(message).text == plain(message)
 
 
+def test_who_chose_text_gets_text_alone(pair):
+    pair.say("mail bob bob-secret text")
+    for row in due(pair, "bob"):
+        assert parsed(row).get_content_type() == "text/plain"
+    pair.say("mail bob bob-secret html")
+    assert parsed(due(pair, "bob")[0]).is_multipart()
+
+
 def test_an_answer_is_in_html_for_users_and_in_text_alone_for_strangers(pair):
     mailed(pair, "spiro show 101", "alice@players.example")
     assert parsed(due(pair)[-1]).is_multipart()
     mailed(pair, "spiro show 101", "stranger@players.example")
+    assert parsed(due(pair)[-1]).get_content_type() == "text/plain"
+
+
+def test_an_answer_to_an_address_of_several_users_is_text_if_one_of_them_wants_that(pair):
+    pair.say("change address bob bob-secret alice@players.example")
+    pair.say("mail bob bob-secret text")
+    mailed(pair, "spiro show 101", "alice@players.example")
     assert parsed(due(pair)[-1]).get_content_type() == "text/plain"
 
 
@@ -466,3 +482,179 @@ def test_no_field_can_begin_another_one(field, bad):
 def test_a_command_in_a_field_is_encoded_and_begins_no_other_one():
     raw = compose(mail("text\n", unsubscribe="x\r\nBcc: victim@players.example"), ADDRESS)
     assert b"\r\nBcc" not in raw
+
+
+# How players choose to get them
+
+
+def test_the_settings_are_answered_to_all_addresses_of_the_user(pair):
+    before = len(pair.mails())
+    mailed(pair, "spiro mail bob bob-secret digest", "stranger@players.example")
+    mailed(pair, "MAIL bob bob-secret TEXT")
+    assert [(row.address, row.subject) for row in pair.mails()[before:]] == [
+        ("bob@players.example", "Spiro mail digest"),
+        ("bob@players.example", "pbm mail text"),
+    ]
+    assert pair.say("mail bob bob-secret html")[0].data == {
+        "userid": "bob",
+        "mail": "html",
+        "reply": "Mails come as text, and beside it the same in HTML with boards in colours.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("spiro mail bob bob-secret often", "'often' is not one of these"),
+        ("mail bob bob-secret pdf", "'pdf' is neither"),
+        ("spiro mail bob wrong-password none", "userid or the password is wrong"),
+        ("mail bob wrong-password text", "userid or the password is wrong"),
+        ("spiro mail bob bob-secret", "too few words"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused(pair, line, reason):
+    mailed(pair, line)
+    assert reason in pair.mails()[-1].text.replace("\n", " ")
+    assert pair.store.player("spiro", "bob").mail == "each"
+
+
+def test_who_wants_no_mails_of_a_game_gets_its_end_and_those_of_other_games(pair):
+    pair.say("spiro mail bob bob-secret none")
+    before = len(pair.mails("bob"))
+    pair.move("alice", "e3:5")
+    pair.move("bob", "e2:4:2")
+    assert len(pair.mails("bob")) == before
+    pair.say("symple challenge alice bob")
+    pair.say("spiro resign 101 alice alice-secret")
+    assert [row.subject for row in pair.mails("bob")[before:]] == ["New Symple Board 101 alice", "Spiro Board 101"]
+
+
+def test_a_mover_by_mail_gets_what_he_chose_too(pair):
+    pair.say("spiro mail alice alice-secret none")
+    before = len(due(pair, "alice"))
+    mailed(pair, "spiro move 101 alice alice-secret e3:5")
+    assert len(due(pair, "alice")) == before
+    mailed(pair, "spiro move 101 alice alice-secret e3:5", body="again")
+    assert due(pair, "alice")[-1].subject == "Spiro Board 101 Error"
+
+
+def sent(club):
+    with club.store.transaction():
+        return digests.send(Session(club.server), club.time)
+
+
+def test_a_digest_has_all_mails_of_a_day_in_order_with_their_comments(pair):
+    pair.say("spiro mail bob bob-secret digest")
+    before = len(pair.mails("bob"))
+    pair.move("alice", "e3:5", comment="A first comment.")
+    pair.pass_time(hours=3)
+    mailed(pair, "spiro move 101 bob bob-secret e2:4:2", body="A second comment.")
+    assert len(pair.mails("bob")) == before
+    pair.pass_time(hours=9)
+    assert sent(pair) == 1
+    [digest] = pair.mails("bob")[before:]
+    assert digest.subject == "Spiro Digest 2026-11-20"
+    assert digest.address == "bob@players.example"
+    order = [
+        digest.text.index(part)
+        for part in (
+            "Digest: 2 mails about Spiro boards, 2026-11-20 12:00 to 2026-11-20 15:00 UTC",
+            "Spiro Board 101 bob **\n2026-11-20 12:00 UTC",
+            "A first comment.",
+            "Spiro Board 101 alice **\n2026-11-20 15:00 UTC",
+            "A second comment.",
+        )
+    ]
+    assert order == sorted(order)
+    assert digest.text.splitlines()[-1] == "spiro games bob"
+
+
+def test_a_digest_has_all_its_boards_in_colours(pair):
+    pair.say("spiro mail bob bob-secret digest")
+    pair.move("alice", "e3:5", comment="x" * 300)
+    mailed(pair, "spiro move 101 bob bob-secret e2:4:2")
+    sent(pair)
+    row = due(pair, "bob")[-1]
+    assert len(pictures.read(row.picture)[1]) == 2
+    read = page(parsed(row))
+    assert read.text == row.text
+    assert read.of("latest")[0] == "X"
+    assert set(read.of("latest")[1:]) == {"O"}
+
+
+def test_a_digest_goes_out_once_a_day_and_loses_nothing(pair):
+    pair.say("spiro mail bob bob-secret digest")
+    counts, held = [], []
+    moves = {1: "spiro move 101 alice alice-secret e3:5", 2: "spiro move 101 bob bob-secret e2:4:2"}
+    for hour in range(1, 61):
+        if hour in moves:
+            mailed(pair, moves[hour])
+        pair.pass_time(hours=1)
+        counts.append(sent(pair))
+        held.append(len(pair.store.held_mails("bob", "spiro")))
+    assert [hour for hour, count in enumerate(counts, 1) if count] == [1, 12]
+    assert held[0] == 0
+    assert set(held[1:11]) == {1}
+    assert set(held[11:]) == {0}
+
+
+def test_a_digest_is_made_whole_or_not_at_all(pair):
+    pair.say("spiro mail bob bob-secret digest")
+    pair.move("alice", "e3:5")
+    before = len(pair.mails("bob"))
+    with pytest.raises(RuntimeError), pair.store.transaction():
+        digests.send(Session(pair.server), pair.time)
+        raise RuntimeError
+    assert len(pair.mails("bob")) == before
+    assert sent(pair) == 1
+    assert len(pair.mails("bob")) == before + 1
+
+
+def test_what_is_kept_comes_in_a_last_digest_when_a_user_wants_each_mail_again(pair):
+    pair.say("spiro mail bob bob-secret digest")
+    pair.move("alice", "e3:5")
+    pair.say("spiro mail bob bob-secret each")
+    pair.move("bob", "e2:4:2")
+    assert sent(pair) == 1
+    assert "Digest: 1 mail about" in pair.mails("bob")[-1].text
+
+
+def test_each_game_and_each_user_has_a_digest_of_his_own(pair):
+    for line in ("spiro mail bob bob-secret", "symple mail bob bob-secret", "spiro mail alice alice-secret"):
+        pair.say(f"{line} digest")
+    pair.say("symple challenge alice bob")
+    mailed(pair, "spiro move 101 alice alice-secret e3:5")
+    assert sent(pair) == 3
+    assert sent(pair) == 0
+
+
+def test_the_end_of_a_game_does_not_wait_for_the_digest(pair):
+    pair.say("spiro mail bob bob-secret digest")
+    pair.move("alice", "e3:5")
+    pair.move("bob", "e2:4:2")
+    pair.say("spiro resign 101 alice alice-secret")
+    assert "Won by bob" in pair.mails("bob")[-1].text
+
+
+def test_a_digest_of_a_user_without_a_confirmed_address_waits_and_one_without_any_address_has_none(club):
+    club.signed_up("alice")
+    club.say("signup bob bob-secret", sender="bob@players.example")
+    club.say("signup carol carol-secret")
+    for name in ("bob", "carol"):
+        club.say(f"spiro mail {name} {PASSWORDS[name]} digest")
+        club.say(f"spiro challenge alice {name}")
+    assert club.store.held_for() == [("bob", "spiro")]
+    sent(club)
+    assert club.mails("bob")[-1].address is None
+
+
+def test_a_day_of_many_long_mails_becomes_several_digests(pair, monkeypatch):
+    monkeypatch.setattr(digests, "MOST_CHARACTERS", 4000)
+    pair.say("spiro mail bob bob-secret digest")
+    for _ in range(4):
+        pair.say("spiro challenge -small -pieces=2 alice bob")
+    before = len(pair.mails("bob"))
+    count = sent(pair)
+    texts = "".join(row.text for row in pair.mails("bob")[before:])
+    assert count > 1
+    assert texts.count("New Spiro Board") == 4
