@@ -159,6 +159,18 @@ def test_whatever_a_mail_says_both_parts_say_it(text):
     assert page(message).text == text
 
 
+DRAWN = st.text(st.sampled_from("BWXOFSoOb#@w*()[]:.<>&1 \n"), min_size=1).map(str.strip).filter(bool)
+
+
+@pytest.mark.parametrize("game", games.names())
+@given(drawn=DRAWN, line=st.integers(0, 3), first=st.integers(0, 9), length=st.integers(0, 5))
+def test_whatever_a_game_draws_is_shown_as_it_is_drawn(game, drawn, line, first, length):
+    drawn = re.sub("\n+", "\n", drawn)
+    text = f"Drawn.\n\n{drawn}\n\nhelp\n"
+    picture = pictures.placed(text, [Drawing(game, drawn, ((line, first, first + length),))])
+    assert page(parsed(mail(text, html=True, picture=picture))).text == text
+
+
 def mail(text, **fields):
     """A mail that nobody has queued."""
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -185,6 +197,13 @@ def columns(line):
 def test_no_line_of_a_mail_is_wider_than_78_columns(text):
     for line in words.fitted(words.clean(text)).split("\n"):
         assert columns(line) <= 78
+
+
+@pytest.mark.parametrize("start", ["", "a"])
+def test_a_wide_letter_is_not_cut_at_the_edge(start):
+    lines = words.fitted(start + "漢" * 60).split("\n")
+    assert "".join(lines) == start + "漢" * 60
+    assert max(map(columns, lines)) <= 78
 
 
 def test_a_line_that_fits_stays_as_it_is():
