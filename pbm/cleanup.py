@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from games import Illegal
-from pbm import clocks, letters, turns, votes
+from pbm import clocks, digests, letters, turns, votes
 from pbm.board import Board
 from pbm.look import find_board
 from pbm.session import Refused, Session
@@ -22,13 +22,15 @@ class Done(NamedTuple):
     reminded: int = 0
     forfeited: int = 0
     drawn: int = 0
+    digests: int = 0
     problems: tuple[str, ...] = ()
     """Boards that could not be looked at, with the reason."""
 
     @property
     def text(self) -> str:
         """The same for people."""
-        return f"{self.reminded} reminded, {self.forfeited} forfeited, {self.drawn} drawn by silence."
+        games = f"{self.reminded} reminded, {self.forfeited} forfeited, {self.drawn} drawn by silence"
+        return f"{games}, {self.digests} digests."
 
 
 def clean(session: Session) -> Done:
@@ -49,7 +51,7 @@ def clean(session: Session) -> Done:
             done = done._replace(**{what: getattr(done, what) + 1})
     with session.writing():
         session.store.forget(session.now() - KEPT_FOR)
-    return done
+        return done._replace(digests=digests.send(session, session.now()))
 
 
 def _look_at(session: Session, board: Board) -> str:

@@ -36,7 +36,7 @@ def _header(mail: Mail, server_address: str, kind: dict[str, str]) -> bytes:
         "Date": format_datetime(mail.queued),
         "Message-ID": mail.message_id,
         "Auto-Submitted": "auto-generated" if mail.userid else "auto-replied",
-        "X-Auto-Response-Suppress": "All",
+        "X-Auto-Response-Suppress": "DR, RN, NRN, OOF, AutoReply",  # all but bounces
     }
     if mail.thread and mail.thread != mail.message_id:
         fields |= {"In-Reply-To": mail.thread, "References": mail.thread}

@@ -467,7 +467,7 @@ def test_every_mail_says_that_a_program_wrote_it(pair):
     own, answer = parsed(due(pair, "bob")[-1]), parsed(due(pair)[-1])
     assert (own["Auto-Submitted"], answer["Auto-Submitted"]) == ("auto-generated", "auto-replied")
     for message in (own, answer):
-        assert message["X-Auto-Response-Suppress"] == "All"
+        assert message["X-Auto-Response-Suppress"] == "DR, RN, NRN, OOF, AutoReply"
         assert message["MIME-Version"] == "1.0"
         assert message["Precedence"] is None
         assert message["Reply-To"] is message["List-Unsubscribe"] is None
