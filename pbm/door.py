@@ -7,7 +7,8 @@ import asyncio
 import logging
 import re
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from ipaddress import ip_address, ip_network
 from ssl import SSLContext
 from typing import Any, AnyStr, NamedTuple
@@ -37,12 +38,16 @@ LAST_WORD = 10
 """Seconds that a peer has to read why he has to leave."""
 MOST_CALLS = {"*": 20, "MAIL": sys.maxsize, "RCPT": sys.maxsize, "DATA": sys.maxsize, "RSET": sys.maxsize}
 """How often each command may be given in one connection."""
+UNKNOWN = "550 5.1.1 There is no such mailbox here"
 STOPPED = "421 4.3.2 The server is being stopped; please try again later"
 TOO_LARGE = "552 5.3.4 The mail is too large"
-PLAIN_ADDRESS = re.compile(r"""[^\s"%!:@,;<>()\[\]\\]+@[^\s"%!:@,;<>()\[\]\\]+""")
-"""An address without quotes, and without a way for the mail to take."""
-SMUGGLED = re.compile(rb"(?:\r(?!\n)|(?<!\r)\n)\.[\r\n]|\r\n\.(?:\r(?!\n)|\n)")
-"""What another mail server may have taken for the end of a mail, and what follows for the next one; here it is text."""
+ATOM = r"""[^\s"%!:@,;<>()\[\]\\]+"""
+SENDER = re.compile(rf"(?i)from: ?<({ATOM}@({ATOM}|\[[\w.:]+\]))?>( .*)?")
+"""A sender, who may be nobody; not one in quotes, who could not be answered."""
+RECIPIENT = re.compile(rf"(?i)to: ?<{ATOM}@{ATOM}>( .*)?")
+"""A recipient without quotes, and without a way for the mail to take (RFC 5321, appendix C)."""
+SMUGGLED = re.compile(rb"(?:\r(?!\n)|(?<!\r)\n)\.[\r\n]|(?:\A|\r\n)(?:\r(?!\n)|\n)")
+"""What another mail server may take for the end of a mail. Of a dot behind CR LF, only what follows is left here."""
 
 logging.getLogger("mail.log").setLevel(logging.CRITICAL)  # aiosmtpd would log what any stranger writes
 
@@ -79,8 +84,8 @@ class Handler:
         self, door: SMTP, session: Connection, envelope: Envelope, address: str, rcpt_options: list[str]
     ) -> str:
         """Take mail for our own addresses only."""
-        if not PLAIN_ADDRESS.fullmatch(address) or not await self.is_known(address):
-            return "550 5.1.1 There is no such mailbox here"
+        if not await self.is_known(address):
+            return UNKNOWN
         if len(envelope.rcpt_tos) == MOST_RECIPIENTS:
             return f"452 4.5.3 A mail has at most {MOST_RECIPIENTS} recipients here"
         envelope.rcpt_tos.append(address)
@@ -95,9 +100,8 @@ class Handler:
         else:
             sender = (envelope.mail_from or "").strip("<>")
             recipients = tuple(dict.fromkeys(envelope.rcpt_tos))
-            door.is_busy = True
-            reply, outcome = await self.handle(Delivery(raw, sender, recipients, _from_outside(door.peer)))
-            door.is_busy = False
+            with door.busy():
+                reply, outcome = await self.handle(Delivery(raw, sender, recipients, from_outside(door.peer)))
         door.log(outcome)
         if reply.startswith("2"):
             door.begin()
@@ -174,7 +178,7 @@ class Door(SMTP):
         if self not in self.house.inside:
             name = transport.get_extra_info("peername")
             self.peer = name[0] if name else ""
-            self.origin = _origin(self.peer)
+            self.origin = origin(self.peer)
             if objection := self.house.objection(self.origin):
                 transport.write(f"{objection}\r\n".encode())
                 transport.close()
@@ -204,6 +208,15 @@ class Door(SMTP):
         self._writer.close()
         self.loop.call_later(LAST_WORD, self._writer.transport.abort)
 
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Stay until something is done."""
+        self.is_busy = True
+        try:
+            yield
+        finally:
+            self.is_busy = False
+
     def log(self, outcome: str) -> None:
         """Write a line about a mail: who brought it, who its envelope says has sent it, and what came of it."""
         sender = self.envelope.mail_from if self.envelope else ""
@@ -232,16 +245,16 @@ class Door(SMTP):
             self.leave("421 4.7.0 There were too many errors")
 
     async def smtp_MAIL(self, arg: str | None) -> None:
-        """Take any sender, also none, as long as he is text."""
-        if arg and not arg.isprintable():
-            await self.push("501 5.5.2 This is no address")
+        """Take any sender, also none, as long as he can be read."""
+        if not (arg and arg.isprintable() and SENDER.fullmatch(arg)):
+            await self.push("501 5.1.7 This is no sender")
             return
         await super().smtp_MAIL(arg)
 
     async def smtp_RCPT(self, arg: str | None) -> None:
-        """Take a recipient without a way to him (RFC 5321, appendix C)."""
-        if arg and (not arg.isprintable() or re.match(r"(?i)to:\s*<\s*@", arg)):
-            await self.push("550 5.1.1 There is no such mailbox here")
+        """Take nothing but an address."""
+        if not (arg and arg.isprintable() and RECIPIENT.fullmatch(arg)):
+            await self.push(UNKNOWN)
             return
         await super().smtp_RCPT(arg)
 
@@ -264,11 +277,11 @@ class LocalDoor(Door, LMTP):
     """A connection by LMTP."""
 
 
-def _origin(peer: str) -> str:
+def origin(peer: str) -> str:
     """What counts as one peer: an address of IPv4, a network of 64 bits of IPv6, or all of a local socket."""
     return str(ip_network((peer, 64), strict=False)) if ":" in peer else peer
 
 
-def _from_outside(peer: str) -> str | None:
+def from_outside(peer: str) -> str | None:
     """The address of a peer who is not on this machine; None for one who is, such as the mail server in front."""
     return None if not peer or ip_address(peer).is_loopback else peer

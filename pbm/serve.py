@@ -102,6 +102,8 @@ class Sender:
             self.process = await asyncio.create_subprocess_exec(
                 *SENDER, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
             )
+            if self.is_ending:  # it was told so before there was a process
+                self.end()
             status = await self.process.wait()
             if not self.is_ending:
                 sys.stderr.write(f"The process that sends mail ended with status {status}; it is started again.\n")

@@ -1,5 +1,7 @@
 """Mail through real conversations: SMTP, LMTP, the pipe of a mail server, and what comes back."""
 
+import os
+import signal
 import smtplib
 import socket
 import sqlite3
@@ -8,9 +10,9 @@ import sys
 import threading
 import time
 from email.message import EmailMessage
+from pathlib import Path
 
 import pytest
-from aiosmtpd.controller import Controller
 
 from conftest import ADDRESS, PASSWORDS
 from test_mail import message
@@ -179,73 +181,9 @@ def test_deliver_does_not_answer_a_bounce_that_only_its_return_path_tells(player
     assert "The outbox is empty." in players.run("outbox", "list").stdout
 
 
-class Sink:
-    """A mail server that keeps what it gets, or says something else."""
-
-    def __init__(self, reply="250 OK"):
-        self.reply = reply
-        self.mails = []
-
-    async def handle_DATA(self, server, session, envelope):
-        self.mails.append(envelope)
-        return self.reply
-
-
 @pytest.mark.parametrize(
-    ("reply", "next_try", "status"), [("250 OK", None, 0), ("451 later", "20", 1), ("550 no", "never", 1)]
+    "listen", ["nonsense", "127.0.0.1:99999", "127.0.0.1:x", "256.0.0.1:0", "unix:", "unix:/nonexistent/socket"]
 )
-def test_mail_goes_out_by_smtp_and_is_kept_while_it_cannot(players, reply, next_try, status):
-    players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
-    sink = Sink(reply)
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    controller = Controller(sink, hostname="127.0.0.1", port=port)
-    controller.start()
-    try:
-        done = players.run("outbox", "flush", PBM_TRANSPORT=f"smtp://127.0.0.1:{port}")
-        assert done.returncode == status
-        assert [envelope.rcpt_tos for envelope in sink.mails] == [["bob@players.example"]]
-        assert sink.mails[0].mail_from == ADDRESS
-        assert b"Subject: Spiro Board 101 bob\r\n" in sink.mails[0].original_content
-        listed = players.run("outbox", "list").stdout
-        assert (next_try is None) == ("empty" in listed)
-        assert (next_try or "") in listed
-        again = players.run("outbox", "flush", PBM_TRANSPORT=f"smtp://127.0.0.1:{port}")
-        assert again.stdout == "0 sent, 0 not sent.\n"  # its time has not come
-    finally:
-        controller.stop()
-
-
-def test_mail_goes_out_by_the_sendmail_of_the_machine(players, tmp_path):
-    script = tmp_path / "sendmail"
-    script.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\ncat > {tmp_path}/message\n')
-    script.chmod(0o755)
-    players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
-    players.run("outbox", "flush", PBM_TRANSPORT=f"sendmail:{script}")
-    assert (tmp_path / "words").read_text() == f"-i -f {ADDRESS} -- bob@players.example\n"
-    assert "Subject: Spiro Board 101 bob\n" in (tmp_path / "message").read_text()
-    players.run("spiro", "resign", "101", "bob", "bob-secret")
-    done = players.run("outbox", "flush", PBM_TRANSPORT="sendmail:/bin/false")
-    assert (done.returncode, done.stdout) == (1, "0 sent, 1 not sent.\n")
-
-
-@pytest.mark.parametrize("setting", ["nonsense", "smtp://", "smtp://host:port", "maildir:", "pop3://x"])
-def test_a_transport_that_is_none_is_refused(players, setting):
-    done = players.run("outbox", "flush", PBM_TRANSPORT=setting)
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-
-
-def test_of_folders_only_the_default_one_is_made(players, tmp_path):
-    players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
-    missing = tmp_path / "not-there"
-    done = players.run("outbox", "flush", PBM_TRANSPORT=f"maildir:{missing}")
-    assert done.returncode == 1
-    assert not missing.exists()
-    assert "No such file" in players.run("outbox", "list").stdout
-
-
-@pytest.mark.parametrize("listen", ["nonsense", "127.0.0.1:99999", "127.0.0.1:x", "256.0.0.1:0"])
 def test_a_place_to_listen_that_is_none_is_refused(players, listen):
     done = players.run("serve", f"--listen={listen}")
     assert done.returncode in (1, 2)
@@ -315,3 +253,76 @@ def test_many_connections_at_once_are_all_served(players):
         assert answers == [{}] * 20
         for number in range(20):
             assert "List of Spiro games" in inbox(players, f"player{number}")[0]
+
+
+def test_the_server_listens_on_ipv6(players):
+    command = [sys.executable, "-m", "pbm", "serve", "--listen=[::1]:0"]
+    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, text=True) as process:
+        line = process.stdout.readline()
+        assert line.startswith("listening on [::1]:")
+        with smtplib.SMTP("::1", int(line.rpartition(":")[2])) as connection:
+            assert connection.sendmail("x@y.example", [ADDRESS], message("help")) == {}
+        process.terminate()
+
+
+def test_the_server_listens_at_a_local_socket_that_others_than_its_group_cannot_open(players):
+    path = players.folder / "socket"
+    with socket.socket(socket.AF_UNIX) as left_behind:
+        left_behind.bind(str(path))
+    command = [sys.executable, "-m", "pbm", "serve", "--lmtp", f"--listen=unix:{path}"]
+    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == f"listening on unix:{path}\n"
+        assert path.stat().st_mode & 0o777 == 0o660
+        with smtplib.LMTP(str(path)) as connection:
+            assert connection.sendmail("x@y.example", [ADDRESS], message("help")) == {}
+        second = players.run("serve", f"--listen=unix:{path}")
+        assert (second.returncode, second.stdout) == (1, "")
+        assert "The server cannot listen on " in second.stderr
+        process.terminate()
+
+
+def test_encryption_needs_a_certificate_and_its_key(players, certificate):
+    for options in ([f"--certificate={certificate.file}"], [f"--key={certificate.key}"]):
+        assert players.run("serve", *options).returncode == 2
+    both = [f"--certificate={certificate.file}", f"--key={certificate.key}"]
+    assert players.run("serve", "--lmtp", *both).returncode == 2
+    wrong = players.run("serve", f"--certificate={certificate.key}", f"--key={certificate.key}")
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)
+    with players.serving(*both) as port, smtplib.SMTP("127.0.0.1", port) as connection:
+        assert connection.starttls()[0] == 220
+        assert connection.sendmail("x@y.example", [ADDRESS], message("help")) == {}
+
+
+def test_a_transport_that_is_none_is_told_before_the_server_begins(players):
+    done = players.run("serve", PBM_TRANSPORT="nonsense")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("PBM_TRANSPORT is not ")
+
+
+def child_of(process):
+    """The process that sends for a server."""
+    return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+
+
+def is_running(number):
+    return Path(f"/proc/{number}/cmdline").exists()
+
+
+def test_the_process_that_sends_is_started_again_when_it_dies_and_ends_with_the_server(players):
+    command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
+    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            process.stdout.readline()
+            players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
+            assert "Last turn: e3:+" in inbox(players, "bob", 2)[-1]
+            os.kill(child_of(process), signal.SIGKILL)
+            players.run("spiro", "resign", "101", "bob", "bob-secret")
+            assert len(inbox(players, "alice", 2)) == 2
+            sender = child_of(process)
+        finally:
+            process.kill()
+        end = time.monotonic() + 10
+        while is_running(sender) and time.monotonic() < end:
+            time.sleep(0.02)
+        assert not is_running(sender)
+        assert process.stderr.read() == b"The process that sends mail ended with status -9; it is started again.\n"

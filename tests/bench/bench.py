@@ -190,7 +190,8 @@ def next_one(commands: Iterator[Sequence[str]], folder: Path) -> float:
 @contextmanager
 def serving(command: Sequence[str], folder: Path) -> Iterator[tuple[int, int]]:
     """A mail server that says where it listens; its process and its port."""
-    with subprocess.Popen(command, env=environment(folder), stdout=subprocess.PIPE, text=True) as process:
+    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, env=environment(folder), text=True, **quiet) as process:
         try:
             line = process.stdout.readline() if process.stdout else ""
             yield process.pid, int(line.rpartition(":")[2])

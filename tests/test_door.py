@@ -1,0 +1,499 @@
+"""What nobody may do at the door: conversations byte by byte, as a rude or hostile program would hold them."""
+
+import asyncio
+import socket
+import ssl
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from pbm import door
+from pbm.mail import MOST_BYTES, is_ours
+
+from conftest import ADDRESS
+
+HELLO = b"EHLO mx.example\r\n"
+MAIL = b"MAIL FROM:<alice@players.example>\r\n"
+RCPT = b"RCPT TO:<pbm@pbm.example>\r\n"
+TEXT = b"From: alice@players.example\r\nSubject: help\r\n\r\nHello\r\n"
+
+
+class Keeper:
+    """A door with nobody behind it but a list of what was handed in."""
+
+    def __init__(self, kind, tls=None):
+        self.deliveries = []
+        self.reply = ("250 2.0.0 Done", "command")
+        self.wait = 0
+        self.house = None
+        self.kind, self.tls = kind, tls
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever)
+
+    async def open(self):
+        self.house = door.House()
+        handler = door.Handler(self.is_known, self.handle)
+        listener = await self.loop.create_server(
+            lambda: self.kind(self.house, handler, "pbm.example", self.tls), "127.0.0.1", 0
+        )
+        self.port = listener.sockets[0].getsockname()[1]
+
+    async def is_known(self, recipient):
+        return is_ours(recipient, ADDRESS)
+
+    async def handle(self, delivery):
+        await asyncio.sleep(self.wait)
+        self.deliveries.append(delivery)
+        if isinstance(self.reply, Exception):
+            raise self.reply
+        return self.reply
+
+    def run(self, coroutine, patience=20):
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(patience)
+
+
+@contextmanager
+def kept(kind=door.Door, tls=None):
+    keeper = Keeper(kind, tls)
+    keeper.thread.start()
+    try:
+        keeper.run(keeper.open())
+        yield keeper
+        keeper.run(keeper.house.close())
+    finally:
+        keeper.loop.call_soon_threadsafe(keeper.loop.stop)
+        keeper.thread.join()
+        keeper.loop.close()
+
+
+@pytest.fixture
+def keeper():
+    with kept() as keeper:
+        yield keeper
+
+
+class Peer:
+    """Somebody at the door, who says exactly what he is told to say."""
+
+    def __init__(self, port, *, greeted=True):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.file = self.socket.makefile("rb")
+        if greeted:
+            assert self.reply().startswith("220 ")
+
+    def reply(self):
+        """One reply, of which the lines before the last one do not matter; empty at the end of the connection."""
+        with suppress(ConnectionResetError):
+            while (line := self.file.readline())[3:4] == b"-":
+                pass
+            return line.decode().rstrip()
+        return ""
+
+    def say(self, raw):
+        self.socket.sendall(raw)
+        return self.reply()
+
+    def codes(self, *raws):
+        return [self.say(raw)[:3] for raw in raws]
+
+    def text(self, raw, sender=MAIL):
+        """Hand in a mail, up to the end that *raw* has or has not."""
+        assert self.codes(HELLO, sender, RCPT, b"DATA\r\n") == ["250", "250", "250", "354"]
+        self.socket.sendall(raw)
+
+    def has_gone(self):
+        return self.reply() == ""
+
+
+@pytest.fixture
+def peer(keeper):
+    return Peer(keeper.port)
+
+
+def test_a_mail_is_handed_in_with_its_envelope(keeper, peer):
+    peer.text(TEXT + b".\r\n")
+    assert peer.reply() == "250 2.0.0 Done"
+    assert keeper.deliveries == [door.Delivery(TEXT, "alice@players.example", (ADDRESS,), None)]
+
+
+def test_a_mail_without_a_sender_is_taken_too(keeper, peer):
+    peer.text(TEXT + b".\r\n", sender=b"MAIL FROM:<>\r\n")
+    assert peer.reply() == "250 2.0.0 Done"
+    assert keeper.deliveries[0].sender == ""
+
+
+def test_several_mails_come_over_one_connection(keeper, peer):
+    for _ in range(3):
+        peer.text(TEXT + b".\r\n")
+        assert peer.reply() == "250 2.0.0 Done"
+    assert len(keeper.deliveries) == 3
+
+
+def test_commands_may_come_in_one_packet(keeper, peer):
+    peer.socket.sendall(HELLO + MAIL + RCPT + b"DATA\r\n" + TEXT + b".\r\nQUIT\r\n")
+    assert [peer.reply()[:3] for _ in range(6)] == ["250", "250", "250", "354", "250", "221"]
+    assert peer.has_gone()
+    assert len(keeper.deliveries) == 1
+
+
+def test_a_mail_may_come_byte_by_byte(keeper, peer):
+    peer.text(b"")
+    for byte in TEXT + b".\r\n":
+        peer.socket.sendall(bytes([byte]))
+    assert peer.reply() == "250 2.0.0 Done"
+    assert keeper.deliveries[0].raw == TEXT
+
+
+def test_dots_at_the_beginning_of_lines_are_doubled_on_the_way(keeper, peer):
+    peer.text(b"Subject: help\r\n\r\n..\r\n..x\r\n.\r\n")
+    assert peer.reply() == "250 2.0.0 Done"
+    assert keeper.deliveries[0].raw == b"Subject: help\r\n\r\n.\r\n.x\r\n"
+
+
+ENDS = (b"\r\n", b"\n", b"\r", b"\n\n", b"\r\r\n")
+
+
+@pytest.mark.parametrize(
+    "end", [before + b"." + after for before in ENDS for after in ENDS if (before + after)[-4:] != b"\r\n\r\n"]
+)
+def test_what_only_others_take_for_the_end_of_a_mail_smuggles_no_second_one_in(keeper, peer, end):
+    second = MAIL + RCPT + b"DATA\r\nSubject: spiro resign 101 alice secret\r\n"
+    peer.text(b"Subject: help\r\n\r\nHello" + end + second + b"\r\n.\r\n")
+    assert peer.reply().startswith("550 5.6.11 ")
+    assert keeper.deliveries == []
+    assert peer.say(b"NOOP\r\n").startswith("250")
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\n\n", b"\r\r\n", b"\n\r"])
+def test_lines_of_a_careless_program_are_taken_as_they_are(keeper, peer, end):
+    text = b"Subject: help" + end + b"Hello." + end + b"x\r\n"
+    peer.text(text + b".\r\n")
+    assert peer.reply() == "250 2.0.0 Done"
+    assert keeper.deliveries[0].raw == text
+
+
+def test_a_mail_that_is_cut_off_is_none(keeper, peer):
+    peer.text(TEXT)
+    peer.socket.close()
+    other = Peer(keeper.port)
+    assert other.say(b"NOOP\r\n").startswith("250")
+    assert keeper.deliveries == []
+
+
+@pytest.mark.parametrize(
+    "recipient",
+    [
+        b"<victim@elsewhere.example>",
+        b"<victim%elsewhere.example@pbm.example>",
+        b"<pbm%elsewhere.example@pbm.example>",
+        b"<elsewhere.example!victim@pbm.example>",
+        b"<@elsewhere.example:pbm@pbm.example>",
+        b"<@a.example,@b.example:pbm@pbm.example>",
+        b'<"pbm"@pbm.example>',
+        b'<"pbm+victim@elsewhere.example"@pbm.example>',
+        b"<pbm+victim@elsewhere.example@pbm.example>",
+        b"<pbm+a%elsewhere.example@pbm.example>",
+        b"<pbm+a!b@pbm.example>",
+        b"<pbm@[127.0.0.1]>",
+        b"<pbm@pbm.example.>",
+        b"<postmaster@pbm.example>",
+        b"<pbm>",
+        b"<>",
+        b"<pbm@pbm.example",
+        b"pbm@pbm.example\x00",
+        b"<pbm@pbm.example\x00>",
+        b"<pbm@pbm.example\r>",
+        b"<pbm\xff@pbm.example>",
+        b"<pbm+\xc3\xa4\xe2\x80\xae@pbm.example>",
+        b"",
+    ],
+)
+def test_mail_for_anybody_else_is_refused_before_it_is_sent(keeper, peer, recipient):
+    assert peer.codes(HELLO, MAIL) == ["250", "250"]
+    assert peer.say(b"RCPT TO:" + recipient + b"\r\n")[:3] in {"501", "550", "553"}
+    assert peer.say(b"DATA\r\n").startswith("503")
+
+
+@pytest.mark.parametrize("recipient", [b"PBM@Pbm.Example", b"pbm+token@pbm.example", b"pbm+a.b-c=d_e@pbm.example"])
+def test_all_our_own_addresses_are_known_in_any_case(peer, recipient):
+    assert peer.codes(HELLO, MAIL, b"RCPT TO:<" + recipient + b">\r\n") == ["250", "250", "250"]
+
+
+@pytest.mark.parametrize(
+    "sender",
+    [
+        b"<a\x00@b.example>",
+        b"<a\x1b[31m@b.example>",
+        b"<\xff\xfe>",
+        b"<a@b.example",
+        b"<a\r@b>",
+        b"<@[>",
+        b"<@a,(->",
+        b"<<<>",
+        b"<",
+        b'"',
+        b"",
+    ],
+)
+def test_a_sender_of_rubbish_is_refused(peer, sender):
+    assert peer.say(HELLO)[:3] == "250"
+    assert peer.say(b"MAIL FROM:" + sender + b"\r\n")[:3] in {"501", "553"}
+
+
+@pytest.mark.parametrize(
+    "rubbish",
+    [
+        b"\x00\r\n",
+        b"\xff\xfe\xfd\r\n",
+        b"\r\n",
+        b"EHLO\r\n",
+        b"EHLO \xff\r\n",
+        b"MAIL\x00FROM:<a@b>\r\n",
+        b"VRFY \xff\r\n",
+        b"VRFY <\r\n",
+        b"HELP \xff\r\n",
+        b"RCPT\r\n",
+        b"DATA now\r\n",
+        b"AUTH PLAIN AGEAYg==\r\n",
+        b"STARTTLS\r\n",
+        b"BDAT 5 LAST\r\n",
+        b"GET / HTTP/1.1\r\n",
+    ],
+)
+def test_rubbish_is_answered_in_a_line_and_forgotten(keeper, peer, capfd, rubbish):
+    assert peer.say(rubbish)[:1] in "245"
+    peer.text(TEXT + b".\r\n")
+    assert peer.reply() == "250 2.0.0 Done"
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_nothing_is_given_away(peer):
+    assert peer.say(HELLO).startswith("250")
+    assert peer.say(b"VRFY pbm\r\n") == peer.say(b"VRFY nobody\r\n") == "252 2.1.5 Send a mail and see"
+    assert peer.say(b"EXPN pbm\r\n").startswith("502")
+    assert peer.say(b"AUTH LOGIN\r\n").startswith("502")
+    assert "AUTH" not in peer.say(b"HELP\r\n").split()[-1]
+
+
+def test_the_largest_size_is_announced_and_a_mail_that_says_it_is_larger_is_refused_at_once(peer):
+    peer.socket.sendall(HELLO)
+    offers = [peer.file.readline() for _ in range(5)]
+    assert b"250-SIZE %d\r\n" % MOST_BYTES in offers
+    assert offers[-1].startswith(b"250 ")
+    assert peer.say(b"MAIL FROM:<a@b.example> SIZE=%d\r\n" % (MOST_BYTES + 1)).startswith("552")
+    assert peer.say(b"MAIL FROM:<a@b.example> SIZE=%d\r\n" % MOST_BYTES).startswith("250")
+
+
+def test_a_mail_that_proves_to_be_too_large_is_refused_and_the_next_one_taken(keeper, peer):
+    peer.text((b"x" * 98 + b"\r\n") * (MOST_BYTES // 100 + 1) + b".\r\n")
+    assert peer.reply().startswith("552")
+    peer.text(TEXT + b".\r\n")
+    assert peer.reply() == "250 2.0.0 Done"
+    assert len(keeper.deliveries) == 1
+
+
+@pytest.mark.parametrize(
+    "flood", [b"x" * 100_000, b"\r\n" * 50_000, (b"x" * 998 + b"\r\n") * 100, b"\x00\n\r" * 33_000]
+)
+@pytest.mark.parametrize("in_mail", [True, False])
+def test_a_flood_that_does_not_end_is_not_held_in_memory(keeper, peer, flood, in_mail):
+    if in_mail:
+        peer.text(b"")
+    with pytest.raises(OSError, match=r"reset|pipe"):
+        for _ in range(500):
+            peer.socket.sendall(flood)
+    assert keeper.deliveries == []
+
+
+@pytest.mark.parametrize("length", [999, 5_000, 200_000])
+def test_a_line_that_is_too_long_is_refused_with_its_mail(keeper, peer, length):
+    peer.text(b"Subject: help\r\n\r\n" + b"x" * (length + 2) + b"\r\n.\r\n")
+    assert peer.reply().startswith("500")
+    peer.text(b"Subject: help\r\n\r\n" + b"x" * 998 + b"\r\n.\r\n")
+    assert peer.reply() == "250 2.0.0 Done"
+
+
+@pytest.mark.parametrize("length", [600, 5_000, 200_000])
+def test_a_command_that_is_too_long_is_refused(peer, length):
+    assert peer.say(b"EHLO " + b"x" * length + b"\r\n").startswith("500")
+    assert peer.say(HELLO).startswith("250")
+
+
+def test_a_mail_has_so_many_recipients_and_no_more(keeper, peer):
+    assert peer.codes(HELLO, MAIL) == ["250", "250"]
+    replies = peer.codes(*(b"RCPT TO:<pbm+%d@pbm.example>\r\n" % number for number in range(door.MOST_RECIPIENTS + 1)))
+    assert replies == ["250"] * door.MOST_RECIPIENTS + ["452"]
+    peer.say(b"DATA\r\n")
+    assert peer.say(TEXT + b".\r\n") == "250 2.0.0 Done"
+    assert len(keeper.deliveries[0].recipients) == door.MOST_RECIPIENTS
+
+
+def test_by_lmtp_each_recipient_has_a_reply():
+    with kept(door.LocalDoor) as keeper:
+        peer = Peer(keeper.port)
+        assert peer.codes(HELLO, b"HELO x\r\n", b"LHLO mx\r\n", MAIL) == ["500", "500", "250", "250"]
+        assert peer.codes(RCPT, RCPT, b"RCPT TO:<pbm+x@pbm.example>\r\n") == ["250"] * 3
+        peer.say(b"DATA\r\n")
+        peer.socket.sendall(TEXT + b".\r\n")
+        assert [peer.reply() for _ in range(3)] == ["250 2.0.0 Done"] * 3
+        assert peer.say(b"NOOP\r\n") == "250 OK"
+        assert keeper.deliveries[0].recipients == (ADDRESS, "pbm+x@pbm.example")
+
+
+def test_one_peer_has_so_many_connections_and_no_more(keeper, monkeypatch):
+    monkeypatch.setattr(door, "MOST_OF_A_PEER", 3)
+    peers = [Peer(keeper.port) for _ in range(3)]
+    refused = Peer(keeper.port, greeted=False)
+    assert refused.reply().startswith("421 4.7.0 There are too many connections")
+    assert refused.has_gone()
+    assert peers[0].say(b"QUIT\r\n").startswith("221")
+    assert peers[0].has_gone()
+    Peer(keeper.port)
+
+
+def test_all_together_have_so_many_connections_and_no_more(keeper, monkeypatch):
+    monkeypatch.setattr(door, "MOST_CONNECTIONS", 2)
+    peers = [Peer(keeper.port) for _ in range(2)]
+    assert Peer(keeper.port, greeted=False).reply().startswith("421")
+    assert peers[0].say(b"NOOP\r\n").startswith("250")
+
+
+def test_a_network_of_ipv6_is_one_peer_and_so_is_all_that_comes_by_a_local_socket():
+    assert door.origin("2001:db8::1") == door.origin("2001:db8::ffff:1") != door.origin("2001:db8:0:1::1")
+    assert door.origin("192.0.2.1") != door.origin("192.0.2.2")
+    assert door.origin("") == ""
+
+
+@pytest.mark.parametrize(
+    ("peer", "outside"), [("", None), ("127.0.0.1", None), ("::1", None), ("192.0.2.1", "192.0.2.1")]
+)
+def test_the_machine_itself_is_no_peer_that_could_be_to_blame(peer, outside):
+    assert door.from_outside(peer) == outside
+
+
+def test_too_many_errors_end_the_connection_but_a_mail_makes_up_for_them(keeper, peer):
+    assert peer.say(HELLO).startswith("250")
+    for _ in range(2):
+        assert peer.codes(MAIL, *[b"RCPT TO:<x@y.example>\r\n"] * (door.MOST_ERRORS - 1)).count("550") == 19
+        assert peer.codes(RCPT, b"DATA\r\n", TEXT + b".\r\n") == ["250", "354", "250"]
+    peer.codes(MAIL, *[b"RCPT TO:<x@y.example>\r\n"] * (door.MOST_ERRORS + 1))
+    assert peer.reply() == "421 4.7.0 There were too many errors"
+    assert peer.has_gone()
+
+
+def test_unknown_commands_end_the_connection_soon(peer):
+    for _ in range(4):
+        assert peer.say(b"NONSENSE\r\n").startswith("500")
+    assert peer.say(b"NONSENSE\r\n").startswith("502")
+    assert peer.has_gone()
+
+
+def test_commands_that_do_nothing_are_counted(peer):
+    for _ in range(20):
+        assert peer.say(b"NOOP\r\n").startswith("250")
+    assert peer.say(b"NOOP\r\n").startswith("421")
+    assert peer.has_gone()
+
+
+def test_a_peer_who_says_nothing_has_to_leave(keeper, monkeypatch):
+    monkeypatch.setattr(door, "MOST_SILENCE", 0.2)
+    assert Peer(keeper.port).has_gone()
+
+
+def test_a_mail_that_comes_in_too_slowly_is_cut_off(keeper, monkeypatch):
+    monkeypatch.setattr(door, "MOST_SILENCE", 0.5)
+    peer = Peer(keeper.port)
+    peer.text(b"")
+    begin = time.monotonic()
+    with suppress(OSError):
+        while time.monotonic() < begin + 10:
+            peer.socket.sendall(b"x")
+            time.sleep(0.05)
+    assert time.monotonic() - begin < 5
+    assert keeper.deliveries == []
+
+
+def test_a_peer_who_never_comes_to_the_point_has_to_leave(keeper, monkeypatch):
+    monkeypatch.setattr(door, "MOST_WAITING", 0.5)
+    peer = Peer(keeper.port)
+    while (reply := peer.say(b"RSET\r\n")) == "250 OK":
+        time.sleep(0.05)
+    assert reply.startswith("421 4.4.2 ")
+    assert peer.has_gone()
+
+
+def test_a_peer_who_does_not_listen_has_to_leave_too(keeper, monkeypatch):
+    monkeypatch.setattr(door, "MOST_WAITING", 0.5)
+    monkeypatch.setattr(door, "LAST_WORD", 0.2)
+    peer = Peer(keeper.port)
+    peer.socket.settimeout(1)
+    with suppress(OSError):
+        for _ in range(1000):
+            peer.socket.sendall(b"RSET\r\n" * 1000)
+    end = time.monotonic() + 10
+    while keeper.house.inside and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not keeper.house.inside
+
+
+def test_what_goes_wrong_inside_is_told_without_detail_and_the_mail_comes_again(keeper, peer, capfd):
+    keeper.reply = ValueError("secret detail")
+    peer.text(TEXT + b".\r\n")
+    assert peer.reply() == "451 4.3.0 This could not be handled; please try again later"
+    assert "ValueError" in capfd.readouterr().err
+
+
+def test_a_mail_in_hand_is_finished_when_the_server_is_stopped(keeper, peer):
+    keeper.wait = 0.5
+    idle = Peer(keeper.port)
+    half = Peer(keeper.port)
+    half.text(TEXT)
+    peer.text(TEXT + b".\r\n")
+    time.sleep(0.1)
+    closing = asyncio.run_coroutine_threadsafe(keeper.house.close(), keeper.loop)
+    assert idle.reply() == half.reply() == door.STOPPED
+    assert peer.reply() == "250 2.0.0 Done"
+    assert peer.reply() == door.STOPPED
+    assert peer.has_gone()
+    assert closing.result(5) is None
+    assert len(keeper.deliveries) == 1
+    assert Peer(keeper.port, greeted=False).reply() == door.STOPPED
+
+
+def test_the_log_has_a_line_a_mail_with_nothing_private_in_it(keeper, peer, capfd):
+    peer.text(b"Subject: spiro move 101 alice alice-secret c3\r\n\r\nprivate\r\n.\r\n")
+    peer.reply()
+    peer.text(b"x" * 2000 + b"\r\n.\r\n", sender="MAIL FROM:<jörg@players.example> SMTPUTF8\r\n".encode())
+    peer.reply()
+    peer.say(b"QUIT\r\n")
+    assert capfd.readouterr().err == (
+        "127.0.0.1 <alice@players.example> command\n"
+        "127.0.0.1 <j\\xf6rg@players.example> 500 Line too long (see RFC5321 4.5.3.1.6)\n"
+    )
+
+
+def test_with_a_certificate_the_conversation_can_be_encrypted_and_nothing_said_before_counts(certificate):
+    from pbm.serve import tls
+
+    with kept(tls=tls(str(certificate.file), str(certificate.key))) as keeper:
+        peer = Peer(keeper.port)
+        peer.socket.sendall(HELLO)
+        assert b"250-STARTTLS\r\n" in [peer.file.readline() for _ in range(6)]
+        assert peer.say(b"STARTTLS\r\n" + MAIL).startswith("220")
+        peer.socket = ssl.create_default_context(cafile=certificate.file).wrap_socket(
+            peer.socket, server_hostname="localhost"
+        )
+        peer.file = peer.socket.makefile("rb")
+        assert peer.say(MAIL).startswith("503")
+        peer.text(TEXT + b".\r\n")
+        assert peer.reply() == "250 2.0.0 Done"
+        assert len(keeper.house.inside) == 1
+        assert len(keeper.deliveries) == 1
+
+
+def test_old_versions_of_tls_are_refused(certificate):
+    from pbm.serve import tls
+
+    assert tls(str(certificate.file), str(certificate.key)).minimum_version == ssl.TLSVersion.TLSv1_2

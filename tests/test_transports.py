@@ -1,0 +1,334 @@
+"""How mail leaves: by SMTP and by sendmail, what is tried again, and what is final."""
+
+import asyncio
+import socket
+import ssl
+import threading
+from contextlib import contextmanager, suppress
+
+import pytest
+from aiosmtpd.smtp import SMTP, AuthResult
+
+from pbm.outbox import flush
+from pbm.transports import Smtp, Transport, transport
+
+from conftest import ADDRESS
+
+
+class Relay:
+    """A mail server that keeps what it gets, and says what it is told to say."""
+
+    def __init__(self, **replies):
+        self.replies = replies
+        self.mails = []
+        self.logins = []
+        self.connections = 0
+        self.port = 0
+
+    def authenticate(self, server, session, envelope, mechanism, login):
+        self.logins.append((login.login, login.password))
+        return AuthResult(success=login.password == b"right password", handled=False)
+
+    async def handle_MAIL(self, server, session, envelope, address, options):
+        if reply := self.replies.get("MAIL"):
+            return reply
+        envelope.mail_from = address
+        return "250 OK"
+
+    async def handle_RCPT(self, server, session, envelope, address, options):
+        if reply := self.replies.get(address, self.replies.get("RCPT")):
+            return reply
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server, session, envelope):
+        self.mails.append(envelope)
+        return self.replies.get("DATA", "250 OK")
+
+
+@contextmanager
+def running(relay, context=None, *, at_once=False, **settings):
+    """The relay on a free port; *at_once* it speaks TLS from the first byte."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+
+    def connection():
+        relay.connections += 1
+        offered = None if at_once else context
+        return SMTP(
+            relay, hostname="relay", tls_context=offered, authenticator=relay.authenticate, loop=loop, **settings
+        )
+
+    async def listen():
+        listener = await loop.create_server(connection, "127.0.0.1", 0, ssl=context if at_once else None)
+        relay.port = listener.sockets[0].getsockname()[1]
+
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(listen(), loop).result(10)
+        yield relay
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+
+
+NAMES = ("alice", "bob", "carol", "dave")
+
+
+@pytest.fixture
+def waiting(club):
+    """A mail to each of four people waits in the outbox."""
+    for name in NAMES:
+        club.say("help", sender=f"{name}@players.example")
+    return club
+
+
+def left(club):
+    """What is left in the outbox: to whom, how often it was tried, whether it will be, and what went wrong."""
+    return [
+        (str(mail.address).partition("@")[0], mail.tries, mail.due is not None, mail.problem) for mail in club.mails()
+    ]
+
+
+def flushed(club, relay):
+    return flush(club.server, Smtp("smtp", "127.0.0.1", relay.port))
+
+
+def test_mails_go_out_over_one_connection_each_with_its_own_envelope(waiting):
+    with running(Relay()) as relay:
+        assert flushed(waiting, relay) == (4, 0)
+    assert [mail.rcpt_tos for mail in relay.mails] == [[f"{name}@players.example"] for name in NAMES]
+    assert {mail.mail_from for mail in relay.mails} == {ADDRESS}
+    assert b"Subject: Help\r\n" in relay.mails[0].original_content
+    assert relay.connections == 1
+    assert left(waiting) == []
+
+
+def test_a_recipient_who_is_refused_for_good_is_no_matter_for_the_others(waiting):
+    with running(Relay(**{"bob@players.example": "550 5.1.1 no such user"})) as relay:
+        assert flushed(waiting, relay) == (3, 1)
+    assert left(waiting) == [("bob", 1, False, "550 5.1.1 no such user")]
+
+
+def test_a_recipient_who_is_refused_for_now_is_tried_again_later(waiting):
+    relay = Relay(**{"bob@players.example": "450 4.2.0 greylisted"})
+    with running(relay):
+        assert flushed(waiting, relay) == (3, 1)
+        assert left(waiting) == [("bob", 1, True, "450 4.2.0 greylisted")]
+        assert flushed(waiting, relay) == (0, 0)
+        relay.replies.clear()
+        waiting.pass_time(minutes=5)
+        assert flushed(waiting, relay) == (1, 0)
+
+
+@pytest.mark.parametrize(("reply", "is_tried_again"), [("554 5.7.1 spam", False), ("451 4.3.0 later", True)])
+def test_a_text_that_is_refused_is_no_matter_for_the_others_either(waiting, reply, is_tried_again):
+    with running(Relay(DATA=reply)) as relay:
+        assert flushed(waiting, relay) == (0, 4)
+    assert left(waiting) == [(name, 1, is_tried_again, reply) for name in NAMES]
+
+
+@pytest.mark.parametrize("reply", ["550 5.7.1 you may not send from there", "530 5.7.0 log in first", "451 4.3.0 no"])
+def test_a_relay_that_refuses_us_puts_off_all_mails_after_one_try(waiting, reply):
+    with running(Relay(MAIL=reply)) as relay:
+        assert flushed(waiting, relay) == (0, 4)
+        assert relay.connections == 1
+        assert left(waiting) == [
+            ("alice", 1, True, reply),
+            *((name, 0, True, reply) for name in ("bob", "carol", "dave")),
+        ]
+        assert flushed(waiting, relay) == (0, 0)
+        relay.replies.clear()
+        waiting.pass_time(minutes=5)
+        assert flushed(waiting, relay) == (4, 0)
+
+
+def test_a_relay_that_is_not_there_puts_off_all_mails_after_one_try(waiting):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    assert flush(waiting.server, Smtp("smtp", "127.0.0.1", port)) == (0, 4)
+    assert {(is_due, "Connection refused" in problem) for _, _, is_due, problem in left(waiting)} == {(True, True)}
+
+
+def test_a_mail_that_breaks_every_connection_lets_the_others_pass_the_next_time(waiting):
+    class Fragile(Relay):
+        async def handle_DATA(self, server, session, envelope):
+            if envelope.rcpt_tos == ["alice@players.example"]:
+                server.transport.abort()
+            return await super().handle_DATA(server, session, envelope)
+
+    with running(Fragile()) as relay:
+        assert flushed(waiting, relay) == (0, 4)
+        waiting.pass_time(minutes=5)
+        assert flushed(waiting, relay) == (0, 4)
+        waiting.pass_time(minutes=5)
+        assert flushed(waiting, relay) == (3, 0)
+        assert [name for name, *_ in left(waiting)] == ["alice"]
+
+
+def test_a_server_that_takes_only_so_many_mails_over_a_connection_is_asked_for_another_one(waiting):
+    with running(Relay(), command_call_limit={"MAIL": 2, "*": 99}) as relay:
+        assert flushed(waiting, relay) == (4, 0)
+        assert relay.connections == 2
+
+
+def test_a_mail_that_could_not_go_out_for_five_days_is_given_up(waiting):
+    with running(Relay(RCPT="450 4.2.0 full")) as relay:
+        for _ in range(60):
+            waiting.pass_time(hours=3)
+            flushed(waiting, relay)
+    assert {(is_due, problem) for _, _, is_due, problem in left(waiting)} == {(False, "450 4.2.0 full")}
+
+
+def test_what_a_server_says_is_kept_as_one_short_line_of_text(waiting):
+    with running(Relay(RCPT="550-\x1b[31mred\r\n550 " + "x" * 450)) as relay:
+        flushed(waiting, relay)
+    for _, _, _, problem in left(waiting):
+        assert problem.startswith("550 [31mred xxx")
+        assert len(problem) == 300
+
+
+@pytest.fixture
+def trusted(certificate, monkeypatch):
+    """What a server needs whose certificate our side trusts."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.file))
+    return loaded(certificate)
+
+
+def loaded(certificate):
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate.file, certificate.key)
+    return context
+
+
+def setting(scheme, relay, host="localhost", user="pbm%40relay.example@"):
+    return f"{scheme}://{user}{host}:{relay.port}"
+
+
+@pytest.mark.parametrize("scheme", ["smtps", "smtp+starttls"])
+def test_over_tls_a_password_is_sent(waiting, trusted, scheme):
+    with running(Relay(), trusted, at_once=scheme == "smtps", auth_require_tls=scheme != "smtps") as relay:
+        assert flush(waiting.server, transport(setting(scheme, relay), "right password")) == (4, 0)
+    assert relay.logins == [(b"pbm@relay.example", b"right password")]
+
+
+@pytest.mark.parametrize("scheme", ["smtps", "smtp+starttls"])
+def test_a_wrong_password_puts_off_all_mails_and_is_not_told(waiting, trusted, scheme):
+    with running(Relay(), trusted, at_once=scheme == "smtps", auth_require_tls=scheme != "smtps") as relay:
+        assert flush(waiting.server, transport(setting(scheme, relay), "wrong password")) == (0, 4)
+    for _, _, is_tried_again, problem in left(waiting):
+        assert is_tried_again
+        assert problem.startswith("535 ")
+        assert "wrong password" not in problem
+
+
+@pytest.mark.parametrize("scheme", ["smtps", "smtp+starttls"])
+def test_a_certificate_that_is_not_trusted_gets_no_password(waiting, certificate, scheme):
+    with running(Relay(), loaded(certificate), at_once=scheme == "smtps") as relay:
+        assert flush(waiting.server, transport(setting(scheme, relay), "right password")) == (0, 4)
+    assert relay.logins == []
+    assert "CERTIFICATE_VERIFY_FAILED" in left(waiting)[0][3]
+
+
+def test_a_certificate_of_another_host_gets_no_password(waiting, trusted):
+    with running(Relay(), trusted) as relay:
+        way = transport(setting("smtp+starttls", relay, host="127.0.0.1"), "right password")
+        assert flush(waiting.server, way) == (0, 4)
+    assert relay.logins == []
+
+
+def test_a_server_that_does_not_offer_encryption_gets_no_mail(waiting):
+    with running(Relay()) as relay:
+        assert flush(waiting.server, transport(setting("smtp+starttls", relay, user=""))) == (0, 4)
+    assert relay.mails == []
+    assert "STARTTLS" in left(waiting)[0][3]
+
+
+@pytest.mark.parametrize(
+    ("setting", "password"),
+    [
+        ("nonsense", ""),
+        ("smtp://", ""),
+        ("smtp://host:port", ""),
+        ("smtp://host:99999", ""),
+        ("smtp://host/path", ""),
+        ("maildir:", ""),
+        ("sendmail:", ""),
+        ("pop3://x", ""),
+        ("smtps://user:hidden@host", "hidden"),
+        ("smtpz://user:hidden@host", "hidden"),
+        ("smtps://user@host", ""),
+        ("smtp://user@host", "hidden"),
+        ("smtps://user:hidden@[host", "hidden"),
+    ],
+)
+def test_a_transport_that_is_none_is_refused_in_a_line_that_tells_no_password(shell, setting, password):
+    done = shell.run("outbox", "flush", PBM_TRANSPORT=setting, PBM_TRANSPORT_PASSWORD=password)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert "hidden" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "port"), [("smtp://relay", 25), ("smtps://relay", 465), ("smtp+starttls://relay", 587)]
+)
+def test_each_scheme_has_its_port(setting, port):
+    way = transport(setting)
+    assert isinstance(way, Smtp)
+    assert way.port == port
+
+
+def sendmail(folder, script):
+    """A sendmail of our own."""
+    program = folder / "sendmail"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return transport(f"sendmail:{program}")
+
+
+def test_mail_goes_out_by_the_sendmail_of_the_machine(waiting, tmp_path):
+    way = sendmail(tmp_path, f'echo "$@" >> {tmp_path}/words; cat >> {tmp_path}/messages')
+    assert flush(waiting.server, way) == (4, 0)
+    assert (tmp_path / "words").read_text().splitlines()[1] == f"-i -f {ADDRESS} -- bob@players.example"
+    assert "Subject: Help\n" in (tmp_path / "messages").read_text()
+
+
+@pytest.mark.parametrize(
+    ("status", "is_tried_again"), [(1, True), (75, True), (69, True), (65, False), (67, False), (68, False)]
+)
+def test_with_which_status_sendmail_ends_tells_whether_it_is_tried_again(waiting, tmp_path, status, is_tried_again):
+    assert flush(waiting.server, sendmail(tmp_path, f"exit {status}")) == (0, 4)
+    for _, tries, will_be_tried, problem in left(waiting):
+        assert (tries, will_be_tried) == (1, is_tried_again)
+        assert problem.endswith(f"ended with status {status}")
+
+
+def test_a_sendmail_that_is_not_there_puts_off_all_mails_after_one_try(waiting, tmp_path):
+    assert flush(waiting.server, transport(f"sendmail:{tmp_path}/none")) == (0, 4)
+    assert [tries for _, tries, *_ in left(waiting)] == [1, 0, 0, 0]
+
+
+def test_of_folders_only_the_default_one_is_made(waiting, tmp_path):
+    missing = tmp_path / "not-there"
+    assert flush(waiting.server, transport(f"maildir:{missing}")) == (0, 4)
+    assert not missing.exists()
+    assert "No such file" in left(waiting)[0][3]
+
+
+def test_sending_ends_after_the_mail_in_hand_when_it_is_told_to(waiting):
+    sent = []
+
+    class Kept(Transport):
+        def send(self, message, sender, recipient, name):
+            sent.append(recipient)
+
+        def close(self):
+            sent.append("closed")
+
+    assert flush(waiting.server, Kept(), until=lambda: len(sent) == 2) == (2, 0)
+    assert sent == ["alice@players.example", "bob@players.example", "closed"]
