@@ -31,15 +31,20 @@ def letter(subject: str, commands: Iterable[Explained]) -> Letter:
     return letters.note(_text(subject, commands), subject=title, answer="help commands" if subject else "help tutorial")
 
 
+def texts() -> list[str]:
+    """The subjects that have a text of their own, and are no games."""
+    return sorted(path.stem for path in FOLDER.glob("*.txt") if not games.exists(path.stem))
+
+
 def _text(subject: str, commands: Iterable[Explained]) -> str:
     if not subject:
         return f"{_read('overview')}\n\nGames: {', '.join(games.names())}"
-    if subject in {"ratings", "tutorial"}:
-        return _read(subject)
     if subject == "commands":
         return _all(commands)
     if games.exists(subject):
         return _of_game(subject)
+    if subject in texts():
+        return _read(subject)
     meant = words.command(subject)
     lines = list(commands)
     exact = [one for one in lines if meant in {one.name, one.name.removeprefix("GAME ")}]

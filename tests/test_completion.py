@@ -1,0 +1,238 @@
+"""What a shell offers when the tab key is pressed."""
+
+import os
+import pty
+import re
+import select
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pbm import admin
+from pbm.commands import root
+from pbm.completion import SCRIPTS
+
+from conftest import PASSWORDS
+
+INSTALLED = [name for name in SCRIPTS if shutil.which(name)]
+
+
+@pytest.fixture
+def board(shell):
+    """alice and bob on board 101 of Symple; 102 is over."""
+    for name in ("alice", "bob", "carol"):
+        shell.run("signup", name, PASSWORDS[name])
+    for _ in range(2):
+        shell.run("symple", "challenge", "-size=5", "alice", "bob")
+    for name, move in (("alice", "c3"), ("bob", "a1"), ("alice", "resign")):
+        shell.run("symple", "move", "102", name, PASSWORDS[name], move)
+    return shell
+
+
+def offered(shell, *words):
+    """What is offered for the last of these words."""
+    done = shell.run("complete", stdin="".join(f"{word}\n" for word in words))
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["pbm", "sp"], ["spiro", "spora", "sprout"]),
+        (["pbm", "SYM"], ["symple"]),
+        (["pbm", "tour"], ["tournament"]),
+        (["/usr/bin/symple", "mo"], ["move"]),
+        (["pbm", "Symple", "mo"], ["move"]),
+        (["pbm", "--json", "symple", "mo"], ["move"]),
+        (["pbm", "change", ""], ["password", "address"]),
+        (["pbm", "outbox", "f"], ["flush"]),
+        (["symple", "move", ""], ["101"]),
+        (["symple", "mvoe", "1"], ["101"]),
+        (["symple", "show", "101", ""], ["101"]),
+        (["papagra", "show", ""], []),
+        (["symple", "move", "101", ""], ["alice", "bob", "carol"]),
+        (["symple", "move", "101", "C"], ["carol"]),
+        (["symple", "move", "101", "alice", ""], []),
+        (["symple", "move", "101", "alice", "secret", ""], []),
+        (["symple", "move", "101", "alice", "secret", "-"], ["--comment=", "--help", "--json"]),
+        (["symple", "challenge", "-size=5", "alice", "b"], ["bob"]),
+        (["symple", "challenge", "-s"], ["-size="]),
+        (["symple", "move", "-s"], []),
+        (["spiro", "challenge", "-s"], ["-small"]),
+        (["sprout", "challenge", "-board=h"], ["-board=hex-6"]),
+        (["pbm", "dice", ""], ["papagra", "spiro", "spora", "sprout", "symple"]),
+        (["pbm", "dice", "symple", ""], ["101"]),
+        (["pbm", "wait", "symple", ""], ["101"]),
+        (["pbm", "wait", "symple", "--un"], ["--until="]),
+        (["pbm", "wait", "symple", "--until", ""], []),
+        (["pbm", "wait", "symple", "--until", "over", ""], ["101"]),
+        (["pbm", "play", "symple", "101", "b"], ["bob"]),
+        (["pbm", "tournament", "symple", "pool", "alice", "b"], ["bob"]),
+        (["pbm", "tournament", "symple", "-p"], ["-penalty="]),
+        (["pbm", "tournament", "--dr"], ["--dry-run"]),
+        (["pbm", "completion", ""], ["bash", "zsh", "fish"]),
+        (["pbm", "help", "tut"], ["tutorial"]),
+        (["pbm", "help", "chall"], ["challenge"]),
+        (["pbm", "help", "change", "sig"], ["signup"]),
+        (["symple", "help", "mo"], ["move"]),
+        (["pbm", "nonsense", ""], []),
+        (["pbm", "symple", "nonsense", ""], []),
+        (["pbm", "symple", "move", "101", "../"], []),
+    ],
+)
+def test_what_is_offered(board, words, expected):
+    assert offered(board, *words) == expected
+
+
+def test_every_command_is_offered_but_the_one_that_offers(shell):
+    names = {one.name.removeprefix("GAME ").partition(" ")[0] for one in root.explained()} | set(admin.MODULES)
+    assert {*offered(shell, "pbm", ""), *offered(shell, "symple", "")} >= names - {"complete"}
+    assert "complete" not in offered(shell, "pbm", "")
+
+
+@pytest.mark.parametrize("lines", ["", "\n", "pbm", "pbm\n", "\n\n\n"])
+def test_a_line_without_words_does_no_harm(shell, lines):
+    assert shell.run("complete", stdin=lines).returncode == 0
+
+
+def test_at_most_a_hundred_boards_are_offered_the_newest_first(club):
+    club.signed_up("alice", "bob")
+    for _ in range(101):
+        club.say("symple challenge -size=5 alice bob")
+    assert club.store.newest_active("symple", 100) == [str(number) for number in range(201, 101, -1)]
+
+
+def test_only_users_who_are_signed_up_are_offered(club):
+    club.signed_up("alice", "bob", "carol")
+    club.store.sign_off("carol", club.time)
+    assert club.store.userids_from("", 100) == ["alice", "bob"]
+    assert club.store.userids_from("b", 100) == ["bob"]
+    assert club.store.userids_from("", 1) == ["alice"]
+
+
+@pytest.mark.parametrize("query", ["board", "userid"])
+def test_nothing_is_sorted_or_read_that_is_not_offered(club, query):
+    statements = []
+    club.store.db.conn.set_trace_callback(statements.append)
+    club.store.newest_active("symple", 100) if query == "board" else club.store.userids_from("a", 100)
+    club.store.db.conn.set_trace_callback(None)
+    plan = " ".join(row[3] for row in club.store.db.execute(f"EXPLAIN QUERY PLAN {statements[0]}"))
+    assert "SEARCH" in plan
+    assert "SCAN" not in plan
+    assert "TEMP B-TREE" not in plan
+
+
+# The database is only looked at
+
+
+def test_no_database_is_made(shell, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    done = shell.run("complete", stdin="symple\nmove\n\n", PBM_DB="", HOME=str(home))
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "")
+    assert list(home.iterdir()) == []
+
+
+def test_a_database_that_is_none_offers_nothing(shell, tmp_path):
+    (tmp_path / "pbm.db").write_text("This is a letter to my aunt, and no database at all.\n" * 40)
+    assert offered(shell, "symple", "move", "") == []
+
+
+def test_an_older_database_is_not_brought_up_to_date(board):
+    with sqlite3.connect(board.folder / "pbm.db") as db:
+        db.execute("PRAGMA user_version = 1")
+    assert offered(board, "symple", "move", "") == []
+    with sqlite3.connect(board.folder / "pbm.db") as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+def test_a_look_writes_nothing(board):
+    with sqlite3.connect(board.folder / "pbm.db") as db:
+        version = db.execute("PRAGMA data_version").fetchone()
+        assert offered(board, "symple", "move", "") == ["101"]
+        assert db.execute("PRAGMA data_version").fetchone() == version
+
+
+def test_a_look_waits_for_nobody(board):
+    db = sqlite3.connect(board.folder / "pbm.db")
+    db.execute("BEGIN IMMEDIATE")
+    begin = time.monotonic()
+    assert offered(board, "symple", "move", "") == ["101"]
+    assert time.monotonic() - begin < 10
+    db.close()
+
+
+# The scripts
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_serves_all_games(shell, name):
+    script = shell.run("completion", name).stdout
+    assert "pbm papagra spiro spora sprout symple" in script
+    assert "@" not in re.sub(r"\(@Q\)|\[@\]", "", script)
+
+
+def test_no_other_shell_has_a_script(shell):
+    done = shell.run("completion", "csh")
+    assert (done.returncode, "csh" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_a_script_has_no_fault_that_its_shell_can_find(shell, name):
+    script = shell.run("completion", name).stdout
+    done = subprocess.run([name, "-n"], input=script, capture_output=True, text=True, check=False, timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+LINES = [
+    ("pbm sym", "symple "),
+    ("symple move 101 al", "symple move 101 alice "),
+    ("symple challenge -si", "symple challenge -size="),
+    ("sprout challenge -board=he", "sprout challenge -board=hex-6 "),
+]
+
+
+def typed(shell, name, script, line):
+    """A line as the shell completes it, followed by ``<``; fish tells without a terminal what it would add."""
+    environment = shell.environment | {"TERM": "dumb", "PS1": "READY", "PYTHONPATH": os.pathsep.join(sys.path)}
+    if name == "fish":
+        command = [name, "-N", "-c", f"source {script}; complete -C '{line}'"]
+        word = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=30).stdout
+        return f"{line.rpartition(' ')[0]} {word.strip()}{'' if word.strip().endswith('=') else ' '}<"
+    terminal, end = pty.openpty()
+    command = {"bash": ["bash", "--norc", "--noprofile", "-i"], "zsh": ["zsh", "-f", "-i"]}[name]
+    setup = {"bash": "", "zsh": "autoload -U compinit; compinit -D; "}[name] + f"source {script}"
+    with subprocess.Popen(
+        command, env=environment, stdin=end, stdout=end, stderr=end, start_new_session=True
+    ) as process:
+        os.close(end)
+        os.write(terminal, f"{setup}; PS1=SET''UP\n".encode())
+        screen(terminal, "SETUP")
+        os.write(terminal, f"{line}\t<".encode())
+        shown = screen(terminal, "<")
+        process.kill()
+    os.close(terminal)
+    return shown
+
+
+def screen(terminal, until):
+    """What is printed up to that text."""
+    shown = ""
+    end = time.monotonic() + 20
+    while until not in shown and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.1)[0]:
+            shown += os.read(terminal, 10_000).decode(errors="replace")
+    return re.sub(".\b|\a", "", shown)
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+@pytest.mark.parametrize(("line", "completed"), LINES)
+def test_a_shell_completes_what_is_typed(board, name, line, completed):
+    script = board.folder / "script"
+    script.write_text(board.run("completion", name).stdout)
+    assert f"{completed}<" in typed(board, name, script, line)
