@@ -49,7 +49,9 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
             return fail(why.format_message(), 1, as_json=as_json)
         usage = f"\n\n{why.ctx.get_usage()}" if why.ctx else ""
         return fail(why.format_message() + usage, 2, as_json=as_json)
-    except (Refused, Unusable, ValueError, OSError) as why:
+    except Refused as why:
+        return fail(str(why), why.status, as_json=as_json)
+    except (Unusable, ValueError, OSError) as why:
         return fail(str(why), 1, as_json=as_json)
     return status or 0
 

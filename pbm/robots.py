@@ -9,6 +9,7 @@ import click
 import games
 from pbm import letters, look
 from pbm.board import Board
+from pbm.grammar import Misused
 from pbm.session import Refused, Session
 from pbm.settings import open_server
 from pbm.store import BoardRow, Store
@@ -87,9 +88,9 @@ def play(ctx: click.Context, game: str, board: str, userid: str, program: str, t
 
 
 def known(game: str) -> str:
-    """The name of a game. Raises Refused if there is no such game."""
+    """The name of a game. Raises Misused if there is no such game."""
     if not games.exists(game.lower()):
-        raise Refused(f"There is no game {game!r}; there are {', '.join(games.names())}.")
+        raise Misused(f"There is no game {game!r}; there are {', '.join(games.names())}.")
     return game.lower()
 
 
@@ -134,13 +135,13 @@ def _say_which(session: Session, rows: Sequence[BoardRow], *, as_json: bool) -> 
     with session.reading():
         found = [(row.board, Board.load(store, row.game, row.board)) for row in rows]
     there = [board for _, board in found if board]
-    removed = [number for number, board in found if not board]
+    gone = [number for number, board in found if not board]
     lines = [("Board", "Moves", "Players", "Status")]
     lines += [
         (board.row.board, str(board.row.moves), " ".join(board.players), letters.status(board.row)) for board in there
     ]
-    lines += [(number, "", "", "removed") for number in removed]
-    data = {"boards": [letters.data(board.present) for board in there], "removed": removed}
+    lines += [(number, "", "", "removed") for number in gone]
+    data = {"boards": [letters.data(board.present) for board in there], "gone": gone}
     say(letters.table(lines), data, as_json=as_json)
 
 

@@ -10,6 +10,7 @@ import click
 
 import games
 from pbm import letters, mail
+from pbm.grammar import Misused
 from pbm.session import Session
 from pbm.settings import address, open_server, transport
 from pbm.terminal import fail, say
@@ -50,7 +51,7 @@ def referee(game: str) -> int:
     from pbm import referee as protocol
 
     if not games.exists(game.lower()):
-        return fail(f"There is no game {game!r}; there are {', '.join(games.names())}.", 2)
+        raise Misused(f"There is no game {game!r}; there are {', '.join(games.names())}.")
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -96,7 +96,7 @@ def _input() -> TextIO:
 
 
 def _merged(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """One object for all answers of a command; several boards become a list."""
+    """One object for all answers of a command; several boards become a list, several texts one."""
     found = list(parts)
     if len(found) == 1:
         return found[0]
@@ -106,5 +106,6 @@ def _merged(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
             merged.setdefault("boards", []).append(part)
         else:
             boards = merged.get("boards", []) + part.get("boards", [])
-            merged |= part | ({"boards": boards} if boards else {})
+            replies = [answer["reply"] for answer in (merged, part) if "reply" in answer]
+            merged |= part | ({"boards": boards} if boards else {}) | {"reply": "\n\n".join(replies)}
     return merged

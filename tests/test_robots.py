@@ -163,7 +163,7 @@ def test_wait_prints_whole_boards_in_json(board):
     done = board.run("wait", "symple", "101", "--until", "turn=alice", "--json")
     assert json.loads(done.stdout) == {
         "boards": [json.loads(board.run("symple", "show", "101", "--json").stdout)],
-        "removed": [],
+        "gone": [],
     }
 
 
@@ -171,7 +171,7 @@ def test_wait_tells_that_a_board_was_removed(board):
     waiting = start(board, "wait", "symple", "101", "--until=over", "--json", "--timeout=30")
     time.sleep(1)
     move(board, "alice", "resign")
-    assert ended(waiting) == (0, '{"boards": [], "removed": ["101"]}\n', "")
+    assert ended(waiting) == (0, '{"boards": [], "gone": ["101"]}\n', "")
 
 
 def test_wait_that_times_out_has_status_1(board):
@@ -191,7 +191,7 @@ def test_wait_that_times_out_says_so_in_json(board):
     ("words", "status", "text"),
     [
         (["wait", "symple"], 2, "Missing argument"),
-        (["wait", "chess", "101"], 1, "There is no game 'chess'"),
+        (["wait", "chess", "101"], 2, "There is no game 'chess'"),
         (["wait", "symple", "999"], 1, "There is no Symple board '999'."),
         (["wait", "symple", "../x"], 1, "There is no Symple board '../x'."),
         (["wait", "symple", "101", "--timeout=soon"], 1, "soon"),
@@ -371,7 +371,7 @@ def test_the_end_ends_the_command_while_the_program_waits_for_its_turn(board):
 
 def test_a_program_may_leave_the_board_before_the_first_moves(board):
     done = played(board, "--json", text=answering("resign"))
-    assert (done.returncode, json.loads(done.stdout)) == (0, {"boards": [], "removed": ["101"]})
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"boards": [], "gone": ["101"]})
 
 
 def test_a_move_is_not_played_in_a_position_for_which_it_was_not_chosen(board):
