@@ -4,26 +4,36 @@ Each module that has some brings them as a click group named `commands`; only th
 """
 
 import gc
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 import click
 
-from pbm.session import Refused
+from pbm.session import Refused, Server
+from pbm.settings import database, open_server
 from pbm.store import Unusable
-from pbm.terminal import fail
+from pbm.terminal import fail, say
 
 MODULES: Mapping[str, str] = {
+    "addresses": "keeping",
+    "backup": "copies",
+    "boards": "keeping",
     "cleanup": "service",
     "complete": "completion",
     "completion": "completion",
     "deliver": "service",
     "demo": "service",
-    "outbox": "service",
+    "doctor": "doctor",
+    "export": "exchange",
+    "import": "exchange",
+    "outbox": "keeping",
     "play": "robots",
     "referee": "service",
+    "restore": "copies",
     "serve": "service",
     "tournament": "tournament",
+    "users": "keeping",
     "wait": "robots",
 }
 """In which module of pbm each command is."""
@@ -54,6 +64,25 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
     except (Unusable, ValueError, OSError) as why:
         return fail(str(why), 1, as_json=as_json)
     return status or 0
+
+
+def open_existing() -> Server:
+    """The server, whose database has to be there. Raises Refused."""
+    path = database()
+    if not path.exists():
+        raise Refused(f"There is no database {path}; PBM_DB names another one.")
+    return open_server()
+
+
+def answer(text: str, data: Mapping[str, object]) -> None:
+    """Print what an operator's command has to say, for people or for programs, as it was asked for."""
+    say(text, data, as_json=click.get_current_context().obj)
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask before something is done that cannot be undone. Raises Refused unless the answer is yes."""
+    if not yes and not (sys.stdin.isatty() and click.confirm(question, err=True)):
+        raise Refused(f"{question} Nothing was done; --yes does it.")
 
 
 def help_on(name: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 import games
-from pbm import letters, mail
+from pbm import mail
 from pbm.grammar import Misused
 from pbm.session import Session
 from pbm.settings import address, open_server, transport
@@ -143,46 +143,3 @@ def demo() -> None:
     from pbm import demo as show
 
     show.run(partial(print, flush=True))
-
-
-@commands.group(no_args_is_help=False)
-def outbox() -> None:
-    """Look at the mails that have still to go out, and send them."""
-
-
-@outbox.command()
-@click.pass_obj
-def flush(as_json: bool) -> int:  # click passes it by place
-    """Send all mails that are due."""
-    from pbm.outbox import flush as send
-
-    sent, failed = send(open_server(), transport())
-    say(f"{sent} sent, {failed} not sent.", {"sent": sent, "failed": failed}, as_json=as_json)
-    return 1 if failed else 0
-
-
-@outbox.command("keep-sending", hidden=True)
-def keep_sending() -> None:
-    """Send mails as they come, until standard input ends; `pbm serve` runs this."""
-    import signal
-
-    from pbm import outbox as mails
-
-    for sent in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sent, signal.SIG_IGN)  # who sends it to a whole group means `pbm serve`, which ends the input
-    mails.keep_sending(open_server(), transport(), sys.stdin.fileno())
-
-
-@outbox.command("list")
-@click.pass_obj
-def list_(as_json: bool) -> None:
-    """List the mails that have not gone out, with what went wrong."""
-    mails = open_server().store.mails()
-    lines = [("Mail", "To", "Subject", "Tries", "Next try", "Problem")]
-    for row in mails:
-        due = f"{row.due:%Y-%m-%d %H:%M}" if row.due else "never"
-        to = row.address or f"{row.userid} (no confirmed address)"
-        lines.append((str(row.id), to, row.subject, str(row.tries), due, row.problem or ""))
-    data = [{"id": row.id, "to": row.address, "userid": row.userid, "subject": row.subject, "tries": row.tries,
-             "due": row.due and row.due.isoformat(), "problem": row.problem} for row in mails]  # fmt: skip
-    say(letters.table(lines) if mails else "The outbox is empty.", {"mails": data}, as_json=as_json)

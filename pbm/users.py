@@ -34,7 +34,7 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
         raise Refused("A userid is 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter.")
     if name in RESERVED or games.exists(name):
         raise Refused(f"{name} is a word of the command language; please choose another userid.")
-    _check_new_password(password)
+    check_new_password(password)
     with session.writing():
         if session.store.is_taken(name):
             raise Refused(f"There is a user {name} already; please choose another userid.")
@@ -57,7 +57,7 @@ def change_password(session: Session, userid: str, old: str, new: str) -> list[L
     """Give a user another password, and tell him so at all his addresses."""
     with session.writing():
         name = session.signed(userid, old)
-        _check_new_password(new)
+        check_new_password(new)
         session.store.set_password(name, session.server.passwords.hash(new))
         letter = _settled(f"The password of {name} was changed.", "help", userid=name)
         return session.answer(name, letter._replace(to=name))
@@ -117,7 +117,7 @@ def _with_code(session: Session, name: str, code: str, new: str) -> list[Letter]
     is_right = made is not None and hmac.compare_digest(made[0], _digest(code.lower()))
     if made is None or not is_right or session.now() > made[1] + RESET_HOLDS:
         raise Refused(f"This code is not good, or too old; `reset {name}` mails a new one.", secrets=(code, new))
-    _check_new_password(new)
+    check_new_password(new)
     session.store.set_password(name, session.server.passwords.hash(new))
     session.store.set_reset_code(name, None, session.now())
     letter = _settled(f"The password of {name} was changed.", "help", userid=name)
@@ -177,7 +177,8 @@ def is_address(text: str) -> bool:
     return len(text) <= 254 and re.fullmatch(pattern, text, re.IGNORECASE | re.ASCII) is not None
 
 
-def _check_new_password(password: str) -> None:
+def check_new_password(password: str) -> None:
+    """Raises Refused if a password cannot be taken."""
     if not SHORTEST_PASSWORD <= len(password) <= 256:
         raise Refused("A password has 6 to 256 characters.")
     if password.startswith("-") or re.search(r"""[\s"':]""", password):

@@ -8,6 +8,8 @@ replay games.
 from pbm.store.base import SCHEMA, Settled, Unusable
 from pbm.store.boards import Boards
 from pbm.store.glances import Glanced, Glances
+from pbm.store.health import Health
+from pbm.store.keeping import Keeping
 from pbm.store.mails import Mails
 from pbm.store.players import Players
 from pbm.store.rows import Address, BoardRow, Held, Mail, Player, ResultRow, TurnRow, Vacation
@@ -30,5 +32,5 @@ __all__ = [
 ]
 
 
-class Store(Users, Boards, Players, Mails, Glances):
+class Store(Keeping, Health, Users, Boards, Players, Mails, Glances):
     """An open database. Every method is one statement or a few; a `transaction` makes them one step."""

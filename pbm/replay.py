@@ -1,0 +1,90 @@
+"""Boards played again from what is written of them, where every turn is doubted."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+import games
+from games import SKIP, Illegal
+from pbm.board import RESIGN, Board
+from pbm.store import BoardRow, TurnRow
+
+LEAVING = frozenset({RESIGN, "Forfeit"})
+"""Turns that are no moves of the game, but end it."""
+
+
+class Unsound(Exception):
+    """A turn that cannot have been played, or options that no game has. The text says which and why."""
+
+
+def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
+    """The board that turns lead to when they are played one by one.
+
+    The dice have to follow from the secret of the board; without a secret, they are taken as they are written. Raises
+    Unsound.
+    """
+    try:
+        board = Board(row._replace(drawn=False), [], {})
+    except (Illegal, LookupError) as why:
+        raise Unsound(f"its options cannot be: {why}") from why
+    before = row.started
+    for number, turn in enumerate(turns, 1):
+        if objection := _objection(board, turn, before):
+            raise Unsound(f"turn {number}, {games.quoted(turn.text)}: {objection}")
+        board.play(turn.userid, turn.text, turn.played, automatic=turn.automatic)
+        before = turn.played
+    return board
+
+
+def _objection(board: Board, turn: TurnRow, before: datetime) -> str:
+    """Why a turn cannot have been played; empty if it can."""
+    if board.turn is None:
+        return "the game was over before it."
+    if turn.userid != board.turn:
+        return f"it was {board.turn}'s turn, not {turn.userid}'s."
+    if turn.played < before:
+        return "its time is before that of what went before it."
+    try:
+        if turn.dice and not board.row.secret:
+            board.set_dice(turn.dice)
+    except Illegal as why:
+        return str(why)
+    thrown = board.state.dice if games.needs_dice(board.state) else ()
+    if turn.dice != thrown:
+        return f"its dice are {_dice(turn.dice)}, but {_dice(thrown)} follows from the secret of the board."
+    if turn.text in LEAVING:
+        return ""
+    try:
+        canonical = board.state.parse(turn.text)
+    except Illegal as why:
+        return str(why)
+    if canonical != turn.text:
+        return f"it is written {canonical}."
+    return "a skip is played by the server." if canonical == SKIP and not turn.automatic else ""
+
+
+def _dice(dice: tuple[int, ...]) -> str:
+    return " ".join(map(str, dice)) or "none"
+
+
+def outcome(row: BoardRow, board: Board, turns: int) -> BoardRow:
+    """The row of a board with all in it that follows from its turns, as they were played again."""
+    is_over = board.is_over or row.drawn
+    last = board.turns[-1].played if board.turns else row.started
+    return row._replace(
+        moves=turns,
+        turn=None if is_over else board.turn,
+        ended=(row.ended or last) if is_over else None,
+        winner=None if row.drawn else board.winner,
+    )
+
+
+def differences(row: BoardRow, right: BoardRow) -> Iterator[str]:
+    """What a row of a board says, where it does not say what is *right*."""
+    if row.moves != right.moves:
+        yield f"its row counts {row.moves} moves, but there are {right.moves}."
+    if row.turn != right.turn:
+        yield f"its row says that {row.turn or 'nobody'} is to move, but it is {right.turn or 'nobody'}."
+    if (row.ended is None) != (right.ended is None):
+        yield f"its row says that the game is {'over' if row.ended else 'not over'}, which is wrong."
+    if row.winner != right.winner:
+        yield f"its row says that {row.winner or 'nobody'} has won, but it is {right.winner or 'nobody'}."

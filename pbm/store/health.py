@@ -1,0 +1,111 @@
+"""What the doctor asks of the database."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from pbm.store.base import Base, text
+
+DOUBTS = {
+    "a result of a board that is not there": (
+        "SELECT results.game || ' ' || results.board FROM results LEFT JOIN boards USING (game, board) "
+        "WHERE boards.board IS NULL"
+    ),
+    "a result that is not what the board says": (
+        "SELECT game || ' ' || board || ', ' || userid FROM results JOIN boards USING (game, board) "
+        "WHERE boards.ended IS NULL OR userid NOT IN (first_player, second_player) "
+        "OR outcome <> CASE winner WHEN userid THEN 1 ELSE iif(winner IS NULL, 0, -1) END"
+    ),
+    "a move, a vote or a resignation that waits on a board that is over": (
+        "SELECT game || ' ' || board FROM queued JOIN boards USING (game, board) WHERE ended IS NOT NULL "
+        "UNION SELECT game || ' ' || board FROM boards WHERE ended IS NOT NULL AND (vote || submitted) IS NOT NULL"
+    ),
+    "a move that waits for somebody who does not play there": (
+        "SELECT game || ' ' || board || ', ' || userid FROM queued JOIN boards USING (game, board) "
+        "WHERE userid NOT IN (first_player, second_player)"
+    ),
+    "a mail for a user who is not there": (
+        "SELECT outbox.id || ', ' || outbox.userid FROM outbox LEFT JOIN users USING (userid) "
+        "WHERE outbox.userid IS NOT NULL AND users.userid IS NULL"
+    ),
+    "a board number that will be given out a second time": (
+        "SELECT game || ' ' || max(CAST(board AS INTEGER)) FROM boards LEFT JOIN numbers USING (game) "
+        "WHERE board GLOB '[0-9]*' GROUP BY game HAVING max(CAST(board AS INTEGER)) > coalesce(max(last), 0)"
+    ),
+    "a board whose name does not fit its pool": (
+        "SELECT game || ' ' || board FROM boards WHERE rtrim(board, '0123456789') <> coalesce(pool, '')"
+    ),
+}
+"""Rows that cannot be, by what they are; each query names the rows."""
+
+
+class Score(NamedTuple):
+    """What the row of a player says of his rated games."""
+
+    rating: int | None
+    won: int
+    lost: int
+    tied: int
+
+
+class Health(Base):
+    """What shows whether all is well."""
+
+    def damage(self) -> list[str]:
+        """What SQLite finds wrong with the file, nothing if it is sound; and which rows refer to rows that are gone."""
+        found = [str(text) for (text,) in self.db.execute("PRAGMA integrity_check") if text != "ok"]
+        query = 'SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2'
+        return found + [
+            f"rows of {table} that belong to no row of {parent}: {count}"
+            for table, parent, count in self.db.execute(query)
+        ]
+
+    def uses_wal(self) -> bool:
+        """Whether readers and a writer can use the database at the same time."""
+        return str(self.db.journal_mode) == "wal"
+
+    def board_names(self) -> Iterator[tuple[str, str]]:
+        """Game and number of every board, as they come and without sorting them first."""
+        yield from self.db.execute("SELECT game, board FROM boards ORDER BY game, boards.board")
+
+    def doubtful_rows(self) -> Iterator[tuple[str, str]]:
+        """Rows that cannot be: what they are, and which."""
+        for what, query in DOUBTS.items():
+            for (which,) in self.db.execute(query):
+                yield what, str(which)
+
+    def scores(self) -> Iterator[tuple[str, str, Score]]:
+        """What is stored of the rated games of every player, by game and userid."""
+        for game, userid, *score in self.db.execute("SELECT game, userid, rating, won, lost, tied FROM players"):
+            yield game, userid, Score._make(score)
+
+    def results(self, game: str, userid: str) -> Iterator[tuple[int, int, int, int]]:
+        """The rated games of a player, the oldest first: which one it was, its outcome, the rating before and after."""
+        query = "SELECT games, outcome, before, after FROM results WHERE game = ? AND userid = ? ORDER BY games"
+        yield from self.db.execute(query, [game, userid])
+
+    def players_without_row(self) -> list[tuple[str, str]]:
+        """Game and userid of everybody who has results and is no player."""
+        query = "SELECT game, userid FROM results EXCEPT SELECT game, userid FROM players"
+        return [(game, userid) for game, userid in self.db.execute(query)]
+
+    def oldest_due(self, now: datetime) -> datetime | None:
+        """Since when the mail that has waited longest could have been sent; None if none is due."""
+        query = "SELECT min(due) FROM outbox WHERE address IS NOT NULL AND due <= ?"
+        (moment,) = self.db.execute(query, [text(now)]).fetchone()
+        return datetime.fromisoformat(moment) if moment else None
+
+    def given_up(self) -> int:
+        """How many mails were given up."""
+        (count,) = self.db.execute("SELECT count(*) FROM outbox WHERE address IS NOT NULL AND due IS NULL").fetchone()
+        return int(count)
+
+    def latest(self) -> datetime | None:
+        """The latest time at which something was done."""
+        query = (
+            "SELECT max(moment) FROM (SELECT max(started) AS moment FROM boards "
+            "UNION ALL SELECT max(played) FROM turns UNION ALL SELECT max(handled) FROM handled "
+            "UNION ALL SELECT max(queued) FROM outbox)"
+        )
+        (moment,) = self.db.execute(query).fetchone()
+        return datetime.fromisoformat(moment) if moment else None
