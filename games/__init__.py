@@ -218,6 +218,12 @@ def load(name: str) -> Game[Any]:
     return cast("Game[Any]", _entry_points()[name].load())
 
 
+def package(name: str) -> str | None:
+    """The package that brings a game, if it is not one of ours."""
+    entry = None if _is_own(name) else _entry_points().get(name)
+    return entry.dist.name if entry and entry.dist else None
+
+
 def _is_own(name: str) -> bool:
     return _NAME.fullmatch(name) is not None and find_spec(f"{__name__}.{name}") is not None
 

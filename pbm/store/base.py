@@ -33,14 +33,19 @@ class Settled(Exception):
 class Base:
     """An open database."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the database of that path, and make or bring up to date what is in it. Raises Unusable."""
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Open the database of that path, and make or bring up to date what is in it. Raises Unusable.
+
+        If it is to be *read only*, it has to be there and up to date.
+        """
         self.path = path
+        self.is_read_only = read_only
         self._depth = 0
         try:
-            if not path.exists():  # the database holds addresses and hashes: nobody else may read it at any moment
+            if not (read_only or path.exists()):  # it holds addresses and hashes: nobody else may read it at any moment
                 os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-            connection = sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
+            name = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
+            connection = sqlite3.connect(name, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
             self.db = Database(connection, execute_plugins=False)  # to look for plugins takes longer than a move
             self._prepare()
         except (OSError, sqlite3.Error) as error:
@@ -71,6 +76,8 @@ class Base:
             raise Unusable(f"{self.path} was written by a newer version of pbm; install that one.")
         self.db.execute("PRAGMA foreign_keys = ON")
         self.db.execute("PRAGMA synchronous = FULL")  # some builds of SQLite do less, and lose the last commits
+        if version < SCHEMA and self.is_read_only:
+            raise Unusable(f"{self.path} was written by an older version of pbm; `pbm users` brings it up to date.")
         if version < SCHEMA:
             self.db.enable_wal()
             from pbm.store.schema import migrations

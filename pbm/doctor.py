@@ -1,0 +1,268 @@
+"""The command that finds out whether all is well: the database, every board in it, the settings, the mail."""
+
+import os
+import shutil
+import socket
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import click
+
+import games
+from pbm.admin import answer
+from pbm.replay import Unsound, differences, outcome, replayed
+from pbm.session import Refused
+from pbm.settings import address, database, transport
+from pbm.store import Store, Unusable
+from pbm.terminal import say
+from pbm.users import is_address
+
+LEAST_FREE = 100_000_000
+"""Bytes of the disk that should be free."""
+LARGEST_WAL = 100_000_000
+"""Bytes of the write-ahead log, which SQLite empties as long as nobody reads the same state for ever."""
+OLDEST_DUE = timedelta(days=1)
+"""How long a mail may be due."""
+CLOCK_ERROR = timedelta(minutes=5)
+START = 1600
+"""The rating before the first game."""
+BACKUP = "Go back to a backup from before: `pbm restore FILE`."
+REPORT = 500
+"""After how many boards progress is shown."""
+
+commands = click.Group("pbm")
+
+
+class Finding(NamedTuple):
+    """Something that is wrong."""
+
+    where: str
+    what: str
+    mend: str
+    """How to mend it."""
+
+
+@commands.command()
+def doctor() -> int:
+    """Find out whether all is well, and say what is wrong and how to mend it. The exit status is 1 if anything is.
+
+    It checks the database file, plays every board again, and adds up ratings; then it looks at the settings, the games
+    and the outbox. It changes nothing, and may run while the server does.
+    """
+    path = database()
+    if not path.exists():
+        raise Refused(f"There is no database {path}; PBM_DB names another one.")
+    as_json = click.get_current_context().obj
+    found: list[Finding] = []
+    count = 0
+    for finding in examine(path, datetime.now(UTC), _progress if sys.stderr.isatty() else silence):
+        count += 1
+        if as_json:
+            found.append(finding)
+        else:
+            say(f"{finding.where}: {finding.what}\n  {finding.mend}", {})
+    summary = f"All is well with {path}." if not count else f"Found {count} {'fault' if count == 1 else 'faults'}."
+    answer(summary, {"ok": not count, "findings": [finding._asdict() for finding in found]})
+    return 1 if count else 0
+
+
+def _progress(boards: int) -> None:
+    if boards % REPORT == 0:
+        sys.stderr.write(f"\r{boards} boards ...\r")
+        sys.stderr.flush()
+
+
+def silence(boards: int) -> None:
+    """Progress that nobody looks at."""
+
+
+def examine(path: Path, now: datetime, progress: Callable[[int], None]) -> Iterator[Finding]:
+    """All that is wrong with a database and with what surrounds it; *progress* is told of each board."""
+    yield from _file(path)
+    try:
+        with Store(path, read_only=True) as store, store.transaction(reading=True):
+            checks = _database(store), _boards(store, now, progress), _ratings(store), _rows(store), _mails(store, now)
+            yield from chain.from_iterable(map(_readable, checks))
+    except Unusable as why:
+        yield Finding("database", str(why), "If it is damaged, go back to a backup: `pbm restore FILE`.")
+    yield from _settings()
+    yield from _games()
+
+
+def _readable(check: Iterator[Finding]) -> Iterator[Finding]:
+    """What a check finds, also if it comes upon a time or a list that is none."""
+    try:
+        yield from check
+    except ValueError as why:
+        yield Finding("database", f"something in it cannot be read: {why}.", BACKUP)
+
+
+# The database
+
+
+def _file(path: Path) -> Iterator[Finding]:
+    """Who may read it, and whether there is room for it to grow."""
+    for one in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        if one.exists() and one.stat().st_mode & 0o077:
+            what = "others may read the addresses and the hashes of passwords in it."
+            yield Finding(str(one), what, f"chmod 600 {one}")
+    folder = path.absolute().parent
+    if folder.stat().st_mode & 0o1022 in {0o002, 0o020, 0o022}:
+        yield Finding(str(folder), "others may put files of theirs in place of the database.", f"chmod go-w {folder}")
+    free = shutil.disk_usage(folder).free
+    if free < max(LEAST_FREE, path.stat().st_size):
+        what = f"only {free / 1e6:.0f} MB of the disk are free."
+        yield Finding(str(folder), what, "Make room, or move the database to another disk.")
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size > LARGEST_WAL:
+        what = f"it has grown to {log.stat().st_size / 1e6:.0f} MB, because some process has been reading for long."
+        yield Finding(str(log), what, "End `pbm serve` and all else that uses the database, and start it again.")
+
+
+def _database(store: Store) -> Iterator[Finding]:
+    """Whether SQLite finds the file sound."""
+    for what in store.damage():
+        yield Finding("database", f"{what}.", BACKUP)
+    if not store.uses_wal():
+        mend = "`pbm backup FILE` and `pbm restore FILE`, while nothing else runs, mend it."
+        yield Finding("database", "it is not in WAL mode, so that whoever reads holds up who writes.", mend)
+    if sqlite3.sqlite_version_info < (3, 38):
+        what = f"Python comes with SQLite {sqlite3.sqlite_version}, and 3.38 is needed."
+        yield Finding("SQLite", what, "Use a newer Python.")
+
+
+def _boards(store: Store, now: datetime, progress: Callable[[int], None]) -> Iterator[Finding]:
+    """Whether every board is what its turns lead to."""
+    missing: dict[str, int] = {}
+    for number, (game, board) in enumerate(store.board_names(), 1):
+        progress(number)
+        if not games.exists(game):
+            missing[game] = missing.get(game, 0) + 1
+            continue
+        for what, mend in _board(store, game, board, now):
+            yield Finding(f"{game} {board}", what, mend)
+    for game, count in missing.items():
+        yield Finding(game, f"there is no such game, but {count} boards of it.", "Install the package that brings it.")
+
+
+def _board(store: Store, game: str, board: str, now: datetime) -> Iterator[tuple[str, str]]:
+    """What is wrong with a board, and how to mend it."""
+    try:
+        row = store.board(game, board)
+        turns = store.turns(game, board)
+        again = row and replayed(row, turns)
+    except (Unsound, ValueError, TypeError, LookupError) as why:
+        yield str(why), BACKUP
+        return
+    if row is None or again is None:
+        yield "it can be listed, but not be read.", "Build its index anew: `sqlite3 pbm.db REINDEX`."
+        return
+    for what in differences(row, outcome(row, again, len(turns))):
+        yield what, f"`pbm boards mend {game} {board}` sets the row right by the moves."
+    if again.is_over and row.drawn:
+        yield "a draw was agreed on, but the game had ended.", BACKUP
+    if not again.is_over and not row.drawn and games.needs_dice(again.state) and not row.secret:
+        yield "it has no secret, so that its dice could be foreseen.", BACKUP
+    if row.ended and turns and row.ended < turns[-1].played:
+        yield "it ended before its last move.", BACKUP
+    if any(moment and moment > now + CLOCK_ERROR for moment in (row.started, row.ended, row.changed)):
+        yield "it has a time that is still to come.", "Set the clock of this machine right (`timedatectl`)."
+
+
+def _ratings(store: Store) -> Iterator[Finding]:
+    """Whether what is counted of each player is what his results add up to."""
+    for game, userid in store.players_without_row():
+        yield Finding(f"{game}, {userid}", "there are results, but no rating.", BACKUP)
+    for game, userid, score in store.scores():
+        rating, counts = None, {1: 0, -1: 0, 0: 0}
+        for number, (games_, result, before, after) in enumerate(store.results(game, userid), 1):
+            if games_ != number or before != (START if rating is None else rating):
+                what = f"rated game {games_} begins with {before}, but {number - 1} games led to {rating or START}."
+                yield Finding(f"{game}, {userid}", what, BACKUP)
+            if result in counts:
+                counts[result] += 1
+            rating = after
+        if tuple(score) != (rating, *counts.values()):
+            stored, right = _score(*score), _score(rating, *counts.values())
+            yield Finding(f"{game}, {userid}", f"the rating is stored as {stored}; the results say {right}.", BACKUP)
+
+
+def _score(rating: int | None, won: int, lost: int, tied: int) -> str:
+    return f"{rating} (won {won}, lost {lost}, tied {tied})"
+
+
+def _rows(store: Store) -> Iterator[Finding]:
+    """Rows that belong nowhere."""
+    for what, which in store.doubtful_rows():
+        yield Finding(which, f"there is {what}.", BACKUP)
+
+
+def _mails(store: Store, now: datetime) -> Iterator[Finding]:
+    """Whether mail goes out, and whether the clock can be trusted."""
+    due = store.oldest_due(now)
+    if due and due < now - OLDEST_DUE:
+        what = f"a mail has been due since {due:%Y-%m-%d %H:%M} UTC; is anything sending?"
+        yield Finding("outbox", what, "Let `pbm serve` run, or `pbm outbox flush` from cron.")
+    if given_up := store.given_up():
+        mend = "`pbm outbox list` tells why; then `pbm outbox retry ID` or `pbm outbox drop ID`."
+        yield Finding("outbox", f"mails that were given up: {given_up}.", mend)
+    latest = store.latest()
+    if latest and latest > now + CLOCK_ERROR:
+        what = f"something was done at {latest:%Y-%m-%d %H:%M} UTC, but it is {now:%Y-%m-%d %H:%M} UTC."
+        yield Finding("clock", what, "Set the clock of this machine right (`timedatectl`).")
+
+
+# What surrounds it
+
+
+def _settings() -> Iterator[Finding]:
+    """Whether the environment variables mean something."""
+    if not is_address(address()):
+        yield Finding("PBM_ADDRESS", f"{address()!r} is no mail address.", "Set it to the address of the server.")
+    setting = os.environ.get("PBM_TRANSPORT")
+    if not setting:
+        return
+    if "PBM_ADDRESS" not in os.environ:
+        what = f"it is not set, so that answers would go to {address()}."
+        yield Finding("PBM_ADDRESS", what, "Set it to the address of the server.")
+    try:
+        transport()
+        problem = _unreachable(setting)
+    except (ValueError, OSError) as why:
+        problem = str(why)
+    if problem:
+        yield Finding("PBM_TRANSPORT", problem, "Set it right, or make what it names work.")
+
+
+def _unreachable(setting: str) -> str:
+    """Why mail cannot leave that way; empty if it can."""
+    kind, _, rest = setting.partition(":")
+    if kind == "maildir":
+        return "" if os.access(rest, os.W_OK | os.X_OK) else f"there is no folder {rest} that can be written to."
+    if kind == "sendmail":
+        return "" if os.access(rest, os.X_OK) else f"there is no program {rest}."
+    url = urlsplit(setting)
+    try:
+        socket.create_connection((url.hostname or "", url.port or (465 if kind == "smtps" else 25)), timeout=10).close()
+    except OSError as why:
+        return f"{url.hostname} does not answer: {why.strerror or why}."
+    return ""
+
+
+def _games() -> Iterator[Finding]:
+    """Whether every game can be loaded."""
+    for name in games.names():
+        try:
+            game = games.load(name)
+            game.new(**games.read_options(game, []))
+        except Exception as why:
+            package = games.package(name)
+            whose = f"the package {package}, which brings it, has a fault" if package else "it cannot be loaded"
+            mend = f"Mend or remove the package {package}." if package else "Install pbm anew."
+            yield Finding(name, f"{whose} ({type(why).__name__}: {why}).", mend)
