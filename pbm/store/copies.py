@@ -1,0 +1,110 @@
+"""Copies of a whole database, and the putting of one in the place of another."""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from pbm.store.base import APPLICATION_ID, SCHEMA, Unusable
+
+IN_USE = "is in use; end `pbm serve` and whatever else uses it, and try again"
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a database, as it is at one moment, to a new file that only its owner can read, and check the copy.
+
+    The copy is that one file and needs none beside it. Raises Unusable if there is no copy that can be trusted, and
+    OSError if the file cannot be made.
+    """
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        with closing(_open(source)) as original, closing(sqlite3.connect(target, isolation_level=None)) as made:
+            original.backup(made)
+            made.execute("PRAGMA journal_mode = DELETE")
+            (verdict,) = made.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.Error as error:
+        raise Unusable(f"{source} cannot be copied: {error}.") from error
+    if verdict != "ok":
+        raise Unusable(f"{source} is damaged: {verdict}.")
+    sync(target)
+
+
+def check(path: Path) -> None:
+    """Raises Unusable unless a file is a database of ours, of this version or an older one."""
+    try:
+        with closing(_open(path)) as db:
+            query = "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
+            application, version = db.execute(query).fetchone()
+    except sqlite3.Error as error:
+        raise Unusable(f"{path} cannot be read: {error}.") from error
+    if application != APPLICATION_ID or version < 1:
+        raise Unusable(f"{path} is no database of pbm.")
+    if version > SCHEMA:
+        raise Unusable(f"{path} was written by a newer version of pbm; install that one.")
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep everybody else out of a database, all of which is in that one file meanwhile.
+
+    Whoever has been waiting and finds another file in its place afterwards gets an error and writes nothing. Raises
+    Unusable if somebody uses the database. A file that is damaged beyond use keeps nobody out.
+    """
+    with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as db:
+        is_sound = _take(path, db)
+        try:
+            yield
+        except BaseException:
+            if is_sound:
+                db.execute("ROLLBACK")
+                db.execute("PRAGMA locking_mode = NORMAL")
+                db.execute("PRAGMA journal_mode = WAL")
+            raise
+
+
+def _take(path: Path, db: sqlite3.Connection) -> bool:
+    """Lock a database; False if it is too damaged for that."""
+    try:
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        db.execute("PRAGMA journal_mode = DELETE")  # refused while another connection is open
+        db.execute("BEGIN EXCLUSIVE")
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            raise Unusable(f"The database {path} {IN_USE}.") from error
+        if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+            return False
+        raise Unusable(f"The database {path} cannot be used: {error}.") from error
+    return True
+
+
+def replace(path: Path, new: Path, old: Path) -> None:
+    """Put a *new* database in the place of one that is kept as *old*, so that there is one at every moment."""
+    if path.exists():
+        os.link(path, old)
+        log = path.with_name(f"{path.name}-wal")
+        if log.exists():  # only if the database is damaged, and then the log has what can be saved
+            log.rename(old.with_name(f"{old.name}-wal"))
+        path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+    new.rename(path)
+    sync(path.parent)
+
+
+def use_wal(path: Path) -> None:
+    """Let readers and a writer use a database at the same time, as all of ours do."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+
+
+def sync(path: Path) -> None:
+    """Make sure that a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """Open a database that is not to be changed."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
