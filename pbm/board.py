@@ -58,6 +58,8 @@ class Board:
         """The position at the start and after each turn; a resignation changes none."""
         self._add_state(self.rules.new(**self.options))
         for turn in turns:
+            if turn.dice and games.needs_dice(self.state) and turn.dice != self.state.dice:
+                self.set_dice(turn.dice)  # of a board from elsewhere, whose secret is not known
             self._follow(turn)
 
     @classmethod

@@ -46,6 +46,8 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
     if not board.is_over:
         raise Refused("The game is not over; until then nobody is told the secret of its dice.")
     secret = board.row.secret
+    if not secret:
+        raise Refused("The game was played elsewhere under another number; its dice cannot be checked here.")
     throws = [(turn.dice, dice.throw(secret, board.name, n, len(turn.dice))) for n, turn in enumerate(board.turns)]
     wrong = [str(n) for n, (stored, derived) in enumerate(throws, 1) if stored != derived]
     if wrong:

@@ -1,0 +1,250 @@
+"""Games as documents that any program can read, and that a server can take in again (docs/records.md)."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import games
+from pbm import dice, words
+from pbm.board import Board
+from pbm.replay import Unsound, outcome, replayed
+from pbm.store import BoardRow, ResultRow, TurnRow
+from pbm.users import is_userid
+
+FORMAT = "pbm-game-record"
+VERSION = 1
+NAME = re.compile("[1-9][0-9]{0,8}|[a-z]{1,12}[0-9]{1,6}", re.ASCII)
+"""What a board is called; what begins with letters is a board of a tournament."""
+MOST_DAYS = 3650
+MOST_SECONDS = 1e10
+"""More than anybody can have thought."""
+
+
+class Record(NamedTuple):
+    """A game with all its turns."""
+
+    row: BoardRow
+    turns: list[TurnRow]
+
+
+def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
+    """A game as a document, with all that anybody may know of it; the *results* are those of its rating."""
+    row, turns = record
+    has_dice = row.secret and games.needs_dice(Board(row, [], {}).state)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "game": row.game,
+        "board": row.board,
+        "options": row.options.split(),
+        "players": [row.first_player, row.second_player],
+        "started": row.started.isoformat(),
+        "ended": row.ended.isoformat() if row.ended else None,
+        "result": {"winner": row.winner, "drawn": row.drawn} if row.ended else None,
+        "rated": bool(results),
+        "clocks": {
+            "nag_days": row.nag_days,
+            "forfeit_days": row.forfeit_days,
+            "total_days": row.total_days,
+            "used_seconds": [row.first_used, row.second_used],
+        },
+        "dice": _dice(row) if has_dice else None,
+        "comment": {"writer": row.commenter, "text": row.comment} if row.comment else None,
+        "turns": [
+            {
+                "player": turn.userid,
+                "text": turn.text,
+                "dice": list(turn.dice),
+                "automatic": turn.automatic,
+                "time": turn.played.isoformat(),
+            }
+            for turn in turns
+        ],
+    }
+
+
+def _dice(row: BoardRow) -> dict[str, str | None]:
+    """Where the dice come from; while the game goes on, only the promise that was made to the players."""
+    return {"sha256": dice.commitment(row.secret), "secret": row.secret.hex() if row.ended else None}
+
+
+def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
+    """The game that a document tells, found right by the rules; players may have other *names* here. Raises Unsound."""
+    fields = Fields(document)
+    if fields.found.get("format") != FORMAT:
+        raise Unsound(f"this is no record of a game; its format would be {FORMAT!r}.")
+    if fields.found.get("version") != VERSION:
+        raise Unsound(f"this server reads version {VERSION} of the format only.")
+
+    def name_here(name: str) -> str:
+        if not is_userid(name):
+            raise Unsound(f"{games.quoted(name)} is no userid.")
+        return names.get(name.lower(), name.lower())
+
+    players = fields.texts("players", 2)
+    clocks, result, comment = fields.part("clocks"), fields.part_or_none("result"), fields.part_or_none("comment")
+    used = clocks.numbers("used_seconds", 2)
+    turns = [
+        TurnRow(
+            userid=name_here(turn.text("player")),
+            text=turn.text("text"),
+            dice=tuple(map(int, turn.numbers("dice"))),
+            automatic=turn.flag("automatic"),
+            played=turn.time("time", now),
+        )
+        for turn in fields.parts("turns")
+    ]
+    started = fields.time("started", now)
+    winner = result.text_or_none("winner") if result else None
+    writer = comment.text_or_none("writer") if comment else None
+    row = BoardRow(
+        game=fields.text("game"),
+        board=fields.text("board"),
+        options=_options(fields),
+        first_player=name_here(players[0]),
+        second_player=name_here(players[1]),
+        secret=_secret(fields),
+        started=started,
+        ended=fields.time("ended", now) if result else None,
+        winner=name_here(winner) if winner else None,
+        commenter=name_here(writer) if writer else None,
+        comment=words.written(comment.text("text")) if comment else None,
+        nag_days=clocks.days_or_none("nag_days"),
+        forfeit_days=clocks.days_or_none("forfeit_days"),
+        total_days=clocks.days_or_none("total_days"),
+        changed=turns[-1].played if turns else started,
+        first_used=used[0],
+        second_used=used[1],
+        drawn=result.flag("drawn") if result else False,
+    )
+    if not games.exists(row.game):
+        raise Unsound(f"there is no game {games.quoted(row.game)} here.")
+    if not NAME.fullmatch(row.board):
+        raise Unsound(f"{games.quoted(row.board)} is no number of a board.")
+    return Record(_checked(row, turns), turns)
+
+
+def _options(fields: "Fields") -> str:
+    found = fields.texts("options")
+    if any(not word.startswith("-") or word.split() != [word] for word in found):
+        raise Unsound("options: each is one word that begins with a hyphen.")
+    return " ".join(found)
+
+
+def _secret(fields: "Fields") -> bytes:
+    """What the dice of a game come from; nothing if that is not told."""
+    part = fields.part_or_none("dice")
+    told = part.text_or_none("secret") if part else None
+    if part is None or told is None:
+        return b""
+    if not re.fullmatch(f"[0-9a-f]{{{2 * dice.SECRET_BYTES}}}", told, re.ASCII):
+        raise Unsound(f"dice, secret: this takes {2 * dice.SECRET_BYTES} hexadecimal digits.")
+    secret = bytes.fromhex(told)
+    if part.text("sha256") != dice.commitment(secret):
+        raise Unsound("dice: the secret has another SHA-256.")
+    return secret
+
+
+def _checked(row: BoardRow, turns: list[TurnRow]) -> BoardRow:
+    """The row as its turns make it. Raises Unsound if they do not lead to the result that it tells."""
+    board = replayed(row, turns)
+    right = outcome(row, board, len(turns))
+    if row.drawn and board.is_over:
+        raise Unsound("the result is a draw that was agreed on, but the game had ended.")
+    if (row.ended is None) != (right.ended is None):
+        raise Unsound(f"these turns {'do not end' if row.ended else 'end'} the game, and the result says otherwise.")
+    if row.winner != right.winner:
+        told, found = row.winner or "nobody", right.winner or "nobody"
+        raise Unsound(f"the result is that {told} has won, but these turns make it {found}.")
+    if row.ended and row.ended < (turns[-1].played if turns else row.started):
+        raise Unsound("the game ended before its last turn.")
+    if not row.ended and games.needs_dice(board.states[0]):
+        raise Unsound("the game is not over, and the secret of its dice stays where it is played.")
+    return right
+
+
+class Fields:
+    """The fields of an object of a document, each of them doubted: what does not fit raises Unsound."""
+
+    def __init__(self, found: object, where: str = "") -> None:
+        """Read what was *found*, which is the field *where* of the document."""
+        if not isinstance(found, dict):
+            raise Unsound(f"{where.removesuffix(', ') or 'a record'}: this takes an object.")
+        self.found: dict[str, Any] = found
+        self.where = where
+
+    def _wrong(self, name: str, kind: str) -> Unsound:
+        is_there = "" if name in self.found else ", and is missing"
+        return Unsound(f"{self.where}{name}: this takes {kind}{is_there}.")
+
+    def text(self, name: str) -> str:
+        """A text."""
+        value = self.found.get(name)
+        if not isinstance(value, str):
+            raise self._wrong(name, "a text")
+        return value
+
+    def text_or_none(self, name: str) -> str | None:
+        """A text, or null."""
+        return None if self.found.get(name) is None else self.text(name)
+
+    def flag(self, name: str) -> bool:
+        """Either true or false."""
+        value = self.found.get(name)
+        if not isinstance(value, bool):
+            raise self._wrong(name, "true or false")
+        return value
+
+    def days_or_none(self, name: str) -> int | None:
+        """A number of days, or null."""
+        value = self.found.get(name)
+        if value is not None and not (type(value) is int and 1 <= value <= MOST_DAYS):
+            raise self._wrong(name, f"a whole number from 1 to {MOST_DAYS}, or null")
+        return value
+
+    def time(self, name: str, now: datetime) -> datetime:
+        """A time of the past, with its zone."""
+        try:
+            value = datetime.fromisoformat(self.text(name))
+            if value.tzinfo is None:
+                raise self._wrong(name, "a time with its zone, such as 2026-11-20T12:00:00+00:00")
+            moment = value.astimezone(UTC)
+        except (ValueError, OverflowError) as why:
+            raise self._wrong(name, "a time such as 2026-11-20T12:00:00+00:00") from why
+        if moment > now:
+            raise Unsound(f"{self.where}{name}: that time is still to come.")
+        return moment
+
+    def _list(self, name: str, kind: str, count: int | None) -> list[Any]:
+        value = self.found.get(name)
+        if not isinstance(value, list) or count not in {None, len(value)}:
+            raise self._wrong(name, f"a list of {kind}" if count is None else f"a list of {count} {kind}")
+        return value
+
+    def texts(self, name: str, count: int | None = None) -> list[str]:
+        """A list of texts, of so many if their *count* is given."""
+        value = self._list(name, "texts", count)
+        if not all(isinstance(one, str) for one in value):
+            raise self._wrong(name, "a list of texts")
+        return value
+
+    def numbers(self, name: str, count: int | None = None) -> list[float]:
+        """A list of numbers that are not negative, of so many if their *count* is given."""
+        value = self._list(name, "numbers", count)
+        if not all(type(one) in {int, float} and 0 <= one <= MOST_SECONDS for one in value):
+            raise self._wrong(name, "a list of numbers, none of them negative")
+        return [float(one) for one in value]
+
+    def part(self, name: str) -> "Fields":
+        """An object."""
+        return Fields(self.found.get(name), f"{self.where}{name}, ")
+
+    def part_or_none(self, name: str) -> "Fields | None":
+        """An object, or null."""
+        return None if self.found.get(name) is None else self.part(name)
+
+    def parts(self, name: str) -> "list[Fields]":
+        """A list of objects."""
+        found = self._list(name, "objects", None)
+        return [Fields(one, f"{self.where}{name} {number}, ") for number, one in enumerate(found, 1)]

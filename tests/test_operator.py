@@ -1,0 +1,1140 @@
+"""What the operator can do: users, addresses, boards, the outbox, the doctor, backups, and records of games."""
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlite_utils import Database
+
+import games
+from games import SKIP
+from pbm import admin, doctor, exchange, keeping, look, records
+from pbm.board import RESIGN, Board
+from pbm.passwords import Passwords
+from pbm.replay import Unsound, outcome, replayed
+from pbm.session import Refused, Server, Session
+from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
+from pbm.store.schema import first_tables
+
+from conftest import ADDRESS, PASSWORDS
+from test_plugin import MODULE
+
+SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "record-schema.json").read_text())
+
+
+class Answer(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+    @property
+    def data(self):
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def operate(pair, monkeypatch, capsys):
+    """Runs an operator's command in the club of alice, bob and carol, whose database it finds by PBM_DB."""
+    for name in [name for name in os.environ if name.startswith("PBM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PBM_DB", str(pair.store.path))
+    for module in (admin, keeping):
+        monkeypatch.setattr(module, "open_server", lambda: pair.server)
+
+    def run(*words, as_json=False):
+        status = admin.main(words[0], words[1:], as_json=as_json)
+        return Answer(status, *capsys.readouterr())
+
+    return run
+
+
+def change(club, query, *values):
+    """Change the database behind the server's back."""
+    with closing(sqlite3.connect(club.store.path)) as db:
+        assert db.execute(query, values).rowcount
+        db.commit()
+
+
+def say(monkeypatch, text):
+    """What standard input holds."""
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+
+
+# Users
+
+
+def test_users_are_listed_with_their_addresses_and_active_boards(operate):
+    lines = operate("users").out.splitlines()
+    assert lines[0].split() == ["Userid", "Since", "Boards", "State", "Addresses"]
+    assert lines[1].split() == ["alice", "2026-11-20", "1", "alice@players.example"]
+    assert lines[3].split() == ["carol", "2026-11-20", "carol@players.example"]
+
+
+def test_a_list_of_users_has_pages(operate):
+    first = operate("users", "--limit", "2").out
+    assert "bob" in first
+    assert "carol" not in first
+    assert first.splitlines()[-1] == "There are more users; --after=bob goes on."
+    assert [user["userid"] for user in operate("users", "--after=bob", as_json=True).data["users"]] == ["carol"]
+
+
+def test_a_user_who_is_named_is_told_of_in_full(operate, pair):
+    pair.store.save_player("spiro", pair.store.player("spiro", "alice")._replace(rating=1824, won=1))
+    pair.store.db.execute("INSERT INTO vacations VALUES ('alice', '2026-11-19', '2026-11-22')")
+    told = operate("users", "ALICE").out
+    assert "rating     spiro 1824 (won 1, lost 0, tied 0)" in told
+    assert "vacation   2026-11-19 to 2026-11-22 (now)" in told
+    assert "boards     spiro 1" in told
+
+
+def test_a_user_who_has_signed_off_is_listed_as_such(operate, pair):
+    pair.store.sign_off("carol", pair.time)
+    assert re.search(r"^carol +2026-11-20 +signed off$", operate("users").out, re.MULTILINE)
+
+
+def test_json_tells_of_users(operate):
+    (user,) = operate("users", "bob", as_json=True).data["users"]
+    assert user.pop("addresses")[0]["state"] == "confirmed"
+    since = "2026-11-20T12:00:00+00:00"
+    expected = {"userid": "bob", "since": since, "signed_off": None, "boards": {"spiro": 1}, "vacations": []}
+    assert user == {**expected, "ratings": []}
+
+
+def test_a_user_without_mail_gets_a_new_password(operate, pair, monkeypatch):
+    say(monkeypatch, "better-secret\n")
+    assert operate("users", "password", "bob").out == "bob has a new password.\n"
+    with pytest.raises(Refused, match="wrong"):
+        pair.move("bob", "resign")
+    pair.say("spiro resign 101 bob better-secret")
+
+
+def test_a_new_password_may_come_from_the_environment(operate, pair, monkeypatch):
+    monkeypatch.setenv("PBM_PASSWORD", "better-secret")
+    assert operate("users", "password", "bob").status == 0
+    pair.say("spiro resign 101 bob better-secret")
+
+
+def test_a_new_password_has_to_be_a_good_one(operate, monkeypatch):
+    monkeypatch.setenv("PBM_PASSWORD", "short")
+    assert operate("users", "password", "bob") == (1, "", "A password has 6 to 256 characters.\n")
+
+
+# Addresses
+
+
+def states(club, name):
+    return {one.address: keeping.state_of_address(one) for one in club.store.known_addresses([name])}
+
+
+def test_addresses_are_listed_with_their_states(operate, pair):
+    change(
+        pair,
+        "UPDATE addresses SET suspended = created FROM users WHERE users.userid = 'bob' AND addresses.userid = 'bob'",
+    )
+    pair.say("signup dave dave-secret", sender="dave@players.example")
+    lines = operate("addresses").out.splitlines()
+    assert lines[1].split() == ["alice", "alice@players.example", "confirmed"]
+    assert lines[2].endswith("suspended since 2026-11-20 12:00 UTC")
+    assert lines[4].split() == ["dave", "dave@players.example", "unconfirmed"]
+    assert len(operate("addresses", "bob", as_json=True).data["addresses"]) == 1
+
+
+def test_what_waited_for_an_address_goes_to_one_that_is_added(operate, pair):
+    pair.say("signup dave dave-secret", sender="dave@players.example")
+    pair.say("spiro challenge alice dave")
+    assert pair.mails("dave")[0].address is None
+    operate("addresses", "add", "dave", "dave@home.example")
+    assert pair.mails("dave")[0].address == "dave@home.example"
+
+
+def test_an_address_that_is_added_leaves_the_others(operate, pair):
+    assert operate("addresses", "add", "bob", "bob@home.example").status == 0
+    assert states(pair, "bob") == {"bob@players.example": "confirmed", "bob@home.example": "confirmed"}
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("bob@players.example", "has the address bob@players.example already"),
+        ("BOB@players.example", "already"),
+        (ADDRESS, "cannot be a player's mail address"),
+        ("pbm+x@pbm.example", "cannot be"),
+        ("bob at home", "cannot be"),
+    ],
+)
+def test_an_address_that_cannot_be_added(operate, address, reason):
+    answer = operate("addresses", "add", "bob", address)
+    assert answer.status == 1
+    assert reason in answer.err
+
+
+def test_a_sixth_address_is_refused(operate):
+    answers = [operate("addresses", "add", "bob", f"bob@{n}.example") for n in range(5)]
+    assert [answer.status for answer in answers] == [0, 0, 0, 0, 1]
+
+
+def test_an_address_is_dropped_with_the_mails_to_it(operate, pair):
+    assert len(pair.mails("bob")) == 1
+    told = operate("addresses", "drop", "bob", "Bob@players.example").out
+    assert told.startswith("bob@players.example is no address of bob any more. Mails dropped: 1. bob has no address")
+    assert pair.mails("bob") == []
+    assert len(pair.mails("alice")) == 1
+
+
+def test_a_confirmed_address_replaces_older_ones_as_if_its_user_had_answered(operate, pair):
+    pair.say("change address bob bob-secret bob@new.example", sender="bob@players.example")
+    assert states(pair, "bob") == {"bob@players.example": "confirmed", "bob@new.example": "unconfirmed"}
+    operate("addresses", "confirm", "bob", "bob@new.example")
+    assert states(pair, "bob") == {"bob@new.example": "confirmed"}
+
+
+def test_an_address_is_confirmed_once(operate):
+    assert "is confirmed already" in operate("addresses", "confirm", "bob", "bob@players.example").err
+
+
+def test_what_waited_goes_out_when_an_address_is_resumed(operate, pair):
+    change(pair, "UPDATE addresses SET suspended = confirmed, bounces = 5 WHERE userid = 'bob'")
+    change(pair, "UPDATE outbox SET address = NULL WHERE userid = 'bob'")
+    assert operate("outbox", "list", as_json=True).data["mails"][1]["state"] == "suspended"
+    assert operate("addresses", "resume", "BOB@players.example").status == 0
+    assert states(pair, "bob") == {"bob@players.example": "confirmed"}
+    assert operate("outbox", "list", as_json=True).data["mails"][1]["state"] == "due"
+
+
+def test_an_address_that_is_not_suspended_cannot_be_resumed(operate):
+    assert operate("addresses", "resume", "bob@players.example").err == "bob@players.example is not suspended.\n"
+
+
+# Boards
+
+
+def test_active_boards_are_listed_with_their_options_and_ages(operate, pair):
+    pair.pass_time(days=3)
+    change(pair, "UPDATE boards SET nag_days = 2")
+    lines = operate("boards").out.splitlines()
+    assert lines[0].split() == ["Game", "Board", "Moves", "Players", "Status", "Started", "Days", "Options"]
+    options = ["-small", "-pieces=2", "--nagtime=2"]
+    assert lines[1].split() == [
+        "spiro",
+        "101",
+        "0",
+        "alice",
+        "bob",
+        "alice",
+        "to",
+        "start",
+        "2026-11-20",
+        "3",
+        *options,
+    ]
+
+
+@pytest.fixture
+def several(pair):
+    """bob to move on Spiro 102 after a move, Symple 101 over, alice on both; carol against bob on Symple 102."""
+    pair.say("spiro challenge -small -pieces=2 alice bob")
+    pair.move("alice", next(find(pair, "spiro", "102").state.moves()), "102")
+    for players in ("alice carol", "carol bob"):
+        pair.say(f"symple challenge -size=5 {players}")
+    pair.say("symple move 101 alice alice-secret c3")
+    pair.say("symple move 101 carol carol-secret a1")
+    pair.say("symple resign 101 alice alice-secret")
+    return pair
+
+
+def find(club, game, number):
+    return Board.load(club.store, game, number)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ([], ["spiro 101", "spiro 102", "symple 102"]),
+        (["--all"], ["spiro 101", "spiro 102", "symple 101", "symple 102"]),
+        (["symple"], ["symple 102"]),
+        (["symple", "inactive"], ["symple 101"]),
+        (["carol"], ["symple 102"]),
+        (["spiro", "alice"], ["spiro 101", "spiro 102"]),
+        (["next", "alice"], ["spiro 101"]),
+        (["next", "bob", "carol"], ["spiro 102", "symple 102"]),
+        (["tournament"], []),
+        (["spiro", "standard", "--limit=1"], ["spiro 101"]),
+    ],
+)
+def test_boards_are_chosen(operate, several, words, found):
+    listed = operate("boards", *words, as_json=True).data["boards"]
+    assert [f"{one['game']} {one['board']}" for one in listed] == found
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["next"], "`next` needs a userid"),
+        (["active", "inactive"], "exclude each other"),
+        (["chess"], "There is no user 'chess'"),
+    ],
+)
+def test_boards_that_cannot_be_chosen(operate, words, reason):
+    answer = operate("boards", *words)
+    assert answer.status == 1
+    assert reason in answer.err
+
+
+def test_a_board_is_removed_and_its_players_are_told(operate, pair):
+    assert operate("boards", "remove", "spiro", "101", "--yes").out == "Spiro board 101 is removed.\n"
+    assert find(pair, "spiro", "101") is None
+    assert "removed by the operator" in pair.mails("alice")[-1].text
+    assert pair.mails("bob")[-1].thread == pair.mails("bob")[0].message_id
+    pair.say("spiro challenge alice bob")
+    assert find(pair, "spiro", "102")
+
+
+def test_a_board_is_not_removed_unasked(operate, pair):
+    answer = operate("boards", "remove", "spiro", "101")
+    assert answer.status == 1
+    assert "--yes" in answer.err
+    assert find(pair, "spiro", "101")
+
+
+def test_a_board_that_counts_in_ratings_stays(operate, pair):
+    pair.store.add_result(ResultRow("spiro", "101", "alice", 1, 1600, 1824, 1, pair.time))
+    assert "counts in the ratings" in operate("boards", "remove", "spiro", "101", "--yes").err
+    assert find(pair, "spiro", "101")
+
+
+def test_the_row_of_a_board_is_mended_by_its_moves(operate, several):
+    change(
+        several, "UPDATE boards SET turn = 'alice', moves = 7, winner = 'bob' WHERE game = 'spiro' AND board = '102'"
+    )
+    assert "it is bob" in operate("boards", "mend", "spiro", "102").out
+    row = several.store.board("spiro", "102")
+    assert (row.turn, row.moves, row.winner) == ("bob", 1, None)
+    assert operate("boards", "mend", "spiro", "102").out == "There was nothing to mend.\n"
+
+
+def test_a_board_with_an_illegal_turn_cannot_be_mended(operate, several):
+    change(several, "UPDATE turns SET text = 'c9' WHERE game = 'symple' AND number = 1")
+    assert "symple 101 cannot be mended: turn 1" in operate("boards", "mend", "symple", "101").err
+
+
+# The outbox
+
+
+def test_the_outbox_tells_when_a_mail_is_tried_next(operate, pair):
+    first, second = pair.mails()
+    with pair.store.transaction():
+        pair.store.postpone_mail(first, pair.time + timedelta(minutes=5), "451 later")
+        pair.store.postpone_mail(second, None, "550 no")
+    pair.say("signup dave dave-secret", sender="dave@players.example")
+    pair.say("spiro challenge carol dave")
+    lines = operate("outbox", "list").out.splitlines()
+    assert lines[1].endswith("2026-11-20 12:00 UTC  1      2026-11-20 12:05 UTC          451 later")
+    assert lines[2].endswith("never (given up)              550 no")
+    assert re.search(r"carol@players.example .* 0 +now$", lines[4])
+    assert re.search(r"dave .* 0 +when an address is confirmed$", lines[5])
+    kinds = [mail["state"] for mail in operate("outbox", "list", as_json=True).data["mails"]]
+    assert kinds == ["retry", "given up", "due", "due", "unconfirmed"]
+
+
+def test_a_mail_is_shown(operate, pair):
+    shown = operate("outbox", "show", "2").out
+    assert "To:       bob@players.example (bob)" in shown
+    assert "alice, please start" in shown
+    assert operate("outbox", "show", "2", as_json=True).data["text"] == pair.mails("bob")[0].text
+
+
+def test_mails_that_were_given_up_become_due(operate, pair):
+    with pair.store.transaction():
+        for mail in pair.mails():
+            pair.store.postpone_mail(mail, None, "550 no")
+    assert operate("outbox", "retry", "2").out == "1 due now.\n"
+    assert [mail.due for mail in pair.mails()] == [None, pair.time]
+    assert operate("outbox", "retry", "--all").out == "2 due now.\n"
+
+
+def test_a_mail_without_an_address_cannot_be_retried(operate, pair):
+    pair.say("signup dave dave-secret", sender="dave@players.example")
+    pair.say("spiro challenge carol dave")
+    answer = operate("outbox", "retry", "1", "5")
+    assert answer.err == "Mail 5 has nowhere to go; `pbm addresses dave` tells why.\n"
+
+
+def test_mails_are_dropped_all_or_none(operate, pair):
+    assert operate("outbox", "drop", "1", "7").err == "There is no mail 7 in the outbox.\n"
+    assert len(pair.mails()) == 2
+    assert operate("outbox", "drop", "1", "2").out == "2 dropped.\n"
+    assert pair.mails() == []
+
+
+def test_what_is_to_be_retried_has_to_be_said(operate):
+    assert operate("outbox", "retry").status == 2
+
+
+# The doctor
+
+
+@pytest.fixture
+def findings(several, monkeypatch):
+    """All that the doctor finds now."""
+    for name in [name for name in os.environ if name.startswith("PBM_")]:
+        monkeypatch.delenv(name)
+
+    def examine():
+        return list(doctor.examine(several.store.path, several.time, doctor.silence))
+
+    return examine
+
+
+def test_the_doctor_finds_nothing_in_a_sound_database(findings):
+    assert findings() == []
+
+
+def rated(club):
+    """What the game on Symple 101 would have done to ratings."""
+    for name, result, after in (("carol", 1, 1824), ("alice", -1, 1424)):
+        club.store.add_result(ResultRow("symple", "101", name, result, 1600, after, 1, club.time))
+        player = club.store.player("symple", name)
+        club.store.save_player("symple", player._replace(rating=after, won=result > 0, lost=result < 0))
+
+
+def test_the_doctor_finds_nothing_wrong_with_ratings_that_add_up(several, findings):
+    rated(several)
+    assert findings() == []
+
+
+BREAKAGES = [  # what is changed, where it is found, what is said of it
+    (
+        "UPDATE turns SET text = 'c3' WHERE SYMPLE_101 AND number = 2",
+        "symple 101",
+        "turn 2, 'c3': There is a white stone",
+    ),
+    ("UPDATE turns SET text = 'A1' WHERE SYMPLE_101 AND number = 2", "symple 101", "it is written a1"),
+    (
+        "UPDATE turns SET userid = 'alice' WHERE SYMPLE_101 AND number = 2",
+        "symple 101",
+        "it was carol's turn, not alice's",
+    ),
+    (
+        "UPDATE turns SET played = '2026-11-19T12:00:00+00:00' WHERE SYMPLE_101 AND number = 2",
+        "symple 101",
+        "its time is before",
+    ),
+    ("UPDATE turns SET played = 'noon' WHERE SYMPLE_101 AND number = 2", "symple 101", "noon"),
+    ("UPDATE turns SET dice = '[3]' WHERE SYMPLE_101 AND number = 2", "symple 101", "its dice are 3, but none"),
+    ("DELETE FROM turns WHERE SYMPLE_101 AND number = 2", "symple 101", "it was carol's turn"),
+    ("UPDATE turns SET dice = '[1, 1]' WHERE game = 'spiro'", "spiro 102", "its dice are 1 1, but "),
+    ("UPDATE turns SET dice = 'six' WHERE game = 'spiro'", "spiro 102", "Expecting value"),
+    (
+        "UPDATE boards SET turn = 'alice' WHERE board = '102'",
+        "spiro 102",
+        "its row says that alice is to move, but it is bob",
+    ),
+    ("UPDATE boards SET moves = 5 WHERE board = '102'", "spiro 102", "counts 5 moves, but there are 1"),
+    ("UPDATE boards SET winner = 'alice' WHERE SYMPLE_101", "symple 101", "says that alice has won, but it is carol"),
+    ("UPDATE boards SET ended = NULL WHERE SYMPLE_101", "symple 101", "the game is not over, which is wrong"),
+    ("UPDATE boards SET ended = '2026-11-19T12:00:00+00:00' WHERE SYMPLE_101", "symple 101", "before its last move"),
+    ("UPDATE boards SET drawn = 1 WHERE SYMPLE_101", "symple 101", "a draw was agreed on"),
+    ("UPDATE boards SET options = '-huge' WHERE board = '102'", "spiro 102", "its options cannot be"),
+    ("UPDATE boards SET secret = x'00' WHERE game = 'spiro'", "spiro 102", "follows from the secret"),
+    ("UPDATE boards SET secret = x'' WHERE game = 'spiro'", "spiro 101", "no secret"),
+    ("UPDATE boards SET started = '2026-12-20T12:00:00+00:00' WHERE board = '102'", "spiro 102", "its time is before"),
+    ("UPDATE boards SET changed = '2026-12-20T12:00:00+00:00' WHERE board = '102'", "spiro 102", "still to come"),
+    ("UPDATE boards SET pool = 'a' WHERE board = '102'", "spiro 102", "name does not fit its pool"),
+    ("UPDATE boards SET game = 'chess' WHERE game = 'spiro'", "chess", "no such game, but 2 boards"),
+    ("INSERT INTO queued VALUES ('symple', '101', 'alice', 'b2')", "symple 101", "waits on a board that is over"),
+    ("INSERT INTO queued VALUES ('spiro', '101', 'carol', 'Resign')", "spiro 101, carol", "does not play there"),
+    ("UPDATE boards SET vote = 'draw', submitted = '' WHERE SYMPLE_101", "symple 101", "waits on a board that is over"),
+    ("UPDATE numbers SET last = 101 WHERE game = 'spiro'", "spiro 102", "given out a second time"),
+    ("UPDATE outbox SET userid = 'dave'", "1, dave", "mail for a user who is not there"),
+    (
+        "UPDATE boards SET first_player = 'dave' WHERE game = 'spiro' AND board = '101'",
+        "database",
+        "rows of boards that belong to no row of users: 1",
+    ),
+    ("UPDATE outbox SET due = NULL", "outbox", "given up"),
+    ("UPDATE outbox SET due = '2026-11-18T12:00:00+00:00'", "outbox", "due since 2026-11-18 12:00 UTC"),
+    ("UPDATE outbox SET queued = '2027-11-18T12:00:00+00:00'", "clock", "something was done at 2027"),
+    (
+        "UPDATE players SET won = 2 WHERE userid = 'carol'",
+        "symple, carol",
+        "stored as 1824 (won 2, lost 0, tied 0); the results say 1824 (won 1",
+    ),
+    ("UPDATE players SET rating = 1900 WHERE userid = 'carol'", "symple, carol", "stored as 1900"),
+    ("UPDATE results SET after = 1900 WHERE userid = 'carol'", "symple, carol", "results say 1900"),
+    (
+        "UPDATE results SET before = 1700 WHERE userid = 'carol'",
+        "symple, carol",
+        "begins with 1700, but 0 games led to 1600",
+    ),
+    ("UPDATE results SET games = 2 WHERE userid = 'carol'", "symple, carol", "rated game 2"),
+    ("UPDATE results SET outcome = 0 WHERE userid = 'carol'", "symple 101, carol", "not what the board says"),
+    ("UPDATE results SET board = '109'", "symple 109", "a board that is not there"),
+    ("DELETE FROM players WHERE userid = 'carol'", "symple, carol", "no rating"),
+]
+
+
+@pytest.mark.parametrize(("query", "where", "what"), BREAKAGES)
+def test_the_doctor_finds_what_was_changed(several, findings, query, where, what):
+    rated(several)
+    with closing(sqlite3.connect(several.store.path)) as db:
+        assert db.execute(query.replace("SYMPLE_101", "game = 'symple' AND board = '101'")).rowcount
+        db.commit()
+    found = findings()
+    assert [one for one in found if one.where == where and what in one.what], found
+    assert all(one.mend for one in found)
+
+
+def test_the_doctor_finds_a_skip_that_no_player_can_have_made(several):
+    row, rng = several.store.board("spiro", "101"), Random(1)
+    board = Board(row, [], {})
+    while not (board.turns and board.turns[-1].automatic):
+        if board.is_over:
+            board = Board(row, [], {})
+        forced = board.state.must_skip
+        board.play(board.turn, SKIP if forced else board.state.random(rng), several.time, automatic=forced)
+    turns = [*board.turns[:-1], board.turns[-1]._replace(automatic=False)]
+    with pytest.raises(Unsound, match="a skip is played by the server"):
+        replayed(row, turns)
+    assert outcome(row, replayed(row, board.turns), len(turns)).moves == len(turns)
+
+
+def test_the_doctor_finds_a_damaged_file(several, findings):
+    several.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    several.store.close()
+    with several.store.path.open("r+b") as file:
+        file.seek(4096 * 3)
+        file.write(b"\xff" * 4096 * 4)
+    assert any(one.where == "database" and "pbm restore FILE" in one.mend for one in findings())
+
+
+def test_the_doctor_finds_what_is_no_database(tmp_path):
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear operator, " * 100)
+    path.chmod(0o600)
+    assert [one.where for one in doctor.examine(path, datetime.now(UTC), doctor.silence)] == ["database"]
+
+
+def test_the_doctor_finds_files_that_others_may_read(several, findings):
+    several.store.path.chmod(0o640)
+    assert findings()[0].mend == f"chmod 600 {several.store.path}"
+
+
+def test_the_doctor_finds_a_folder_that_others_may_write_to(several, findings):
+    several.store.path.parent.chmod(0o777)
+    assert "in place of the database" in findings()[0].what
+
+
+def test_the_doctor_finds_a_full_disk(findings, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=100, used=99, free=1))
+    assert "MB of the disk are free" in findings()[0].what
+
+
+def test_the_doctor_finds_a_database_that_is_not_in_wal_mode(several, findings):
+    several.store.close()
+    with closing(sqlite3.connect(several.store.path)) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+    assert "WAL mode" in findings()[0].what
+
+
+@pytest.mark.parametrize(
+    ("variables", "where", "what"),
+    [
+        ({"PBM_ADDRESS": "pbm at home"}, "PBM_ADDRESS", "no mail address"),
+        ({"PBM_TRANSPORT": "maildir:/nowhere"}, "PBM_ADDRESS", "is not set"),
+        ({"PBM_TRANSPORT": "pigeon:home"}, "PBM_TRANSPORT", "is not maildir:FOLDER"),
+        ({"PBM_TRANSPORT": "maildir:/nowhere"}, "PBM_TRANSPORT", "no folder /nowhere"),
+        ({"PBM_TRANSPORT": "sendmail:/nowhere/sendmail"}, "PBM_TRANSPORT", "no program /nowhere/sendmail"),
+        ({"PBM_TRANSPORT": "smtp://127.0.0.1:1"}, "PBM_TRANSPORT", "127.0.0.1 does not answer"),
+    ],
+)
+def test_the_doctor_finds_settings_that_cannot_work(findings, monkeypatch, variables, where, what):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert [one for one in findings() if one.where == where and what in one.what]
+
+
+def test_the_doctor_names_the_package_of_a_game_that_cannot_be_loaded(shell, tmp_path):
+    site = tmp_path / "site"
+    info = site / "take-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "take_game.py").write_text(MODULE.replace("from typing", "from tiping"))
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: take-a-stick\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[pbm.games]\ntake = take_game\n")
+    shell.environment["PYTHONPATH"] = os.pathsep.join([str(site), *sys.path])
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    done = shell.run("doctor")
+    assert done.returncode == 1
+    assert done.stdout.startswith("take: the package take-a-stick, which brings it, has a fault (ModuleNotFoundError")
+
+
+def test_the_doctor_says_that_all_is_well(shell):
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    done = shell.run("doctor")
+    assert (done.returncode, done.stdout) == (0, f"All is well with {shell.folder / 'pbm.db'}.\n")
+    assert json.loads(shell.run("doctor", "--json").stdout) == {"ok": True, "findings": []}
+
+
+def test_the_doctor_tells_programs_what_is_wrong(shell):
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    (shell.folder / "pbm.db").chmod(0o644)
+    done = shell.run("doctor", "--json")
+    assert done.returncode == 1
+    [finding] = json.loads(done.stdout)["findings"]
+    assert finding["mend"] == f"chmod 600 {shell.folder / 'pbm.db'}"
+
+
+def test_the_doctor_writes_nothing(several, findings):
+    several.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = several.store.path.read_bytes()
+    findings()
+    assert several.store.path.read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["users"], ["backup", "x"], ["export", "spiro", "101"], ["boards"]])
+def test_what_only_looks_makes_no_database(shell, words):
+    done = shell.run(*words)
+    assert done.returncode == 1
+    assert "There is no" in done.stderr
+    assert not (shell.folder / "pbm.db").exists()
+
+
+# Backup and restore
+
+
+@pytest.fixture
+def kept(shell):
+    """A server in whose backup bob has not signed up yet."""
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    assert shell.run("backup", str(shell.folder / "copy")).returncode == 0
+    shell.run("signup", "bob", PASSWORDS["bob"])
+    return shell
+
+
+def names(path):
+    with closing(sqlite3.connect(path)) as db:
+        return [userid for (userid,) in db.execute("SELECT userid FROM users ORDER BY 1")]
+
+
+def test_a_backup_is_one_file_that_only_its_owner_can_read(kept):
+    copy = kept.folder / "copy"
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert names(copy) == ["alice"]
+    assert not list(kept.folder.glob("*copy*-*"))
+
+
+def test_a_backup_is_readable_by_nobody_else_at_any_moment(several, monkeypatch):
+    target = several.store.path.with_name("copy")
+    modes = []
+    monkeypatch.setattr(
+        copies, "_open", lambda path: modes.append(target.stat().st_mode & 0o777) or sqlite3.connect(path)
+    )
+    copies.copy(several.store.path, target)
+    assert modes == [0o600]
+
+
+def test_a_backup_overwrites_nothing_unless_it_is_told_to(kept):
+    copy = str(kept.folder / "copy")
+    done = kept.run("backup", copy)
+    assert (done.returncode, done.stderr) == (1, f"There is a file {copy} already; --force overwrites it.\n")
+    assert kept.run("backup", copy, "--force").returncode == 0
+    assert names(copy) == ["alice", "bob"]
+
+
+def test_a_backup_does_not_overwrite_the_database(kept):
+    database = str(kept.folder / "pbm.db")
+    assert "is the database itself" in kept.run("backup", database, "--force").stderr
+    assert "is the database itself" in kept.run("restore", database, "--yes").stderr
+
+
+def test_a_backup_that_cannot_be_written_says_so(kept):
+    done = kept.run("backup", str(kept.folder / "nowhere" / "copy"))
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"{kept.folder}/nowhere/copy cannot be written: No such file or directory.\n",
+    )
+
+
+def test_a_backup_of_a_damaged_database_is_refused_and_leaves_no_file(several, operate):
+    several.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with several.store.path.open("r+b") as file:
+        file.seek(4096 * 3)
+        file.write(b"\xff" * 4096 * 4)
+    before = sorted(several.store.path.parent.iterdir())
+    assert operate("backup", str(several.store.path.with_name("copy"))).status == 1
+    assert sorted(several.store.path.parent.iterdir()) == before
+
+
+def test_a_backup_is_made_while_the_server_writes(several, operate):
+    with several.store.transaction():
+        several.store.add_user("dave", "", several.time)
+        assert operate("backup", str(several.store.path.with_name("copy"))).status == 0
+    assert names(several.store.path.with_name("copy")) == ["alice", "bob", "carol"]
+
+
+def test_restore_goes_back_to_a_backup_and_keeps_what_was_there(kept):
+    done = kept.run("restore", str(kept.folder / "copy"), "--yes", "--json")
+    assert done.returncode == 0
+    assert names(kept.folder / "pbm.db") == ["alice"]
+    old = json.loads(done.stdout)["kept"]
+    assert names(old) == ["alice", "bob"]
+    assert kept.run("doctor").returncode == 0
+    assert kept.run("restore", old, "--yes").returncode == 0
+    assert names(kept.folder / "pbm.db") == ["alice", "bob"]
+
+
+def test_restore_leaves_only_whole_databases_behind(kept):
+    kept.run("restore", str(kept.folder / "copy"), "--yes")
+    left = {re.sub(r"[0-9]+T[0-9.]+Z", "TIME", path.name) for path in kept.folder.iterdir()}
+    assert left <= {"copy", "pbm.db", "pbm.db-wal", "pbm.db-shm", "pbm.db.sending", "pbm.db.before-restore-TIME"}
+
+
+def test_restore_asks_first(kept):
+    done = kept.run("restore", str(kept.folder / "copy"))
+    assert done.returncode == 1
+    assert "--yes does it" in done.stderr
+    assert names(kept.folder / "pbm.db") == ["alice", "bob"]
+
+
+def test_restore_needs_no_leave_where_there_is_no_database(kept, tmp_path):
+    fresh = str(tmp_path / "fresh.db")
+    assert kept.run("restore", str(kept.folder / "copy"), PBM_DB=fresh).returncode == 0
+    assert names(fresh) == ["alice"]
+    assert Path(fresh).stat().st_mode & 0o777 == 0o600
+
+
+def test_restore_is_refused_while_the_server_runs(kept):
+    with kept.serving():
+        done = kept.run("restore", str(kept.folder / "copy"), "--yes")
+    assert done.returncode == 1
+    assert "is in use; end `pbm serve`" in done.stderr
+    assert names(kept.folder / "pbm.db") == ["alice", "bob"]
+    assert kept.run("doctor").returncode == 0  # it is in WAL mode as before
+
+
+def test_restore_is_refused_while_anybody_reads(kept):
+    with closing(sqlite3.connect(kept.folder / "pbm.db")) as db:
+        db.execute("SELECT * FROM users").fetchone()
+        assert "is in use" in kept.run("restore", str(kept.folder / "copy"), "--yes").stderr
+
+
+def test_restore_replaces_a_database_that_is_damaged(kept):
+    for path in kept.folder.glob("pbm.db*"):
+        path.write_bytes(b"rubbish" * 1000)
+    assert kept.run("restore", str(kept.folder / "copy"), "--yes").returncode == 0
+    assert names(kept.folder / "pbm.db") == ["alice"]
+
+
+def test_restore_takes_a_backup_of_an_older_version(kept):
+    old = kept.folder / "old"
+    db = Database(old)
+    first_tables(db)
+    db.execute("PRAGMA user_version = 1")
+    db.table("_sqlite_migrations").insert(
+        {"id": 1, "migration_set": "pbm", "name": "first_tables", "applied_at": "2026-01-01"}, pk="id"
+    )
+    db.close()
+    assert kept.run("restore", str(old), "--yes").returncode == 0
+    assert kept.run("signup", "dave", "dave-secret").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ("PRAGMA application_id = 1", "is no database of pbm"),
+        ("PRAGMA user_version = 99", "was written by a newer version of pbm"),
+    ],
+)
+def test_restore_refuses_what_it_cannot_use(kept, query, reason):
+    with closing(sqlite3.connect(kept.folder / "copy")) as db:
+        db.execute(query)
+    assert reason in kept.run("restore", str(kept.folder / "copy"), "--yes").stderr
+    assert names(kept.folder / "pbm.db") == ["alice", "bob"]
+
+
+def test_restore_refuses_a_file_that_is_no_database(kept):
+    letter = kept.folder / "letter"
+    letter.write_text("Dear operator, " * 100)
+    assert "file is not a database" in kept.run("restore", str(letter), "--yes").stderr
+    assert "There is no file" in kept.run("restore", str(kept.folder / "nothing"), "--yes").stderr
+
+
+def test_whoever_waits_while_a_database_is_replaced_writes_nothing(kept):
+    """He gets an error, so that what he was told comes again: nothing goes into the file that was put aside."""
+    path = kept.folder / "pbm.db"
+    words = [sys.executable, "-m", "pbm", "signup", "dave", "dave-secret"]
+    with copies.alone(path):
+        waiting = subprocess.Popen(words, env=kept.environment, stderr=subprocess.PIPE, text=True)
+        while not _has_open(waiting.pid, path):
+            assert waiting.poll() is None
+            time.sleep(0.01)
+        time.sleep(0.2)
+        copies.copy(kept.folder / "copy", kept.folder / "new")
+        copies.replace(path, kept.folder / "new", kept.folder / "old")
+    _, err = waiting.communicate(timeout=60)
+    assert waiting.returncode == 1
+    assert "cannot be used" in err
+    assert names(path) == ["alice"]
+    assert names(kept.folder / "old") == ["alice", "bob"]
+
+
+def _has_open(pid, path):
+    links = Path(f"/proc/{pid}/fd").glob("*")
+    return any(link.exists() and link.samefile(path) for link in links)
+
+
+# Records of games
+
+
+def play(server, game, options, rng, most):
+    """A game of random moves, at most so many: its row and its turns."""
+    row = BoardRow(
+        game=game,
+        board=str(server.store.next_number(game)),
+        options=options,
+        first_player="alice",
+        second_player="bob",
+        secret=rng.randbytes(32),
+        started=server.now() - timedelta(days=9),
+        nag_days=3,
+        second_used=2.5,
+        comment="Have fun",
+    )
+    board = Board(row, [], {})
+    while board.turn and len(board.turns) < most:
+        move = SKIP if board.state.must_skip else board.state.random(rng)
+        played = row.started + timedelta(minutes=len(board.turns))
+        board.play(board.turn, move, played, automatic=move == SKIP)
+    return row, board
+
+
+def ended(server, row, board, ending):
+    """The board as it is stored, perhaps after a resignation or a draw."""
+    if ending == "resigned" and board.turn:
+        board.play(board.turn, RESIGN, server.now())
+    row = row._replace(drawn=ending == "drawn" and not board.is_over)
+    row = outcome(row, board, len(board.turns))._replace(changed=server.now())
+    server.store.add_board(row)
+    server.store.save_board(row, 1, board.turns)
+    return row
+
+
+SMALL = {
+    "spiro": ("-small -pieces=2", "-pieces=3 -no_inwards"),
+    "symple": ("-size=5", "-penalty=4 -size=7"),
+    "sprout": ("-board=limping-3",),
+    "papagra": ("-size=3", "-size=4 -removals=2"),
+    "spora": ("-size=5", "-size=5 -pie", "-size=7 -komi=-3"),
+}
+
+
+def test_the_round_trip_is_tried_with_every_game():
+    assert set(SMALL) == set(games.names())
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory):
+    """A server that knows alice and bob."""
+    now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    with Store(tmp_path_factory.mktemp("office") / "pbm.db") as store:
+        with store.transaction():
+            for name in ("alice", "bob"):
+                store.add_user(name, "hash", now)
+        yield Server(store, ADDRESS, Passwords(), lambda: now, Random(1).randbytes)
+
+
+def positions(board):
+    """What was to be seen before each turn, and at the end but for dice that nobody throws."""
+    seen = [state.view() for state in board.states]
+    return seen[:-1], {**seen[-1], "dice": []}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    game=st.sampled_from(sorted(SMALL)),
+    which=st.integers(0, 2),
+    rng=st.randoms(use_true_random=False),
+    most=st.integers(0, 60),
+    ending=st.sampled_from(["", "resigned", "drawn"]),
+)
+def test_a_game_that_is_exported_and_imported_is_the_same_game(office, game, which, rng, most, ending):
+    options = SMALL[game][which % len(SMALL[game])]
+    with office.store.transaction():
+        row, board = play(office, game, options, Random(rng.random()), most)
+        row = ended(office, row, board, ending)
+    document = json.loads(json.dumps(records.write(records.Record(row, board.turns), [])))
+    jsonschema.validate(document, SCHEMA)
+    if row.ended is None and game == "spiro":
+        assert document["dice"]["secret"] is None
+        with pytest.raises(Unsound, match="the secret of its dice stays"):
+            records.read(document, {}, office.now())
+        return
+    with office.store.transaction():
+        record = records.read(document, {}, office.now())
+        number = exchange.take_in(office, record)
+    again = Board.load(office.store, game, number)
+    assert again.turns == board.turns
+    assert positions(again) == positions(board)
+    changed = again.turns[-1].played if again.turns else row.started
+    right = {"board": number, "secret": again.row.secret, "changed": changed if row.ended else office.now()}
+    assert again.row == row._replace(**right)
+
+
+@pytest.fixture
+def record(several, operate):
+    """The record of Symple 101."""
+    return operate("export", "symple", "101").out
+
+
+def test_a_record_tells_the_game(record):
+    told = json.loads(record)
+    assert [(turn["player"], turn["text"]) for turn in told["turns"]] == [
+        ("alice", "c3"), ("carol", "a1"), ("alice", "Resign")
+    ]  # fmt: skip
+    assert told["result"] == {"winner": "carol", "drawn": False}
+    assert told["dice"] is None
+
+
+def test_records_fit_their_schema_and_their_description(several, operate):
+    described = re.findall("`([a-z_]+)`", (Path(__file__).parent.parent / "docs" / "records.md").read_text())
+    for words in (["symple", "101", "102"], ["spiro", "--all"]):
+        for document in operate("export", *words, as_json=True).data["records"]:
+            jsonschema.validate(document, SCHEMA)
+            assert not set(document) - set(described)
+            assert not {name for turn in document["turns"] for name in turn} - set(described)
+
+
+def test_several_records_are_a_line_each(several, operate):
+    lines = operate("export", "spiro", "--all").out.splitlines()
+    assert [json.loads(line)["board"] for line in lines] == ["101", "102"]
+
+
+def test_the_boards_of_a_pool_are_exported(several, operate):
+    change(several, "UPDATE boards SET board = 'cup1', pool = 'cup' WHERE game = 'symple' AND board = '102'")
+    assert json.loads(operate("export", "symple", "--pool=cup").out)["board"] == "cup1"
+    assert "no symple boards of a pool 'cap'" in operate("export", "symple", "--pool=cap").err
+
+
+def test_a_record_never_tells_the_secret_of_a_game_that_goes_on(several, operate):
+    secret = several.store.board("spiro", "102").secret.hex()
+    assert secret not in operate("export", "spiro", "102").out
+    several.move("bob", next(find(several, "spiro", "102").state.moves()), "102")
+    several.move("alice", "resign", "102")
+    assert secret in operate("export", "spiro", "102").out
+
+
+def test_a_record_is_taken_in_under_its_own_number_if_that_is_free(several, operate, record, tmp_path, monkeypatch):
+    with several.store.transaction():
+        several.store.remove_board("symple", "101")
+    say(monkeypatch, record)
+    assert operate("import").out == "symple 101 is taken in.\n"
+    assert find(several, "symple", "101").winner == "carol"
+
+
+def test_a_record_gets_another_number_if_its_own_is_taken(several, operate, record, monkeypatch):
+    say(monkeypatch, record)
+    assert operate("import", as_json=True).data == {"imported": [{"game": "symple", "board": "103", "was": "101"}]}
+
+
+def test_a_record_is_taken_in_under_a_number_of_ones_choice_which_is_not_given_out_again(
+    several, operate, record, monkeypatch
+):
+    say(monkeypatch, record)
+    assert operate("import", "--as=150").out == "symple 101 is taken in as 150.\n"
+    assert "board 151" in several.text("symple challenge alice bob")
+
+
+def test_an_import_mails_nobody_and_rates_nobody(several, operate, record, monkeypatch):
+    before = several.mails()
+    say(monkeypatch, record)
+    operate("import")
+    assert several.mails() == before
+    assert several.store.results_of_board("symple", "103") == []
+
+
+def test_players_may_have_other_names_here(several, operate, record, monkeypatch):
+    say(monkeypatch, record.replace("carol", "dave"))
+    assert "there is no user dave here; --map=dave:USERID" in operate("import").err
+    say(monkeypatch, record.replace("carol", "dave"))
+    assert operate("import", "--map=dave:bob").status == 0
+    assert find(several, "symple", "103").winner == "bob"
+
+
+def test_records_are_read_from_lines_from_a_list_and_from_any_layout(several, operate, tmp_path):
+    document = json.loads(operate("export", "symple", "101").out)
+    file = tmp_path / "records"
+    text = json.dumps({"records": [document, document]}) + "\n" + json.dumps(document, indent=2) + json.dumps(document)
+    file.write_text(text)
+    answer = operate("import", str(file), as_json=True).data
+    assert [one["board"] for one in answer["imported"]] == ["103", "104", "105", "106"]
+
+
+def test_records_are_taken_in_all_or_none(several, operate, record, tmp_path):
+    file = tmp_path / "records"
+    file.write_text(record + record.replace('"c3"', '"z3"'))
+    answer = operate("import", str(file))
+    assert answer.status == 1
+    assert answer.err.startswith("Record 2 (symple 101): turn 1, 'z3': ")
+    assert find(several, "symple", "103") is None
+
+
+def test_an_active_game_is_taken_in_with_the_usual_time_for_whoever_is_to_move(several, operate, monkeypatch):
+    record = operate("export", "symple", "102").out
+    several.pass_time(days=30)
+    say(monkeypatch, record)
+    operate("import")
+    row = several.store.board("symple", "103")
+    assert (row.turn, row.changed) == ("carol", several.time)
+    several.say("symple move 103 carol carol-secret c3")
+
+
+def test_a_finished_game_with_dice_can_be_checked_under_its_own_number_only(several, operate, monkeypatch, tmp_path):
+    several.move("bob", next(find(several, "spiro", "102").state.moves()), "102")
+    several.move("alice", "resign", "102")
+    file = tmp_path / "record"
+    file.write_text(operate("export", "spiro", "102").out)
+    assert "taken in as 103; its dice cannot be checked" in operate("import", str(file)).out
+    with pytest.raises(Refused, match="cannot be checked here"):
+        look.check_dice(Session(several.server), "spiro", "103")
+    assert json.loads(operate("export", "spiro", "103").out)["dice"] is None
+    operate("boards", "remove", "spiro", "102", "--yes")
+    operate("import", str(file))
+    assert "All 3 throws follow" in several.text("dice spiro 102")
+
+
+def test_the_doctor_finds_nothing_wrong_with_imported_boards(several, operate, findings, tmp_path):
+    several.move("bob", next(find(several, "spiro", "102").state.moves()), "102")
+    several.move("alice", "resign", "102")
+    file = tmp_path / "record"
+    for words in (["spiro", "102"], ["symple", "101"], ["symple", "102"]):
+        file.write_text(operate("export", *words).out)
+        assert operate("import", str(file)).status == 0
+    assert findings() == []
+
+
+WRONG = [  # where, what stands there, and why it is refused
+    (["format"], "chess-record", "no record of a game"),
+    (["version"], 2, "reads version 1"),
+    (["game"], "chess", "no game 'chess' here"),
+    (["board"], "../101", "no number of a board"),
+    (["board"], 101, "board: this takes a text"),
+    (["options"], ["-size=99"], "its options cannot be"),
+    (["options"], ["size"], "begins with a hyphen"),
+    (["options"], ["-size=5 -size=5"], "one word"),
+    (["players"], ["alice"], "players: this takes a list of 2 texts"),
+    (["players"], ["alice", "no one"], "'no one' is no userid"),
+    (["started"], "yesterday", "started: this takes a time such as"),
+    (["started"], "2026-11-20T12:00:00", "started: this takes a time"),
+    (["started"], "0001-01-01T00:00:00+14:00", "started: this takes a time"),
+    (["started"], "2036-11-20T12:00:00Z", "still to come"),
+    (["started"], "2026-11-20T12:00:00.1Z", "still to come"),
+    (["ended"], "2026-11-19T12:00:00Z", "ended before its last turn"),
+    (["ended"], None, "ended: this takes a text"),
+    (["result"], None, "end the game, and the result says otherwise"),
+    (["result", "winner"], "alice", "that alice has won, but these turns make it carol"),
+    (["result", "winner"], None, "that nobody has won"),
+    (["result", "drawn"], 1, "result, drawn: this takes true or false"),
+    (["result", "drawn"], True, "a draw that was agreed on"),
+    (["clocks"], None, "clocks: this takes an object"),
+    (["clocks", "nag_days"], 0, "clocks, nag_days: this takes a whole number from 1 to 3650"),
+    (["clocks", "nag_days"], True, "nag_days"),
+    (["clocks", "used_seconds"], [1], "list of 2 numbers"),
+    (["clocks", "used_seconds"], [1, -1], "none of them negative"),
+    (["clocks", "used_seconds"], [1, float("nan")], "none of them negative"),
+    (["clocks", "used_seconds"], [1, 10**300], "none of them negative"),
+    (["dice"], {"secret": "ab", "sha256": ""}, "64 hexadecimal digits"),
+    (["dice"], {"secret": "ab" * 32, "sha256": ""}, "another SHA-256"),
+    (["comment"], {"writer": 5, "text": ""}, "comment, writer: this takes a text"),
+    (["turns"], {}, "turns: this takes a list of objects"),
+    (["turns", 0], "c3", "turns 1: this takes an object"),
+    (["turns", 1, "text"], "c3", "turn 2, 'c3': There is a white stone"),
+    (["turns", 1, "text"], "C2", "turn 2, 'C2': it is written c2"),
+    (["turns", 1, "text"], "\ud800", "turn 2"),
+    (["turns", 1, "player"], "bob", "turn 2, 'a1': it was carol's turn, not bob's"),
+    (["turns", 1, "dice"], [3], "turn 2, 'a1': "),
+    (["turns", 1, "automatic"], None, "turns 2, automatic: this takes true or false"),
+    (["turns", 1, "time"], "2026-11-19T12:00:00Z", "its time is before"),
+    (["turns", 1], None, "turns 2: this takes an object"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "reason"), WRONG)
+def test_a_record_that_is_wrong_is_refused(several, record, place, value, reason):
+    document = json.loads(record)
+    *way, last = place
+    part = document
+    for step in way:
+        part = part[step]
+    part[last] = value
+    with pytest.raises(Unsound, match=re.escape(reason)):
+        records.read(document, {}, several.time)
+
+
+@pytest.mark.parametrize("name", ["board", "clocks", "turns", "players", "options", "started"])
+def test_a_record_that_lacks_a_field_is_refused(several, record, name):
+    document = json.loads(record)
+    del document[name]
+    with pytest.raises(Unsound, match=name):
+        records.read(document, {}, several.time)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "There is no record"),
+        ("{", "What begins in line 1 is no JSON"),
+        ('\n\n{"format": 1} x', "What begins in line 3 is no JSON"),
+        ("[" * 100_000, "no JSON"),
+        ("[]", "Record 1: a record: this takes an object"),
+        ("{}", "Record 1: this is no record of a game"),
+        ("5", "Record 1: a record"),
+    ],
+)
+def test_what_is_no_record_is_refused(operate, monkeypatch, text, reason):
+    say(monkeypatch, text)
+    answer = operate("import")
+    assert answer.status == 1
+    assert reason in answer.err
+
+
+@pytest.mark.parametrize("words", [["--as=101"], ["--as=x"], ["--map=alice"], ["/nowhere"]])
+def test_an_import_that_cannot_be_done_says_why(several, operate, record, monkeypatch, words):
+    say(monkeypatch, record)
+    answer = operate("import", *words)
+    assert answer.status == 1
+    assert answer.err.endswith(".\n")
+
+
+def test_a_turn_is_checked_with_the_dice_of_a_record_without_a_secret(several):
+    row = several.store.board("spiro", "101")._replace(secret=b"")
+    turn = TurnRow("alice", "e3:+", (9,), automatic=False, played=several.time)
+    with pytest.raises(Unsound, match="one die, from 1 to 6"):
+        replayed(row, [turn])
+
+
+# Help
+
+
+@pytest.mark.parametrize(
+    "name", ["users", "addresses", "boards", "outbox", "doctor", "backup", "restore", "export", "import"]
+)
+def test_every_command_of_the_operator_is_explained(shell, name):
+    done = shell.run("help", name)
+    assert done.stdout.startswith(f"Usage: pbm {name} ")
+    assert shell.run(name, "--help").stdout == done.stdout
+    assert f"pbm {name}" in (Path(__file__).parent.parent / "help" / "operator.txt").read_text()
