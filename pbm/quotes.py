@@ -1,0 +1,167 @@
+"""What a player wrote himself, of a text in which a mail program has put more: the mail that he answers, signatures.
+
+No line is cut for what it is about, only for what mail programs write around it; a move is none of that.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+MOST_OF_ATTRIBUTION = 4
+"""Lines into which mail programs break it."""
+LONGEST_ATTRIBUTION = 500
+COLONS = (":", "\uff1a")
+VERBS = re.compile(
+    r"\b(?:wrote|writes|schrieb|schreibt|geschrieben|écrit|escribi[oó]|escreveu|ha scritto|scrisse|schreef|skrev"
+    r"|het volgende geschreven|kirjoitti|napisał(?:\(a\)|a)?|pisze|napsala?|napísala?|írta|пишет|написала?|yazd\u0131"
+    r"|έγραψε|a scris|je napisa[ol]|rašė|kirjutas)\b|写道|寫道|書きました|のメール|님이 작성|작성",
+    re.IGNORECASE,
+)
+"""What an attribution says that somebody did."""
+BEGINNINGS = re.compile(
+    r"(?:on|am|le|el|il|em|a|op|den|d\.|w dniu|dnia|dne|à|pe|ke|ti|to|la|na|mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr"
+    r"|sa|so|lun|mar|mer|jeu|ven|sam|dim|lör|sön|fre|tor|tir|ons|man|tis|lør|søn|pon|wt|śr|czw|pt|sob|niedz|po|út|čt|pá"
+    r"|ne|[\u0430-\u044f]{1,3})\b[.,:]? ?.*\d|\d{1,4}[./年-]|\d{4}년",
+    re.IGNORECASE,
+)
+"""How a whole attribution begins, with a date; one that is broken into lines begins in the first of them."""
+DATE = re.compile(r"(?:19|20)\d\d|\b\d{1,2}[:.]\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d\d\b", re.ASCII)
+BANNER = re.compile(
+    r"\s*(?:_{20,}|[-=*]{3,} ?[^-=*]{0,40}(?:original|ursprüngl|origin[ae]l|d['\u2019]origine|oorspronkelijk|oprindelig"
+    r"|opprinnelig|alkuperäinen|oryginaln|původní|eredeti|исходное|orijinal|forward|weitergeleit|transf[ée]r"
+    r"|doorgestuurd|inoltrat|reenviad|encaminhad|vidarebefordra|videresend|välitetty|przekazan|пересыла|原始|转发|轉寄"
+    r"|元のメッセージ|원본)[^-=*]{0,40} ?[-=*]{3,}|begin forwarded message:|anfang der weitergeleiteten nachricht:"
+    r"|début du message réexpédié ?:|inizio messaggio inoltrato:|inicio del mensaje reenviado:)\s*",
+    re.IGNORECASE,
+)
+"""A line behind which a mail stands that is answered or passed on."""
+NAMES_OF_FIELDS = {
+    "from": "from von de da van från fra lähettäjä od от kimden feladó nadawca expéditeur "
+    "发件人 寄件者 差出人 보낸사람",
+    "date": "sent date gesendet datum envoyé enviado enviada inviato data verzonden skickat sendt lähetetty wysłano "
+    "fecha odesláno отправлено дата gönderme tarih 发送时间 日期 送信日時 日時 보낸날짜",
+    "to": "to an à para a aan till til vastaanottaja do komu кому kime címzett cc kopie cópia 收件人 宛先 받는사람",
+    "subject": "subject betreff objet asunto assunto oggetto onderwerp ämne emne aihe temat předmět тема konu tárgy "
+    "主题 主旨 件名 제목",
+}
+FIELDS = {word: field for field, words in NAMES_OF_FIELDS.items() for word in words.split()}
+FIELD = re.compile(r"[\s*]*([^\W\d_]{1,15}(?: [^\W\d_]{1,12})?)[\s*]*[:\uff1a]")
+FOOTER = re.compile(
+    r"(?:sent (?:from|via|with|using) (?:my|yahoo|mail|outlook|samsung|proton|aol|gmail|the all[- ]new|tutanota|k-9"
+    r"|spark|bluemail|[^ ]*phone|an? )|get (?:outlook|bluemail) for|von meinem .{1,40} gesendet"
+    r"|gesendet (?:mit|von|aus|über) |diese nachricht wurde von meinem|outlook für (?:ios|android)"
+    r"|envoyé (?:de(?:puis)? |à partir d|avec )|télécharger? outlook|obtenez outlook|enviado (?:desde|do|a partir do) "
+    r"|obtener outlook|obter o outlook|inviato da |scarica outlook|verstuurd (?:vanaf|met|via)|verzonden (?:vanaf|met)"
+    r"|outlook voor|skickat från|hämta outlook|sendt fra|hent outlook|få outlook|lähetetty |wysłan[eo] (?:z|za) "
+    r"|odesláno z|отправлено (?:\u0441|из)|나의 .{1,20}에서 보냄|从我的 ?.{1,20}发送|发自我的|傳送自我的"
+    r"|.{1,20}から送信|please excuse my brevity|yahoo mail: |virus-free|virenfrei|bitte entschuldigen sie (?:die|meine) kürze)",
+    re.IGNORECASE,
+)
+"""How a line begins that a telephone puts under a mail."""
+LONGEST_FOOTER = 120
+
+
+def own(text: str) -> str:
+    """A text without quotations, what says whose they are, the signature, and what telephones put under it."""
+    lines = _of_armour(text.split("\n"))
+    kept: list[str] = []
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if line.startswith(">"):
+            _drop_attribution(kept)
+            while at < len(lines) and lines[at].startswith(">"):
+                at += 1
+            continue
+        if _begins_original(lines, at):
+            break
+        kept.append(line)
+        at += 1
+    return "\n".join(_without_footers(_without_signature(kept))).strip("\n")
+
+
+def _of_armour(lines: list[str]) -> list[str]:
+    """The text that PGP has signed, without what it has put around it."""
+    begin = next((at for at, line in enumerate(lines) if line.startswith("-----BEGIN PGP ")), None)
+    if begin is None:
+        return lines
+    if "SIGNED MESSAGE" not in lines[begin]:
+        return lines[:begin]  # it is a key, or a text that nobody here can read
+    first = next((at for at in range(begin, len(lines)) if not lines[at].strip()), len(lines)) + 1
+    rest = range(first, len(lines))
+    end = next((at for at in rest if lines[at].startswith("-----BEGIN PGP SIGNATURE")), len(lines))
+    return lines[:begin] + [line.removeprefix("- ") for line in lines[first:end]]
+
+
+def _drop_attribution(kept: list[str]) -> None:
+    """Drop the lines, just before a quotation, that say whose it is."""
+    filled = len(kept)
+    while filled and not kept[filled - 1].strip():
+        filled -= 1
+    counts = list(takewhile(lambda count: kept[filled - count].strip(), range(1, min(filled, MOST_OF_ATTRIBUTION) + 1)))
+    whole = [count for count in counts if _is_attribution(" ".join(kept[filled - count : filled]))]
+    begun = [count for count in whole if BEGINNINGS.match(kept[filled - count].lstrip())]
+    if whole:
+        del kept[filled - (begun or whole)[0] :]
+    elif counts and _says_who(kept[filled - 1]):
+        del kept[filled - 1 :]
+
+
+def _begins_original(lines: Sequence[str], at: int) -> bool:
+    """Whether the rest of the lines is a mail that was answered, not marked as a quotation line by line."""
+    line = lines[at]
+    if BANNER.fullmatch(line[:LONGEST_ATTRIBUTION]):
+        return True
+    if _field(line):
+        found = set(filter(None, map(_field, [one for one in lines[at : at + 12] if one.strip()][:6])))
+        if _field(line) in {"from", "date"} and "from" in found and len(found) >= 3:
+            return True
+    if not BEGINNINGS.match(line.lstrip()[:LONGEST_ATTRIBUTION]) and "@" not in line:
+        return False
+    for count in range(1, MOST_OF_ATTRIBUTION + 1):
+        joined = " ".join(lines[at : at + count])
+        if _is_attribution(joined):
+            following = (lines[n] for n in range(at + count, len(lines)) if lines[n].strip())
+            return not next(following, "").startswith(">")
+        if len(lines) <= at + count or not lines[at + count].strip() or len(joined) > LONGEST_ATTRIBUTION:
+            return False
+    return False
+
+
+def _is_attribution(text: str) -> bool:
+    """Whether a text says who wrote what follows, and when or from which address."""
+    if len(text) > LONGEST_ATTRIBUTION or not text.rstrip().endswith(COLONS):
+        return False
+    has_date, has_address = DATE.search(text) is not None, "@" in text
+    return (has_date and has_address) or ((has_date or has_address) and VERBS.search(text) is not None)
+
+
+def _says_who(text: str) -> bool:
+    """Whether a line says no more than that somebody wrote what follows, which only counts just before a quotation."""
+    return text.rstrip().endswith(COLONS) and VERBS.search(text) is not None
+
+
+def _field(line: str) -> str | None:
+    """Which field of a header a line begins with, in whatever language."""
+    found = FIELD.match(line[:80])
+    return FIELDS.get(found[1].lower().replace(" ", "")) if found else None
+
+
+def _without_signature(lines: list[str]) -> list[str]:
+    """The lines in front of a signature; a line of two hyphens and a blank with nothing behind it is the pass."""
+    for at, line in enumerate(lines):
+        if line == "-- ":
+            is_last = not any(one.strip() for one in lines[at + 1 :])
+            return [*lines[:at], "--"] if is_last else lines[:at]
+    return lines
+
+
+def _without_footers(lines: list[str]) -> list[str]:
+    end = len(lines)
+    while end and (not lines[end - 1].strip() or _is_footer(lines[end - 1])):
+        end -= 1
+    return lines[:end]
+
+
+def _is_footer(line: str) -> bool:
+    return len(line) <= LONGEST_FOOTER and FOOTER.match(line.strip()) is not None
