@@ -192,7 +192,7 @@ def check_turn(session: Session, board: Board, name: str) -> None:
 def _signed(session: Session, game: str, number: str, userid: str, password: str) -> tuple[Board, str]:
     """The board, and the user who signs a command for it."""
     board = find_board(session, game, number)
-    return board, session.signed(userid, password)
+    return board, session.signed(userid, password, board=board.name)
 
 
 @contextmanager

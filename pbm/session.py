@@ -7,14 +7,18 @@ answer whoever gave it in a shell; all other letters are in the outbox by then.
 import secrets
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from pbm import pictures, words
+from pbm import pictures, tokens, words
 from pbm.board import Point
+from pbm.guesses import Guesses
 from pbm.letters import Letter
 from pbm.passwords import Passwords
-from pbm.store import Held, Mail, Store
+from pbm.store import Held, Mail, Reply, Store
+
+MOST_ANSWERS = 500
+"""How many direct answers a day go to one address."""
 
 
 class Refused(Exception):
@@ -74,6 +78,10 @@ class Session(NamedTuple):
     """The Message-ID of its mail, if that has a proper one."""
     as_json: bool = False
     """Whether the answer is for a program, which wants all of a board where a person wants a line."""
+    guesses: Guesses | None = None
+    """Where passwords that come by mail are counted; None in a shell, which may try as many as it likes."""
+    proved: Reply | None = None
+    """The reply address that the command came to, which speaks for one user on one board."""
 
     gathered: list[Letter] | None = None
     """Where the answers go to the sender of the command, if they are not mailed one by one."""
@@ -100,12 +108,24 @@ class Session(NamedTuple):
         """A transaction for a command that changes nothing; by mail its answer is a row of the outbox."""
         return self.store.transaction(reading=self.in_shell)
 
-    def signed(self, userid: str, password: str) -> str:
-        """The user who signs a command with his password. Raises Refused, not telling which of the two is wrong."""
+    def signed(self, userid: str, password: str, *, board: str = "") -> str:
+        """The user who signs a command with his password. Raises Refused, not telling which of the two is wrong.
+
+        A command that a reply address may give names its *board*, such as ``spiro 101``.
+        """
         name = userid.lower()
+        proved = self.proved and (f"{self.proved.game} {self.proved.board}", self.proved.userid)
+        if proved == (board, name) and not password:
+            return name
+        if self.guesses and (until := self.guesses.wait_until(name)):
+            when = f"{until + timedelta(minutes=1):%Y-%m-%d %H:%M} UTC"
+            raise Refused(f"Too many passwords were wrong; the next one is looked at from {when} on.")
         stored = self.store.password_of(name)
         passwords = self.server.passwords
-        if not passwords.is_right(stored, password) or stored is None:
+        is_right = passwords.is_right(stored, password) and stored is not None
+        if self.guesses:
+            self.guesses.note(name, is_right=is_right)
+        if not is_right or stored is None:
             # a userid that is none may be the password in the wrong place
             raise Refused("The userid or the password is wrong.", secrets=() if stored else (userid,))
         if passwords.is_outdated(stored):
@@ -123,23 +143,28 @@ class Session(NamedTuple):
     def queue(self, letter: Letter) -> None:
         """Put a letter into the outbox: to the sender of the command, or to all addresses of a user.
 
-        A user who has still to confirm all his addresses gets it when he confirms one; one who has none gets nothing.
-        Mails about a board reach him as he has chosen for its game, unless they are urgent.
+        A user who has still to confirm all his addresses, or all of whose addresses bounce, gets it when that is over;
+        one who has none gets nothing. Mails about a board reach him as he has chosen for its game, unless they are
+        urgent. A sender who has had more answers today than anybody reads gets none.
         """
         if letter.to is None and self.gathered is not None:
             self.gathered.append(letter)
             return
+        reply_to = self.reply_address(letter)
         if letter.to is None:
-            self.mail(self.sender, letter, self.message_id)
+            if not self.sender or self.store.take("answer", self.sender, MOST_ANSWERS, self.now()):
+                self.mail(self.sender, letter, self.message_id, reply_to)
             return
         thread = f"<{letter.thread}.{letter.to}@{self.server.host}>" if letter.thread else None
         addresses = self.store.addresses(letter.to)
         if addresses and letter.board and not letter.is_urgent and self._holds_back(letter, letter.to):
             return
-        confirmed = [address.address for address in addresses if address.confirmed]
-        waiting: list[str | None] = [None] if addresses else []
-        for address in confirmed or waiting:
-            self.mail(address, letter, thread)
+        usable = [address for address in addresses if address.confirmed and not address.suspended]
+        for address in usable:
+            mark = tokens.bounce_token(self.server, address.number, f"{letter.to} {address.address}")
+            self.mail(address.address, letter, thread, reply_to, f".{mark}")
+        if addresses and not usable:
+            self.mail(None, letter, thread, reply_to)
 
     def _holds_back(self, letter: Letter, userid: str) -> bool:
         """Whether a user wants no mail about a board by itself; if he wants digests, it is kept for the next one."""
@@ -149,13 +174,27 @@ class Session(NamedTuple):
             self.store.hold_mail(Held(userid, letter.game, letter.subject, letter.text, picture, self.now()))
         return wanted != "each"
 
-    def mail(self, address: str | None, letter: Letter, thread: str | None = None) -> None:
-        """Put a letter into the outbox for one address, None if the user has still to confirm it.
+    def reply_address(self, letter: Letter) -> str | None:
+        """Where the reader of a letter can answer with his move alone; None if he cannot."""
+        if letter.to and letter.board:
+            return tokens.reply_address(self.server, letter.game, letter.board, letter.to)
+        return tokens.reply_address(self.server, *self.proved) if self.proved and letter.to is None else None
 
-        *thread* is the Message-ID that it answers, or that of the first letter about a board.
+    def mail(
+        self,
+        address: str | None,
+        letter: Letter,
+        thread: str | None = None,
+        reply_to: str | None = None,
+        mark: str = "",
+    ) -> None:
+        """Put a letter into the outbox for one address, None if it has to wait for one.
+
+        *thread* is the Message-ID that it answers, or that of the first letter about a board. *reply_to* is where the
+        answer goes, if that is not the server's own address. The *mark* in the Message-ID tells which address bounces.
         """
         text = words.fitted(letter.text)
-        fresh = f"<{self.server.random_bytes(12).hex()}@{self.server.host}>"
+        fresh = f"<{self.server.random_bytes(12).hex()}{mark}@{self.server.host}>"
         mail = Mail(
             userid=letter.to,
             address=address,
@@ -167,5 +206,6 @@ class Session(NamedTuple):
             due=self.now(),
             unsubscribe=letter.unsubscribe or None,
             picture=pictures.placed(text, letter.drawings),
+            reply_to=reply_to,
         )
         self.store.add_mail(mail)

@@ -59,6 +59,7 @@ def change_password(session: Session, userid: str, old: str, new: str) -> list[L
         name = session.signed(userid, old)
         check_new_password(new)
         session.store.set_password(name, session.server.passwords.hash(new))
+        session.store.revoke_replies(name)
         letter = _settled(f"The password of {name} was changed.", "help", userid=name)
         return session.answer(name, letter._replace(to=name))
 

@@ -12,17 +12,31 @@ from pbm.store.health import Health
 from pbm.store.keeping import Keeping
 from pbm.store.mails import Mails
 from pbm.store.players import Players
-from pbm.store.rows import Address, BoardRow, Held, Mail, Player, ResultRow, TurnRow, Vacation
+from pbm.store.rows import (
+    Address,
+    BoardRow,
+    Failures,
+    Held,
+    Mail,
+    Player,
+    Reply,
+    ResultRow,
+    TurnRow,
+    Vacation,
+)
+from pbm.store.trust import Trust
 from pbm.store.users import Users
 
 __all__ = [
     "SCHEMA",
     "Address",
     "BoardRow",
+    "Failures",
     "Glanced",
     "Held",
     "Mail",
     "Player",
+    "Reply",
     "ResultRow",
     "Settled",
     "Store",
@@ -32,5 +46,5 @@ __all__ = [
 ]
 
 
-class Store(Keeping, Health, Users, Boards, Players, Mails, Glances):
+class Store(Keeping, Health, Users, Boards, Players, Mails, Trust, Glances):
     """An open database. Every method is one statement or a few; a `transaction` makes them one step."""

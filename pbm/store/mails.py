@@ -82,6 +82,11 @@ class Mails(Base):
             self.db.execute(f"DELETE FROM {table} WHERE {column} < ?", [text(before)])
         self.db.execute("DELETE FROM outbox WHERE address IS NOT NULL AND due IS NULL AND queued < ?", [text(before)])
 
+    def note_outcome(self, sender: str, message_id: str, outcome: str) -> None:
+        """Note what became of a message that was recorded before."""
+        query = "UPDATE handled SET outcome = ? WHERE sender = ? AND message_id = ?"
+        self.db.execute(query, [outcome, sender, message_id])
+
     def take(self, kind: str, holder: str, at_most: int, now: datetime) -> bool:
         """Use up one of the things that *holder* may have so many of on one day; False if there is none left."""
         query = (

@@ -109,6 +109,26 @@ class Address(NamedTuple):
 
     address: str
     confirmed: datetime | None
+    suspended: datetime | None = None
+    """Since when nothing is sent there, because mails have bounced."""
+    number: int = 0
+    """What stands for it where our mails bounce to."""
+
+
+class Reply(NamedTuple):
+    """What a reply address speaks for: a user, on one board."""
+
+    game: str
+    board: str
+    userid: str
+
+
+class Failures(NamedTuple):
+    """Wrong passwords in a row."""
+
+    times: int
+    last: datetime | None
+    """When the last one came; None if there was none."""
 
 
 class Player(NamedTuple):

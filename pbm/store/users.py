@@ -96,8 +96,9 @@ class Users(Base):
 
     def addresses(self, userid: str) -> list[Address]:
         """All addresses of a user, in the order in which they were given."""
-        rows = self.db.execute("SELECT address, confirmed FROM addresses WHERE userid = ? ORDER BY rowid", [userid])
-        return [Address(address, time_of(confirmed)) for address, confirmed in rows]
+        query = "SELECT address, confirmed, suspended, rowid FROM addresses WHERE userid = ? ORDER BY rowid"
+        rows = self.db.execute(query, [userid])
+        return [Address(address, time_of(since), time_of(until), number) for address, since, until, number in rows]
 
     def userids_at(self, address: str) -> set[str]:
         """The users who have confirmed an address."""
