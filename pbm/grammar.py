@@ -211,18 +211,19 @@ def run(tree: Root, line: Sequence[str], front: "Front") -> Letters:
     return answers
 
 
-def refusal(why: Refused, tree: Root, line: Sequence[str], body: str = "") -> Letter:
+def refusal(why: Refused, tree: Root, line: Sequence[str], body: str = "", game: str = "") -> Letter:
     """What is answered to a line that was refused: the reason, the board if he may see it, and what he wrote.
 
-    Passwords are masked. Of a line that is not understood, that is every word but the first two.
+    Passwords are masked. Of a line that is not understood, that is every word but the first two. The *game* is named
+    for a line that does not begin with it.
     """
     tidied = words.tidied(line, games.exists)
-    found = _passwords(tree, tidied)
+    found = passwords(tree, line)
     secrets = [*why.secrets, *(tidied[2:] if found is None else found)]
     reason = words.masked(str(why), (secret for secret in secrets if len(secret) >= users.SHORTEST_PASSWORD))
     quoted = [" ".join("PASSWORD" if word in secrets else word for part in line for word in part.split())]
     quoted += [words.masked(line, [*secrets, *_passwords_of_a_body_line(tree, line)]) for line in body.splitlines()]
-    name = tidied[0].lower() if tidied and games.exists(tidied[0].lower()) else "pbm"
+    name = game or (tidied[0].lower() if tidied and games.exists(tidied[0].lower()) else "pbm")
     return letters.of_error(
         reason, quoted, subject=why.subject, game=name, point=why.point, reader=why.reader, status=why.status
     )
@@ -231,7 +232,7 @@ def refusal(why: Refused, tree: Root, line: Sequence[str], body: str = "") -> Le
 def quoted(tree: Root, line: str) -> str:
     """A line with its passwords masked."""
     tidied = words.tidied([line], games.exists)
-    found = _passwords(tree, tidied)
+    found = passwords(tree, [line])
     return words.masked(line, tidied[2:] if found is None else found)
 
 
@@ -248,12 +249,24 @@ LOOKS_RIGHT: Mapping[str, Callable[[str], bool]] = {
 """What the words for some arguments look like; a line with other words is not understood."""
 
 
-def _passwords(tree: Root, tidied: Sequence[str]) -> list[str] | None:
-    """The words of a line that stand in the place of a password; None if the line is not understood."""
+def is_command(tree: Root, line: Sequence[str]) -> bool:
+    """Whether a line begins with the words of a command, however it goes on."""
+    return isinstance(_resolved(tree, line)[0], Line)
+
+
+def _resolved(tree: Root, line: Sequence[str]) -> tuple[click.Command | None, list[str]]:
+    """The command that a line begins with, None if there is no such command, and the words behind it."""
     node: click.Command | None = tree
-    rest = list(tidied)
+    rest = words.tidied(line, games.exists)
+    ctx = click.Context(tree)
     while isinstance(node, Group) and rest:
-        node = node.get_command(click.Context(tree), words.command(rest.pop(0)))
+        node = node.get_command(ctx, words.command(rest.pop(0)))
+    return node, rest
+
+
+def passwords(tree: Root, line: Sequence[str]) -> list[str] | None:
+    """The words of a line that stand in the place of a password; None if the line is not understood."""
+    node, rest = _resolved(tree, line)
     if not isinstance(node, Line):
         return None
     _, others = words.split(rest, node.begins_moves)
@@ -265,8 +278,8 @@ def _passwords_of_a_body_line(tree: Root, line: str) -> list[str]:
     tidied = words.tidied([line], games.exists)
     if not tidied or not tree.get_command(click.Context(tree), words.command(tidied[0])):
         return []
-    passwords = _passwords(tree, tidied)
-    return tidied[2:] if passwords is None else passwords
+    found = passwords(tree, [line])
+    return tidied[2:] if found is None else found
 
 
 class Front(NamedTuple):

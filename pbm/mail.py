@@ -1,63 +1,39 @@
 """Mail that comes in: a message becomes a command. No sockets here."""
 
-import hashlib
 import re
-from collections.abc import Mapping
-from email import message_from_bytes
-from email.errors import MessageError
-from email.header import decode_header, make_header
-from email.message import Message
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from email.parser import BytesHeaderParser
-from email.utils import getaddresses
+from ipaddress import ip_address
 from typing import NamedTuple
 
+import games
+from games import Illegal
+from pbm import grammar, lists, look, play, reading, tokens, typography, words
 from pbm.commands import root
-from pbm.grammar import Front, refusal, run
+from pbm.grammar import Front, Misused
+from pbm.guesses import Guesses
+from pbm.reading import Incoming
 from pbm.session import Refused, Server, Session
-from pbm.users import is_address
-from pbm.words import clean, written
+from pbm.store import Reply
 
 MOST_BYTES = 1_000_000
 """The largest mail that is taken."""
-MOST_HEADER = 20_000
-"""How many characters of a header field are read."""
-ON_THE_WAY = re.compile(rb"(?im)^(?:received|return-path|delivered-to):.*\r?\n(?:[ \t].*\r?\n)*")
-"""Header fields that differ between two deliveries of one mail."""
+MOST_ERRORS = 20
+"""How many refusals a day are mailed to one address."""
+MOST_BOUNCES = 5
+BOUNCING_FOR = timedelta(days=3)
+"""An address that has bounced so often in a row, and for so long, gets no more mail."""
 
 
-class Incoming(NamedTuple):
-    """What counts of a mail that came in."""
+class Typed(NamedTuple):
+    """The line of a mail that is its command."""
 
-    sender: str | None
-    """The one address that it is from; None if there is not exactly one."""
-    message_id: str
-    subject: str
-    comment: str
-    is_automatic: bool
-    """Whether a program sent it, which must never be answered."""
-
-
-def read(raw: bytes, envelope_sender: str | None) -> Incoming:
-    """Read a mail; the envelope's sender is empty for a bounce, and None if it is not known."""
-    message = message_from_bytes(raw)
-    fields = [
-        str(field) for field in message.get_all("From", [])
-    ]  # as they are: a name may be encoded to look like more
-    senders = [address for _, address in getaddresses(fields)] if fields else [envelope_sender or ""]
-    return Incoming(
-        sender=senders[0] if len(senders) == len(fields or senders) == 1 and is_address(senders[0]) else None,
-        message_id=_header(message, "Message-ID") or _fingerprint(raw),
-        subject=_header(message, "Subject"),
-        comment=_comment(message),
-        is_automatic=envelope_sender == "" or _is_automatic(message),
-    )
-
-
-def _fingerprint(raw: bytes) -> str:
-    """What stands for the Message-ID of a mail that has none: its SHA-256, without what was added on its way."""
-    end = re.search(rb"\r?\n\r?\n", raw)
-    header, body = (raw[: end.start() + 2], raw[end.start() + 2 :]) if end else (raw, b"")
-    return f"sha256:{hashlib.sha256(ON_THE_WAY.sub(b'', header) + body).hexdigest()}"
+    line: str
+    body: str
+    """The text that goes with it."""
+    is_command: bool
+    """Whether it begins with the words of one."""
 
 
 def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -81,62 +57,163 @@ def is_ours(recipient: str, server_address: str) -> bool:
     return host == own_host and (local == own or local.startswith(f"{own}+"))
 
 
-def handle(server: Server, raw: bytes, envelope_sender: str | None) -> str:
+def addressed(raw: bytes, server_address: str) -> list[str]:
+    """Our addresses that the header of a mail names, for one whose envelope is not known."""
+    return [recipient for recipient in reading.recipients(raw) if is_ours(recipient, server_address)]
+
+
+def is_known(server: Server, recipient: str) -> bool:
+    """Whether mail is taken for an address: our own, a good reply address, or one that our mails bounce to."""
+    if recipient.lower() == server.address.lower():
+        return True
+    return tokens.reply(server, recipient) is not None or tokens.bounced(server, recipient) is not None
+
+
+def handle(
+    server: Server,
+    raw: bytes,
+    envelope_sender: str | None,
+    recipients: Sequence[str] = (),
+    peer: str | None = None,
+) -> str:
     """Do what a mail says, answer it, and note that it was handled: all in one transaction, and only once.
 
+    *recipients* are those of its envelope; a reply address among them counts. *peer* is the machine that it came from.
     Returns what was done, in a word. Raises Unusable if the database cannot be used; then the mail has to come again.
     """
-    try:
-        mail = read(raw, envelope_sender)
-    except (RecursionError, MessageError, ValueError, LookupError):
-        mail = Incoming(None, _fingerprint(raw), "", "", is_automatic=False)
-    sender = mail.sender or ""
-    is_own = is_ours(sender, server.address)
-    outcome = "automatic" if mail.is_automatic or is_own else "command" if sender else "unreadable"
+    mail = reading.read(raw, envelope_sender)
+    sender = (mail.sender or "").lower()
     with server.store.transaction():
-        if not server.store.record(sender.lower(), mail.message_id, outcome, server.now()):
+        bounced = _bounced(server, mail, recipients)
+        outcome = "bounce" if bounced is not None else _kind(server, mail, recipients)
+        if not server.store.record(sender, mail.message_id, outcome, server.now()):
             return "repeated"
+        if bounced is not None:
+            _count_bounce(server, bounced)
         if outcome == "command":
-            answered = mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None
-            _answer(Session(server, sender, mail.comment, message_id=answered), mail)
+            outcome = _do(server, mail, recipients, peer)
+            if outcome != "command":
+                server.store.note_outcome(sender, mail.message_id, outcome)
     return outcome
 
 
-def _answer(session: Session, mail: Incoming) -> None:
-    line = [mail.subject]
+def _kind(server: Server, mail: Incoming, recipients: Sequence[str]) -> str:
+    """What a mail is; only a command is carried out and answered."""
+    if mail.is_automatic or is_ours(mail.sender or "", server.address):
+        return "automatic"
+    if recipients and not any(is_known(server, recipient) for recipient in recipients):
+        return "unknown"
+    return "command" if mail.sender else "unreadable"
+
+
+def _bounced(server: Server, mail: Incoming, recipients: Sequence[str]) -> int | None:
+    """Which address of a user a mail reports to be dead; None if it reports nothing, or nothing that we can believe."""
+    if mail.report is None or not mail.report.has_failed:
+        return None
+    found = [tokens.bounced(server, recipient) for recipient in recipients]
+    found.append(tokens.bounced_mail(server, mail.report.message_id))
+    return next((number for number in found if number is not None), None)
+
+
+def _count_bounce(server: Server, address: int) -> None:
+    bounces, since = server.store.count_bounce(address, server.now())
+    if bounces >= MOST_BOUNCES and server.now() - since >= BOUNCING_FOR:
+        server.store.suspend_address(address, server.now())
+
+
+def _do(server: Server, mail: Incoming, recipients: Sequence[str], peer: str | None) -> str:
+    """Carry out the command of a mail and answer it. Returns what was done, in a word."""
+    sender = mail.sender or ""
+    server.store.revive_address(sender, server.now())
+    reply = next(filter(None, (tokens.reply(server, recipient) for recipient in recipients)), None)
+    typed = _typed(mail, is_answer=reply is not None)
+    session = Session(
+        server,
+        sender,
+        words.written(typed.body),
+        body=typed.body,
+        message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
+        guesses=Guesses(server.store, _peer(peer) or sender, server.now()),
+        proved=None if typed.is_command else reply,
+    )
+    why = _refused(session, typed.line)
+    if why is None:
+        return "command"
+    if mail.is_absence or (mail.wants_no_answer and isinstance(why, Misused)):
+        return "automatic"
+    if not server.store.take("error", sender, MOST_ERRORS, server.now()):
+        return "capped"
+    letter = grammar.refusal(why, root, [typed.line], session.comment, reply.game if reply else "")
+    session._replace(proved=reply).queue(letter)
+    return "command"
+
+
+def _refused(session: Session, line: str) -> Refused | None:
+    """Carry out a command. If it is refused, why: then nothing was done, but that its passwords are counted."""
     try:
         with session.store.transaction():
-            run(root, line, Front(lambda: session))
+            if session.proved:
+                _play(session, session.proved, line)
+            else:
+                grammar.run(root, [line], Front(lambda: session))
     except Refused as why:
-        session.queue(refusal(why, root, line, mail.comment))
+        return why
+    finally:
+        if session.guesses:
+            session.guesses.save()
+    return None
 
 
-def _is_automatic(message: Message) -> bool:
-    """Whether a message says that a program sent it (RFC 3834, and the fields that lists and older programs use)."""
-    submitted = _header(message, "Auto-Submitted").partition(";")[0].strip().lower()
-    precedence = _header(message, "Precedence").lower()
-    return submitted not in {"", "no"} or precedence in {"bulk", "junk", "list"} or message["List-Id"] is not None
-
-
-def _header(message: Message, name: str) -> str:
-    """A header field as one line of readable text; empty if it is missing."""
-    value = str(message[name] or "")[:MOST_HEADER]
+def _play(session: Session, reply: Reply, line: str) -> None:
+    """Do what a line says that came to a reply address: show the board, or what may stand in the place of a move."""
+    game, board, userid = reply
+    move = re.sub(r"\s*,\s*", ",", line).split()
+    if [word.lower() for word in move] == ["show"]:
+        lists.show(session, game, [board], reader=userid)
+        return
+    if len(move) != 1:
+        what = "A mail to this address begins with a line that holds your move and no more; a comment stands below it."
+        raise Misused(what, point=look.find_board(session, game, board).present, reader=userid)
     try:
-        text = str(make_header(decode_header(value)))
-    except (MessageError, LookupError, ValueError):
-        text = value
-    return " ".join(clean(text).split())
+        play.move(session, game, board, move[0], userid=userid, password="")
+    except Illegal as why:
+        raise Refused(str(why)) from why
 
 
-def _comment(message: Message) -> str:
-    """What a player has written: the first plain text, without the mail he answers and without his signature."""
-    part = next((part for part in message.walk() if part.get_content_type() == "text/plain"), None)
-    if part is None or part.is_multipart():
-        return ""
-    raw = part.get_payload(decode=True) or b""
+def _typed(mail: Incoming, *, is_answer: bool) -> Typed:
+    """The command of a mail: its subject, or the first line of its body where the subject is none.
+
+    In an *answer* to a board mail, the subject that we gave it is none either, and any line is taken for a move.
+    """
+    subject = _plain(mail.subject)
+    if grammar.is_command(root, [subject]) and not (is_answer and _is_title(subject)):
+        return Typed(subject, mail.body, is_command=True)
+    first, _, rest = mail.body.lstrip().partition("\n")
+    line = _plain(first)
+    if grammar.is_command(root, [line]):
+        return Typed(line, rest, is_command=True)
+    return Typed(line, rest, is_command=False) if is_answer else Typed(subject, mail.body, is_command=False)
+
+
+def _is_title(subject: str) -> bool:
+    """Whether a subject is that of a board mail: the game, the board, and whose turn it is."""
+    title = words.tidied([subject], games.exists)
+    return len(title) in {3, 4} and title[1].lower() == "board" and look.is_board(title[2])
+
+
+def _plain(line: str) -> str:
+    """A line as it was typed, before a program beautified it; passwords are taken as they are."""
+    if line.isascii():
+        return line
+    written = typography.words(line)
+    plain = [typography.plain(word) for word in written]
+    secrets = grammar.passwords(root, [" ".join(plain)]) or []
+    return " ".join(word if meant in secrets else meant for word, meant in zip(written, plain, strict=True))
+
+
+def _peer(peer: str | None) -> str | None:
+    """The machine that a mail came from; None if that is one of ours, through which all mails come."""
     try:
-        text = bytes(raw).decode(str(part.get_param("charset") or "utf-8"), "replace")
-    except LookupError:
-        text = bytes(raw).decode("utf-8", "replace")
-    own = re.split(r"(?m)^-- $", clean(text), maxsplit=1)[0]
-    return written(re.sub(r"(?m)(?:^[^\n>]*:\n+)?(?:^>.*\n?)+", "", own).strip())
+        return peer if peer and ip_address(peer).is_global else None
+    except ValueError:
+        return None

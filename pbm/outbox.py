@@ -59,7 +59,7 @@ def _problem(server: Server, way: Transport, mail: Mail) -> Undelivered | None:
     """Send a mail; None, or why it could not be sent."""
     name = f"{int(mail.queued.timestamp())}.{sha256(mail.message_id.encode()).hexdigest()[:24]}.pbm"
     try:
-        way.send(compose(mail, server.address), server.address, mail.address or "", name)
+        way.send(compose(mail, server.address), tokens.return_path(server, mail), mail.address or "", name)
     except Undelivered as problem:
         return problem
     except ValueError as error:

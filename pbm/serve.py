@@ -69,7 +69,7 @@ class Clerk:
         return await asyncio.get_running_loop().run_in_executor(self.thread, self._is_known, recipient)
 
     def _is_known(self, recipient: str) -> bool:
-        return mail.is_ours(recipient, self.server.address)
+        return mail.is_known(self.server, recipient)
 
     async def handle(self, delivery: Delivery) -> tuple[str, str]:
         """Say 250 when all that the mail causes is on the disk, and 451 if it could not be stored: come again."""
@@ -80,7 +80,7 @@ class Clerk:
         return "250 2.0.0 Done", outcome
 
     def _handle(self, delivery: Delivery) -> str:
-        return mail.handle(self.server, delivery.raw, delivery.sender)
+        return mail.handle(self.server, *delivery)
 
     def close(self) -> None:
         """Finish the work in hand, and close the database."""

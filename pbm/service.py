@@ -115,7 +115,11 @@ def deliver(ignored: tuple[str, ...]) -> int:
         sender, recipient = mail.envelope(raw, os.environ)
         if recipient is not None and not mail.is_ours(recipient, address()):
             return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
-        mail.handle(open_server(), raw, sender)
+        server = open_server()
+        recipients = mail.addressed(raw, server.address) if recipient is None else [recipient]
+        if recipient is not None and not mail.is_known(server, recipient):
+            return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
+        mail.handle(server, raw, sender, recipients)
     except Exception as why:  # whatever it is, the mail is kept and comes again
         return fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL)
     return 0

@@ -9,7 +9,7 @@ from html import unescape
 
 import pytest
 
-from pbm import mail
+from pbm import reading
 from pbm.board import Board
 from pbm.mail import handle
 from pbm.writing import compose
@@ -299,7 +299,7 @@ def test_every_mail_ends_with_a_command(pair):
     ],
 )
 def test_the_sender_is_read_from_the_field_as_it_is_and_not_from_a_decoded_name(field, sender):
-    assert mail.read(f"From: {field}\nSubject: help\n\n".encode(), None).sender == sender
+    assert reading.read(f"From: {field}\nSubject: help\n\n".encode(), None).sender == sender
 
 
 def test_a_line_in_the_body_that_looks_like_a_header_field_makes_another_mail(pair):

@@ -72,11 +72,17 @@ def test_250_means_that_it_is_on_the_disk(players):
 
 def test_a_mail_for_anybody_else_is_refused(players):
     with players.serving() as port:
-        for recipient in ("victim@elsewhere.example", "root@pbm.example", "pbm", "pbm@pbm.example.org"):
+        strangers = [
+            "victim@elsewhere.example",
+            "root@pbm.example",
+            "pbm",
+            "pbm@pbm.example.org",
+            "pbm+token@pbm.example",
+        ]
+        for recipient in strangers:
             with pytest.raises(smtplib.SMTPRecipientsRefused):
                 converse(port, message("spiro games"), recipient=recipient)
-        for recipient in ("PBM@PBM.EXAMPLE", "pbm+token@pbm.example"):
-            assert converse(port, message("spiro games"), recipient=recipient) == [{}]
+        assert converse(port, message("spiro games"), recipient="PBM@PBM.EXAMPLE") == [{}]
 
 
 def test_lmtp_answers_for_each_recipient(players):
@@ -94,7 +100,7 @@ def test_lmtp_answers_for_each_recipient(players):
         assert ask(b"LHLO mx.example") == b"250"
         assert ask(b"MAIL FROM:<alice@players.example>") == b"250"
         assert ask(b"RCPT TO:<pbm@pbm.example>") == b"250"
-        assert ask(b"RCPT TO:<pbm+token@pbm.example>") == b"250"
+        assert ask(b"RCPT TO:<PBM@pbm.example>") == b"250"
         assert ask(b"DATA") == b"354"
         file.write(message("spiro move 101 alice alice-secret e3:+") + b"\r\n.\r\n")
         assert [ask(b""), ask(b"")] == [b"250", b"250"]
@@ -143,7 +149,7 @@ def test_deliver_is_done_when_the_command_was_refused_for_its_answer_is_a_mail(p
         ({"RECIPIENT": "victim@elsewhere.example"}, b"", 67),
         ({}, b"Delivered-To: victim@elsewhere.example\r\n", 67),
         ({"RECIPIENT": ADDRESS}, b"Delivered-To: victim@elsewhere.example\r\n", 0),
-        ({"RECIPIENT": "PBM+token@pbm.example"}, b"", 0),
+        ({"RECIPIENT": "PBM+token@pbm.example"}, b"", 67),
         ({"PBM_DB": "/nonexistent/folder/pbm.db"}, b"", 75),
         ({"PBM_DB": "/dev/null"}, b"", 75),
     ],
