@@ -10,6 +10,7 @@ from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
+from pbm import tokens
 from pbm.session import Server
 from pbm.store import Mail
 from pbm.transports import Transport, Undelivered
