@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pbm.store.base import text, time_of
 from pbm.store.boards import BY_NUMBER, board_row
-from pbm.store.mails import mail_row
+from pbm.store.mails import WANTS_HTML, mail_row
 from pbm.store.rows import BoardRow, Mail
 from pbm.store.users import Users
 
@@ -171,13 +171,13 @@ class Keeping(Users):
 
     def listed_mails(self, limit: int) -> Iterator[tuple[Mail, bool]]:
         """The mails in the outbox, the oldest first, each with whether its address or user is suspended."""
-        query = f"SELECT *, {SUSPENDED} FROM outbox ORDER BY id LIMIT ?"
+        query = f"SELECT *, {WANTS_HTML}, {SUSPENDED} FROM outbox ORDER BY id LIMIT ?"
         for row in self.db.execute(query, [limit]):
             yield mail_row(row[:-1]), bool(row[-1])
 
     def mail(self, number: int) -> tuple[Mail, bool] | None:
         """The mail of that number with whether its address or user is suspended; None if there is none."""
-        row = self.db.execute(f"SELECT *, {SUSPENDED} FROM outbox WHERE id = ?", [number]).fetchone()
+        row = self.db.execute(f"SELECT *, {WANTS_HTML}, {SUSPENDED} FROM outbox WHERE id = ?", [number]).fetchone()
         return (mail_row(row[:-1]), bool(row[-1])) if row else None
 
     def retry_mails(self, numbers: Sequence[int], now: datetime) -> int:

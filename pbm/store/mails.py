@@ -100,7 +100,7 @@ def mail_row(columns: tuple[Any, ...]) -> Mail:
     """A row of the table as what it says."""
     mail = Mail._make(columns)
     queued, due = (time_of(columns[at]) for at in TIMES)
-    return mail._replace(queued=queued, due=due, is_answer=bool(mail.is_answer), html=bool(mail.html))
+    return mail._replace(queued=queued, due=due, html=bool(mail.html))
 
 
 TIMES = [Mail._fields.index(name) for name in ("queued", "due")]

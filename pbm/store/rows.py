@@ -84,8 +84,6 @@ class Mail(NamedTuple):
     """The command that ends the subscription to which this mail belongs."""
     picture: str | None = None
     """The game, and which lines of the text are its drawn boards, as `pbm.pictures` writes it: ``spiro 12-25``."""
-    is_answer: bool = False
-    """Whether it answers whoever gave a command, and is not to a user."""
     html: bool = False
     """Whether its reader wants HTML beside the text, which is asked when it is due and not stored with it."""
 

@@ -229,7 +229,6 @@ def clocks_ratings_and_more(db: Database) -> None:
         ALTER TABLE outbox ADD COLUMN reply_to TEXT;
         ALTER TABLE outbox ADD COLUMN unsubscribe TEXT;
         ALTER TABLE outbox ADD COLUMN picture TEXT;
-        ALTER TABLE outbox ADD COLUMN is_answer INTEGER NOT NULL DEFAULT 0;
 
         CREATE TABLE keys (
             name TEXT PRIMARY KEY,
