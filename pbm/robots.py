@@ -35,7 +35,7 @@ def wait(ctx: click.Context, game: str, boards: tuple[str, ...], until: str, tim
 
     That is a change since the command began: a move, a move taken back, a proposal, the end. With --until=over it is
     the end of a game, and with --until=turn=USERID the turn of that player; what is so already is not waited for. The
-    end of a game ends the wait for a turn, too, and the removal of a board ends any wait.
+    end of a game of his ends the wait for his turn, too, and the removal of a board ends any wait.
 
     The exit status is 1 if nothing has happened in time.
     """
@@ -79,7 +79,7 @@ def play(ctx: click.Context, game: str, board: str, userid: str, program: str, t
     session = Session(open_server())
     row = look.find_row(session, known(game), board)
     name = userid.lower()
-    if name not in {row.first_player, row.second_player}:
+    if name not in _players(row):
         raise Refused(f"{name} does not play on this board; {row.first_player} and {row.second_player} do.")
     status = running.run(session, row, name, words, timeout)
     if status == 0:
@@ -103,10 +103,13 @@ def condition(until: str, rows: Sequence[BoardRow]) -> Condition:
     what, _, name = until.lower().partition("=")
     if what != "turn" or not name:
         raise Refused(f"One can wait until change, over or turn=USERID, but not until {until!r}.")
-    for row in rows:
-        if name not in {row.first_player, row.second_player}:
-            raise Refused(f"{name} does not play on {row.game} board {row.board}.")
-    return lambda _, now: now is None or now.ended is not None or now.turn == name
+    if not any(name in _players(row) for row in rows):
+        raise Refused(f"{name} does not play on {' or '.join(row.board for row in rows)}.")
+    return lambda then, now: now is None or now.turn == name or (now.ended is not None and name in _players(then))
+
+
+def _players(row: BoardRow) -> set[str]:
+    return {row.first_player, row.second_player}
 
 
 def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterator[list[BoardRow]]:

@@ -126,8 +126,17 @@ def test_what_cannot_happen_is_not_waited_for(watched, until):
 
 
 def test_the_turn_of_one_who_does_not_play_is_not_waited_for(watched):
-    with pytest.raises(Refused, match="carol does not play on spiro board 101"):
+    with pytest.raises(Refused, match="carol does not play on 101"):
         watched("turn=carol")
+
+
+def test_a_turn_is_waited_for_on_those_boards_on_which_one_plays(pair):
+    pair.say("spiro challenge bob carol")
+    rows = [pair.store.board("spiro", number) for number in ("101", "102")]
+    happened = robots.condition("turn=carol", rows)
+    assert not happened(rows[0], rows[0]._replace(turn=None, ended=pair.time))
+    assert happened(rows[1], rows[1]._replace(turn=None, ended=pair.time))
+    assert happened(rows[1], rows[1]._replace(turn="carol"))
 
 
 def test_a_look_reads_the_boards_only_if_somebody_has_written(watched, pair, monkeypatch):

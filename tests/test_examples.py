@@ -1,0 +1,190 @@
+"""The example scripts and the page about scripting, as they are: what they say is what happens."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import PASSWORDS
+
+TOP = Path(__file__).parent.parent
+EXAMPLES = TOP / "bin" / "examples"
+RANDOM = EXAMPLES / "random-robot"
+PAGE = (TOP / "docs" / "scripting.md").read_text()
+BEGINNER = """\
+import json, sys
+
+free = [column + str(row) for row in range(1, 6) for column in "abcde"]
+for number, line in enumerate(sys.stdin):
+    if line == "quit\\n":
+        break
+    print("resign" if number else next(name for name in free if name not in json.loads(line)["cells"]), flush=True)
+"""
+
+
+@pytest.fixture
+def scripts(shell, tmp_path):
+    """A shell whose PATH has pbm, and a beginner who gives up at his second turn."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "pbm").write_text(f'#!/bin/sh\nexec {sys.executable} -m pbm "$@"\n')
+    (folder / "pbm").chmod(0o755)
+    (folder / "python3").symlink_to(sys.executable)
+    (tmp_path / "beginner.py").write_text(BEGINNER)
+    shell.environment |= {
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join([str(TOP), *sys.path]),
+    }
+    shell.beginner = f"python3 {tmp_path}/beginner.py"
+    return shell
+
+
+def run(shell, name, *words, **environment):
+    done = subprocess.run(
+        [EXAMPLES / name, *words], env=shell.environment | environment, cwd=shell.folder, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def board(shell, number):
+    return json.loads(shell.run("symple", "show", number, "--json").stdout)
+
+
+def players(shell, pool):
+    return [board(shell, f"{pool}{number}")["players"] for number in (1, 2)]
+
+
+def test_a_match_between_programs_names_the_winner(scripts):
+    for name in ("alice", "bob"):
+        scripts.run("signup", name, PASSWORDS[name])
+    scripts.run("symple", "challenge", "-size=5", "alice", "bob")
+    done = run(scripts, "match", "symple", "101", f"bob={RANDOM}", f"alice={scripts.beginner}", "carol=/no/such/robot")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "bob\n", "")
+    assert board(scripts, "101")["winner"] == "bob"
+
+
+def test_a_program_that_fails_loses_its_match(scripts):
+    for name in ("alice", "bob"):
+        scripts.run("signup", name, PASSWORDS[name])
+    scripts.run("tournament", "symple", "a", "alice", "bob", "-size=5")
+    done = run(scripts, "match", "symple", "a1", f"bob={RANDOM}", "alice=false")
+    assert (done.returncode, done.stdout) == (0, "bob\n")
+
+
+def test_a_match_on_a_board_that_is_none_fails_with_the_reason(scripts):
+    done = run(scripts, "match", "symple", "999", "alice=false")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "There is no Symple board '999'.\n")
+
+
+def test_a_round_robin_plays_all_games_and_ends_with_the_table(scripts):
+    programs = [f"{name}={RANDOM}" for name in ("ann", "ben")] + [f"cis={scripts.beginner}"]
+    done = run(scripts, "round-robin", "symple", "rr", *programs, "-size=5")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.findall(r"^(rr\d), (\w+) against (\w+): \w+$", done.stdout, re.MULTILINE) == [
+        ("rr1", "ben", "cis"), ("rr2", "cis", "ann"), ("rr3", "ann", "ben"),
+    ]  # fmt: skip
+    assert "Pool rr of Symple, 3 of 3 games played\n" in done.stdout
+    table = csv.DictReader(scripts.run("tournament", "symple", "rr", "--csv").stdout.splitlines())
+    assert next(line for line in table if line["userid"] == "cis")["lost"] == "2"
+
+
+def test_a_round_robin_that_cannot_be_ends_with_the_reason(scripts):
+    done = run(scripts, "round-robin", "symple", "rr", "ann=cat")
+    assert (done.returncode, done.stderr) == (1, "A tournament has 2 to 32 players, not 1.\n")
+
+
+def test_on_a_ladder_the_better_program_climbs(scripts):
+    ladder = scripts.folder / "ladder.txt"
+    ladder.write_text(f"ann={scripts.beginner}\nben={scripts.beginner}\ncis={RANDOM}\n")
+    done = run(scripts, "ladder", "symple", str(ladder), "-size=5")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "cis challenges ben on board 101: cis",
+        "cis challenges ann on board 102: cis",
+        "cis",
+        "ann",
+        "ben",
+    ]
+    assert ladder.read_text() == f"cis={RANDOM}\nann={scripts.beginner}\nben={scripts.beginner}\n"
+
+
+def test_in_the_arena_winners_meet_winners_and_a_week_is_paired_once(scripts):
+    strong, weak = str(RANDOM), scripts.beginner
+    programs = [f"ann={strong}", f"cis={weak}", f"ben={strong}", f"dan={weak}", "-size=5"]
+    first = run(scripts, "weekly-arena", "symple", *programs, WEEK="202647")
+    assert (first.returncode, first.stderr) == (0, "")
+    assert "Pool weekcacgeh of Symple, 2 of 2 games played\n" in first.stdout
+    assert players(scripts, "weekcacgeh") == [{"white": "cis", "black": "ann"}, {"white": "dan", "black": "ben"}]
+
+    again = run(scripts, "weekly-arena", "symple", *programs, WEEK="202647")
+    assert again.stdout == first.stdout
+
+    run(scripts, "weekly-arena", "symple", *programs, WEEK="202648")
+    assert players(scripts, "weekcacgei") == [{"white": "ben", "black": "ann"}, {"white": "dan", "black": "cis"}]
+    assert json.loads(scripts.run("list", "--json").stdout)["games"]["symple"] == 0
+
+
+def test_in_an_arena_of_three_somebody_else_sits_out_each_week(scripts):
+    programs = [f"{name}={scripts.beginner}" for name in ("ann", "ben", "cis")]
+    sat_out = []
+    for week, pool in (("202647", "weekcacgeh"), ("202648", "weekcacgei"), ("202649", "weekcacgej")):
+        run(scripts, "weekly-arena", "symple", *programs, "-size=5", WEEK=week)
+        table = json.loads(scripts.run("tournament", "symple", pool, "--json").stdout)["table"]
+        sat_out += {"ann", "ben", "cis"} - {line["userid"] for line in table}
+    assert sorted(sat_out) == ["ann", "ben", "cis"]
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        ("papagra", ["-size=3"]),
+        ("spiro", ["-small", "-pieces=1"]),
+        ("spora", ["-size=5", "-pie"]),
+        ("spora", ["-size=5", "-komi=0"]),
+        ("sprout", ["-board=limping-3"]),
+        ("symple", ["-size=5"]),
+    ],
+)
+def test_the_random_robot_plays_every_game(scripts, game, options):
+    for name in ("alice", "bob"):
+        scripts.run("signup", name, PASSWORDS[name])
+    scripts.run("tournament", game, "a", "alice", "bob", *options)
+    program = f"sh -c '{{ read -r s; echo \"$s\"; }} | {RANDOM}'"
+    done = scripts.run("play", game, "a1", "alice", "--with", program)
+    assert done.returncode == 1  # after its first move it ended
+    assert json.loads(scripts.run(game, "show", "a1", "--json").stdout)["moves"] == 1
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
+def test_an_example_can_be_started_and_says_what_it_is_for(path):
+    first, second, *_ = path.read_text().splitlines()
+    assert os.access(path, os.X_OK)
+    assert first in {"#!/bin/sh", "#!/usr/bin/env python3"}
+    assert second.startswith(("# ", '"""'))
+    assert path.name in PAGE
+
+
+def test_the_session_of_the_page_goes_as_it_is_shown(scripts):
+    [robot] = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    [session] = re.findall(r"^```\n(\$ .*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    (scripts.folder / "robot.py").write_text(robot)
+    assert len(robot.splitlines()) == 10
+    for step in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
+        line, _, expected = step.partition("\n")
+        done = subprocess.run(
+            ["sh", "-c", line], env=scripts.environment, cwd=scripts.folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert done.stdout == expected, line
+
+
+def test_the_page_names_every_exit_status_and_every_way_to_wait():
+    for text in ("| 0 |", "| 1 |", "| 2 |", "| 130, 143 |", "--until=change", "--until=turn=", "--until=over"):
+        assert text in PAGE
