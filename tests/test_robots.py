@@ -39,6 +39,24 @@ def start(shell, *args):
     )  # fmt: skip
 
 
+def start_waiting(shell, *args):
+    """A command that has opened the database, and looks at it."""
+    process = start(shell, *args)
+    end = time.monotonic() + 30
+    while not has_opened_the_database(process.pid):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    time.sleep(0.3)
+    return process
+
+
+def has_opened_the_database(pid):
+    try:
+        return any(path.readlink().name == "pbm.db" for path in Path(f"/proc/{pid}/fd").iterdir())
+    except FileNotFoundError:  # closed meanwhile
+        return False
+
+
 def move(shell, name, text, board="101"):
     done = shell.run("symple", "move", board, name, PASSWORDS[name], text)
     assert done.returncode == 0, done.stderr
@@ -157,8 +175,8 @@ def test_a_look_reads_the_boards_only_if_somebody_has_written(watched, pair, mon
 
 def test_wait_ends_when_somebody_moves_and_lists_the_board(board):
     board.run(*SMALL)
-    waiting = start(board, "wait", "symple", "101", "102", "--timeout=30")
-    time.sleep(1)
+    waiting = start_waiting(board, "wait", "symple", "101", "102", "--timeout=30")
+    time.sleep(0.5)
     assert waiting.poll() is None
     move(board, "alice", "c3", "102")
     assert ended(waiting) == (
@@ -177,8 +195,7 @@ def test_wait_prints_whole_boards_in_json(board):
 
 
 def test_wait_tells_that_a_board_was_removed(board):
-    waiting = start(board, "wait", "symple", "101", "--until=over", "--json", "--timeout=30")
-    time.sleep(1)
+    waiting = start_waiting(board, "wait", "symple", "101", "--until=over", "--json", "--timeout=30")
     move(board, "alice", "resign")
     assert ended(waiting) == (0, '{"boards": [], "gone": ["101"]}\n', "")
 
@@ -223,16 +240,14 @@ def test_a_wrong_command_is_explained(board, words, status, text):
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)])
 def test_a_wait_that_is_ended_says_nothing(board, number, status):
-    waiting = start(board, "wait", "symple", "101")
-    time.sleep(1)
+    waiting = start_waiting(board, "wait", "symple", "101")
     waiting.send_signal(number)
     code, out, err = ended(waiting)
     assert (code, out, err.strip()) == (status, "", "")
 
 
 def test_who_waits_holds_nobody_up_and_uses_hardly_any_time(board):
-    waiting = start(board, "wait", "symple", "101", "--until=over")
-    time.sleep(1)
+    waiting = start_waiting(board, "wait", "symple", "101", "--until=over")
     before = used(waiting.pid)
     begin = time.monotonic()
     board.run("signup", "dave", "dave-secret")
@@ -372,8 +387,8 @@ def test_a_game_that_is_over_is_told_to_the_program_at_once(board, tmp_path):
 def test_the_end_ends_the_command_while_the_program_waits_for_its_turn(board):
     for name, text in (("alice", "c3"), ("bob", "a1"), ("alice", "e5")):
         move(board, name, text)
-    waiting = start(board, "play", "symple", "101", "alice", "--with", program(board.folder, "sys.stdin.read()"))
-    time.sleep(1)
+    robot = program(board.folder, "sys.stdin.read()")
+    waiting = start_waiting(board, "play", "symple", "101", "alice", "--with", robot)
     move(board, "bob", "resign")
     assert ended(waiting)[0] == 0
 
