@@ -66,7 +66,9 @@ def end(session: Session, board: Board) -> None:
     game, number = board.row.game, board.row.board
     board.queued.clear()
     session.store.unqueue(game, number)
-    board.row = board.row._replace(turn=None, ended=session.now(), winner=board.winner, vote=None, voter=None)
+    board.row = board.row._replace(
+        turn=None, ended=session.now(), winner=board.winner, vote=None, voter=None, submitted=None
+    )
     results = ratings.settle(session.store, board.row, session.now())
     if board.resigned:
         session.store.follow(game, number, board.resigned, "subscriber")

@@ -1,0 +1,20 @@
+"""What happens when two things meet: a vote and a submitted move, a clock and a board that has hardly begun."""
+
+from pbm.board import Board
+
+
+def begun(pair):
+    """Two moves on alice's and bob's board; a player can resign from now on, and not merely leave."""
+    for _ in range(2):
+        board = Board.load(pair.store, "spiro", "101")
+        pair.move(board.turn, next(board.state.moves()))
+    return Board.load(pair.store, "spiro", "101")
+
+
+def test_a_draw_forgets_the_move_that_was_submitted(pair):
+    board = begun(pair)
+    name = board.turn
+    pair.say(f"spiro submit 101 {name} {name}-secret {next(board.state.moves())}")
+    pair.move(board.opponent(name), "propose")
+    pair.move(name, "accept")
+    assert pair.store.board("spiro", "101").submitted is None
