@@ -18,3 +18,11 @@ def test_a_draw_forgets_the_move_that_was_submitted(pair):
     pair.move(board.opponent(name), "propose")
     pair.move(name, "accept")
     assert pair.store.board("spiro", "101").submitted is None
+
+
+def test_the_mail_about_a_queued_move_that_cannot_be_played_stands_in_the_boards_thread(pair):
+    pair.say("spiro queue 101 bob bob-secret e9:5")
+    pair.move("alice", "e3:5")
+    first, *_, last = pair.mails("bob")
+    assert last.subject == "Spiro Board 101 Error"
+    assert last.thread == first.message_id
