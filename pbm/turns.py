@@ -136,7 +136,10 @@ def check_time(session: Session, board: Board) -> None:
     """Make the player to move forfeit if he has used up his time. Raises Forfeited, which leaves that standing."""
     if not has_time(board, session.now()) and board.turn is not None:
         name = board.turn
+        is_removed = can_leave(board)
         session.answer(None, *forfeit(session, board, name, out_of_time(board, name)))
+        if is_removed:
+            raise Forfeited(f"{name} had used up his time before the game began, so the board is removed.")
         raise Forfeited(f"{name} had used up his time, so the game is over: he has forfeited.", point=board.present)
 
 

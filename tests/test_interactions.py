@@ -1,6 +1,9 @@
 """What happens when two things meet: a vote and a submitted move, a clock and a board that has hardly begun."""
 
+import pytest
+
 from pbm.board import Board
+from pbm.session import Refused
 
 
 def begun(pair):
@@ -26,3 +29,14 @@ def test_the_mail_about_a_queued_move_that_cannot_be_played_stands_in_the_boards
     first, *_, last = pair.mails("bob")
     assert last.subject == "Spiro Board 101 Error"
     assert last.thread == first.message_id
+
+
+def test_who_is_too_late_on_a_board_that_has_not_begun_is_told_that_it_is_removed(pair):
+    pair.say("spiro challenge -small -pieces=2 --totaltime=1 alice bob")
+    pair.pass_time(days=1)
+    with pytest.raises(
+        Refused, match="alice had used up his time before the game began, so the board is removed"
+    ) as why:
+        pair.move("alice", "e3:5", board="102")
+    assert why.value.point is None
+    assert pair.store.board("spiro", "102") is None
