@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -17,6 +17,9 @@ from pbm.letters import Letter
 from pbm.passwords import Passwords
 from pbm.session import Server, Session
 from pbm.store import Mail, Store
+
+if TYPE_CHECKING:
+    from contract import Members
 
 ADDRESS = "pbm@pbm.example"
 PASSWORDS = {"alice": "alice-secret", "bob": "bob-secret", "carol": "carol-secret"}
@@ -127,3 +130,39 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     files = ["-addext", "subjectAltName=DNS:localhost", "-out", made.file, "-keyout", made.key]
     subprocess.run([*command, *files], check=True, capture_output=True)
     return made
+
+
+@pytest.fixture(scope="session")
+def founded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Passwords]:
+    """A database in which alice, bob, carol and dora are signed up."""
+    from contract import found
+
+    path = tmp_path_factory.mktemp("founded") / "pbm.db"
+    return path, found(path)
+
+
+@pytest.fixture
+def four(founded: tuple[Path, Passwords], tmp_path: Path) -> Iterator["Members"]:
+    """The four of them, in a shell."""
+    yield from _members(founded, tmp_path, "shell")
+
+
+@pytest.fixture(params=["shell", "mail"])
+def both_ways(founded: tuple[Path, Passwords], tmp_path: Path, request: pytest.FixtureRequest) -> Iterator["Members"]:
+    """The four of them, who give their commands in a shell, and in another run of the test by mail."""
+    yield from _members(founded, tmp_path, request.param)
+
+
+@pytest.fixture
+def by_mail(founded: tuple[Path, Passwords], tmp_path: Path) -> Iterator["Members"]:
+    """The four of them, by mail."""
+    yield from _members(founded, tmp_path, "mail")
+
+
+def _members(founded: tuple[Path, Passwords], folder: Path, way: str) -> Iterator["Members"]:
+    from contract import Members, copied
+
+    path, passwords = founded
+    members = Members(copied(path, folder / "pbm.db"), passwords, way)
+    yield members
+    members.store.close()

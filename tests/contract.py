@@ -1,0 +1,155 @@
+"""What the tests of the command language share: four members, who give their commands in a shell or by mail."""
+
+import re
+import shutil
+from email.message import EmailMessage
+from email.policy import SMTP
+from pathlib import Path
+from typing import NamedTuple
+
+from pbm.board import Board
+from pbm.cleanup import Done, clean
+from pbm.commands import root
+from pbm.grammar import Front, refusal, run
+from pbm.mail import handle
+from pbm.passwords import Passwords
+from pbm.session import Refused, Session
+from pbm.words import clean as cleaned
+from pbm.words import written
+
+from conftest import ADDRESS, Club
+
+NAMES = "alice", "bob", "carol", "dora"
+SENDER = "sender"
+"""Who is told what goes to wherever a command came from."""
+NOTES = "handled", "outbox", "quotas", "failures", "sqlite_sequence"
+"""Tables that a refused command may write to."""
+
+
+class Told(NamedTuple):
+    """What somebody is told: printed if he has given the command in a shell, else mailed."""
+
+    to: str
+    subject: str
+    text: str
+
+
+class Members(Club):
+    """The four on a server in this process. Their passwords are their names and ``-secret``."""
+
+    def __init__(self, path: Path, passwords: Passwords, way: str) -> None:
+        super().__init__(path)
+        self.server = self.server._replace(passwords=passwords)
+        self.way = way
+        self.sent = 0
+
+    def give(self, name: str, line: str, body: str = "", **fields: str) -> list[Told]:
+        """A command of a member, and what everybody is told because of it, in the order in which it was written."""
+        before = max((mail.id or 0 for mail in self.store.mails()), default=0)
+        printed = self._typed(name, line, body) if self.way == "shell" else self._mailed(name, line, body, fields)
+        new = [mail for mail in self.store.mails() if (mail.id or 0) > before]
+        return printed + [Told(mail.userid or SENDER, mail.subject, mail.text) for mail in new]
+
+    def _typed(self, name: str, line: str, body: str) -> list[Told]:
+        session = Session(self.server, comment=written(body), body=cleaned(body))
+        try:
+            letters = run(root, [line], Front(lambda: session, prints=True))
+        except Refused as why:
+            letters = [refusal(why, root, [line])]
+        return [Told(letter.to or SENDER, letter.subject, letter.text) for letter in letters]
+
+    def _mailed(self, name: str, line: str, body: str, fields: dict[str, str]) -> list[Told]:
+        assert handle(self.server, self.raw(name, line, body, **fields), None) == "command"
+        return []
+
+    def raw(self, name: str, line: str, body: str = "", **fields: str) -> bytes:
+        """The mail with which a member gives a command; each has a Message-ID of its own."""
+        self.sent += 1
+        mail = EmailMessage()
+        mail["From"], mail["To"], mail["Subject"] = f"{name}@players.example", ADDRESS, line
+        for field, value in ({"message_id": f"<{self.sent}@players.example>"} | fields).items():
+            mail[field.replace("_", "-")] = value
+        mail.set_content(body)
+        return mail.as_bytes(policy=SMTP)
+
+    def signs(self, name: str, line: str, body: str = "") -> list[Told]:
+        """A command with ``ME`` in the place of the userid and the password of who gives it."""
+        return self.give(name, line.replace("ME", f"{name} {name}-secret"), body)
+
+    def refused(self, name: str, line: str, body: str = "") -> Told:
+        """The only answer to a command that is refused, which changes nothing and tells nobody else."""
+        before = self.stored()
+        [told] = self.signs(name, line, body)
+        assert told.to == SENDER
+        assert self.stored() == before
+        return told
+
+    def stored(self) -> list[str]:
+        """All that is stored but mails."""
+        note = re.compile(rf'INSERT INTO "({"|".join(NOTES)})"')
+        return [line for line in self.store.db.conn.iterdump() if not note.match(line)]
+
+    def begin(self, line: str = "symple challenge -size=5 alice bob") -> str:
+        """A new board; what its players were told of it is forgotten."""
+        board: str = self.say(line)[-1].data["board"]
+        self.forget_mails()
+        return board
+
+    def forget_mails(self) -> None:
+        """Empty the outbox."""
+        for mail in self.store.mails():
+            self.store.remove_mail(mail)
+
+    def plays(self, *moves: str, game: str = "symple", board: str = "101") -> None:
+        """Moves, each by the player whose turn it is; what the players were told of them is forgotten."""
+        for move in moves:
+            name = self.at(board, game).turn
+            self.say(f"{game} move {board} {name} {name}-secret {move}")
+        self.forget_mails()
+
+    def at(self, board: str = "101", game: str = "symple") -> Board:
+        """A board as it is stored."""
+        found = Board.load(self.store, game, board)
+        assert found is not None
+        return found
+
+    def played(self, board: str = "101", game: str = "symple") -> list[str]:
+        """The turns of a board, those of the server in brackets."""
+        return [f"({turn.text})" if turn.automatic else turn.text for turn in self.at(board, game).turns]
+
+    def clean(self) -> Done:
+        """Do what `pbm cleanup` does; what it tells is in the outbox, and nothing else."""
+        self.forget_mails()
+        return clean(Session(self.server))
+
+    def outbox(self) -> list[tuple[str | None, str]]:
+        """Whom the mails in the outbox are for, with their subjects."""
+        return [(mail.userid, mail.subject) for mail in self.mails()]
+
+
+def to(told: list[Told]) -> list[tuple[str, str]]:
+    """Who is told something, with the subjects, sorted by name."""
+    return sorted((one.to, one.subject) for one in told)
+
+
+def text_to(name: str, told: list[Told]) -> str:
+    """All that somebody is told."""
+    return "\n".join(one.text for one in told if one.to == name)
+
+
+def found(path: Path) -> Passwords:
+    """Sign the four up in a new database. Returns what remembers their passwords."""
+    club = Club(path)
+    for name in NAMES:
+        club.say(f"signup {name} {name}-secret {name}@players.example")
+    for name in NAMES:
+        club.server.passwords.is_right(club.store.password_of(name), f"{name}-secret")
+    club.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    club.store.close()
+    return club.server.passwords
+
+
+def copied(founded: Path, path: Path) -> Path:
+    """A copy of a database that nobody has open."""
+    shutil.copyfile(founded, path)
+    return path

@@ -1,0 +1,344 @@
+"""The grammar of a line (the command language, section 1)."""
+
+import pytest
+
+from pbm.grammar import Misused
+
+from contract import SENDER, text_to, to
+
+# Words
+
+
+@pytest.mark.parametrize("game", ["symple", "SYMPLE", "Symple"])
+def test_the_game_is_named_in_any_case(both_ways, game):
+    both_ways.begin()
+    both_ways.signs("alice", f"{game} move 101 ME c3")
+    assert both_ways.played() == ["c3"]
+
+
+@pytest.mark.parametrize("word", ["MOVE", "Board", "mvoe", "mOvE"])
+def test_command_words_are_read_in_any_case(both_ways, word):
+    both_ways.begin()
+    both_ways.signs("alice", f"symple {word} 101 ME c3")
+    assert both_ways.played() == ["c3"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "-size=5 symple challenge alice bob",
+        "symple -size=5 challenge alice bob",
+        "symple challenge alice -size=5 bob",
+        "symple challenge alice bob -size=5",
+        "symple challenge alice bob -si=5",
+        "symple challenge alice bob -S=5",
+    ],
+)
+def test_an_option_may_stand_anywhere_and_be_shortened(both_ways, line):
+    both_ways.give("alice", line)
+    assert both_ways.at().options["size"] == 5
+
+
+def test_the_options_of_a_board_are_shown_as_they_were_typed(both_ways):
+    both_ways.give("alice", "symple challenge alice -SI=5 --nag=3 bob")
+    assert "Options: -SI=5 --nagtime=3" in text_to(SENDER, both_ways.give("alice", "symple show 101"))
+    assert "-SI=5 --nagtime=3" in text_to(SENDER, both_ways.give("alice", "symple games"))
+
+
+@pytest.mark.parametrize("option", ["-foo", "-size=4", "-size", "-size=", "-p=3", "-=5", "--foo=1", "--=1"])
+def test_an_option_that_the_game_does_not_know_is_refused_and_named(both_ways, option):
+    told = both_ways.refused("alice", f"symple challenge {option} alice bob")
+    assert option.partition("=")[0] in told.text
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "x", "1.5", "3651", "٣", "1e2", ""])
+@pytest.mark.parametrize("clock", ["nagtime", "forfeittime", "totaltime"])
+def test_a_clock_takes_whole_days_from_1_to_3650(four, clock, days):
+    assert f"--{clock}" in four.refused("alice", f"symple challenge --{clock}={days} alice bob").text
+
+
+def test_the_reminder_comes_before_the_forfeit(both_ways):
+    assert "--nagtime" in both_ways.refused("alice", "symple challenge --nagtime=5 --forfeittime=5 alice bob").text
+    assert "--nagtime" in both_ways.refused("alice", "symple challenge --forfeittime=7 alice bob").text
+    both_ways.give("alice", "symple challenge --forfeittime=7 --nagtime=6 alice bob")
+    assert (both_ways.at().row.nag_days, both_ways.at().row.forfeit_days) == (6, 7)
+
+
+def test_json_and_comment_are_for_the_shell_and_by_mail_no_options(by_mail):
+    by_mail.begin()
+    assert "--json" in by_mail.refused("alice", "symple show --json 101").text
+    assert "--comment" in by_mail.refused("alice", "symple chat --comment=hello 101 ME").text
+
+
+@pytest.mark.parametrize("line", ["symple move 101 ME -size=5 c3", "symple move -nothing 101 ME c3"])
+def test_a_command_without_options_refuses_them(both_ways, line):
+    both_ways.begin()
+    both_ways.refused("alice", line)
+
+
+# Moves
+
+
+def test_a_word_in_the_place_of_the_move_is_no_option(both_ways):
+    both_ways.begin("papagra challenge -size=3 alice bob")
+    told = both_ways.refused("alice", "papagra move 101 ME -e3,+f6")
+    assert "option" not in told.text
+
+
+@pytest.mark.parametrize("comma", [",", ", ", " ,", " , "])
+def test_blanks_next_to_a_comma_belong_to_the_move(both_ways, comma):
+    both_ways.begin()
+    both_ways.plays("a1", "b4", "c3", "d4")
+    both_ways.signs("alice", f"symple move 101 ME a2{comma}c4")
+    assert both_ways.played()[-1] == "a2,c4"
+
+
+def test_more_words_than_one_move_are_refused_with_the_syntax(both_ways):
+    both_ways.begin()
+    assert "symple move BOARD USERID PASSWORD MOVE[#n]" in both_ways.refused("alice", "symple move 101 ME a1 c3").text
+
+
+def test_in_a_preview_all_words_behind_the_board_are_moves(both_ways):
+    both_ways.begin()
+    [told] = both_ways.give("carol", "symple preview 101 a1 b2 c3")
+    assert "2.    c3" in told.text
+    told = both_ways.refused("carol", "symple preview 101 a1 -b2")
+    assert "option" not in told.text
+
+
+def test_in_a_preview_of_a_new_game_options_end_at_the_first_move(both_ways):
+    [told] = both_ways.give("carol", "symple preview new 2 -size=5 -pen=6 a1 b2")
+    assert "Options: -size=5 -pen=6" in told.text
+    told = both_ways.refused("carol", "symple preview new 2 -size=5 a1 -pen=6")
+    assert "-pen=6" in told.text
+    both_ways.refused("carol", "symple preview new 3 -size=5")
+
+
+@pytest.mark.parametrize("word", ["--", "pass", "PASS"])
+def test_two_hyphens_alone_are_the_pass(both_ways, word):
+    both_ways.begin()
+    told = both_ways.refused("alice", f"symple move 101 ME {word}")
+    assert "option" not in told.text
+    assert told.subject == "Symple Board 101 Error"
+
+
+# What mail programs and our own subjects add
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "Re: Symple Board 101 alice alice-secret c3 **",
+        "Re: Symple Board 101 alice ** alice-secret c3",
+        "RE: re: AW: Fwd: FW: Sv: symple board 101 alice alice-secret c3",
+        "Re[2]: Symple Board 101 alice alice-secret c3",
+        "Re: New Symple Board 101 alice alice-secret c3",
+        "New symple board 101 alice alice-secret c3",
+        "Nag: Symple Board 101 alice alice-secret c3 **",
+        "Re: Nag: Symple Board 101 alice ** alice-secret c3",
+        "** symple move ** 101 alice alice-secret ** c3",
+    ],
+)
+def test_a_reply_to_a_board_mail_is_a_move_when_password_and_move_are_added(both_ways, subject):
+    both_ways.begin()
+    both_ways.give("alice", subject)
+    assert both_ways.played() == ["c3"]
+
+
+# Abbreviations and synonyms
+
+
+@pytest.mark.parametrize("word", ["chall", "challe", "challen", "challeng", "challenge"])
+def test_challenge_may_be_shortened_to_chall(both_ways, word):
+    both_ways.give("alice", f"symple {word} -size=5 alice bob")
+    assert both_ways.at().players == ("alice", "bob")
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["cha", "chal", "challenges", "pre", "previews", "su", "subscriber", "unsu", "mov", "mo", "queu", "con", "res"],
+)
+def test_other_short_words_are_unknown(both_ways, word):
+    both_ways.begin()
+    assert f"`symple {word}`" in both_ways.refused("alice", f"symple {word} 101 ME c3").text
+
+
+@pytest.mark.parametrize("word", ["prev", "previ", "previe", "preview"])
+def test_preview_may_be_shortened_to_prev(both_ways, word):
+    both_ways.begin()
+    assert "Preview:" in text_to(SENDER, both_ways.give("alice", f"symple {word} 101 c3"))
+
+
+@pytest.mark.parametrize("word", ["sub", "subs", "subscrib", "subscribe"])
+def test_subscribe_and_unsubscribe_may_be_shortened_to_sub_and_unsub(both_ways, word):
+    both_ways.begin()
+    both_ways.signs("carol", f"symple {word} ME 101")
+    assert both_ways.store.followers("symple", "101", "subscriber") == ["carol"]
+    both_ways.signs("carol", f"symple un{word} ME 101")
+    assert both_ways.store.followers("symple", "101", "subscriber") == []
+
+
+@pytest.mark.parametrize("word", ["move", "board", "mvoe"])
+def test_move_has_two_other_names(both_ways, word):
+    both_ways.begin()
+    both_ways.signs("alice", f"symple {word} 101 ME c3")
+    assert both_ways.played() == ["c3"]
+
+
+@pytest.mark.parametrize("word", ["queue", "qmove", "qboard", "moveq", "boardq"])
+def test_queue_has_four_other_names(both_ways, word):
+    both_ways.begin()
+    both_ways.signs("bob", f"symple {word} 101 ME c3")
+    assert both_ways.at().queued == {"bob": "c3"}
+
+
+def test_standings_has_another_name(both_ways):
+    assert both_ways.give("alice", "symple ratings") == both_ways.give("alice", "symple standings")
+
+
+@pytest.mark.parametrize(("word", "name"), [("add", "signup"), ("delete", "signoff")])
+def test_signup_and_signoff_have_another_name(four, word, name):
+    assert four.say(f"help {word}")[0].body == four.say(f"help {name}")[0].body
+
+
+def test_an_option_that_can_be_two_is_refused_with_both_names(both_ways):
+    told = both_ways.refused("alice", "symple challenge --n=3 alice bob")
+    assert "--nagtime" in told.text
+    assert "--name" in told.text
+
+
+# Userids and passwords
+
+
+def test_a_userid_is_typed_in_any_case_and_shown_in_lower_case(both_ways):
+    both_ways.give("alice", "symple challenge -size=5 ALICE Bob")
+    both_ways.give("alice", "symple move 101 Alice alice-secret c3")
+    assert both_ways.at().players == ("alice", "bob")
+    assert both_ways.played() == ["c3"]
+    told = both_ways.give("carol", "symple games ALICE")
+    assert "alice bob" in text_to(SENDER, told)
+
+
+@pytest.mark.parametrize(
+    "word",
+    "all new active inactive next board tournament standard accept reject nobody html spiro symple Sprout papagra SPORA".split(),
+)
+def test_words_with_a_meaning_are_no_userids(both_ways, word):
+    both_ways.refused("dora", f"signup {word} good-secret dave@players.example")
+
+
+@pytest.mark.parametrize("userid", ["x", "a" * 17, "1a", "a b", 'a"b', "a:b", "a'b", "a;b", "é1", "a/b", "-ab", "_ab"])
+def test_a_userid_has_2_to_16_plain_characters_and_begins_with_a_letter(both_ways, userid):
+    both_ways.refused("dora", f"signup {userid} good-secret dave@players.example")
+
+
+@pytest.mark.parametrize("password", ["short", "p" * 257, "has:colon", 'has"quote', "has'quote", "-hyphen"])
+def test_a_password_has_6_to_256_characters_without_quotes_and_colons_and_starts_with_no_hyphen(both_ways, password):
+    both_ways.refused("dora", f"signup dave {password} dave@players.example")
+    assert password not in both_ways.refused("dora", f"change password ME {password}").text
+
+
+def test_a_password_is_compared_in_its_exact_case(both_ways):
+    both_ways.begin()
+    both_ways.refused("alice", "symple move 101 alice ALICE-SECRET c3")
+
+
+# Boards
+
+
+def test_boards_are_counted_up_from_101_in_each_game(both_ways):
+    for game in ("symple", "symple", "spiro"):
+        both_ways.give("alice", f"{game} challenge alice bob")
+    assert sorted(both_ways.store.unfinished_boards()) == [("spiro", "101"), ("symple", "101"), ("symple", "102")]
+
+
+@pytest.mark.parametrize("option", ["-size=4", "-foo", "--nagtime=0", "--foo"])
+def test_a_refused_challenge_uses_up_no_number(both_ways, option):
+    both_ways.refused("alice", f"symple challenge {option} alice bob")
+    both_ways.refused("alice", "symple challenge alice nosuch")
+    both_ways.give("alice", "symple challenge -size=5 alice bob")
+    assert both_ways.at("101").players == ("alice", "bob")
+
+
+@pytest.mark.parametrize("name", ["../101", "101/../101", "*", "101;", "'101'", "a-1", "1a", "a", "101%", "¹⁰¹", "١٠١"])
+def test_only_a_number_or_letters_and_digits_are_looked_up_as_a_board(both_ways, name):
+    both_ways.begin()
+    asked = []
+    both_ways.store.db.conn.set_trace_callback(asked.append)
+    both_ways.refused("alice", f"symple move {name} ME c3")
+    assert not [query for query in asked if "FROM boards" in query and "iterdump" not in query and name in query]
+
+
+@pytest.mark.parametrize("command", ["show", "preview"])
+@pytest.mark.parametrize(
+    ("mark", "last"),
+    [("#0", None), ("#1", "c3"), ("#2", "b1"), ("#9", "b1"), ("#-1", "c3"), ("#-2", None), ("#-9", None)],
+)
+def test_a_board_is_shown_after_n_moves_or_n_moves_ago(both_ways, command, mark, last):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    [told] = both_ways.give("carol", f"symple {command} 101{mark}")
+    assert (f"Last turn: {last}\n" in told.text) if last else ("Last turn" not in told.text)
+
+
+@pytest.mark.parametrize("mark", ["#", "#x", "#1.5", "#--1", "#+1", "#1#1", "#²", "#" + "9" * 12])
+def test_what_is_no_number_behind_the_mark_is_refused(four, mark):
+    four.begin()
+    four.refused("carol", f"symple show 101{mark}")
+
+
+@pytest.mark.parametrize("command", ["move", "queue", "submit"])
+def test_a_move_is_accepted_only_as_the_number_that_it_is_meant_to_be(both_ways, command):
+    both_ways.begin()
+    both_ways.plays("c3")
+    told = both_ways.refused("bob", f"symple {command} 101 ME b1#3")
+    assert "move 3" in told.text
+    assert "move 2" in told.text
+    assert "Error" not in text_to(SENDER, both_ways.signs("bob", f"symple {command} 101 ME b1#2"))
+
+
+@pytest.mark.parametrize("word", ["resign", "undo", "propose"])
+def test_the_number_counts_for_the_words_in_the_place_of_a_move_too(both_ways, word):
+    both_ways.begin()
+    both_ways.plays("c3", "b1", "a5")
+    assert "would be move 4" in both_ways.refused("alice", f"symple move 101 ME {word}#3").text
+    told = both_ways.signs("alice", f"symple move 101 ME {word}#4")
+    assert told
+
+
+@pytest.mark.parametrize("word", ["accept", "reject"])
+def test_the_number_counts_for_an_answer_to_a_vote(both_ways, word):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("alice", "symple move 101 ME propose")
+    assert "would be move 3" in both_ways.refused("bob", f"symple move 101 ME {word}#2").text
+    both_ways.signs("bob", f"symple move 101 ME {word}#3")
+    assert both_ways.at().row.vote is None
+
+
+def test_a_mark_at_the_end_belongs_to_the_move(both_ways):
+    both_ways.begin()
+    assert "c3#" in both_ways.refused("alice", "symple move 101 ME c3#").text
+
+
+def test_a_queued_move_is_dropped_if_its_number_does_not_fit(both_ways):
+    both_ways.begin()
+    both_ways.signs("bob", "symple queue 101 ME b1#4")
+    told = both_ways.signs("alice", "symple move 101 ME c3")
+    assert both_ways.played() == ["c3"]
+    assert "meant as move 4, but it would be move 2" in text_to("bob", told)
+    assert both_ways.at().queued == {}
+
+
+def test_a_line_that_is_no_command_is_told_so(four):
+    for line in ("", "   ", "** **", "Re:", "nonsense", "symple", "101", "--", "-x", "symple --"):
+        try:
+            four.say(line)
+        except Misused as why:
+            assert str(why).startswith("There is no")
+        else:
+            raise AssertionError(line)
+
+
+def test_a_list_and_its_other_name_give_the_same(both_ways):
+    assert to(both_ways.give("carol", "symple STANDINGS")) == [(SENDER, "Symple Standings")]

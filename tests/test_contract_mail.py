@@ -1,0 +1,481 @@
+"""Mail: who is told what, and what a board mail says (the command language, section 2)."""
+
+import pytest
+
+from pbm.mail import handle
+
+from contract import ADDRESS, SENDER, text_to, to
+
+HELLO = "Hello there,\n\nnice game.\n"
+
+
+# The body as the comment
+
+
+def test_the_body_is_the_comment_without_empty_lines_around_it(by_mail):
+    by_mail.begin()
+    told = by_mail.signs("alice", "symple move 101 ME c3", f"\n\n{HELLO}\n\n")
+    assert "\nalice writes:\n\nHello there,\n\nnice game.\n\n" in text_to("bob", told)
+
+
+def test_the_comment_of_a_challenge_is_headed_challenger_writes(both_ways):
+    told = both_ways.give("alice", "symple challenge alice bob", HELLO)
+    assert "\nChallenger writes:\n\nHello there" in text_to("bob", told)
+
+
+@pytest.mark.parametrize(
+    ("moves", "name", "line", "reader"),
+    [
+        ("", "alice", "symple move 101 ME c3", "bob"),
+        ("", "alice", "symple queue 101 ME c3", "bob"),
+        ("c3", "alice", "symple resign 101 ME", "bob"),
+        ("c3 b1", "alice", "symple resign 101 ME", "bob"),
+        ("c3 b1", "bob", "symple move 101 ME propose", "alice"),
+        ("c3 b1", "bob", "symple move 101 ME undo", "alice"),
+        ("c3", "carol", "symple chat 101 ME", "alice"),
+        ("", "carol", "message ME alice", "alice"),
+    ],
+)
+def test_what_is_written_with_a_command_is_passed_on(both_ways, moves, name, line, reader):
+    both_ways.begin()
+    both_ways.plays(*moves.split())
+    assert f"{name} writes:\n\nHello there" in text_to(reader, both_ways.signs(name, line, HELLO))
+
+
+@pytest.mark.parametrize("vote", ["propose", "undo"])
+@pytest.mark.parametrize("answer", ["accept", "reject"])
+def test_what_is_written_with_a_vote_is_passed_on(both_ways, vote, answer):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("alice", f"symple move 101 ME {vote}")
+    told = both_ways.signs("bob", f"symple move 101 ME {answer}", HELLO)
+    assert "bob writes:\n\nHello there" in text_to("alice", told)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "symple subscribe ME 101",
+        "symple notify ME",
+        "symple limit ME 3",
+        "symple reject ME",
+        "symple seek ME 2",
+        "symple show 101",
+        "symple games",
+        "symple standings",
+        "symple preview 101 c3",
+        "vacation ME 2026-11-25",
+        "list",
+        "help",
+    ],
+)
+def test_other_commands_pass_nothing_on(both_ways, line):
+    both_ways.begin()
+    told = both_ways.signs("carol", line, HELLO)
+    assert told
+    assert not any("Hello there" in one.text for one in told)
+
+
+# Who is meant
+
+
+@pytest.mark.parametrize("line", ["symple show 101", "symple games", "symple standings", "symple preview 101 c3",
+                                  "symple history", "symple move 101 ME z9", "symple submit 101 ME c3"])  # fmt: skip
+def test_the_reply_to_the_command_itself_goes_where_the_mail_came_from(by_mail, line):
+    by_mail.begin()
+    line = line.replace("ME", "alice alice-secret")
+    handle(by_mail.server, by_mail.raw("elsewhere", line), None)
+    assert [mail.address for mail in by_mail.mails()] == ["elsewhere@players.example"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "symple move 101 ME c3",
+        "symple queue 101 ME c3",
+        "symple limit ME 3",
+        "symple subscribe ME all",
+        "symple notify ME",
+    ],
+)
+def test_everything_else_goes_to_the_address_on_file(by_mail, line):
+    by_mail.begin()
+    handle(by_mail.server, by_mail.raw("elsewhere", line.replace("ME", "alice alice-secret")), None)
+    assert "alice@players.example" in {mail.address for mail in by_mail.mails()}
+    assert "elsewhere@players.example" not in {mail.address for mail in by_mail.mails()}
+
+
+def test_every_mail_has_one_recipient(by_mail):
+    by_mail.signs("carol", "symple subscribe ME all")
+    by_mail.begin()
+    by_mail.signs("alice", "symple resign 101 ME")
+    assert sorted(str(mail.address) for mail in by_mail.mails()) == [
+        f"{name}@players.example" for name in ("alice", "bob", "carol")
+    ]
+
+
+def test_the_same_mail_twice_does_nothing_the_second_time_whatever_it_says(by_mail):
+    by_mail.begin()
+    by_mail.plays("c3", "b1", "a5", "d1")
+    for name, line, body in [
+        ("bob", "symple resign 101 ME", ""),
+        ("carol", "symple notify ME", ""),
+        ("carol", "symple challenge carol dora", ""),
+        ("carol", "symple chat 101 ME", HELLO),
+        ("carol", "multiple", "symple notify carol carol-secret\nsymple challenge carol dora"),
+        ("alice", "symple move 101 ME nonsense", ""),
+        ("alice", "symple move 101 ME propose", ""),
+    ]:
+        raw = by_mail.raw(name, line.replace("ME", f"{name} {name}-secret"), body)
+        assert handle(by_mail.server, raw, None) == "command"
+        once = list(by_mail.store.db.conn.iterdump())
+        assert handle(by_mail.server, raw, None) == "repeated"
+        assert list(by_mail.store.db.conn.iterdump()) == once
+
+
+@pytest.mark.parametrize("field", [{"auto_submitted": "auto-replied"}, {"precedence": "bulk"}, {"precedence": "junk"},
+                                   {"precedence": "list"}, {"list_id": "<all.players.example>"}])  # fmt: skip
+def test_automatic_mail_is_recorded_and_neither_run_nor_answered(by_mail, field):
+    by_mail.begin()
+    raw = by_mail.raw("alice", "symple move 101 alice alice-secret c3", **field)
+    assert handle(by_mail.server, raw, None) == "automatic"
+    assert by_mail.played() == []
+    assert by_mail.mails() == []
+
+
+def test_our_own_mail_and_bounces_are_neither_run_nor_answered(by_mail):
+    by_mail.begin()
+    line = "symple move 101 alice alice-secret c3"
+    own = by_mail.raw("alice", line).replace(b"alice@players.example", ADDRESS.encode())
+    assert handle(by_mail.server, own, None) == "automatic"
+    assert handle(by_mail.server, by_mail.raw("alice", line), "") != "command"
+    assert by_mail.played() == []
+    assert by_mail.mails() == []
+
+
+# The table of events
+
+
+def test_challenge_accepted_is_told_to_both_players_and_everyone_under_subscribe_all(both_ways):
+    both_ways.signs("carol", "symple subscribe ME all")
+    told = both_ways.give("alice", "symple challenge -size=5 alice bob")
+    told = [one for one in told if one.to != SENDER]  # what a shell prints
+    assert to(told) == [(name, "New Symple Board 101 alice") for name in ("alice", "bob", "carol")]
+    assert all(one.text.startswith("New: Symple board 101") for one in told)
+
+
+def test_a_move_is_told_to_the_players_and_the_subscribers(both_ways):
+    both_ways.begin()
+    both_ways.signs("carol", "symple subscribe ME 101")
+    told = both_ways.signs("alice", "symple move 101 ME c3")
+    assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob", "carol")]
+    assert all(one.text.startswith("Summary: Symple board 101") for one in told)
+
+
+def test_a_resignation_in_turn_is_told_with_no_player_in_the_subject(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("carol", "symple subscribe ME 101")
+    told = both_ways.signs("alice", "symple resign 101 ME", "Bye")
+    assert to(told) == [(name, "Symple Board 101 **") for name in ("alice", "bob", "carol")]
+
+
+@pytest.mark.parametrize("vote", ["propose", "undo"])
+@pytest.mark.parametrize(("answer", "turn"), [(None, ""), ("accept", ""), ("reject", "")])
+def test_each_step_of_a_vote_is_told_to_the_players_and_the_subscribers(both_ways, vote, answer, turn):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("carol", "symple subscribe ME 101")
+    told = both_ways.signs("bob", f"symple move 101 ME {vote}")
+    turn = "alice"
+    if answer:
+        told = both_ways.signs("alice", f"symple move 101 ME {answer}")
+        turn = {("propose", "accept"): "", ("undo", "accept"): "bob"}.get((vote, answer), "alice")
+    assert to(told) == [(name, f"Symple Board 101 {turn}".strip()) for name in ("alice", "bob", "carol")]
+
+
+def test_show_and_preview_and_submit_are_told_to_the_sender_alone(both_ways):
+    both_ways.begin()
+    for line, kind in (
+        ("symple show 101", "Summary"),
+        ("symple preview 101", "Preview"),
+        ("symple submit 101 ME c3", "Submit"),
+    ):
+        [told] = both_ways.signs("alice", line)
+        assert told.to == SENDER
+        assert told.subject.startswith("Symple Board 101 ")
+        assert told.text.startswith(f"{kind}: Symple board 101")
+
+
+def test_a_subscription_is_told_with_the_board_and_a_summary(both_ways):
+    both_ways.begin()
+    told = both_ways.signs("carol", "symple subscribe ME 101")
+    assert to(told) == [("carol", "Subscription summary"), ("carol", "Symple Board 101 alice")]
+    assert told[0].text.startswith("Subscription Summary: Symple board 101")
+
+
+def test_the_end_of_a_game_is_told_to_who_is_notified_as_a_notification(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("carol", "symple notify ME 101")
+    both_ways.signs("dora", "symple notify ME")
+    told = both_ways.signs("alice", "symple resign 101 ME", HELLO)
+    assert to(told) == [
+        ("alice", "Symple Board 101 **"),
+        ("bob", "Symple Board 101 **"),
+        ("carol", "Symple Board 101"),
+        ("dora", "Symple Board 101"),
+    ]
+    for name in ("carol", "dora"):
+        assert text_to(name, told).startswith("Notification: Symple board 101")
+        assert "Hello there" not in text_to(name, told)
+
+
+def test_a_reminder_is_told_to_the_player_who_is_late(four):
+    four.begin()
+    four.signs("carol", "symple subscribe ME 101")
+    four.pass_time(days=7)
+    four.clean()
+    assert four.outbox() == [("alice", "Nag: Symple Board 101 alice")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "symple move 999 ME c3",
+        "symple move 101 alice wrong-secret c3",
+        "symple move 101 ME",
+        "symple nonsense",
+        "symple show nosuch",
+        "symple limit ME x",
+    ],
+)
+def test_what_is_refused_before_board_and_password_are_known_is_a_game_error(both_ways, line):
+    both_ways.begin()
+    assert both_ways.refused("alice", line).subject == "Symple error"
+
+
+def test_what_is_refused_on_a_game_that_is_over_is_a_game_error(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1", "resign")
+    assert both_ways.refused("alice", "symple move 101 ME c4").subject == "Symple error"
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("carol", "symple move 101 ME c3"),
+        ("bob", "symple move 101 ME c3"),
+        ("alice", "symple move 101 ME z9"),
+        ("alice", "symple move 101 ME c3#7"),
+        ("alice", "symple move 101 ME accept"),
+        ("alice", "symple swap 101 ME"),
+        ("alice", "symple confirm 101 ME"),
+        ("alice", "symple submit 101 ME z9"),
+        ("alice", "symple queue 101 ME clear"),
+    ],
+)
+def test_what_is_refused_after_that_is_a_board_error_with_the_board(both_ways, name, line):
+    both_ways.begin()
+    told = both_ways.refused(name, line)
+    assert told.subject == "Symple Board 101 Error"
+    assert "    a b c d e\n" in told.text
+
+
+def test_a_challenge_that_is_refused_is_an_invalid_challenge(both_ways):
+    assert both_ways.refused("alice", "symple challenge alice nosuch").subject == "Invalid challenge"
+
+
+def test_a_board_that_is_left_is_told_to_the_others_the_subscribers_and_the_leaver(both_ways):
+    both_ways.begin()
+    both_ways.signs("carol", "symple subscribe ME 101")
+    told = both_ways.signs("bob", "symple resign 101 ME")
+    assert to(told) == [(name, "Symple board 101 has been removed") for name in ("alice", "bob", "carol")]
+
+
+def test_a_resignation_out_of_turn_is_told_to_the_resigner_only(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("carol", "symple subscribe ME 101")
+    assert to(both_ways.signs("bob", "symple resign 101 ME")) == [("bob", "Symple Board 101 Resigned")]
+
+
+@pytest.mark.parametrize("name", ["alice", "carol", "dora"])
+def test_chat_is_told_to_the_players_the_subscribers_and_the_writer(both_ways, name):
+    both_ways.begin()
+    both_ways.signs("carol", "symple subscribe ME 101")
+    told = both_ways.signs(name, "symple chat 101 ME", HELLO)
+    readers = sorted({"alice", "bob", "carol", name})
+    assert to(told) == [(reader, f"Symple chat 101 {name}") for reader in readers]
+
+
+@pytest.mark.parametrize(
+    ("line", "subject"),
+    [
+        ("symple standings", "Symple Standings"),
+        ("symple games", "List of Symple games"),
+        ("symple history", "Historical List of Symple games"),
+        ("symple show alice", "Show summary"),
+        ("all show alice", "Show summary"),
+    ],
+)
+def test_lists_are_told_to_the_sender(both_ways, line, subject):
+    assert to(both_ways.give("carol", line)) == [(SENDER, subject)]
+
+
+@pytest.mark.parametrize(
+    ("before", "line", "subject"),
+    [
+        ("symple reject ME", "symple accept ME", "Symple challenges now accepted"),
+        ("", "symple reject ME", "Symple challenges now rejected"),
+        ("", "symple limit ME 3", "Symple challenges now limited"),
+        ("", "symple limit ME", "Symple limit status"),
+        ("", "symple seek ME", "Symple seek status"),
+        ("", "symple seek ME 2", "Now seeking 2 Symple challenges"),
+        ("", "symple notify ME", "Symple notification started"),
+        ("symple notify ME", "symple notify ME", "Symple notification cancelled"),
+        ("", "symple notify ME 101", "Symple Notify summary"),
+        ("", "symple unsubscribe ME 101", "Subscription summary"),
+    ],
+)
+def test_settings_are_told_to_the_user_at_his_own_address(both_ways, before, line, subject):
+    both_ways.begin()
+    if before:
+        both_ways.signs("carol", before)
+    assert to(both_ways.signs("carol", line)) == [("carol", subject)]
+
+
+@pytest.mark.parametrize("text", ["-- carol", "__", "__ carol", "--=20"])
+def test_a_comment_that_is_only_a_signature_puts_no_asterisks_into_the_subject(four, text):
+    four.begin()
+    told = four.signs("alice", "symple move 101 ME c3", text)
+    assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob")]
+
+
+# The body of a board mail
+
+
+def test_the_parts_of_a_board_mail_stand_in_their_order(both_ways):
+    both_ways.begin("symple challenge -size=5 --totaltime=30 alice bob")
+    both_ways.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "c3", "e1")
+    for line in ("symple subscribe ME 101",):
+        both_ways.signs("carol", line)
+    both_ways.signs("dora", "symple notify ME 101")
+    both_ways.signs("bob", "symple queue 101 ME d5#12")
+    both_ways.signs("alice", "vacation ME 2026-11-25")
+    text = text_to("bob", both_ways.signs("bob", "symple move 101 ME propose", HELLO))
+    parts = [
+        "Summary: Symple board 101, alice (white) against bob (black)\nOptions: -size=5 --totaltime=30",
+        "bob proposes a draw.\nalice has still to answer",
+        "alice is on vacation through 2026-11-25.",
+        "alice's turn (white).",
+        "As soon as it is your turn, this is played:\nd5#12",
+        "Move  alice (white)  bob (black)\n2.    a3",
+        "    a b c d e\n",
+        "Last turn: e1",
+        "Subscribers: carol\nNotified at the end: dora",
+        "*" * 60 + "\nbob writes:\n\nHello there",
+        "*" * 60 + "\nStart",
+        "Last move",
+        "Now",
+        "Time of alice",
+        "Time of bob",
+        "Time of both",
+        "Allowed to each  30 days",
+        "symple show 101",
+    ]
+    places = [text.find(part) for part in parts]
+    assert -1 not in places, parts[places.index(-1)]
+    assert places == sorted(places)
+    assert text.endswith("\n\nsymple show 101\n") or both_ways.way == "shell"
+
+
+def test_a_board_mail_ends_with_the_command_to_answer_with(both_ways):
+    both_ways.begin()
+    told = both_ways.signs("alice", "symple move 101 ME c3")
+    assert text_to("bob", told).endswith("\n\nsymple move 101 bob PASSWORD <move>#2\n")
+
+
+def test_the_list_has_the_last_four_rounds_and_every_automatic_move(both_ways):
+    both_ways.begin()
+    both_ways.signs("bob", "symple queue 101 ME b2")
+    both_ways.plays("a1", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
+    told = both_ways.signs("bob", "symple move 101 ME c5")
+    text = text_to("alice", told)
+    assert "1.    a1             b2 (Auto)" in text
+    assert "5.    e5             c5" in text
+    both_ways.begin()
+    both_ways.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5", board="102")
+    text = text_to("alice", both_ways.signs("bob", "symple move 102 ME c5"))
+    assert "\n1.    a1" not in text
+    assert "\n2.    a3" in text
+
+
+@pytest.mark.parametrize("line", ["symple show 101", "symple preview 101", "symple subscribe ME 101"])
+def test_all_moves_are_listed_where_the_whole_board_is_asked_for(both_ways, line):
+    both_ways.begin()
+    both_ways.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
+    assert "\n1.    a1" in "\n".join(one.text for one in both_ways.signs("carol", line))
+
+
+def test_all_moves_are_listed_when_the_game_is_over_and_the_ratings(both_ways):
+    both_ways.begin()
+    both_ways.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
+    text = text_to("alice", both_ways.signs("bob", "symple resign 101 ME"))
+    assert "\n1.    a1" in text
+    assert "Won by alice (bob resigned)." in text
+    assert "alice  1600 -> 1824  up 224 (provisional)" in text
+    assert "bob  1600 -> 1424  down 176 (provisional)" in text
+    assert "Time of both" in text
+
+
+def test_the_clocks_are_shown_only_if_there_is_something_to_say(both_ways):
+    both_ways.begin()
+    assert "Time of both" not in text_to("bob", both_ways.signs("alice", "symple move 101 ME a1"))
+    both_ways.say("symple challenge -size=5 --name=a1 alice bob")
+    text = text_to("bob", both_ways.signs("alice", "symple move a1 ME c3"))
+    assert "Reminder       after 1 day\n" in text
+    assert "Forfeit        after 7 days\n" in text
+
+
+def test_only_the_latest_comment_is_kept_and_a_move_without_one_removes_it(both_ways):
+    both_ways.begin()
+    both_ways.signs("alice", "symple move 101 ME c3", "first words")
+    told = both_ways.signs("bob", "symple move 101 ME b1", "second words")
+    assert "first words" not in text_to("alice", told)
+    assert "second words" in text_to(SENDER, both_ways.give("carol", "symple show 101"))
+    both_ways.signs("alice", "symple move 101 ME e1")
+    assert "words" not in text_to(SENDER, both_ways.give("carol", "symple show 101"))
+
+
+def test_a_queued_move_is_shown_to_its_owner_only(both_ways):
+    both_ways.begin()
+    assert "b4" in text_to("bob", both_ways.signs("bob", "symple queue 101 ME b4"))
+    for line in (
+        "symple show 101",
+        "symple showas ME 101",
+        "symple preview 101",
+        "symple games",
+        "symple subscribe ME 101",
+    ):
+        assert not any("b4" in one.text for one in both_ways.signs("carol", line))
+    assert "b4" in text_to(SENDER, both_ways.signs("bob", "symple showas ME 101"))
+
+
+# Errors
+
+
+def test_an_error_says_the_reason_then_the_board_then_quotes_what_was_sent_with_the_password_masked(by_mail):
+    by_mail.begin()
+    text = by_mail.refused("alice", "symple move 101 ME z9", "my alice-secret words").text
+    places = [
+        text.find(part) for part in ("z9", "a b c d e", "> symple move 101 alice PASSWORD z9", "> my PASSWORD words")
+    ]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert "alice-secret" not in text
+
+
+def test_of_a_line_that_is_not_understood_every_word_behind_the_second_is_masked(both_ways):
+    text = both_ways.refused("alice", "symple mvo 101 ME c3").text
+    assert "> symple mvo PASSWORD PASSWORD PASSWORD PASSWORD" in text
