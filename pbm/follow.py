@@ -95,8 +95,8 @@ def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *
 
 
 def _signed(session: Session, game: str, line: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """The user who signs, and the boards that he names; one board may stand in front of userid and password."""
-    if len(line) == 3 and selection.names_boards(session, game, line):
+    """The user who signs, and the boards that he names; one word for them may stand in front of userid and password."""
+    if len(line) == 3 and (line[0].lower() in selection.WORDS or selection.names_boards(session, game, line)):
         return session.signed(line[1], line[2]), line[:1]
     return session.signed(line[0], line[1]), line[2:]
 

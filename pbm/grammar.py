@@ -12,7 +12,7 @@ import click
 
 import games
 from games import Illegal
-from pbm import letters, look, users, words
+from pbm import letters, look, selection, users, words
 from pbm.help import Explained
 from pbm.letters import Letter
 from pbm.session import Refused, Session
@@ -116,7 +116,7 @@ class GameLine(Line):
 
 
 class Follow(GameLine):
-    """A command of a game that is signed, with boards behind userid and password, or one board in front of them."""
+    """A command of a game that is signed, with boards behind userid and password, or one word for them in front."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the password if it is a hyphen, which no board or userid can be."""
@@ -129,9 +129,10 @@ class Follow(GameLine):
 
     def passwords(self, others: Sequence[str]) -> list[str] | None:
         """The words that may be the password."""
-        if len(others) != 3 or not look.is_board(others[0]):
+        first = others[0].lower()
+        if len(others) != 3 or not (look.is_board(first) or first in selection.WORDS):
             return list(others[1:2])
-        return list(others[2:] if others[0].isdecimal() else others[1:])
+        return list(others[1:] if users.is_userid(first) and first not in selection.WORDS else others[2:])
 
 
 class Group(click.Group):

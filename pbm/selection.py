@@ -18,6 +18,8 @@ MOST_FINISHED = 1000
 STATES = "active", "inactive", "next"
 KINDS = "tournament", "standard"
 FILLERS = "all", "board"
+WORDS = frozenset((*STATES, *KINDS, *FILLERS))
+"""All of these, none of which can be a userid."""
 
 
 class Selector(NamedTuple):
@@ -41,7 +43,7 @@ def without_fillers(words: Sequence[str]) -> list[str]:
 
 def names_boards(session: Session, game: str, words: Sequence[str]) -> bool:
     """Whether the words are boards: the first of them is one, or can be nothing else."""
-    first = words[0].partition("#")[0] if words else ""
+    first = words[0].partition("#")[0].lower() if words else ""
     return is_board(first) and (first.isdecimal() or session.store.board(game, first) is not None)
 
 

@@ -1,0 +1,427 @@
+"""The overview of the commands of a game, a row each, and what selects boards (the command language, section 3)."""
+
+import pytest
+
+from contract import SENDER, text_to, to
+
+SYNTAX = {
+    "challenge": "USERID1 USERID2",
+    "move": "BOARD USERID PASSWORD MOVE[#n]",
+    "queue": "BOARD USERID PASSWORD MOVE[#n]",
+    "submit": "BOARD USERID PASSWORD MOVE[#n]",
+    "confirm": "BOARD USERID PASSWORD",
+    "preview": "BOARD[#n]",
+    "show": "BOARD[#n]...|SELECTOR...",
+    "showas": "USERID PASSWORD BOARD[#n]...|SELECTOR...",
+    "resign": "BOARD USERID PASSWORD",
+    "swap": "BOARD USERID PASSWORD",
+    "chat": "BOARD USERID PASSWORD",
+    "accept": "USERID PASSWORD",
+    "reject": "USERID PASSWORD",
+    "limit": "USERID PASSWORD [N]",
+    "seek": "USERID PASSWORD [N]",
+    "subscribe": "USERID PASSWORD BOARD...",
+    "unsubscribe": "USERID PASSWORD BOARD...",
+    "notify": "USERID PASSWORD [BOARD]... [on|off]",
+}
+MOST_WORDS = {"challenge": 2, "confirm": 3, "resign": 3, "swap": 3, "chat": 3, "accept": 2, "reject": 2, "limit": 3,
+              "seek": 3, "standings": 0, "history": 0}  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "syntax"), SYNTAX.items())
+def test_too_few_words_are_an_error_with_the_syntax_of_the_command(both_ways, command, syntax):
+    assert syntax in both_ways.refused("alice", f"symple {command}").text
+
+
+@pytest.mark.parametrize(("command", "most"), MOST_WORDS.items())
+def test_too_many_words_are_an_error_with_the_syntax_of_the_command(both_ways, command, most):
+    words = ["101", "alice", "alice-secret", "more"][: most + 1]
+    assert f"  symple {command}" in both_ways.refused("alice", f"symple {command} {' '.join(words)}").text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "move 101 alice PW c3",
+        "queue 101 bob PW c3",
+        "submit 101 alice PW c3",
+        "confirm 101 alice PW",
+        "showas alice PW 101",
+        "resign 101 alice PW",
+        "swap 101 alice PW",
+        "chat 101 alice PW",
+        "subscribe 101 carol PW",
+        "subscribe carol PW 101",
+        "unsubscribe carol PW 101",
+        "notify carol PW",
+        "accept carol PW",
+        "reject carol PW",
+        "limit carol PW 3",
+        "seek carol PW 3",
+    ],
+)
+def test_a_command_that_needs_a_password_is_refused_with_a_wrong_one(both_ways, line):
+    both_ways.begin()
+    for word in ("wrong-secret", "bob-secreT"):
+        told = both_ways.refused("alice", f"symple {line.replace('PW', word)}", "Hello")
+        assert "The userid or the password is wrong." in told.text
+        assert word not in told.text
+
+
+# Rows
+
+
+def test_challenge_starts_a_board_on_which_the_first_userid_moves_first(both_ways):
+    both_ways.give("carol", "symple challenge -size=5 bob alice")
+    assert both_ways.at().turn == "bob"
+
+
+def test_move_plays_a_move(both_ways):
+    both_ways.begin()
+    both_ways.signs("alice", "symple move 101 ME C3")
+    assert both_ways.played() == ["c3"]
+
+
+def test_queue_stores_a_move_for_later_and_in_turn_it_is_the_same_as_move(both_ways):
+    both_ways.begin()
+    both_ways.signs("bob", "symple queue 101 ME b1")
+    assert both_ways.played() == []
+    both_ways.signs("alice", "symple queue 101 ME c3")
+    assert both_ways.played() == ["c3", "(b1)"]
+
+
+def test_submit_shows_what_a_move_would_give_and_confirm_plays_it(both_ways):
+    both_ways.begin()
+    [told] = both_ways.signs("alice", "symple submit 101 ME c3")
+    assert "Last turn: c3" in told.text
+    assert both_ways.played() == []
+    both_ways.signs("alice", "symple confirm 101 ME")
+    assert both_ways.played() == ["c3"]
+
+
+@pytest.mark.parametrize("line", ["symple preview 101 c3", "symple preview new 2 -size=5 c3"])
+def test_preview_shows_the_position_after_moves_to_anyone_and_stores_nothing(both_ways, line):
+    both_ways.begin()
+    before = both_ways.stored()
+    assert "Last turn: c3" in text_to(SENDER, both_ways.give("stranger", line))
+    assert both_ways.stored() == before
+
+
+def test_show_tells_each_board_in_a_mail_of_its_own(both_ways):
+    both_ways.begin()
+    both_ways.begin()
+    told = both_ways.give("stranger", "symple show 101 102")
+    assert to(told) == [(SENDER, "Symple Board 101 alice"), (SENDER, "Symple Board 102 alice")]
+
+
+def test_showas_shows_the_queued_move_and_counts_the_userid_into_selectors(both_ways):
+    both_ways.begin()
+    both_ways.begin("symple challenge -size=5 carol dora")
+    both_ways.signs("bob", "symple queue 101 ME b1")
+    for selector in ("101", "active", "standard"):
+        [told] = both_ways.signs("bob", f"symple showas ME {selector}")
+        assert told.to == SENDER
+        assert "this is played:\nb1" in told.text
+    [told] = both_ways.signs("alice", "symple showas ME next")
+    assert told.subject == "Symple Board 101 alice"
+    assert "this is played" not in told.text
+
+
+def test_games_is_one_table(both_ways):
+    both_ways.begin()
+    both_ways.begin("symple challenge -size=5 --nagtime=3 carol dora")
+    both_ways.plays("c3", "b1", board="102")
+    both_ways.signs("carol", "symple move 102 ME undo")
+    [told] = both_ways.give("stranger", "symple games")
+    assert (
+        told.text.splitlines()[:3]
+        == [
+            "Board  Moves  Players     Status                              Options",
+            "101    0      alice bob   alice to start                      -size=5",
+            "102    2      carol dora  carol's turn; carol proposes undo  -size=5 --nagtime=3",
+        ]
+        or "carol's turn; carol proposes undo" in told.text
+    )
+
+
+def test_standings_and_history_are_told_to_the_sender(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1", "resign")
+    assert "bob      1824" in text_to(SENDER, both_ways.give("stranger", "symple standings"))
+    assert "2026-11-20" in text_to(SENDER, both_ways.give("stranger", "symple history"))
+
+
+@pytest.mark.parametrize("word", ["resign", "swap"])
+def test_resign_and_swap_are_commands_as_they_are_moves(both_ways, word):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    if word == "swap":
+        assert "no swap" in both_ways.refused("alice", "symple swap 101 ME").text
+        assert "no swap" in both_ways.refused("alice", "symple move 101 ME swap").text
+    else:
+        both_ways.signs("alice", "symple resign 101 ME")
+        assert both_ways.played()[-1] == "Resign"
+
+
+@pytest.mark.parametrize("moves", ["", "c3 b1 resign"])
+def test_anybody_may_chat_on_any_board_and_nothing_is_stored(both_ways, moves):
+    both_ways.begin()
+    both_ways.plays(*moves.split())
+    before = both_ways.stored()
+    told = both_ways.signs("dora", "symple chat 101 ME", "Hello")
+    assert {"bob", "dora"} <= {one.to for one in told}
+    assert all("dora writes:\n\nHello" in one.text for one in told)
+    assert both_ways.stored() == before
+
+
+def test_a_chat_needs_a_text(both_ways):
+    both_ways.begin()
+    assert "needs a text" in both_ways.refused("dora", "symple chat 101 ME").text
+
+
+def test_a_player_who_has_resigned_reads_on_as_a_subscriber(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1", "resign")
+    told = both_ways.signs("dora", "symple chat 101 ME", "Hello")
+    assert sorted(one.to for one in told) == ["alice", "bob", "dora"]
+    both_ways.signs("alice", "symple unsubscribe ME 101")
+    told = both_ways.signs("dora", "symple chat 101 ME", "Hello again")
+    assert sorted(one.to for one in told) == ["bob", "dora"]
+
+
+@pytest.mark.parametrize("line", ["101 ME", "ME 101"])
+def test_the_board_stands_before_or_behind_the_name_in_subscribe_and_unsubscribe(both_ways, line):
+    both_ways.begin()
+    told = both_ways.signs("carol", f"symple subscribe {line}")
+    assert "Subscription Summary" in text_to("carol", told)
+    told = both_ways.signs("carol", f"symple unsubscribe {line}")
+    assert "no more mails about these boards: 101" in text_to("carol", told)
+    assert both_ways.store.followers("symple", "101", "subscriber") == []
+
+
+@pytest.mark.parametrize("line", ["all ME", "ME all"])
+def test_all_stands_before_or_behind_the_name_in_subscribe_and_unsubscribe(both_ways, line):
+    both_ways.begin()
+    both_ways.signs("carol", f"symple subscribe {line}")
+    assert both_ways.store.followers("symple", "101", "subscriber") == ["carol"]
+    assert both_ways.store.subscribers_of_all("symple") == ["carol"]
+    both_ways.signs("carol", f"symple unsubscribe {line}")
+    assert both_ways.store.followers("symple", "101", "subscriber") == []
+    assert both_ways.store.subscribers_of_all("symple") == []
+
+
+def test_a_board_with_letters_may_stand_in_front_in_any_case(both_ways):
+    both_ways.say("symple challenge -size=5 --name=a1 alice bob")
+    both_ways.signs("carol", "symple subscribe A1 ME")
+    assert both_ways.store.followers("symple", "a1", "subscriber") == ["carol"]
+
+
+def test_a_wrong_password_behind_all_is_masked(both_ways):
+    text = both_ways.refused("carol", "symple subscribe all carol wrong-secret").text
+    assert "wrong-secret" not in text
+
+
+def test_a_selector_stands_for_the_boards_in_subscribe(both_ways):
+    for players in ("alice bob", "alice dora", "bob dora"):
+        both_ways.begin(f"symple challenge -size=5 {players}")
+    both_ways.signs("carol", "symple subscribe ME alice active")
+    assert [both_ways.store.followers("symple", board, "subscriber") for board in ("101", "102", "103")] == [
+        ["carol"], ["carol"], [],
+    ]  # fmt: skip
+
+
+def test_notify_mails_the_end_alone(both_ways):
+    both_ways.begin()
+    both_ways.signs("carol", "symple notify ME 101")
+    assert "carol" not in {one.to for one in both_ways.signs("alice", "symple move 101 ME c3")}
+    both_ways.plays("b1")
+    assert "carol" in {one.to for one in both_ways.signs("alice", "symple resign 101 ME")}
+
+
+def test_accept_and_reject_take_all_challenges_or_none_and_say_if_it_is_so_already(both_ways):
+    assert "already" in both_ways.refused("alice", "symple accept ME").text
+    both_ways.signs("alice", "symple reject ME")
+    assert "already" in both_ways.refused("alice", "symple reject ME").text
+    assert "alice takes no challenges" in text_to(SENDER, both_ways.give("bob", "symple challenge bob alice"))
+    both_ways.signs("alice", "symple accept ME")
+    both_ways.give("bob", "symple challenge bob alice")
+
+
+@pytest.mark.parametrize(
+    ("word", "most"),
+    [("5", 5), ("0", 0), ("reject", 0), ("rejected", 0), ("accept", None), ("accepted", None), ("all", None),
+     ("inf", None), ("infinite", None), ("ALL", None)],
+)  # fmt: skip
+def test_limit_takes_a_number_or_a_word(both_ways, word, most):
+    both_ways.signs("alice", f"symple limit ME {word}")
+    assert both_ways.store.player("symple", "alice").most == most
+
+
+@pytest.mark.parametrize("word", ["x", "-1", "1.5", "1000", "٣", "5x", "none"])
+def test_an_invalid_limit_is_refused_and_said_back(four, word):
+    assert word in four.refused("alice", f"symple limit ME {word}").text
+
+
+def test_limit_without_a_number_says_the_present_one(both_ways):
+    assert "all challenges" in text_to("alice", both_ways.signs("alice", "symple limit ME"))
+    both_ways.signs("alice", "symple limit ME 4")
+    assert "up to 4 active boards" in text_to("alice", both_ways.signs("alice", "symple limit ME"))
+    assert both_ways.store.player("symple", "alice").most == 4
+
+
+def test_seek_is_shown_in_the_standings_and_said_without_a_number(both_ways):
+    both_ways.signs("alice", "symple seek ME 3")
+    assert "You seek 3" in text_to("alice", both_ways.signs("alice", "symple seek ME"))
+    assert "alice        3" in text_to(SENDER, both_ways.give("carol", "symple standings"))
+
+
+@pytest.mark.parametrize("word", ["x", "-1", "1.5", "100", "many"])
+def test_rubbish_is_not_sought(four, word):
+    four.signs("alice", "symple seek ME 3")
+    assert word in four.refused("alice", f"symple seek ME {word}").text
+
+
+@pytest.mark.parametrize("game", ["spiro", "symple", "sprout", "papagra", "spora"])
+def test_help_tells_the_rules_and_the_notation_of_a_game(both_ways, game):
+    [told] = both_ways.give("stranger", f"{game} help")
+    assert told.to == SENDER
+    assert told.text.lower().startswith(game)
+
+
+# Selectors
+
+
+@pytest.fixture
+def boards(four):
+    """101 alice bob (alice to move), 102 bob carol (carol to move), 103 carol dora (over), a1 alice dora."""
+    four.begin()
+    four.begin("symple challenge -size=5 bob carol")
+    four.plays("c3", board="102")
+    four.begin("symple challenge -size=5 carol dora")
+    four.plays("c3", "b1", "resign", board="103")
+    four.begin("symple challenge -size=5 --name=a1 alice dora")
+    return four
+
+
+def listed(four, selector):
+    """The boards that a table has for a selector."""
+    [told] = four.give("stranger", f"symple games {selector}")
+    return [line.split()[0] for line in told.text.splitlines()[1:] if line.startswith(("1", "a1"))]
+
+
+@pytest.mark.parametrize(
+    ("selector", "found"),
+    [
+        ("", "101 102 103 a1"),
+        ("alice", "101 a1"),
+        ("ALICE", "101 a1"),
+        ("alice carol", "101 102 103 a1"),
+        ("active", "101 102 a1"),
+        ("inactive", "103"),
+        ("carol active", "102"),
+        ("active carol", "102"),
+        ("carol inactive", "103"),
+        ("next alice", "101 a1"),
+        ("alice next", "101 a1"),
+        ("next bob", ""),
+        ("next carol dora", "102"),
+        ("tournament", "a1"),
+        ("standard", "101 102 103"),
+        ("standard alice", "101"),
+        ("tournament dora active", "a1"),
+        ("tournament inactive", ""),
+        ("all", "101 102 103 a1"),
+        ("all board alice", "101 a1"),
+        ("alice all", "101 a1"),
+        ("board 101", "101"),
+        ("101 102", "101 102"),
+        ("a1", "a1"),
+        ("A1 101", "a1 101"),
+    ],
+)
+def test_a_selector_finds_boards(boards, selector, found):
+    assert sorted(listed(boards, selector)) == sorted(found.split())
+
+
+@pytest.mark.parametrize("command", ["show", "games"])
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "next",
+        "next tournament",
+        "active inactive",
+        "alice active next",
+        "tournament standard",
+        "alice standard tournament",
+    ],
+)
+def test_selectors_that_exclude_each_other_and_next_without_a_user_are_errors(boards, command, selector):
+    boards.refused("stranger", f"symple {command} {selector}")
+
+
+@pytest.mark.parametrize("selector", ["active", "inactive", "all", "standard", "board", "standard active"])
+def test_show_without_a_user_or_tournament_is_too_much_mail(boards, selector):
+    assert "too much mail" in boards.refused("stranger", f"symple show {selector}").text
+
+
+def test_show_of_tournament_boards_needs_no_user(boards):
+    assert to(boards.give("stranger", "symple show tournament")) == [(SENDER, "Symple Board a1 alice")]
+
+
+def test_more_than_a_hundred_boards_at_once_are_too_much_mail(boards):
+    row = boards.store.board("symple", "101")
+    with boards.store.transaction():
+        for number in range(200, 300):
+            boards.store.add_board(row._replace(board=str(number)))
+    assert "too much mail" in boards.refused("stranger", "symple show alice").text
+    assert "too much mail" in boards.refused("stranger", f"symple show {' '.join(map(str, range(200, 301)))}").text
+
+
+@pytest.mark.parametrize("command", ["show", "games"])
+def test_if_the_first_word_is_a_board_all_are_and_those_not_found_are_listed(boards, command):
+    told = boards.give("stranger", f"symple {command} 101 999 alice 998")
+    assert told[0].to == SENDER
+    assert "101" in told[0].text
+    assert told[-1].subject == "Show summary"
+    for word in ("'999'", "'alice'", "'998'"):
+        assert word in told[-1].text
+
+
+def test_boards_named_twice_are_shown_once(boards):
+    assert len(boards.give("stranger", "symple show 101 101")) == 1
+
+
+@pytest.mark.parametrize("command", ["show", "games"])
+@pytest.mark.parametrize("selector", ["bob next", "carol tournament", "dora standard active"])
+def test_a_request_that_finds_nothing_is_answered(boards, command, selector):
+    [told] = boards.give("stranger", f"symple {command} {selector}")
+    assert told.text.startswith("There are no boards of Symple for")
+
+
+@pytest.mark.parametrize("command", ["show", "games"])
+@pytest.mark.parametrize("word", ["nosuch", "999", "b7"])
+def test_a_word_that_is_no_board_and_no_user_is_named(boards, command, word):
+    assert f"'{word}'" in boards.refused("stranger", f"symple {command} {word}").text
+
+
+def test_where_a_userid_equals_a_board_name_the_board_is_meant(boards):
+    boards.say("signup a1 good-secret")
+    boards.begin("symple challenge -size=5 a1 bob")
+    assert listed(boards, "a1") == ["a1"]
+    assert listed(boards, "active a1") == ["104"]
+
+
+def test_games_without_a_selector_lists_active_boards_and_those_over_for_14_days(boards):
+    boards.pass_time(days=14)
+    assert "103" not in listed(boards, "")
+    assert "103" in listed(boards, "inactive")
+    assert "103" in listed(boards, "carol")
+
+
+def test_a_table_says_how_each_game_stands(boards):
+    boards.begin("symple challenge -size=5 carol dora")
+    boards.plays("c3", "b1", "propose", board="104")
+    boards.signs("dora", "symple move 104 ME accept")
+    text = text_to(SENDER, boards.give("stranger", "symple games"))
+    for status in ("alice to start", "carol's turn", "won by dora", "tie"):
+        assert status in text
