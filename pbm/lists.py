@@ -19,9 +19,7 @@ def show(session: Session, game: str, words: Sequence[str], reader: str | None =
             raise Refused("\n".join(missing))
         if not found:
             missing = [selection.described(game, words)]
-        if missing:
-            found.append(letters.note("\n".join(missing), subject="Show summary", answer=f"{game} games"))
-        return session.answer(None, *found)
+        return session.answer(None, *found, *_not_found(game, missing))
 
 
 def showas(session: Session, game: str, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
@@ -55,8 +53,9 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     """A table of boards: those that are named or selected, or all active ones and those that ended lately."""
     with session.reading():
         named = selection.without_fillers(words)
+        missing: list[str] = []
         if selection.names_boards(session, game, named):
-            rows = [find_row(session, game, number) for number in named]
+            rows, missing = _rows(session, game, named)
         else:
             rows = selection.rows(session, game, selection.read(session, game, named))
         lines = [("Board", "Moves", "Players", "Status", "Options")]
@@ -69,7 +68,8 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
         boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
         data = {"boards": [letters.data(board.present) for board in boards if board]}
         answer = f"{game} show {rows[0].board}" if rows else f"{game} challenge USERID1 USERID2"
-        return session.answer(None, letters.note(text, subject=subject, answer=answer, data=data))
+        told = [letters.note(text, subject=subject, answer=answer, data=data), *_not_found(game, missing)]
+        return session.answer(None, *told)
 
 
 def list_games(session: Session, names: Sequence[str]) -> list[Letter]:
@@ -98,6 +98,24 @@ def _shown(session: Session, game: str, boards: Sequence[str], reader: str | Non
         [letter] = letters.of_board(point, reader, now=session.now(), is_full=True)
         found.append(letter._replace(to=None))
     return found, missing
+
+
+def _rows(session: Session, game: str, boards: Sequence[str]) -> tuple[list[BoardRow], list[str]]:
+    """Boards that are named, and a sentence for each that was not found. Raises Refused if none was."""
+    found, missing = [], []
+    for board in boards:
+        try:
+            found.append(find_row(session, game, board))
+        except Refused as why:
+            missing.append(str(why))
+    if missing and not found:
+        raise Refused("\n".join(missing))
+    return found, missing
+
+
+def _not_found(game: str, missing: Sequence[str]) -> list[Letter]:
+    """The letter that lists boards that were asked for and not found, if there are any."""
+    return [letters.note("\n".join(missing), subject="Show summary", answer=f"{game} games")] if missing else []
 
 
 def _status(row: BoardRow) -> str:
