@@ -41,9 +41,9 @@ def challenge(
     with session.writing():
         problems = _of_sender(session)
         unknown = [name for name in dict.fromkeys((first, second)) if session.store.password_of(name) is None]
-        problems += [f"There is no user {name!r}." for name in unknown]
-        refusing = [] if unknown or name is not None or problems else _refusing(session, game, (first, second))
-        problems += refusing
+        asked = [] if problems or name is not None else [player for player in (first, second) if player not in unknown]
+        refusing = _refusing(session, game, asked)
+        problems += [f"There is no user {name!r}." for name in unknown] + refusing
         if name is not None:
             problems += _of_name(session, game, name)
         try:
@@ -213,7 +213,7 @@ def _resign(session: Session, board: Board, name: str) -> list[Letter]:
         return turns.played(session, board, name, RESIGN)
     if board.queued.get(name) == RESIGN:
         cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
-        raise Illegal(f"You resign already when your turn comes; this cancels it: {cancel}")
+        raise Illegal(f"You resign already when your turn comes; this cancels it:\n{cancel}")
     session.store.queue(row.game, row.board, name, RESIGN)
     board.queued[name] = RESIGN
     [letter] = letters.of_board(board.present, name, now=session.now())
