@@ -1,0 +1,612 @@
+"""Moves, and what is written in the place of one (the command language, section 5)."""
+
+from random import Random
+
+import pytest
+
+from contract import SENDER, text_to, to
+
+OVER = "c3", "b1", "resign"
+
+# The order of the checks: each line fails in all that come after its reason, too
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "reason"),
+    [
+        ("carol", "move 999 ME", "too few words"),
+        ("carol", "move 999 carol wrong-secret z9#9", "There is no Symple board '999'"),
+        ("carol", "move 103 carol wrong-secret z9#9", "userid or the password is wrong"),
+        ("carol", "move 103 ME resign", "The game has ended: won by bob"),
+        ("carol", "move 101 ME accept", "You do not play on this board"),
+        ("bob", "move 101 ME accept", "Nothing is proposed"),
+        ("bob", "move 101 ME unresign", "no resignation"),
+        ("bob", "move 101 ME swap#9", "not your turn"),
+        ("alice", "move 101 ME swap#9", "no swap"),
+        ("alice", "move 101 ME pass#9", "move 9, but it would be move 3"),
+        ("alice", "move 101 ME pass", "skip"),
+        ("alice", "move 101 ME z9", "z9"),
+        ("alice", "move 101 ME c3", "c3"),
+    ],
+)
+def test_the_first_check_that_fails_makes_the_error(both_ways, name, line, reason):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.begin()
+    both_ways.begin()
+    both_ways.plays(*OVER, board="103")
+    assert reason in both_ways.refused(name, f"symple {line}").text
+
+
+def test_total_time_is_checked_before_whose_turn_it_is_and_behind_the_votes(both_ways):
+    both_ways.begin("symple challenge -size=5 --totaltime=3 alice bob")
+    both_ways.plays("c3", "b1")
+    both_ways.pass_time(days=4)
+    both_ways.signs("bob", "symple move 101 ME propose")
+    assert both_ways.at().row.vote == "draw"
+    told = both_ways.signs("bob", "symple move 101 ME z9")
+    assert "alice had used up his time" in text_to(SENDER, told)
+    assert both_ways.played()[-1] == "(Forfeit)"
+
+
+# After an accepted move
+
+
+def test_a_move_is_stored_in_canonical_form(both_ways):
+    both_ways.begin()
+    both_ways.plays("A1", "b4", "C3", "d4")
+    both_ways.signs("alice", "symple move 101 ME C4 , A2")
+    assert both_ways.played() == ["a1", "b4", "c3", "d4", "a2,c4"]
+
+
+def test_a_move_clears_a_submitted_move_and_a_vote(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("alice", "symple submit 101 ME a1")
+    both_ways.signs("bob", "symple move 101 ME propose")
+    both_ways.signs("alice", "symple move 101 ME e1")
+    row = both_ways.at().row
+    assert (row.submitted, row.vote, row.voter) == (None, None, None)
+    both_ways.refused("bob", "symple move 101 ME accept")
+
+
+def test_a_pending_resignation_comes_before_everything_else(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("bob", "symple queue 101 ME e5")
+    both_ways.signs("bob", "symple move 101 ME resign")
+    both_ways.signs("alice", "symple move 101 ME a1")
+    assert both_ways.played() == ["c3", "b1", "a1", "(Resign)"]
+    assert both_ways.at().winner == "alice"
+
+
+def test_a_queued_move_is_played_and_then_the_game_goes_on(both_ways):
+    both_ways.begin()
+    both_ways.signs("bob", "symple queue 101 ME b1")
+    told = both_ways.signs("alice", "symple move 101 ME c3")
+    assert to(told) == [(name, "Symple Board 101 alice") for name in ("alice", "bob")]
+    assert all("Last turn: c3; b1 (Auto)" in one.text for one in told)
+
+
+def test_a_player_who_must_skip_is_skipped_and_marked(both_ways):
+    both_ways.made = 12
+    both_ways.begin("spiro challenge -small -pieces=2 alice bob")
+    while not any("--" in turn for turn in both_ways.played(game="spiro")):
+        both_ways.plays(min(both_ways.at(game="spiro").state.moves()), game="spiro")
+    assert "(--)" in both_ways.played(game="spiro")
+
+
+def test_the_mover_gets_the_board_at_his_address_and_not_the_sender(by_mail):
+    by_mail.begin()
+    told = by_mail.give("dora", "symple move 101 alice alice-secret c3")
+    assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob")]
+
+
+# Queue
+
+
+def test_a_new_queued_move_replaces_the_one_before(both_ways):
+    both_ways.begin()
+    for move in ("b1", "e5", "d2"):
+        both_ways.signs("bob", f"symple queue 101 ME {move}")
+    both_ways.signs("alice", "symple move 101 ME c3")
+    assert both_ways.played() == ["c3", "(d2)"]
+
+
+@pytest.mark.parametrize("move", ["z9", "c3", "nonsense", "pass", "swap", "--", "b1#9"])
+def test_a_queued_move_is_not_checked_for_legality_when_it_is_queued(both_ways, move):
+    both_ways.begin()
+    told = both_ways.signs("bob", f"symple queue 101 ME {move}")
+    assert to(told) == [("bob", "Symple Board 101 alice")]
+    told = both_ways.signs("alice", "symple move 101 ME c3")
+    assert to(told) == [
+        ("alice", "Symple Board 101 bob"),
+        ("bob", "Symple Board 101 Error"),
+        ("bob", "Symple Board 101 bob"),
+    ]
+    assert both_ways.played() == ["c3"]
+    assert both_ways.at().queued == {}
+    error = next(one.text for one in told if one.subject.endswith("Error"))
+    assert f"> symple queue 101 bob PASSWORD {move}" in error
+    assert "a b c d e" in error
+
+
+@pytest.mark.parametrize("word", ["resign", "unresign", "propose", "undo", "accept", "reject", "Resign", "undo#3"])
+def test_what_is_no_move_cannot_be_queued(both_ways, word):
+    both_ways.begin()
+    both_ways.plays("c3")
+    assert "cannot be queued" in both_ways.refused("alice", f"symple queue 101 ME {word}").text
+
+
+def test_a_queued_move_is_played_whatever_the_opponent_does(both_ways):
+    both_ways.begin()
+    both_ways.signs("bob", "symple queue 101 ME e5")
+    both_ways.signs("alice", "symple move 101 ME a1")
+    assert both_ways.played()[-1] == "(e5)"
+
+
+def test_only_the_owner_is_told_of_a_queued_move(both_ways):
+    both_ways.begin()
+    both_ways.signs("carol", "symple subscribe ME 101")
+    assert {one.to for one in both_ways.signs("bob", "symple queue 101 ME b1")} == {"bob"}
+
+
+@pytest.mark.parametrize("word", ["clear", "CLEAR"])
+def test_clear_forgets_the_queued_move(both_ways, word):
+    both_ways.begin()
+    both_ways.signs("bob", "symple queue 101 ME b1")
+    assert to(both_ways.signs("bob", f"symple queue 101 ME {word}")) == [("bob", "Symple Board 101 alice")]
+    assert both_ways.at().queued == {}
+    both_ways.refused("bob", f"symple queue 101 ME {word}")
+
+
+def test_an_undo_does_not_clear_a_queued_move(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1", "a1")
+    both_ways.signs("alice", "symple queue 101 ME e5")
+    both_ways.signs("alice", "symple move 101 ME undo")
+    both_ways.signs("bob", "symple move 101 ME accept")
+    assert both_ways.played() == ["c3", "b1"]
+    assert both_ways.at().queued == {"alice": "e5"}
+    both_ways.signs("alice", "symple move 101 ME e1")
+    both_ways.signs("bob", "symple move 101 ME d4")
+    assert both_ways.played() == ["c3", "b1", "e1", "d4", "(e5)"]
+
+
+@pytest.mark.parametrize("end", ["alice resign", "bob resign", "draw"])
+def test_a_queued_move_goes_away_when_the_game_ends(both_ways, end):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("bob", "symple queue 101 ME e5")
+    if end == "draw":
+        both_ways.signs("alice", "symple move 101 ME propose")
+        both_ways.signs("bob", "symple move 101 ME accept")
+    else:
+        both_ways.signs(end.split()[0], "symple move 101 ME resign")
+        if not both_ways.at().is_over:
+            both_ways.signs("alice", "symple move 101 ME a1")
+    assert both_ways.at().is_over
+    assert both_ways.at().queued == {}
+
+
+def test_a_queued_move_that_must_wait_for_two_turns_in_a_row_waits(both_ways):
+    both_ways.begin("spora challenge -size=5 -pie alice bob")
+    both_ways.plays("komi=0", game="spora")
+    both_ways.signs("alice", "spora queue 101 ME a1")
+    both_ways.signs("bob", "spora move 101 ME black")
+    assert both_ways.at(game="spora").turn == "bob"
+    assert both_ways.played(game="spora") == ["komi=0", "black"]
+    both_ways.signs("bob", "spora move 101 ME c3")
+    assert both_ways.played(game="spora") == ["komi=0", "black", "c3", "(a1)"]
+    assert both_ways.at(game="spora").state.seats == (1, 0)
+
+
+def test_the_moves_and_the_winner_follow_the_user_when_seats_are_exchanged(both_ways):
+    both_ways.begin("spora challenge -size=5 -pie alice bob")
+    both_ways.plays("komi=0", "black", game="spora")
+    told = both_ways.signs("bob", "spora move 101 ME c3")
+    assert "Move  alice (white)  bob (black)" in text_to("alice", told)
+    assert "2.                   c3" in text_to("alice", told)
+    assert both_ways.at(game="spora").row.turn == "alice"
+    told = both_ways.signs("alice", "spora resign 101 ME")
+    assert "Won by bob (alice resigned)." in text_to("bob", told)
+    assert both_ways.store.player("spora", "bob").won == 1
+
+
+def test_an_undo_exchanges_the_seats_back(both_ways):
+    both_ways.begin("spora challenge -size=5 -pie alice bob")
+    both_ways.plays("komi=0", "black", game="spora")
+    both_ways.signs("bob", "spora move 101 ME undo")
+    both_ways.signs("alice", "spora move 101 ME accept")
+    board = both_ways.at(game="spora")
+    assert (board.state.seats, board.turn, board.row.turn) == ((0, 1), "bob", "bob")
+    both_ways.signs("bob", "spora move 101 ME white")
+    assert both_ways.at(game="spora").turn == "alice"
+
+
+def test_the_clocks_follow_the_user_when_seats_are_exchanged(both_ways):
+    both_ways.begin("spora challenge -size=5 -pie --totaltime=30 alice bob")
+    both_ways.pass_time(days=1)
+    both_ways.plays("komi=0", game="spora")
+    both_ways.pass_time(days=2)
+    both_ways.plays("black", game="spora")
+    both_ways.pass_time(days=4)
+    both_ways.plays("c3", game="spora")
+    row = both_ways.at(game="spora").row
+    assert (row.first_used, row.second_used) == (86400, 6 * 86400)
+
+
+# Submit and confirm
+
+
+def test_submit_is_for_the_player_to_move(both_ways):
+    both_ways.begin()
+    assert "not your turn" in both_ways.refused("bob", "symple submit 101 ME b1").text
+
+
+def test_submit_stores_a_legal_move_only_and_a_new_one_replaces_it(both_ways):
+    both_ways.begin()
+    both_ways.refused("alice", "symple submit 101 ME z9")
+    both_ways.signs("alice", "symple submit 101 ME A1")
+    both_ways.refused("alice", "symple submit 101 ME z9")
+    assert both_ways.at().row.submitted == "a1"
+    both_ways.signs("alice", "symple submit 101 ME c3")
+    assert both_ways.at().row.submitted == "c3"
+
+
+@pytest.mark.parametrize("word", ["resign", "undo", "propose", "swap", "pass", "clear"])
+def test_what_is_no_move_cannot_be_submitted(both_ways, word):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.refused("alice", f"symple submit 101 ME {word}")
+
+
+def test_the_answer_to_submit_shows_the_board_and_says_that_it_must_be_confirmed(both_ways):
+    both_ways.begin()
+    [told] = both_ways.signs("alice", "symple submit 101 ME c3")
+    assert told.to == SENDER
+    assert "Nothing is played yet" in told.text
+    assert "(W)" in told.text
+    assert "symple confirm 101 alice PASSWORD" in told.text
+
+
+def test_nobody_else_sees_a_submitted_move(both_ways):
+    both_ways.begin()
+    both_ways.signs("alice", "symple submit 101 ME c3")
+    for name, line in (("carol", "symple show 101"), ("bob", "symple showas ME 101"), ("carol", "symple preview 101")):
+        assert "c3" not in "".join(one.text for one in both_ways.signs(name, line))
+    assert "have still to confirm your move:\nc3" in "".join(
+        one.text for one in both_ways.signs("alice", "symple showas ME 101")
+    )
+
+
+def test_confirm_plays_it_with_its_own_comment(both_ways):
+    both_ways.begin()
+    both_ways.signs("alice", "symple submit 101 ME c3", "words of the submission")
+    told = both_ways.signs("alice", "symple confirm 101 ME", "words of the confirmation")
+    assert to(told) == [(name, "Symple Board 101 bob **") for name in ("alice", "bob")]
+    assert "words of the confirmation" in text_to("bob", told)
+    assert "words of the submission" not in text_to("bob", told)
+    assert both_ways.played() == ["c3"]
+
+
+def test_confirm_without_a_submitted_move_is_an_error(both_ways):
+    both_ways.begin()
+    assert "no submitted move" in both_ways.refused("alice", "symple confirm 101 ME").text
+    both_ways.signs("alice", "symple submit 101 ME c3")
+    both_ways.signs("alice", "symple confirm 101 ME")
+    both_ways.plays("b1")
+    assert "no submitted move" in both_ways.refused("alice", "symple confirm 101 ME").text
+
+
+# Preview
+
+
+def test_previewed_moves_alternate_and_stop_at_the_first_illegal_one_with_its_error(both_ways):
+    both_ways.begin()
+    told = both_ways.refused("carol", "symple preview 101 c3 b1 c3 e5")
+    assert "c3: There is a white stone on c3" in told.text
+    assert "Last turn: b1" in told.text
+
+
+def test_a_preview_stops_when_the_game_is_over(both_ways):
+    [told] = both_ways.give(
+        "carol", "spiro preview new 2 -small -pieces=1 dice=6 e3:6 dice=1,2 e2:1:2 dice=6,6 e1:x e1:x"
+    )
+    assert "Won by first." in told.text
+
+
+def test_neither_preview_nor_submit_plays_or_shows_a_queued_move(both_ways):
+    both_ways.begin()
+    both_ways.signs("bob", "symple queue 101 ME b1")
+    for line in ("symple preview 101 c3", "symple preview 101 c3 e5", "symple submit 101 ME c3"):
+        before = both_ways.at().turns
+        assert "b1" not in "".join(one.text for one in both_ways.signs("alice", line))
+        assert both_ways.at().turns == before
+    assert both_ways.at().queued == {"bob": "b1"}
+
+
+def test_a_preview_reveals_no_dice(both_ways):
+    both_ways.made = 12
+    both_ways.begin("spiro challenge -small -pieces=2 alice bob")
+    [told] = both_ways.give("carol", "spiro preview 101 e3:5")
+    assert "bob's turn (O)." in told.text
+    assert "dice=4,2" in both_ways.refused("carol", "spiro preview 101 e3:5 e2:4:2").text
+    assert "thrown already" in both_ways.refused("carol", "spiro preview 101 dice=6 e3:6").text
+    [told] = both_ways.signs("alice", "spiro submit 101 ME e3:5")
+    assert "bob's turn (O)." in told.text
+
+
+# Resign
+
+
+@pytest.mark.parametrize("moves", [(), ("c3",)])
+@pytest.mark.parametrize("name", ["alice", "bob"])
+def test_who_resigns_before_two_moves_are_made_leaves_and_the_board_is_removed(both_ways, moves, name):
+    both_ways.begin()
+    both_ways.plays(*moves)
+    both_ways.signs(name, "symple resign 101 ME")
+    assert both_ways.store.board("symple", "101") is None
+    assert both_ways.store.results_of_user("symple", "alice") == []
+    assert "No game of Symple is over yet" in text_to(SENDER, both_ways.give("carol", "symple history"))
+    both_ways.begin()
+    assert both_ways.store.board("symple", "102")
+
+
+def test_a_leaver_without_other_boards_becomes_inactive_and_one_with_others_does_not(both_ways):
+    both_ways.begin()
+    both_ways.begin("symple challenge -size=5 alice carol")
+    both_ways.plays("c3", "b1", "resign", board="102")  # both have a rating now
+    both_ways.begin("symple challenge -size=5 carol dora")
+    both_ways.signs("carol", "symple resign 103 ME")
+    assert both_ways.store.player("symple", "carol").inactive
+    both_ways.begin("symple challenge -size=5 alice dora")
+    both_ways.signs("alice", "symple resign 104 ME")
+    assert not both_ways.store.player("symple", "alice").inactive
+
+
+def test_who_resigns_in_turn_loses_and_becomes_a_subscriber(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    told = both_ways.signs("alice", "symple resign 101 ME")
+    assert both_ways.played() == ["c3", "b1", "Resign"]
+    assert "Won by bob (alice resigned)." in text_to("bob", told)
+    assert [(row.userid, row.after) for row in both_ways.store.results_of_board("symple", "101")] == [
+        ("alice", 1424),
+        ("bob", 1824),
+    ]
+    assert both_ways.store.followers("symple", "101", "subscriber") == ["alice"]
+
+
+def test_a_resignation_out_of_turn_replaces_the_queued_move_and_cannot_be_given_twice(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("bob", "symple queue 101 ME e5")
+    both_ways.signs("bob", "symple resign 101 ME")
+    assert both_ways.at().queued == {"bob": "Resign"}
+    told = both_ways.refused("bob", "symple move 101 ME resign")
+    assert "symple move 101 bob PASSWORD unresign" in told.text
+    both_ways.refused("bob", "symple queue 101 ME e5")
+    both_ways.signs("bob", "symple move 101 ME unresign")
+    assert both_ways.at().queued == {}
+    both_ways.refused("bob", "symple move 101 ME unresign")
+
+
+def test_nobody_else_sees_a_resignation_out_of_turn(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("bob", "symple resign 101 ME")
+    for name, line in (("carol", "symple show 101"), ("alice", "symple showas ME 101"), ("carol", "symple games")):
+        assert "resign" not in "".join(one.text for one in both_ways.signs(name, line)).lower()
+
+
+def test_nobody_leaves_a_tournament_board(four):
+    four.begin("symple challenge -size=5 --name=a1 alice bob")
+    four.signs("alice", "symple resign a1 ME")
+    assert four.played("a1") == ["Resign"]
+    four.begin("symple challenge -size=5 --name=a2 alice bob")
+    four.signs("bob", "symple resign a2 ME")
+    assert four.played("a2") == []
+    four.plays("c3", board="a2")
+    assert four.played("a2") == ["c3", "(Resign)"]
+
+
+# Votes
+
+VOTES = {"propose": "draw", "undo": "undo"}
+
+
+@pytest.mark.parametrize("name", ["alice", "bob"])
+@pytest.mark.parametrize("vote", VOTES)
+def test_any_player_proposes_at_any_time_and_the_other_accepts(both_ways, name, vote):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    other = {"alice": "bob", "bob": "alice"}[name]
+    told = both_ways.signs(name, f"symple move 101 ME {vote}")
+    assert both_ways.at().row.vote == VOTES[vote]
+    assert f"{other} has still to answer" in text_to(other, told)
+    assert f"symple move 101 {other} PASSWORD accept" in text_to(other, told)
+    both_ways.signs(other, "symple move 101 ME accept")
+    assert both_ways.played() == (["c3", "b1"] if vote == "propose" else ["c3"])
+    assert both_ways.at().is_over == (vote == "propose")
+    assert both_ways.at().row.vote is None
+
+
+@pytest.mark.parametrize("name", ["alice", "bob"])
+@pytest.mark.parametrize("vote", VOTES)
+def test_either_player_rejects_and_that_ends_the_vote(both_ways, name, vote):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("alice", f"symple move 101 ME {vote}")
+    told = both_ways.signs(name, "symple move 101 ME reject")
+    assert f"{name} has rejected the proposal" in text_to("bob", told)
+    assert both_ways.at().row.vote is None
+    assert both_ways.played() == ["c3", "b1"]
+
+
+@pytest.mark.parametrize("first", VOTES)
+@pytest.mark.parametrize("second", VOTES)
+@pytest.mark.parametrize("name", ["alice", "bob"])
+def test_the_other_kind_replaces_a_vote_and_the_same_kind_is_an_error(both_ways, first, second, name):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("alice", f"symple move 101 ME {first}")
+    if first == second:
+        assert "already" in both_ways.refused(name, f"symple move 101 ME {second}").text
+    else:
+        both_ways.signs(name, f"symple move 101 ME {second}")
+        assert (both_ways.at().row.vote, both_ways.at().row.voter) == (VOTES[second], name)
+
+
+def test_who_is_asked_already_is_told_how_to_answer(both_ways):
+    both_ways.begin()
+    both_ways.signs("alice", "symple move 101 ME propose")
+    assert "`accept`" in both_ways.refused("bob", "symple move 101 ME propose").text
+
+
+@pytest.mark.parametrize("vote", VOTES)
+def test_the_proposer_has_accepted_and_cannot_accept_for_the_other(both_ways, vote):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("alice", f"symple move 101 ME {vote}")
+    assert "bob has still to answer" in both_ways.refused("alice", "symple move 101 ME accept").text
+
+
+@pytest.mark.parametrize("word", ["accept", "reject"])
+def test_where_nothing_is_proposed_nothing_can_be_answered(both_ways, word):
+    both_ways.begin()
+    assert "Nothing is proposed" in both_ways.refused("bob", f"symple move 101 ME {word}").text
+
+
+@pytest.mark.parametrize("vote", VOTES)
+def test_a_move_that_is_merely_queued_ends_no_vote_but_one_that_is_played_does(both_ways, vote):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("bob", f"symple move 101 ME {vote}")
+    both_ways.signs("bob", "symple queue 101 ME e5")
+    assert both_ways.at().row.vote == VOTES[vote]
+    both_ways.signs("alice", "symple move 101 ME a1")
+    assert both_ways.at().row.vote is None
+
+
+@pytest.mark.parametrize("vote", VOTES)
+def test_a_vote_does_not_change_the_turn_and_the_clocks_run_on(both_ways, vote):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.pass_time(days=2)
+    both_ways.signs("bob", f"symple move 101 ME {vote}")
+    assert both_ways.at().turn == "alice"
+    both_ways.pass_time(days=3)
+    both_ways.signs("alice", "symple move 101 ME reject")
+    assert both_ways.at().used(0, both_ways.time) == 5 * 86400
+
+
+def test_a_draw_ends_the_game_as_a_tie_that_is_rated(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("alice", "symple move 101 ME propose")
+    told = both_ways.signs("bob", "symple move 101 ME accept")
+    assert to(told) == [(name, "Symple Board 101") for name in ("alice", "bob")]
+    assert "The game is a tie" in text_to("alice", told)
+    assert both_ways.store.player("symple", "alice").tied == 1
+    assert both_ways.played() == ["c3", "b1"]
+
+
+def test_an_undo_takes_back_the_last_move_of_a_player_and_the_automatic_ones_behind_it(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("bob", "symple queue 101 ME e5")
+    both_ways.signs("alice", "symple move 101 ME a1")
+    assert both_ways.played() == ["c3", "b1", "a1", "(e5)"]
+    both_ways.signs("bob", "symple move 101 ME undo")
+    told = both_ways.signs("alice", "symple move 101 ME accept")
+    assert both_ways.played() == ["c3", "b1"]
+    assert "Taken back: a1, e5." in text_to("bob", told)
+    assert both_ways.at().turn == "alice"
+
+
+def test_an_undo_may_go_back_to_the_start(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    for _ in range(2):
+        both_ways.signs("alice", "symple move 101 ME undo")
+        both_ways.signs("bob", "symple move 101 ME accept")
+    assert both_ways.played() == []
+    both_ways.refused("alice", "symple move 101 ME undo")
+    both_ways.signs("bob", "symple resign 101 ME")
+    assert both_ways.store.board("symple", "101") is None
+
+
+def test_an_undo_keeps_a_pending_resignation(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1", "a1")
+    both_ways.signs("alice", "symple resign 101 ME")
+    both_ways.signs("bob", "symple move 101 ME undo")
+    both_ways.signs("alice", "symple move 101 ME accept")
+    assert both_ways.played() == ["c3", "b1"]
+    assert both_ways.at().queued == {"alice": "Resign"}
+    both_ways.signs("alice", "symple move 101 ME unresign")
+    both_ways.signs("alice", "symple move 101 ME e1")
+    assert both_ways.played() == ["c3", "b1", "e1"]
+
+
+def test_an_undo_clears_a_submitted_move(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("alice", "symple submit 101 ME a1")
+    both_ways.signs("bob", "symple move 101 ME undo")
+    both_ways.signs("alice", "symple move 101 ME accept")
+    assert both_ways.at().row.submitted is None
+
+
+def test_a_game_with_dice_refuses_undo_and_offers_draws(both_ways):
+    both_ways.made = 12
+    both_ways.begin("spiro challenge -small -pieces=2 alice bob")
+    both_ways.plays("e3:5", "e2:4:2", game="spiro")
+    assert "dice" in both_ways.refused("alice", "spiro move 101 ME undo").text
+    both_ways.signs("alice", "spiro move 101 ME propose")
+    both_ways.signs("bob", "spiro move 101 ME accept")
+    assert both_ways.at(game="spiro").is_over
+
+
+@pytest.mark.parametrize("game", ["symple", "sprout", "papagra", "spora"])
+def test_all_games_offer_draws_and_those_without_dice_undo(four, game):
+    four.begin(f"{game} challenge alice bob")
+    four.plays(four.at(game=game).state.random(Random(1)), game=game)
+    for vote in ("undo", "propose"):
+        four.signs("alice", f"{game} move 101 ME {vote}")
+        four.signs("bob", f"{game} move 101 ME accept")
+    assert four.at(game=game).is_over
+    assert four.played(game=game) == []
+
+
+def test_who_plays_against_himself_agrees_with_himself_at_once(both_ways):
+    both_ways.begin("symple challenge -size=5 alice alice")
+    both_ways.plays("c3", "b1")
+    both_ways.signs("alice", "symple move 101 ME undo")
+    assert both_ways.played() == ["c3"]
+    both_ways.signs("alice", "symple move 101 ME propose")
+    assert both_ways.at().is_over
+
+
+@pytest.mark.parametrize("vote", VOTES)
+def test_a_vote_goes_away_with_a_resignation(both_ways, vote):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("bob", f"symple move 101 ME {vote}")
+    both_ways.signs("alice", "symple resign 101 ME")
+    assert both_ways.at().row.vote is None
+    assert both_ways.at().winner == "bob"
+
+
+def test_a_resignation_out_of_turn_stays_when_a_vote_is_rejected_and_goes_with_a_draw(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("bob", "symple resign 101 ME")
+    both_ways.signs("alice", "symple move 101 ME propose")
+    both_ways.signs("bob", "symple move 101 ME reject")
+    assert both_ways.at().queued == {"bob": "Resign"}
+    both_ways.signs("alice", "symple move 101 ME propose")
+    both_ways.signs("bob", "symple move 101 ME accept")
+    assert both_ways.at().winner is None
+    assert both_ways.at().queued == {}
