@@ -65,19 +65,16 @@ def _look_at(session: Session, board: Board) -> str:
     age, (nag, forfeit) = clocks.age(board.row, session.now()), clocks.limits(board.row)
     if age < nag:
         return ""
-    if age < forfeit or clocks.is_spared(session.store, late, session.now().date()):
+    is_gone = session.store.password_of(late) is None
+    if not is_gone and (age < forfeit or clocks.is_spared(session.store, late, session.now().date())):
         return _remind(session, board, late)
     if board.row.vote == "draw":
-        silence = f"{late} has not answered for {forfeit.days} days, which counts as accepting."
-        for letter in votes.agree_draw(session, board, silence):
+        why = f"{late} has signed off" if is_gone else f"{late} has not answered for {forfeit.days} days"
+        for letter in votes.agree_draw(session, board, f"{why}, which counts as accepting."):
             session.queue(letter)
         return "drawn"
-    return _forfeit(
-        session,
-        board,
-        name,
-        f"{name} has not moved for {letters.counted(age.days, 'day')}, and {forfeit.days} are allowed.",
-    )
+    late_by = f"{name} has not moved for {letters.counted(age.days, 'day')}, and {forfeit.days} are allowed."
+    return _forfeit(session, board, name, f"{name} has signed off." if is_gone else late_by)
 
 
 def _forfeit(session: Session, board: Board, name: str, why: str) -> str:
