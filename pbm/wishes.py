@@ -130,7 +130,7 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
     if last < max(first, today) or first > today + AHEAD:
         raise Refused(f"A vacation is from a day through a later one, and begins within a year; today is {today}.")
     wanted = [*now, Vacation(name, first, last)]
-    if (length := (last - first).days + 1) > MOST_DAYS_IN_ONE:
+    if (length := (last - _in_one_go(session, name, first)).days + 1) > MOST_DAYS_IN_ONE:
         raise Refused(f"These are {length} days; a vacation has at most {MOST_DAYS_IN_ONE}.")
     past = [away for away in session.store.vacations(name, date(first.year, 1, 1)) if away.last < today]
     for year in {first.year, last.year}:
@@ -140,6 +140,14 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
                 f"With these you would have {used} days of vacation in {year}; {MOST_DAYS_A_YEAR} is the most."
             )
     return wanted
+
+
+def _in_one_go(session: Session, name: str, first: date) -> date:
+    """The first day of the vacations that have followed each other without a day between up to one that begins then."""
+    for away in reversed(session.store.vacations(name, first - MOST_DAYS_IN_ONE * clocks.DAY)):
+        if away.last == first - clocks.DAY:
+            first = away.first
+    return first
 
 
 def _ended(planned: Sequence[Vacation], today: date) -> list[Vacation]:
