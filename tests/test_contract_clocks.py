@@ -1,0 +1,487 @@
+"""Clocks, the clean-up and vacations (the command language, section 6)."""
+
+import json
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from pbm.cleanup import Done
+
+from contract import SENDER, text_to, to
+
+
+@pytest.fixture
+def game(four):
+    """Symple board 101, alice to move as the third one."""
+    four.begin()
+    four.plays("c3", "b1")
+    return four
+
+
+def test_by_default_a_player_is_reminded_after_7_days_and_forfeits_after_21(game):
+    for days, done in ((6, Done()), (1, Done(reminded=1)), (13, Done(reminded=1)), (1, Done(forfeited=1))):
+        game.pass_time(days=days)
+        assert game.clean() == done
+
+
+def test_on_a_tournament_board_it_is_1_day_and_7(four):
+    four.begin("symple challenge -size=5 --name=a1 alice bob")
+    four.plays("c3", "b1", board="a1")
+    for days, done in ((0, Done()), (1, Done(reminded=1)), (5, Done(reminded=1)), (1, Done(forfeited=1))):
+        four.pass_time(days=days)
+        assert four.clean() == done
+
+
+def test_the_options_of_a_board_count_instead(four):
+    four.begin("symple challenge -size=5 --nagtime=2 --forfeittime=3 alice bob")
+    four.plays("c3", "b1")
+    for done in (Done(), Done(reminded=1), Done(forfeited=1)):
+        four.pass_time(days=1)
+        assert four.clean() == done
+
+
+def test_the_options_are_shown_with_the_board_and_offered_for_the_next_one(four):
+    four.begin("symple challenge -size=5 --nagtime=2 --forfeittime=3 alice bob")
+    text = text_to(SENDER, four.give("carol", "symple show 101"))
+    assert "Options: -size=5 --nagtime=2 --forfeittime=3" in text
+    assert "Reminder" in text
+    four.plays("c3", "b1")
+    told = four.signs("alice", "symple resign 101 ME")
+    assert "symple challenge -size=5 --nagtime=2 --forfeittime=3 bob alice" in text_to("bob", told)
+
+
+# The age of a board
+
+
+def test_the_age_counts_from_the_start_if_there_is_no_move(four):
+    four.begin()
+    four.pass_time(days=7)
+    assert four.clean() == Done(reminded=1)
+
+
+def test_the_age_counts_from_the_last_move(game):
+    game.pass_time(days=6)
+    game.plays("a1")
+    game.pass_time(days=6)
+    assert game.clean() == Done()
+
+
+def test_an_undo_counts_as_a_move(game):
+    game.pass_time(days=6)
+    game.signs("alice", "symple move 101 ME undo")
+    game.signs("bob", "symple move 101 ME accept")
+    game.pass_time(days=6)
+    assert game.clean() == Done()
+    game.pass_time(days=1)
+    game.clean()
+    assert game.outbox() == [("bob", "Nag: Symple Board 101 bob")]
+
+
+@pytest.mark.parametrize("line", ["propose", "undo"])
+def test_a_proposal_and_its_rejection_count_as_none(game, line):
+    game.pass_time(days=6)
+    game.signs("alice", f"symple move 101 ME {line}")
+    game.signs("bob", "symple move 101 ME reject")
+    game.pass_time(days=1)
+    assert game.clean() == Done(reminded=1)
+
+
+def test_each_clock_runs_while_it_is_the_players_turn(both_ways):
+    both_ways.begin("symple challenge -size=5 --totaltime=30 alice bob")
+    for hours, move in ((1, "c3"), (2, "b1"), (4, "a1"), (8, "d4")):
+        both_ways.pass_time(hours=hours)
+        both_ways.plays(move)
+    both_ways.pass_time(hours=16)
+    text = text_to(SENDER, both_ways.give("carol", "symple show 101"))
+    assert "Time of alice    0 days 21:00" in text
+    assert "Time of bob      0 days 10:00" in text
+    assert "Time of both     1 day 07:00" in text
+
+
+# Step 1: total time
+
+
+def test_1_who_has_used_up_his_total_time_forfeits(four):
+    four.begin("symple challenge -size=5 --totaltime=3 alice bob")
+    four.plays("c3", "b1")
+    four.pass_time(days=3)
+    assert four.clean() == Done(forfeited=1)
+    assert four.at().winner == "bob"
+    assert "alice has used up the 3 days that each player is allowed." in four.mails("bob")[0].text
+
+
+def test_1_time_adds_up_over_turns(four):
+    four.begin("symple challenge -size=5 --totaltime=3 alice bob")
+    for hours, move in ((24, "c3"), (1, "b1"), (24, "a1"), (1, "d4")):
+        four.pass_time(hours=hours)
+        four.plays(move)
+    four.pass_time(hours=23)
+    assert four.clean() == Done()
+    four.pass_time(hours=1)
+    assert four.clean() == Done(forfeited=1)
+
+
+@pytest.mark.parametrize("line", ["move 101 ME a1", "queue 101 ME a1", "submit 101 ME a1", "confirm 101 ME"])
+@pytest.mark.parametrize("name", ["alice", "bob"])
+def test_1_whoever_sends_a_command_it_is_the_player_to_move_who_forfeits(both_ways, name, line):
+    both_ways.begin("symple challenge -size=5 --totaltime=3 alice bob")
+    both_ways.plays("c3", "b1")
+    both_ways.pass_time(days=3)
+    told = both_ways.signs(name, f"symple {line}")
+    assert both_ways.at().winner == "bob"
+    assert both_ways.played() == ["c3", "b1", "(Forfeit)"]
+    assert "alice had used up his time" in text_to(SENDER, told)
+    assert ("alice", "Symple Board 101 **") in to(told)
+    assert ("bob", "Symple Board 101 **") in to(told)
+
+
+def test_1_before_the_first_moves_the_board_is_removed_and_is_not_shown_any_more(both_ways):
+    both_ways.begin("symple challenge -size=5 --totaltime=3 alice bob")
+    both_ways.pass_time(days=3)
+    told = both_ways.signs("bob", "symple queue 101 ME a1")
+    assert both_ways.store.board("symple", "101") is None
+    assert ("alice", "Symple board 101 has been removed **") in to(told)
+    error = text_to(SENDER, told)
+    assert "removed" in error
+    assert "a b c d e" not in error
+    assert "symple move 101" not in error
+    assert both_ways.store.results_of_user("symple", "bob") == []
+
+
+def test_1_total_time_runs_on_in_a_vacation(four):
+    four.begin("symple challenge -size=5 --totaltime=3 alice bob")
+    four.plays("c3", "b1")
+    four.signs("alice", "vacation ME 2026-12-05")
+    four.pass_time(days=3)
+    assert four.clean() == Done(forfeited=1)
+
+
+# Step 2: a draw is proposed
+
+
+@pytest.mark.parametrize("name", ["alice", "bob"])
+def test_2_who_has_not_answered_a_proposal_is_reminded_and_then_accepts_by_silence(four, name):
+    four.begin()
+    four.plays("c3", "b1")
+    other = {"alice": "bob", "bob": "alice"}[name]
+    four.signs(name, "symple move 101 ME propose")
+    four.pass_time(days=7)
+    assert four.clean() == Done(reminded=1)
+    assert four.outbox() == [(other, "Nag: Symple Board 101 alice")]
+    assert f"{other}, please answer the proposal" in four.mails()[0].text
+    four.pass_time(days=14)
+    assert four.clean() == Done(drawn=1)
+    assert four.at().is_over
+    assert four.at().winner is None
+    assert four.store.player("symple", "alice").tied == 1
+    assert f"{other} has not answered for 21 days, which counts as accepting." in four.mails("alice")[0].text
+
+
+def test_2_silence_does_not_accept_an_undo(game):
+    game.signs("bob", "symple move 101 ME undo")
+    game.pass_time(days=21)
+    assert game.clean() == Done(forfeited=1)
+    assert game.played() == ["c3", "b1", "(Forfeit)"]
+
+
+def test_2_total_time_comes_before_the_proposal(four):
+    four.begin("symple challenge -size=5 --totaltime=3 alice bob")
+    four.plays("c3", "b1")
+    four.signs("bob", "symple move 101 ME propose")
+    four.pass_time(days=30)
+    assert four.clean() == Done(forfeited=1)
+    assert four.at().winner == "bob"
+
+
+def test_2_nobody_on_vacation_accepts_by_silence(game):
+    game.signs("bob", "symple move 101 ME propose")
+    game.pass_time(days=15)
+    game.signs("alice", "vacation ME 2026-12-15")
+    game.pass_time(days=6)
+    assert game.clean() == Done()
+    assert not game.at().is_over
+
+
+# Step 3: boards that are over
+
+
+def test_3_boards_that_are_over_for_14_days_leave_the_list_and_are_kept(four):
+    four.begin()
+    four.plays("c3", "b1", "resign")
+    four.pass_time(days=14, seconds=-1)
+    assert "won by bob" in text_to(SENDER, four.give("carol", "symple games"))
+    four.pass_time(seconds=1)
+    four.clean()
+    assert "There are no boards" in text_to(SENDER, four.give("carol", "symple games"))
+    four.pass_time(days=5000)
+    four.clean()
+    assert "Won by bob" in text_to(SENDER, four.give("carol", "symple show 101"))
+    assert "won by bob" in text_to(SENDER, four.give("carol", "symple games 101"))
+
+
+# Step 4: age
+
+
+def test_4_the_player_to_move_forfeits_with_a_comment_that_says_why(game):
+    game.signs("carol", "symple subscribe ME 101")
+    game.signs("dora", "symple notify ME")
+    game.pass_time(days=23)
+    game.clean()
+    assert game.played() == ["c3", "b1", "(Forfeit)"]
+    assert sorted(game.outbox()) == [
+        ("alice", "Symple Board 101 **"), ("bob", "Symple Board 101 **"), ("carol", "Symple Board 101 **"),
+        ("dora", "Symple Board 101"),
+    ]  # fmt: skip
+    text = game.mails("carol")[0].text
+    assert "The server writes:\n\nalice has not moved for 23 days, and 21 are allowed." in text
+    assert "Won by bob (alice forfeited)." in text
+
+
+def test_4_before_the_first_moves_the_board_is_removed_instead(four):
+    four.begin()
+    four.plays("c3")
+    four.pass_time(days=21)
+    assert four.clean() == Done(forfeited=1)
+    assert four.store.board("symple", "101") is None
+    assert four.outbox() == [(name, "Symple board 101 has been removed **") for name in ("alice", "bob")]
+    assert "bob has not moved for 21 days" in four.mails("alice")[0].text
+
+
+def test_4_a_player_is_reminded_on_every_day_until_he_moves_but_once_in_24_hours(game):
+    game.pass_time(days=7)
+    assert game.clean() == Done(reminded=1)
+    for hours, done in ((0, 0), (23, 0), (1, 1), (24, 1), (12, 0)):
+        game.pass_time(hours=hours)
+        assert game.clean() == Done(reminded=done)
+    game.plays("a1")
+    game.pass_time(hours=13)
+    assert game.clean() == Done()
+
+
+def test_4_the_reminder_says_for_how_long_it_has_been_his_turn(game):
+    game.pass_time(days=8)
+    game.clean()
+    [mail] = game.mails()
+    assert "alice, please move; the last move was 8 days ago." in mail.text
+    assert mail.text.endswith("symple move 101 alice PASSWORD <move>#3\n")
+
+
+def test_4_a_forfeit_beats_a_queued_move_and_a_resignation_of_the_other(game):
+    game.signs("bob", "symple resign 101 ME")
+    game.pass_time(days=21)
+    game.clean()
+    assert game.at().winner == "bob"
+    assert game.at().queued == {}
+
+
+def test_4_a_board_against_oneself_is_forfeited_too_and_rates_nobody(four):
+    four.begin("symple challenge -size=5 alice alice")
+    four.plays("c3", "b1")
+    four.pass_time(days=21)
+    assert four.clean() == Done(forfeited=1)
+    assert four.store.player("symple", "alice").rating is None
+
+
+# Step 5: users who are gone
+
+
+def gone(four, name):
+    with four.store.transaction():
+        four.store.sign_off(name, four.time)
+
+
+def test_5_a_player_who_is_gone_forfeits_instead_of_being_reminded(game):
+    gone(game, "alice")
+    game.pass_time(days=6)
+    assert game.clean() == Done()
+    game.pass_time(days=1)
+    assert game.clean() == Done(forfeited=1)
+    assert "alice has signed off." in game.mails("bob")[0].text
+
+
+def test_5_a_player_who_is_gone_accepts_a_draw_instead_of_being_reminded(game):
+    game.signs("bob", "symple move 101 ME propose")
+    gone(game, "alice")
+    game.pass_time(days=7)
+    assert game.clean() == Done(drawn=1)
+
+
+# The clean-up as a whole
+
+
+def test_to_clean_up_twice_is_to_clean_up_once(four):
+    for line in ("", "--totaltime=2", "--nagtime=1 --forfeittime=2", "--nagtime=1"):
+        four.begin(f"symple challenge -size=5 {line} alice bob")
+        four.plays("c3", "b1", board=str(100 + len(four.store.unfinished_boards())))
+    four.pass_time(days=7)
+    assert four.clean() == Done(reminded=2, forfeited=2)
+    once = four.stored()
+    assert four.clean() == Done()
+    assert four.mails() == []
+    assert four.stored() == once
+
+
+def test_a_clean_up_that_comes_late_is_right_as_well(game):
+    game.pass_time(days=400)
+    assert game.clean() == Done(forfeited=1)
+
+
+def test_a_board_that_cannot_be_replayed_stops_no_other(game):
+    game.begin()
+    game.plays("c3", "b1", board="102")
+    game.store.db.execute("UPDATE turns SET text = 'z9' WHERE board = '101'")
+    game.store.db.conn.commit()
+    game.pass_time(days=7)
+    done = game.clean()
+    assert done.reminded == 1
+    assert "symple 101" in done.problems[0]
+
+
+def test_pbm_cleanup_does_the_same_as_a_program_and_twice_is_once(shell, four):
+    four.begin("symple challenge -size=5 alice bob")
+    four.begin("symple challenge -size=5 alice bob")
+    four.plays("c3", "b1", board="102")
+    long_ago = (datetime.now(UTC) - timedelta(days=8)).isoformat(timespec="microseconds")
+    four.store.db.execute("UPDATE boards SET started = ?, changed = iif(moves, ?, changed)", [long_ago, long_ago])
+    four.store.db.execute("UPDATE boards SET forfeit_days = 8 WHERE board = '101'")
+    four.store.db.conn.commit()
+    done = [shell.run("cleanup", "--json"), shell.run("cleanup")]
+    assert [one.returncode for one in done] == [0, 0]
+    assert json.loads(done[0].stdout) == {"reminded": 1, "forfeited": 1, "drawn": 0, "problems": []}
+    assert done[1].stdout == "0 reminded, 0 forfeited, 0 drawn by silence.\n"
+    assert four.outbox() == [
+        ("alice", "Symple board 101 has been removed **"),
+        ("bob", "Symple board 101 has been removed **"),
+        ("alice", "Nag: Symple Board 102 alice"),
+    ]
+
+
+def test_the_clean_up_is_no_command_by_mail(by_mail):
+    assert "no game or command 'cleanup'" in by_mail.refused("alice", "cleanup").text
+
+
+# Vacations
+
+
+def test_nobody_on_vacation_is_reminded_or_forfeits(game):
+    game.pass_time(days=5)
+    game.signs("alice", "vacation ME 2026-12-15")
+    for _ in range(20):
+        game.pass_time(days=1)
+        assert game.clean() == Done()
+
+
+def test_the_age_runs_on_and_for_3_days_after_a_vacation_he_is_reminded_but_does_not_forfeit(game):
+    game.signs("alice", "vacation ME 2026-12-10")
+    game.pass_time(days=20)  # it is the 10th of December
+    assert game.clean() == Done()
+    for done in (Done(reminded=1), Done(reminded=1), Done(reminded=1), Done(forfeited=1)):
+        game.pass_time(days=1)
+        assert game.clean() == done
+
+
+def test_the_vacation_of_the_other_player_changes_nothing(game):
+    game.signs("bob", "vacation ME 2026-12-10")
+    game.pass_time(days=7)
+    assert game.clean() == Done(reminded=1)
+
+
+def test_opponents_see_a_vacation_in_the_mails_while_it_lasts(both_ways):
+    both_ways.begin()
+    both_ways.signs("bob", "vacation ME 2026-11-22 2026-11-25")
+    for day, is_seen in ((20, False), (22, True), (25, True), (26, False)):
+        both_ways.time = both_ways.time.replace(day=day)
+        told = both_ways.give("alice", "symple show 101")
+        assert ("bob is on vacation through 2026-11-25." in text_to(SENDER, told)) == is_seen
+
+
+@pytest.mark.parametrize(
+    ("days", "first", "last"),
+    [
+        ("2026-11-20", date(2026, 11, 20), date(2026, 11, 20)),
+        ("2026-12-10", date(2026, 11, 20), date(2026, 12, 10)),
+        ("2026-12-01 2026-12-21", date(2026, 12, 1), date(2026, 12, 21)),
+        ("2026-12-20 2027-01-09", date(2026, 12, 20), date(2027, 1, 9)),
+    ],
+)
+def test_a_vacation_is_from_today_or_from_the_first_day_through_the_last(both_ways, days, first, last):
+    told = both_ways.signs("alice", f"vacation ME {days}")
+    assert f"You are on vacation from {first} through {last}." in text_to("alice", told)
+    assert [away[1:] for away in both_ways.store.vacations("alice", first)] == [(first, last)]
+    assert text_to("alice", both_ways.signs("alice", "vacation ME")) == text_to("alice", told)
+
+
+@pytest.mark.parametrize(
+    ("days", "reason"),
+    [
+        ("2026-12-11", "22 days"),
+        ("2026-12-01 2026-12-22", "22 days"),
+        ("2026-11-19", "through a later one"),
+        ("2026-11-19 2026-11-25", "in the past"),
+        ("2026-12-10 2026-12-01", "through a later one"),
+        ("2028-01-01 2028-01-02", "within a year"),
+        ("tomorrow", "'tomorrow'"),
+        ("2026-02-30", "'2026-02-30'"),
+        ("20261201", "'20261201'"),
+        ("2026-12-01 2026-12-02 2026-12-03", "no more"),
+        ("off", "no vacation to end"),
+    ],
+)
+def test_a_vacation_that_cannot_be_is_refused(both_ways, days, reason):
+    assert reason in both_ways.refused("alice", f"vacation ME {days}").text
+
+
+def test_a_user_has_30_days_in_a_calendar_year(both_ways):
+    both_ways.time = both_ways.time.replace(month=3, day=1)
+    both_ways.signs("alice", "vacation ME 2026-03-21")
+    both_ways.time = both_ways.time.replace(month=6)
+    assert "31 days of vacation in 2026; 30 is the most" in both_ways.refused("alice", "vacation ME 2026-06-10").text
+    both_ways.signs("alice", "vacation ME 2026-06-09")
+    both_ways.time = both_ways.time.replace(month=12, day=25)
+    both_ways.refused("alice", "vacation ME 2026-12-31 2027-01-05")
+    both_ways.signs("alice", "vacation ME 2027-01-01 2027-01-21")
+
+
+@pytest.mark.parametrize("gap", [0, 1])
+def test_two_vacations_without_a_day_between_them_are_one(both_ways, gap):
+    both_ways.signs("alice", "vacation ME 2026-12-10")
+    both_ways.time = both_ways.time.replace(month=12, day=11)
+    told = both_ways.signs("alice", f"vacation ME 2026-12-{11 + gap} 2026-12-{15 + gap}")
+    is_refused = told[0].to == SENDER
+    assert is_refused == (gap == 0)
+
+
+def test_a_vacation_can_be_made_shorter_or_longer_while_it_lasts(both_ways):
+    both_ways.signs("alice", "vacation ME 2026-12-05")
+    both_ways.pass_time(days=3)
+    for last in ("2026-12-01", "2026-12-10"):
+        told = both_ways.signs("alice", f"vacation ME {last}")
+        assert f"from 2026-11-20 through {last}." in text_to("alice", told)
+    assert "22 days" in both_ways.refused("alice", "vacation ME 2026-12-11").text
+
+
+def test_off_ends_a_vacation_whose_days_count_and_which_spares_for_3_days_more(game):
+    game.signs("alice", "vacation ME 2026-12-10")
+    game.pass_time(days=10)
+    told = game.signs("alice", "vacation ME off")
+    assert "over" in text_to("alice", told)
+    assert [away[1:] for away in game.store.vacations("alice", date(2026, 1, 1))] == [
+        (date(2026, 11, 20), date(2026, 11, 29))
+    ]
+    assert game.clean() == Done(reminded=1)
+
+
+def test_a_vacation_that_has_not_begun_is_called_off_without_a_trace(both_ways):
+    both_ways.signs("alice", "vacation ME 2026-12-01 2026-12-21")
+    both_ways.signs("alice", "vacation ME off")
+    assert both_ways.store.vacations("alice", date(2026, 1, 1)) == []
+    both_ways.refused("alice", "vacation ME off")
+
+
+def test_to_begin_and_end_a_vacation_on_every_day_uses_days_up_and_is_one_go(four):
+    for _ in range(21):
+        four.signs("alice", f"vacation ME {four.time.date()}")
+        four.signs("alice", "vacation ME off")
+        four.pass_time(days=1)
+    assert "22 days; a vacation has at most 21" in four.refused("alice", "vacation ME 2026-12-11").text
+    assert "31 days of vacation" in four.refused("alice", "vacation ME 2026-12-13 2026-12-22").text
