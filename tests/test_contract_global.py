@@ -1,0 +1,425 @@
+"""Commands that are not of one game (the command language, section 8)."""
+
+import re
+
+import pytest
+
+from pbm.mail import handle
+
+from contract import SENDER, text_to, to
+
+HELLO = "Hello there,\n\nall of you."
+
+
+def at_address(members, name):
+    """The mails in the outbox for an address, as subject and text."""
+    return [(mail.subject, mail.text) for mail in members.mails() if mail.address == f"{name}@players.example"]
+
+
+# help
+
+
+@pytest.mark.parametrize("words", ["", "commands", "tutorial", "spiro", "SYMPLE", "symple move", "change password"])
+def test_help_needs_no_userid(both_ways, words):
+    told = both_ways.give("stranger", f"help {words}")
+    assert {one.to for one in told} == {SENDER}
+    assert len(told[0].text) > 60
+
+
+def test_help_on_several_subjects_is_one_mail_each(both_ways):
+    told = both_ways.give("stranger", "help spiro symple commands")
+    assert [one.subject for one in told] == ["Help spiro", "Help symple", "Help commands"]
+
+
+def test_help_on_nothing_that_there_is_is_refused(both_ways):
+    assert "'nonsense'" in both_ways.refused("alice", "help nonsense").text
+
+
+# signup, change, signoff
+
+
+@pytest.mark.parametrize("word", ["signup", "add"])
+def test_signup_by_mail_asks_the_senders_address_before_anything_else_is_mailed_there(by_mail, word):
+    [told] = by_mail.give("dave", f"{word} dave dave-secret", HELLO)
+    assert told.subject.startswith("confirm-address ")
+    assert "dave" in told.text
+    assert "Hello there" not in told.text
+    by_mail.give("alice", "symple challenge -size=5 alice dave")
+    assert len(at_address(by_mail, "dave")) == 1
+    by_mail.give("dave", f"Re: {told.subject}")
+    assert "New Symple Board 101 alice" in [subject for subject, _ in at_address(by_mail, "dave")]
+
+
+def test_signup_in_a_shell_needs_no_address_and_confirms_one_at_once(four):
+    four.give("dave", "signup dave dave-secret")
+    assert four.store.addresses("dave") == []
+    four.give("dave", "signup dora2 dora-secret dora2@players.example")
+    assert four.store.userids_at("dora2@players.example") == {"dora2"}
+
+
+@pytest.mark.parametrize("userid", ["alice", "ALICE"])
+def test_a_userid_that_exists_is_refused(both_ways, userid):
+    assert "already" in both_ways.refused("dave", f"signup {userid} other-secret").text
+
+
+def test_at_most_five_addresses_and_one_question_an_address_and_day(by_mail):
+    five = " ".join(f"{letter}@players.example" for letter in "abcdef")
+    by_mail.refused("dave", f"signup dave dave-secret {five}")
+    by_mail.give("dave", "signup dave dave-secret x@players.example")
+    by_mail.refused("dave", "signup dave2 dave-secret x@players.example")
+    by_mail.pass_time(days=1)
+    by_mail.give("dave", "signup dave2 dave-secret x@players.example")
+
+
+def test_change_password_checks_the_old_one_and_tells_all_addresses_and_no_password(both_ways):
+    both_ways.say("change address alice alice-secret a@players.example alice@players.example")
+    both_ways.forget_mails()
+    both_ways.refused("alice", "change password alice wrong-secret other-secret")
+    told = both_ways.signs("alice", "change password ME other-secret")
+    assert {one.to for one in told} == {"alice"}
+    assert "secret" not in "".join(one.text for one in told)
+    assert len(told) == (1 if both_ways.way == "shell" else 2)
+    both_ways.refused("alice", "symple accept alice alice-secret")
+    both_ways.give("alice", "symple reject alice other-secret")
+
+
+def test_change_address_by_mail_leaves_the_old_ones_until_a_new_one_is_confirmed(by_mail):
+    by_mail.signs("alice", "change address ME new@players.example")
+    assert [subject for subject, _ in at_address(by_mail, "alice")] == ["pbm settings"]
+    [(question, _)] = at_address(by_mail, "new")
+    by_mail.give("bob", "symple challenge -size=5 alice bob")
+    assert len(at_address(by_mail, "new")) == 1
+    by_mail.give("new", f"Re: {question}")
+    by_mail.forget_mails()
+    by_mail.plays("c3")
+    by_mail.give("bob", "symple move 101 bob bob-secret b1")
+    assert at_address(by_mail, "alice") == []
+    assert len(at_address(by_mail, "new")) == 1
+
+
+@pytest.mark.parametrize("word", ["signoff", "delete"])
+def test_signoff_resigns_all_boards_removes_those_not_begun_and_keeps_the_results(both_ways, word):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.begin("symple challenge -size=5 bob alice")
+    both_ways.begin("spiro challenge alice carol")
+    both_ways.begin("symple challenge -size=5 --name=a1 bob alice")
+    both_ways.signs("carol", "symple subscribe ME 101")
+    told = both_ways.signs("alice", f"{word} ME")
+    assert both_ways.at().winner == "bob"
+    assert both_ways.store.board("symple", "102") is None
+    assert both_ways.store.board("spiro", "101") is None
+    assert both_ways.at("a1").winner == "bob"
+    assert "alice has signed off." in text_to("bob", told)
+    assert ("carol", "Symple Board 101 **") in to(told)
+    assert "alice" in text_to(SENDER, both_ways.give("carol", "symple history"))
+    assert "Won by bob (alice resigned)" in text_to(SENDER, both_ways.give("carol", "symple show alice"))
+
+
+def test_after_a_signoff_the_userid_is_nobodys(both_ways):
+    both_ways.signs("alice", "signoff ME")
+    for line in ("symple accept ME", "signoff ME", "change password ME other-secret"):
+        assert "wrong" in both_ways.refused("alice", line).text
+    assert "already" in both_ways.refused("dave", "signup Alice alice-secret").text
+    assert "alice" not in text_to(SENDER, both_ways.give("carol", "symple standings"))
+
+
+def test_signoff_with_votes_queues_and_a_pending_resignation(both_ways):
+    for board in ("101", "102", "103"):
+        both_ways.begin()
+        both_ways.plays("c3", "b1", board=board)
+    both_ways.signs("bob", "symple move 101 ME propose")
+    both_ways.signs("bob", "symple queue 102 ME e5")
+    both_ways.signs("bob", "symple resign 103 ME")
+    both_ways.signs("alice", "signoff ME")
+    for board in ("101", "102", "103"):
+        assert (both_ways.at(board).winner, both_ways.at(board).queued, both_ways.at(board).row.vote) == (
+            "bob",
+            {},
+            None,
+        )
+    assert both_ways.store.player("symple", "bob").won == 3
+
+
+def test_signoff_out_of_turn_and_against_oneself(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.begin("symple challenge -size=5 bob bob")
+    both_ways.plays("c3", "b1", board="102")
+    both_ways.signs("bob", "signoff ME")
+    assert both_ways.played() == ["c3", "b1", "Resign"]
+    assert both_ways.at().winner == "alice"
+    assert both_ways.at("102").is_over
+    assert both_ways.store.results_of_board("symple", "102") == []
+
+
+# list, all show
+
+
+def test_list_has_the_games_with_the_number_of_boards_and_with_names_the_active_boards(both_ways):
+    both_ways.begin()
+    assert re.search(r"^symple +1$", text_to(SENDER, both_ways.give("stranger", "list")), re.MULTILINE)
+    told = both_ways.give("stranger", "list symple Spiro")
+    assert to(told) == [(SENDER, "List of Spiro games"), (SENDER, "List of Symple games")]
+    assert "101    0      alice bob" in told[0].text
+    assert "'chess'" in both_ways.refused("alice", "list chess").text
+
+
+def test_all_show_is_show_over_all_games(both_ways):
+    both_ways.begin()
+    both_ways.begin("spiro challenge alice carol")
+    both_ways.begin("spora challenge bob alice")
+    for words, subjects in (
+        ("alice", ["Spiro Board 101 alice", "Symple Board 101 alice"]),
+        ("ALICE next", ["Spiro Board 101 alice", "Symple Board 101 alice"]),
+        ("alice active", ["Spiro Board 101 alice", "Spora Board 101 bob", "Symple Board 101 alice"]),
+    ):
+        assert to(both_ways.give("stranger", f"all show {words}")) == [(SENDER, subject) for subject in subjects]
+
+
+@pytest.mark.parametrize("state", ["", "next", "active"])
+def test_all_show_that_finds_nothing_says_so_in_one_line(both_ways, state):
+    [told] = both_ways.give("stranger", f"all show dora {state}")
+    assert told.text.startswith("There is no active board on which dora ")
+    assert "'nosuch'" in both_ways.refused("alice", f"all show nosuch {state}").text
+
+
+@pytest.mark.parametrize("words", ["", "alice inactive", "alice next active"])
+def test_all_show_takes_a_userid_and_next_or_active(both_ways, words):
+    both_ways.refused("alice", f"all show {words}")
+
+
+# message, broadcast
+
+
+def test_a_message_goes_to_users_and_shows_no_address(both_ways):
+    told = both_ways.signs("alice", "message ME Bob carol bob", HELLO)
+    assert to(told) == [("bob", "Message from alice"), ("carol", "Message from alice"), (SENDER, "Message")]
+    assert "alice writes:\n\nHello there" in text_to("bob", told)
+    assert "players.example" not in "".join(one.text for one in told)
+    assert text_to("bob", told).endswith("message bob PASSWORD alice\n")
+
+
+@pytest.mark.parametrize(("readers", "reason"), [
+    ("bob nosuch", "'nosuch'"), (" ".join(f"user{n}" for n in range(11)), "at most 10"), ("", "too few words"),
+])  # fmt: skip
+def test_a_message_goes_to_at_most_10_users_who_exist(both_ways, readers, reason):
+    assert reason in both_ways.refused("alice", f"message ME {readers}", HELLO).text
+
+
+@pytest.mark.parametrize("line", ["message ME bob", "broadcast ME", "symple chat 101 ME"])
+def test_without_a_text_nothing_is_passed_on(both_ways, line):
+    both_ways.begin()
+    assert "needs a text" in both_ways.refused("alice", line).text
+
+
+@pytest.mark.parametrize("line", ["message ME bob", "broadcast ME", "symple chat 101 ME", "symple move 101 ME c3"])
+def test_the_password_of_a_command_is_masked_in_the_text_that_is_passed_on(both_ways, line):
+    both_ways.begin()
+    both_ways.signs("bob", "broadcast ME on")
+    told = both_ways.signs("alice", line, "I am alice and alice-secret is my word")
+    assert "I am alice and PASSWORD is my word" in text_to("bob", told)
+    assert "alice-secret" not in "".join(one.text for one in told)
+
+
+def test_a_broadcast_goes_to_all_who_want_it_once_a_week(both_ways):
+    for name in ("bob", "carol", "dora"):
+        both_ways.signs(name, "broadcast ME on")
+    both_ways.signs("dora", "broadcast ME off")
+    told = both_ways.signs("alice", "broadcast ME", HELLO)
+    assert to(told) == [("bob", "Broadcast from alice"), ("carol", "Broadcast from alice"), (SENDER, "Broadcast")]
+    assert text_to("bob", told).endswith("broadcast bob PASSWORD off\n")
+    both_ways.pass_time(days=7, seconds=-1)
+    assert "once a week" in both_ways.refused("alice", "broadcast ME", HELLO).text
+    both_ways.pass_time(seconds=1)
+    both_ways.signs("alice", "broadcast ME", HELLO)
+
+
+def test_who_has_signed_off_hears_no_broadcast(both_ways):
+    for name in ("bob", "carol"):
+        both_ways.signs(name, "broadcast ME on")
+    both_ways.signs("bob", "signoff ME")
+    assert to(both_ways.signs("alice", "broadcast ME", HELLO)) == [
+        ("carol", "Broadcast from alice"),
+        (SENDER, "Broadcast"),
+    ]
+
+
+# multiple
+
+
+def lines(*commands):
+    """Commands of alice, a line each."""
+    return "\n".join(commands).replace("ME", "alice alice-secret")
+
+
+def test_multiple_carries_out_the_commands_in_the_body_and_gathers_the_direct_replies(both_ways):
+    both_ways.begin()
+    body = lines("symple move 101 ME c3", "symple games", "symple move 101 ME b1", "symple preview 101 b1")
+    told = both_ways.give("alice", "multiple", body)
+    assert both_ways.played() == ["c3"]
+    gathered = text_to(SENDER, told)
+    parts = [
+        "> symple move 101 alice PASSWORD c3",
+        "> symple games\n\nBoard  Moves",
+        "> symple move 101 alice PASSWORD b1",
+        "It is not your turn",
+        "> symple preview 101 b1",
+        "Preview: Symple board 101",
+    ]
+    places = [gathered.find(part) for part in parts]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert "alice-secret" not in gathered
+    others = [one for one in told if one.to != SENDER]
+    assert ("bob", "Symple Board 101 bob") in to(others)
+    assert [one.to for one in told].count(SENDER) == 1
+
+
+def test_multiple_skips_empty_lines_and_remarks_and_stops_at_the_end(both_ways):
+    for end in ("end", "END", "quit", "-- "):
+        both_ways.begin()
+        board = max(number for _, number in both_ways.store.unfinished_boards())
+        body = lines(
+            "", "# a remark", "", f"  symple move {board} ME c3  ", end, f"symple move {board} bob bob-secret b1"
+        )
+        both_ways.give("alice", "multiple", body)
+        assert both_ways.played(board) == ["c3"]
+
+
+def test_multiple_takes_at_most_50_commands_and_none_is_not_enough(both_ways):
+    both_ways.begin()
+    body = "symple move 101 alice alice-secret c3\n" + "list\n" * 50
+    told = both_ways.refused("alice", "multiple", body)
+    assert "51 commands" in told.text
+    assert "alice-secret" not in told.text
+    both_ways.refused("alice", "multiple", "# nothing\n\n")
+    assert "> list" in text_to(SENDER, both_ways.give("alice", "multiple", "list\n" * 50))
+
+
+def test_multiple_is_not_nested_and_its_commands_have_no_comments(both_ways):
+    both_ways.begin()
+    told = both_ways.give(
+        "alice", "multiple", lines("multiple", "symple move 101 ME c3", "symple chat 101 bob bob-secret")
+    )
+    assert "cannot be `multiple` again" in text_to(SENDER, told)
+    assert "needs a text" in text_to(SENDER, told)
+    assert "writes:" not in "".join(one.text for one in told)
+    assert both_ways.played() == ["c3"]
+
+
+def test_a_refused_line_of_multiple_is_undone_alone(both_ways):
+    both_ways.begin()
+    both_ways.signs("bob", "symple reject ME")
+    body = lines("symple limit ME 3", "symple challenge alice bob", "symple seek ME x", "symple seek ME 2")
+    both_ways.give("alice", "multiple", body)
+    player = both_ways.store.player("symple", "alice")
+    assert (player.most, player.seeking) == (3, 2)
+    assert both_ways.store.unfinished_boards() == [("symple", "101")]
+
+
+def test_a_line_of_multiple_that_comes_too_late_forfeits_and_the_others_go_on(both_ways):
+    both_ways.begin("symple challenge -size=5 --totaltime=1 alice bob")
+    both_ways.plays("c3", "b1")
+    both_ways.pass_time(days=2)
+    told = both_ways.give("alice", "multiple", lines("symple move 101 ME a1", "symple seek ME 2"))
+    assert both_ways.at().winner == "bob"
+    assert both_ways.store.player("symple", "alice").seeking == 2
+    assert "used up his time" in text_to(SENDER, told)
+    assert "bob" in {one.to for one in told}
+
+
+def test_multiple_is_one_transaction_with_its_mails_its_answer_and_its_message_id(by_mail, monkeypatch):
+    by_mail.begin()
+    before = list(by_mail.store.db.conn.iterdump())
+    raw = by_mail.raw("alice", "multiple", lines("symple move 101 ME c3", "symple seek ME 2", "list"))
+    added = by_mail.store.add_mail
+
+    def fail_at_last(mail):
+        if mail.subject == "multiple":
+            raise OSError("the disk is full")
+        added(mail)
+
+    monkeypatch.setattr(by_mail.store, "add_mail", fail_at_last)
+    with pytest.raises(OSError, match="full"):
+        handle(by_mail.server, raw, None)
+    assert list(by_mail.store.db.conn.iterdump()) == before
+    monkeypatch.undo()
+    assert handle(by_mail.server, raw, None) == "command"
+    once = list(by_mail.store.db.conn.iterdump())
+    assert handle(by_mail.server, raw, None) == "repeated"
+    assert list(by_mail.store.db.conn.iterdump()) == once
+    assert by_mail.played() == ["c3"]
+
+
+def test_a_long_line_of_multiple_is_not_broken(both_ways):
+    both_ways.begin("symple challenge alice bob")
+    both_ways.plays(*[point for n in range(5) for point in (f"{'acegikmoq'[n]}1", f"{'acegikmoq'[n]}15")])
+    growth = next(move for move in both_ways.at().state.moves() if "," in move)
+    blanks = growth.replace(",", " , " + " " * 60)
+    told = both_ways.give("alice", "multiple", f"symple move 101 alice alice-secret {blanks}")
+    assert both_ways.played()[-1] == growth, told
+
+
+# reset
+
+
+def reset_code(members, name="alice"):
+    members.give(name, f"reset {name}")
+    [text] = [text for subject, text in at_address(members, name) if subject == "pbm reset"]
+    members.forget_mails()
+    return re.search(rf"reset {name} ([0-9a-f]{{32}}) NEWPASSWORD", text)[1]
+
+
+def test_reset_mails_a_code_to_the_addresses_on_file_which_sets_a_new_password_once(both_ways):
+    code = reset_code(both_ways)
+    told = both_ways.give("alice", f"reset ALICE {code.upper()} fresh-secret")
+    assert "fresh-secret" not in "".join(one.text for one in told)
+    both_ways.refused("alice", "symple reject ME")
+    both_ways.give("alice", "symple reject alice fresh-secret")
+    both_ways.refused("alice", f"reset alice {code} other-secret")
+
+
+def test_a_code_is_good_for_24_hours(both_ways):
+    code = reset_code(both_ways)
+    both_ways.pass_time(hours=24, seconds=1)
+    text = both_ways.refused("alice", f"reset alice {code} fresh-secret").text
+    assert "too old" in text
+    assert "fresh-secret" not in text
+    assert code not in text
+
+
+def test_a_new_code_replaces_the_one_before_and_is_for_that_user_alone(both_ways):
+    first, second = reset_code(both_ways), reset_code(both_ways)
+    both_ways.refused("alice", f"reset alice {first} fresh-secret")
+    both_ways.refused("bob", f"reset bob {second} fresh-secret")
+    both_ways.give("alice", f"reset alice {second} fresh-secret")
+
+
+def test_reset_does_not_tell_who_is_a_user(by_mail):
+    told = [by_mail.give("stranger", f"reset {name}") for name in ("alice", "nosuch")]
+    answers = [text_to(SENDER, one).replace("nosuch", "alice") for one in told]
+    assert answers[0] == answers[1]
+    assert {one.to for one in told[1]} == {SENDER}
+
+
+def test_a_new_password_has_to_be_a_good_one_in_a_reset_too_and_then_the_code_is_still_good(both_ways):
+    code = reset_code(both_ways)
+    both_ways.refused("alice", f"reset alice {code} short")
+    both_ways.give("alice", f"reset alice {code} fresh-secret")
+
+
+def test_passwords_never_travel_back(both_ways):
+    both_ways.begin()
+    for line in (
+        "change password ME new-secret",
+        "symple move 101 alice new-secret c3",
+        "symple showas alice new-secret 101",
+        "vacation alice new-secret",
+        "symple limit alice new-secret x",
+        "symple notify alice new-secret nosuch",
+        "signoff alice new-secret",
+    ):
+        told = both_ways.signs("alice", line)
+        assert told
+        assert "-secret" not in "".join(one.text + one.subject for one in told)
