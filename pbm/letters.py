@@ -78,7 +78,7 @@ def of_board(
     board, row = point.board, point.board.row
     name = title(row.game)
     when = "" if point.is_present else f" after {point.moves} of its {len(board.turns)} moves"
-    heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(_sides(board))}"
+    heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(_sides(point))}"
     comment = row.comment if point.is_present and kind != NOTIFICATION else None
     drawing, *last_turn = picture(point)
     options = " ".join(filter(None, [row.options, clocks.of(row).text]))
@@ -245,9 +245,9 @@ def _status(point: Point) -> str:
     return f"{point.turn}'s turn ({side})." if point.moves else f"{point.turn}, please start ({side})."
 
 
-def _sides(board: Board) -> list[str]:
+def _sides(point: Point) -> list[str]:
     """The players with their sides, in the order of the players."""
-    sides = zip(board.state.seats, board.sides(board.state).items(), strict=True)
+    sides = zip(point.state.seats, point.board.sides(point.state).items(), strict=True)
     return [f"{userid} ({side})" for _, (side, userid) in sorted(sides)]
 
 
@@ -340,7 +340,7 @@ def _moves(point: Point, *, is_full: bool) -> list[str]:
             rounds.append({})
         rounds[-1][column] = turn
         last = column
-    lines = [("Move", *_sides(board))]
+    lines = [("Move", *_sides(point))]
     for number, row in enumerate(rounds, 1):
         if is_full or number > len(rounds) - ROUNDS or any(turn.automatic for turn in row.values()):
             cells = [wrap(_turn_text(row[column]) if column in row else "", COLUMN) or [""] for column in (0, 1)]

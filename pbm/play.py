@@ -116,7 +116,10 @@ def queue(session: Session, game: str, number: str, text: str, *, userid: str, p
     with session.writing():
         board, name = _signed(session, game, number, userid, password)
         check_plays(board, name)
-        if text.lower() == CLEAR:
+        word, meant_as = turns.numbered(text.lower())
+        if word == CLEAR:
+            with _shown_to(board, name):
+                turns.check_number(board, meant_as)
             told = _unqueued(session, board, name)
         elif name == board.turn:
             told = moved(session, board, name, text)

@@ -151,13 +151,19 @@ def test_only_the_owner_is_told_of_a_queued_move(both_ways):
     assert {one.to for one in both_ways.signs("bob", "symple queue 101 ME b1")} == {"bob"}
 
 
-@pytest.mark.parametrize("word", ["clear", "CLEAR"])
+@pytest.mark.parametrize("word", ["clear", "CLEAR", "clear#1"])
 def test_clear_forgets_the_queued_move(both_ways, word):
     both_ways.begin()
     both_ways.signs("bob", "symple queue 101 ME b1")
     assert to(both_ways.signs("bob", f"symple queue 101 ME {word}")) == [("bob", "Symple Board 101 alice")]
     assert both_ways.at().queued == {}
     both_ways.refused("bob", f"symple queue 101 ME {word}")
+
+
+def test_clear_with_a_number_that_does_not_fit_clears_nothing(both_ways):
+    both_ways.begin()
+    both_ways.signs("bob", "symple queue 101 ME b1")
+    assert "would be move 1" in both_ways.refused("bob", "symple queue 101 ME clear#2").text
 
 
 def test_an_undo_does_not_clear_a_queued_move(both_ways):
@@ -211,6 +217,15 @@ def test_the_moves_and_the_winner_follow_the_user_when_seats_are_exchanged(both_
     told = both_ways.signs("alice", "spora resign 101 ME")
     assert "Won by bob (alice resigned)." in text_to("bob", told)
     assert both_ways.store.player("spora", "bob").won == 1
+
+
+@pytest.mark.parametrize(("mark", "alice", "bob"), [("#1", "black", "white"), ("", "white", "black")])
+def test_a_board_is_shown_with_the_sides_that_the_players_had_then(both_ways, mark, alice, bob):
+    both_ways.begin("spora challenge -size=5 -pie alice bob")
+    both_ways.plays("komi=0", "black", "c3", game="spora")
+    text = text_to(SENDER, both_ways.give("carol", f"spora show 101{mark}"))
+    assert f", alice ({alice}) against bob ({bob})\n" in text
+    assert f"Move  alice ({alice})  bob ({bob})\n" in text
 
 
 def test_an_undo_exchanges_the_seats_back(both_ways):
