@@ -100,7 +100,8 @@ def reset(session: Session, userid: str, code: str, new_password: str) -> Letter
     if code and not new_password:
         raise Misused(
             "These are too few words: NEWPASSWORD is missing. The command is written:\n\n"
-            "  reset USERID [CODE NEWPASSWORD]"
+            "  reset USERID [CODE NEWPASSWORD]",
+            secrets=(code,),
         )
     return users.reset(session, userid, code, new_password)
 
