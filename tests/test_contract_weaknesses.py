@@ -1,0 +1,277 @@
+"""What the original server did wrong and this one does not: its eighteen weaknesses, by number (section 11)."""
+
+import os
+import subprocess
+
+import pytest
+
+from pbm.mail import handle
+
+from contract import SENDER, text_to, to
+
+EVIL = "x;touch${IFS}f; x|y $(id) `id` ../../etc/users %s%n -- -rf * ~ 'x' {} \\".split()
+
+
+@pytest.fixture
+def game(both_ways):
+    """Symple board 101, alice to move as the third one; bob has queued e5."""
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.signs("bob", "symple queue 101 ME e5")
+    both_ways.forget_mails()
+    return both_ways
+
+
+@pytest.mark.parametrize("line", ["symple preview 101 a1", "symple preview 101 a1 d4", "symple preview 101#1 d4 a1"])
+def test_1_a_preview_never_plays_a_queued_move(game, line):
+    before = game.stored()
+    told = game.give("stranger", line)
+    assert game.stored() == before
+    assert {one.to for one in told} == {SENDER}
+    assert "e5" not in text_to(SENDER, told).replace("Last turn: e5", "")
+
+
+def test_1_nor_does_a_submission(game):
+    told = game.signs("alice", "symple submit 101 ME a1")
+    assert game.played() == ["c3", "b1"]
+    assert game.at().queued == {"bob": "e5"}
+    assert to(told) == [(SENDER, "Symple Board 101 bob")]
+
+
+def test_2_passwords_are_hashed_compared_exactly_never_mailed_and_no_one_opens_all(game):
+    stored = "\n".join(game.store.db.conn.iterdump())
+    assert "-secret" not in stored
+    assert stored.count("$argon2id$") == 4
+    for password in ("Alice-Secret", "master", "bob-secret", game.store.password_of("alice")):
+        told = game.refused("alice", f"symple move 101 alice {password} a1")
+        assert "> symple move 101 alice PASSWORD a1" in told.text
+
+
+@pytest.mark.parametrize("word", [*EVIL, "a\x00b", "a\nb"])
+def test_3_no_word_is_ever_part_of_a_shell_command_and_no_program_is_started(four, word, monkeypatch):
+    def start(*_args, **_kwargs):
+        raise AssertionError("a program was started")
+
+    for module, name in ((subprocess, "Popen"), (os, "system"), (os, "posix_spawn")):
+        monkeypatch.setattr(module, name, start)
+    four.begin()
+    for line in (
+        f"signup {word} good-secret",
+        f"symple challenge alice {word}",
+        f"symple limit ME {word}",
+        f"symple show {word}",
+        f"symple move 101 ME {word}",
+        f"symple preview 101 {word}",
+    ):
+        four.refused("alice", line)
+
+
+@pytest.mark.parametrize("name", ["../../etc/users", "../symple/101", "/etc/passwd", "101/../101", ".", "symple/101"])
+@pytest.mark.parametrize("command", ["show", "games", "preview"])
+def test_4_a_board_name_is_no_file_name(game, command, name):
+    assert "There is no" in game.refused("alice", f"symple {command} {name}").text
+
+
+@pytest.mark.parametrize("line", ["symple move 101 alice {} a1", "symple move 101 {} alice-secret a1", "symple show {}",
+                                  "symple move {} alice alice-secret a1", "symple move 101 alice alice-secret {}",
+                                  "symple challenge alice {}", "signup {} good-secret", "symple games {}", "{}",
+                                  "symple {} 101", "signup dave {}"])  # fmt: skip
+def test_5_a_word_of_5000_characters_is_refused_and_said_back_in_short(game, line):
+    told = game.refused("alice", line.format("x" * 5000))
+    assert len(told.text) < 3000
+
+
+def test_5_userids_of_the_full_length_fit_everywhere(four):
+    names = "abcdefghijklmnop", "qrstuvwxyz.-_123"
+    for name in names:
+        four.say(f"signup {name} good-secret {name}@players.example")
+    four.begin(f"symple challenge -size=5 {' '.join(names)}")
+    four.say(f"symple subscribe {names[0]} good-secret all")
+    for line in ("symple games", "symple show 101"):
+        assert all(name in text_to(SENDER, four.give("alice", line)) for name in names)
+    for name, move in zip(names * 2, ("c3", "b1", "resign"), strict=False):
+        four.say(f"symple move 101 {name} good-secret {move}")
+    for line in ("symple standings", "symple history"):
+        assert all(name in text_to(SENDER, four.give("alice", line)) for name in names)
+
+
+def test_6_standings_and_the_clean_up_never_fail_whatever_there_is(four):
+    for number in range(4):
+        four.begin()
+        four.begin(f"symple challenge -size=5 --name=a{number} alice bob")
+        four.plays(*("c3", "b1", "resign")[:number], board=f"a{number}")
+        for _ in range(5):
+            assert to(four.give("alice", "symple standings")) == [(SENDER, "Symple Standings")]
+        four.pass_time(days=5)
+        assert four.clean().problems == ()
+
+
+def test_7_a_rating_never_falls_to_nothing(four):
+    with four.store.transaction():
+        four.store.save_player("symple", four.store.player("symple", "alice")._replace(rating=101, lost=3))
+        four.store.save_player("symple", four.store.player("symple", "bob")._replace(rating=100, won=3))
+    four.begin()
+    four.plays("c3", "b1", "resign")
+    assert four.store.player("symple", "alice").rating >= 100
+
+
+def test_8_dice_come_from_a_secret_of_32_bytes_and_previews_draw_none(four):
+    four.made = 12
+    first = four.begin("spiro challenge -small -pieces=2 alice bob")
+    second = four.begin("spiro challenge -small -pieces=2 alice bob")
+    secrets = [four.at(board, "spiro").row.secret for board in (first, second)]
+    assert [len(secret) for secret in secrets] == [32, 32]
+    assert secrets[0] != secrets[1]
+    before = four.say("spiro show 101")[0].data["dice"]
+    for _ in range(5):
+        four.give("stranger", "spiro preview 101 e3:5 dice=1,2 e2:1:2")
+    assert four.say("spiro show 101")[0].data["dice"] == before
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("carol", "symple challenge carol dora"),
+        ("bob", "symple resign 101 ME"),
+        ("carol", "symple notify ME"),
+        ("alice", "symple move 101 ME a1"),
+        ("alice", "symple move 101 ME propose"),
+        ("carol", "symple subscribe ME all"),
+        ("carol", "signup dave dave-secret"),
+    ],
+)
+def test_9_the_same_mail_twice_does_what_it_says_once(by_mail, name, line):
+    by_mail.begin()
+    by_mail.plays("c3", "b1")
+    raw = by_mail.raw(name, line.replace("ME", f"{name} {name}-secret"))
+    assert handle(by_mail.server, raw, None) == "command"
+    once = list(by_mail.store.db.conn.iterdump())
+    for again in (raw, b"Received: from elsewhere\r\n" + raw):
+        assert handle(by_mail.server, again, None) == "repeated"
+    assert list(by_mail.store.db.conn.iterdump()) == once
+
+
+def test_10_a_stranger_starts_no_boards_for_others_and_causes_no_mail_to_them(by_mail):
+    for envelope in (None, "alice@players.example"):
+        handle(by_mail.server, by_mail.raw("stranger", "symple challenge alice bob"), envelope)
+    assert by_mail.store.unfinished_boards() == []
+    assert {mail.address for mail in by_mail.mails()} == {"stranger@players.example"}
+
+
+@pytest.mark.parametrize("fails", ["save_board", "insert", "add_mail", "unqueue", "save_player"])
+def test_11_a_command_is_one_transaction_with_its_mails_and_loses_nothing(by_mail, monkeypatch, fails):
+    by_mail.begin()
+    by_mail.plays("c3", "b1")
+    by_mail.signs("bob", "symple queue 101 ME e5")
+    by_mail.forget_mails()
+    before = list(by_mail.store.db.conn.iterdump())
+    raw = by_mail.raw("alice", "symple resign 101 alice alice-secret")
+
+    def fail(*_args, **_kwargs):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(by_mail.store, fails, fail)
+    with pytest.raises(OSError, match="full"):
+        handle(by_mail.server, raw, None)
+    assert list(by_mail.store.db.conn.iterdump()) == before
+    monkeypatch.undo()
+    assert handle(by_mail.server, raw, None) == "command"
+    assert by_mail.at().winner == "bob"
+    assert by_mail.outbox() == [("alice", "Symple Board 101"), ("bob", "Symple Board 101")]
+
+
+def test_12_an_illegal_queued_move_is_one_error_to_its_owner_alone(game):
+    game.signs("bob", "symple queue 101 ME c3")
+    told = game.signs("alice", "symple move 101 ME a1")
+    assert to(told) == [
+        ("alice", "Symple Board 101 bob"),
+        ("bob", "Symple Board 101 Error"),
+        ("bob", "Symple Board 101 bob"),
+    ]
+
+
+def test_13_lists_of_a_user_ask_for_his_boards_alone_are_answered_and_change_nothing(game):
+    for _ in range(30):
+        game.begin("symple challenge -size=5 carol dora")
+    asked = []
+    game.store.db.conn.set_trace_callback(asked.append)
+    told = game.give("stranger", "symple show board 101")
+    told += game.give("stranger", "symple games alice")
+    game.store.db.conn.set_trace_callback(None)
+    assert [one.to for one in told] == [SENDER, SENDER]
+    assert not [query for query in asked if query.startswith(("INSERT INTO boards", "UPDATE boards"))]
+    assert len([query for query in asked if "FROM turns" in query]) == 1
+    plan = "".join(
+        str(row) for query in asked if "FROM boards" in query
+        for row in game.store.db.conn.execute(f"EXPLAIN QUERY PLAN {query}")
+    )  # fmt: skip
+    assert "SCAN boards" not in plan
+
+
+def test_14_lists_tell_votes_options_and_years_and_a_reminder_is_one_mail_a_day(four):
+    four.begin("symple challenge -size=5 -penalty=6 alice bob")
+    four.plays("c3", "b1")
+    four.signs("alice", "symple move 101 ME propose")
+    table = text_to(SENDER, four.give("stranger", "symple games"))
+    assert "alice proposes a draw" in table
+    assert "-size=5 -penalty=6" in table
+    four.pass_time(days=8)
+    four.clean()
+    [mail] = four.mails()
+    assert "Subject" not in mail.text
+    four.clean()
+    assert four.mails() == []
+    four.signs("bob", "symple move 101 ME accept")
+    assert "2026-11-28" in text_to(SENDER, four.give("stranger", "symple history"))
+
+
+@pytest.mark.parametrize("fields", [{"auto_submitted": "auto-generated"}, {"precedence": "bulk"}, {"list_id": "<x.y>"}])
+def test_15_robots_get_no_error(by_mail, fields):
+    handle(by_mail.server, by_mail.raw("robot", "out of the office", **fields), None)
+    handle(by_mail.server, by_mail.raw("robot", "delivery failed"), "")
+    assert by_mail.mails() == []
+
+
+def test_16_userids_mean_the_same_user_in_any_case_everywhere(game):
+    game.give("alice", "symple challenge -size=5 ALICE Bob")
+    assert game.at("102").players == ("alice", "bob")
+    game.give("alice", "symple move 101 ALICE alice-secret a1")
+    assert game.played() == ["c3", "b1", "a1", "(e5)"]
+    assert "alice bob" in text_to(SENDER, game.give("stranger", "symple games Alice"))
+    told = game.signs("carol", "message ME BOB", "hello")
+    assert "hello" in text_to("bob", told)
+    game.refused("dave", "signup AlicE other-secret")
+
+
+@pytest.mark.parametrize("line", ["move 101 ME e5", "queue 101 ME e5", "submit 101 ME e5"])
+def test_17_who_forfeits_for_total_time_is_the_player_to_move_and_not_who_sends_a_command(both_ways, line):
+    both_ways.begin("symple challenge -size=5 --totaltime=2 alice bob")
+    both_ways.plays("c3", "b1")
+    both_ways.pass_time(days=2)
+    told = both_ways.signs("bob", f"symple {line}")
+    assert "alice had used up his time" in text_to(SENDER, told)
+    assert both_ways.at().winner == "bob"
+    assert both_ways.at().queued == {}
+
+
+def test_18_a_refused_challenge_uses_up_no_number(both_ways):
+    both_ways.signs("bob", "symple reject ME")
+    for line in ("alice nosuch", "alice bob", "-size=6 alice carol", "alice alice alice"):
+        both_ways.give("alice", f"symple challenge {line}")
+    both_ways.give("alice", "symple challenge -size=5 alice carol")
+    assert both_ways.store.unfinished_boards() == [("symple", "101")]
+
+
+def test_18_boards_are_public_and_what_a_player_plans_his_address_and_dice_to_come_are_not(both_ways):
+    both_ways.made = 12
+    both_ways.begin("spiro challenge -small -pieces=2 alice bob")
+    both_ways.signs("bob", "spiro queue 101 ME e2:6")
+    both_ways.signs("alice", "spiro submit 101 ME e3:5")
+    secret = both_ways.at(game="spiro").row.secret
+    seen = ""
+    for line in ("spiro show 101", "spiro games", "spiro preview 101 e3:5", "spiro standings", "all show alice"):
+        seen += text_to(SENDER, both_ways.give("stranger", line)).replace("Last turn: e3:5", "")
+    assert "e2:6" not in seen
+    assert "players.example" not in seen
+    assert secret.hex() not in seen
+    assert "still to confirm" not in seen
