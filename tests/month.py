@@ -1,0 +1,520 @@
+"""A server and a secretary who are told the same: a small vocabulary of what players do, and what time does.
+
+The secretary (`reference_server`) does by hand what the server does. The mails are compared at once, the books every
+night.
+"""
+
+import re
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from email import message_from_bytes
+from email.message import EmailMessage
+from itertools import combinations, pairwise
+from random import Random
+
+import games
+from games import SKIP
+from pbm import cleanup, outbox
+from pbm.commands import root
+from pbm.grammar import Front, refusal, run
+from pbm.mail import handle
+from pbm.session import Refused, Session
+
+from conftest import ADDRESS, Club
+from reference_server import BY_SERVER, FORFEIT, RESIGN, Secretary, Table, ratings
+
+NAMES = "alice bob carol dave erin frank grace heidi ivan judy kevin laura".split()
+REFUSED = "error", "Error"
+SMALLEST = {
+    "papagra": ("-size=3",),
+    "spiro": ("-small -pieces=2",),
+    "spora": ("-size=5", "-size=5 -pie"),
+    "sprout": ("-board=limping-3",),
+    "symple": ("-size=5",),
+}
+SCREEN = "the screen"
+WAYS = "shell", "mail", "mail twice", "mail from elsewhere"
+
+
+class Month(Club):
+    """A server and a secretary who are told the same."""
+
+    def __init__(self, folder, seed=1):
+        super().__init__(folder / "pbm.db")
+        self.folder = folder
+        self.time = datetime(2026, 11, 1, 9, tzinfo=UTC)
+        self.books = Secretary()
+        self.rng = Random(seed)
+        self.sent = Counter()
+        self.nagged = {}  # when, by address, game and board
+        self.mailed = self.seen = 0
+
+    # What is told to both
+
+    def command(self, name, line, told, comment="", way="shell"):
+        """Give a command; the mails and what is printed must be those that the secretary says."""
+        self.books.now = self.time
+        boxes = {userid: list(addresses) for userid, addresses in self.books.addresses.items()}
+        sender = way if way == "shell" else self.sender(name, way)
+        got = self.given(name, line, comment, way)
+        mails = told()
+        is_refused = any(reader is None and subject.endswith(REFUSED) for reader, subject in mails)
+        actor = None if is_refused else name  # a refusal is all that a shell prints then
+        wanted = Counter()
+        for reader, subject in mails:
+            wanted.update((place, subject) for place in self.places(reader, actor, sender, boxes))
+        assert got == wanted, f"{line} ({way}): {got - wanted}, not {wanted - got}"
+        self.sent += Counter({(place, subject): n for (place, subject), n in wanted.items() if place != SCREEN})
+
+    def given(self, name, line, comment, way):
+        """What a command causes, counted: the addresses, or the screen, and the subjects."""
+        typed = line.replace("PASSWORD", f"{name}-secret")
+        printed = []
+        if way == "shell":
+            session = Session(self.server, None, comment, comment)
+            try:
+                printed = run(root, [typed], Front(lambda: session))
+            except Refused as why:
+                printed = [refusal(why, root, [typed])]
+        else:
+            raw = self.letter(name, typed, comment, way)
+            assert handle(self.server, raw, None) == "command"
+            if way == "mail twice":
+                assert handle(self.server, raw, None) == "repeated"
+        return Counter((SCREEN, letter.subject) for letter in printed) + self.queued()
+
+    def letter(self, name, subject, body, way):
+        self.mailed += 1
+        message = EmailMessage()
+        message["From"] = self.sender(name, way)
+        message["To"] = ADDRESS
+        message["Subject"] = subject
+        message["Message-ID"] = f"<{self.mailed}@players.example>"
+        message.set_content(body)
+        return bytes(message)
+
+    def sender(self, name, way):
+        return f"{name}@elsewhere.example" if way == "mail from elsewhere" else self.books.addresses[name][0]
+
+    def queued(self):
+        """The mails that have come into the outbox since the last look, counted."""
+        new = [mail for mail in self.store.mails() if mail.id > self.seen]
+        self.seen = max([self.seen, *(mail.id for mail in new)])
+        return Counter((mail.address or f"{mail.userid} waits", mail.subject) for mail in new)
+
+    def places(self, reader, actor, way, boxes):
+        """Where a letter to a reader appears."""
+        if way == "shell" and reader in {None, actor}:
+            return [SCREEN]
+        if reader is None:
+            found = [way]
+        elif reader in self.books.waiting:
+            found = [f"{reader} waits"]
+        else:
+            found = boxes.get(reader, [])
+        return found
+
+    # What players do
+
+    def sign_up(self, name, *addresses):
+        """Become a user, in a shell."""
+        self.books.addresses[name] = list(addresses)
+        self.command(name, f"signup {name} PASSWORD {' '.join(addresses)}", lambda: [(None, "pbm settings")])
+
+    def sign_up_by_mail(self, name):
+        """Become a user who has still to confirm his address; returns the subject of the mail that asks for it."""
+        self.books.addresses[name] = [f"{name}@players.example"]
+        asked = []
+
+        def told():
+            asked.append(self.store.mails()[-1].subject)
+            return [(None, asked[0])]
+
+        self.command(name, f"signup {name} PASSWORD", told, way="mail")
+        self.books.waiting.add(name)
+        return asked[0]
+
+    def confirm_address(self, name, subject):
+        """Answer that mail; what has been waiting for it goes out."""
+        self.command(name, f"Re: {subject}", lambda: [(None, "pbm settings")], way="mail")
+        self.books.waiting.discard(name)
+        for place, about in [one for one in self.sent if one[0] == f"{name} waits"]:
+            self.sent[self.books.addresses[name][0], about] += self.sent.pop((place, about))
+
+    def change_address(self, name, address):
+        """Get mail elsewhere from now on; the old address is told."""
+
+        def told():
+            self.books.addresses[name] = [address]
+            return [(None, "pbm settings"), (name, "pbm settings")]
+
+        self.command(None, f"change address {name} {name}-secret {address}", told)
+
+    def lose_password(self, name):
+        """Get another password by mail, which is again the old one."""
+        told = [(None, "pbm settings"), (name, "pbm reset")]
+        self.command(None, f"reset {name}", lambda: told)
+        code = re.search(rf"reset {name} (\w+)", self.store.mails()[-1].text)[1]
+        self.command(None, f"reset {name} {code} {name}-secret", lambda: [(None, "pbm settings")])
+
+    def challenge(self, first, second, game, options=None, *, clocks="", board="", by=None, way="shell", comment=""):
+        """Start a board; returns the table as the secretary knows it."""
+        by = by or first
+        options = self.rng.choice(SMALLEST[game]) if options is None else options
+        tables = []
+
+        def told():
+            number = board or self.books.next_number(game)
+            secret = self.store.board(game, number).secret
+            tables.append(Table(game, number, options, (first, second), secret, self.time, clocks))
+            tables[0].comment = comment
+            is_director = way == "shell" or by not in {first, second}
+            return self.books.challenge(tables[0], *([None] if is_director else []))
+
+        name = f"--name={board}" if board else ""
+        line = f"{game} challenge {options} {clocks} {name} {first} {second}"
+        self.command(None if way == "shell" else by, line, told, comment, way)  # in a shell nobody says who he is
+        return tables[0]
+
+    def refused_challenge(self, first, second, game):
+        self.command(None, f"{game} challenge {first} {second}", lambda: self.books.refused(game, [first, second]))
+
+    def move(self, name, table, text=None, comment="", way="shell"):
+        """Move, or write something in the place of a move; without a text it is any legal move."""
+        text = text or table.state.random(self.rng)
+        line = f"{table.game} move {table.number} {name} PASSWORD {text}"
+        self.command(name, line, lambda: self.books.move(table, name, text, comment), comment, way)
+
+    def exchange(self, table, moves=2):
+        """Let the players move in turn."""
+        for _ in range(moves):
+            self.move(table.turn, table)
+
+    def last_move(self, table):
+        """Play until the player to move can end the game; returns the move that does it."""
+        while not table.state.play(move := table.state.random(self.rng)).result():
+            self.move(table.turn, table, move)
+        return move
+
+    def queue(self, name, table, text=None, way="shell"):
+        """Queue a move; without a text it is one that is legal now, and perhaps not later."""
+        text = text or table.state.random(self.rng)
+        line = f"{table.game} queue {table.number} {name} PASSWORD {text}"
+        self.command(name, line, lambda: self.books.queue(table, name, text), "", way)
+
+    def submit(self, name, table, text=None, way="shell"):
+        text = text or table.state.random(self.rng)
+        line = f"{table.game} submit {table.number} {name} PASSWORD {text}"
+        self.command(name, line, lambda: self.books.submit(table, name, text), "", way)
+
+    def confirm(self, name, table, comment="", way="shell"):
+        line = f"{table.game} confirm {table.number} {name} PASSWORD"
+        self.command(name, line, lambda: self.books.confirm(table, name, comment), comment, way)
+
+    def chat(self, name, table, way="shell"):
+        line = f"{table.game} chat {table.number} {name} PASSWORD"
+        self.command(name, line, lambda: self.books.chat(table, name), "Hello!", way)
+
+    def subscribe(self, name, game, *tables, way="shell"):
+        """Subscribe to some boards, or to all."""
+        active = tables or [table for table in self.books.active(game) if name not in table.players]
+        line = f"{game} subscribe {name} PASSWORD {' '.join(table.number for table in tables) or 'all'}"
+        self.command(name, line, lambda: self.books.subscribe(game, name, active, to_all=not tables), "", way)
+
+    def unsubscribe(self, name, game, *tables, way="shell"):
+        active = tables or self.books.active(game)
+        line = f"{game} unsubscribe {name} PASSWORD {' '.join(table.number for table in tables) or 'all'}"
+        self.command(name, line, lambda: self.books.unsubscribe(game, name, active, to_all=not tables), "", way)
+
+    def notify(self, name, game, *tables, way="shell"):
+        line = f"{game} notify {name} PASSWORD {' '.join(table.number for table in tables)}"
+        self.command(name, line, lambda: self.books.notify(game, name, *tables), "", way)
+
+    def limit(self, name, game, most, way="shell"):
+        word = "all" if most is None else most
+        line = f"{game} limit {name} PASSWORD {word}"
+        self.command(name, line, lambda: self.books.limit(game, name, most), "", way)
+
+    def seek(self, name, game, number, way="shell"):
+        line = f"{game} seek {name} PASSWORD {number}"
+        self.command(name, line, lambda: self.books.seek(game, name, number), "", way)
+
+    def vacation(self, name, first, last, way="shell"):
+        """Be away from a day of the month through another one."""
+        days = [self.time.date().replace(day=day) for day in (first, last)]
+        line = f"vacation {name} PASSWORD {days[0]} {days[1]}"
+        self.command(name, line, lambda: self.books.vacation(name, *days), "", way)
+
+    def come_back(self, name, way="shell"):
+        self.command(name, f"vacation {name} PASSWORD off", lambda: self.books.back(name), "", way)
+
+    def message(self, name, *readers, way="shell"):
+        line = f"message {name} PASSWORD {' '.join(readers)}"
+        self.command(name, line, lambda: self.books.message(name, *readers), "How are you?", way)
+
+    def hear(self, name, way="shell"):
+        self.command(name, f"broadcast {name} PASSWORD on", lambda: self.books.hear(name), "", way)
+
+    def broadcast(self, name, way="shell"):
+        self.command(name, f"broadcast {name} PASSWORD", lambda: self.books.broadcast(name), "Hear, all!", way)
+
+    def multiple(self, name, *lines):
+        """Several commands in one; each is a line, and a function that tells the secretary."""
+
+        def told():
+            mails = [mail for _, tell in lines for mail in tell()]
+            return [(None, "multiple"), *(mail for mail in mails if mail[0] not in {None, name})]
+
+        body = "\n".join(line for line, _ in lines).replace("PASSWORD", f"{name}-secret")
+        self.command(name, "multiple", told, body)
+
+    def refused(self, name, line, subject, comment="", way="shell"):
+        """A command that changes nothing."""
+        self.command(name, line, lambda: [(None, subject)], comment, way)
+
+    def sign_off(self, name, way="shell"):
+        self.command(name, f"signoff {name} PASSWORD", lambda: self.books.sign_off(name), "", way)
+
+    # Robots
+
+    def robots(self, tables, pace=1.0):
+        """On each table, somebody may do what people do; some boards are never in a hurry."""
+        for table in tables:
+            haste = (0.6, 0.6, 0.3, 0.02)[int(table.number[-1]) % 4]
+            if table in self.books.tables.values() and not table.is_over and self.rng.random() < pace * haste:
+                self.robot(table)
+
+    def robot(self, table):
+        mover = table.turn
+        other = table.opponent(mover)
+        way = self.way(mover)
+        what = self.rng.random()
+        if table.vote and what < 0.6:
+            name = table.opponent(table.voter) if what < 0.5 else table.voter
+            self.move(name, table, self.rng.choice(["accept", "reject", "reject"]), way=self.way(name))
+        elif what < 0.72:
+            self.move(mover, table, comment=self.rng.choice(["", "", "", "Ha!"]), way=way)
+        elif what < 0.77:
+            move = f"{table.state.random(self.rng)}#{len(table.turns) + 1}"
+            self.submit(mover, table, move, way)
+            if table in self.books.tables.values() and self.rng.random() < 0.7:
+                self.confirm(mover, table, way=way)
+        elif what < 0.84:
+            guess = self.rng.choice(["", f"#{len(table.turns) + self.rng.choice([1, 2, 3])}"])
+            self.queue(other, table, f"{table.state.random(self.rng)}{guess}", self.way(other))
+        elif what < 0.93:
+            name = self.rng.choice(table.players)
+            self.move(
+                name, table, self.rng.choice(["propose", "undo"]), self.rng.choice(["", "Please"]), self.way(name)
+            )
+        elif what < 0.96:
+            self.chat(self.rng.choice(self.books.userids), table)
+        elif what < 0.98:
+            name = self.rng.choice(table.players)
+            self.move(name, table, self.rng.choice(["resign", "unresign"]), way=self.way(name))
+        else:
+            name = self.rng.choice(self.books.userids)
+            self.move(name, table, self.rng.choice(["z9", "accept", "swap", f"{table.state.random(self.rng)}#99"]))
+
+    def whim(self):
+        """Somebody does something that people do once in a while."""
+        name, game = self.rng.choice(self.books.userids), self.rng.choice(games.names())
+        way = self.way(name)
+        others = [table for table in self.books.active(game) if name not in {*table.players, *table.subscribers}]
+        some = self.rng.sample(others, min(len(others), 2))
+        friends = self.rng.sample([userid for userid in self.books.userids if userid != name], 2)
+        self.rng.choice([
+            lambda: self.start(game),
+            lambda: self.start(game, name, name),
+            lambda: self.subscribe(name, game, *some, way=way),
+            lambda: self.unsubscribe(name, game, way=way),
+            lambda: self.notify(name, game, way=way),
+            lambda: self.notify(name, game, *some, way=way),
+            lambda: self.limit(name, game, self.rng.choice([None, None, 0, 2, 3]), way),
+            lambda: self.seek(name, game, self.rng.randrange(4), way),
+            lambda: self.message(name, *friends, way=way),
+            lambda: self.go_away_or_come_back(name, way),
+            lambda: self.sign_off(name, way) if self.rng.random() < 0.2 and len(self.books.userids) > 8 else None,
+        ])()  # fmt: skip
+
+    def go_away_or_come_back(self, name, way):
+        """Plan a vacation, or end the one that is planned."""
+        today = self.time.date()
+        if any(last >= today for _, last in self.books.vacations.get(name, [])):
+            self.come_back(name, way)
+        elif today.day < 24:
+            first = today.day + self.rng.randrange(3)
+            self.vacation(name, first, first + self.rng.randrange(4), way)
+
+    def start(self, game, *players):
+        """Somebody starts a board; returns it, or None if somebody does not want it."""
+        first, second = players or self.rng.sample(self.books.userids, 2)
+        if any(self.books.refuses(game, player) for player in (first, second)):
+            self.refused_challenge(first, second, game)
+            return None
+        clocks = self.rng.choice(["", "", "--nagtime=1 --forfeittime=3", "--forfeittime=8", "--totaltime=1", "--tot=2"])
+        way = self.rng.choice(WAYS[:3]) if self.way(first) != "shell" else "shell"
+        return self.challenge(first, second, game, clocks=clocks, way=way, comment=self.rng.choice(["", "Go!"]))
+
+    def tournament(self, game, pool, *names):
+        """Set up a pool, and a board for each pair; returns the boards."""
+        self.books.pools[game, pool] = {name: {"won": 0, "lost": 0, "tied": 0} for name in names}
+        with self.store.transaction():
+            for name in names:
+                self.store.add_pool_player(game, pool, name)
+        return [
+            self.challenge(first, second, game, board=f"{pool}{number}")
+            for number, (first, second) in enumerate(combinations(names, 2), 1)
+        ]
+
+    def way(self, name):
+        """How a user gives his commands today."""
+        return self.rng.choice(WAYS) if self.books.addresses[name] and name not in self.books.waiting else "shell"
+
+    # Time
+
+    def until(self, day, hour=9):
+        """Let the nights pass until the morning of a day of the month, with a cleanup in each, sometimes two."""
+        while self.time.day < day:
+            self.night(cleanups=2 if self.time.day % 3 == 0 else 1)
+            self.time += timedelta(hours=10)
+        self.time = self.time.replace(hour=hour)
+
+    def night(self, cleanups=1):
+        self.time = self.time.replace(hour=23, minute=0)
+        for _ in range(cleanups):
+            self.clean_up()
+            self.time += timedelta(minutes=10)
+        self.send()
+        self.check_books()
+
+    def clean_up(self):
+        self.books.now = self.time
+        done = cleanup.clean(Session(self.server))
+        assert not done.problems
+        got = self.queued()
+        boxes = self.books.addresses
+        wanted = Counter(
+            (place, subject)
+            for reader, subject in self.books.cleanup()
+            for place in self.places(reader, None, "cleanup", boxes)
+        )
+        assert got == wanted, f"cleanup on {self.time:%d %H:%M}: {got - wanted}, not {wanted - got}"
+        self.sent += wanted
+        for address, subject in got:
+            if subject.startswith("Nag: "):
+                self.nagged.setdefault((address, *board_of(subject)), []).append(self.time)
+
+    def send(self):
+        """Send what is in the outbox to the maildirs."""
+        due = [mail for mail in self.store.mails() if mail.address]
+        assert outbox.flush(self.server, outbox.Maildirs(self.folder / "mail", make=True)) == (len(due), 0)
+
+    # What is true at every time
+
+    def check_books(self):
+        """The database says what the secretary's books say."""
+        assert set(self.store.all_boards()) == set(self.books.tables)
+        for table in self.books.tables.values():
+            if not table.is_over or table.ended.date() == self.time.date():
+                self.check_board(table)
+        for game in games.names():
+            self.check_players(game)
+            pools = {(pool, name): counts for pool, name, *counts in self.store.pool_players(game)}
+            assert pools == {
+                (pool, name): [player["won"], player["lost"], player["tied"]]
+                for (of, pool), players in self.books.pools.items()
+                if of == game
+                for name, player in players.items()
+            }
+        self.check_health()
+
+    def check_health(self):
+        """What the database says of itself."""
+        assert self.store.db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert self.store.db.execute("PRAGMA foreign_key_check").fetchall() == []
+
+    def check_board(self, table):
+        row, turns = self.store.board(table.game, table.number), self.store.turns(table.game, table.number)
+        assert [(turn.userid, turn.text, turn.automatic) for turn in turns] == table.turns
+        assert (row.moves, row.turn, row.ended, row.winner) == (len(turns), table.turn, table.ended, table.winner)
+        assert (row.vote, row.voter, row.submitted) == (table.vote, table.voter, table.submitted)
+        assert (row.drawn, row.nagged) == (table.drawn, table.nagged)
+        assert table.comment in {row.comment or "", BY_SERVER}
+        assert [row.first_used, row.second_used] == [used.total_seconds() for used in table.used]
+        assert self.store.queued(table.game, table.number) == table.queued
+        assert set(self.store.followers(table.game, table.number, "subscriber")) == table.subscribers
+        assert set(self.store.followers(table.game, table.number, "notified")) == table.notified
+        assert not (row.ended and (table.queued or row.submitted or row.vote))
+        check_replay(row, turns)
+
+    def check_players(self, game):
+        rated = ratings([table for table in self.books.over if table.game == game])
+        for name in NAMES:
+            player = self.store.player(game, name)
+            mine = rated.get(name, {"rating": None, "won": 0, "lost": 0, "tied": 0})
+            assert (player.rating, player.won, player.lost, player.tied) == tuple(mine.values()), (game, name)
+            assert player.seeking == (self.books.seeking.get((game, name), 0) if name in self.books.addresses else 0)
+            assert player.most == self.books.limits.get((game, name))
+            assert player.subscribes == ((game, name) in self.books.subscribing)
+            assert player.is_notified == ((game, name) in self.books.notified)
+            if name in rated:
+                assert player.inactive == self.books.inactive[game, name]
+                assert self.store.active_counts(game)[name] == len(self.books.active(game, name))
+
+    def check_month(self):
+        """At the end: all boards, all mails, all reminders, and whatever else can tell that the database is sound."""
+        for table in self.books.tables.values():
+            self.check_board(table)
+        self.check_mails()
+        self.check_reminders()
+        self.check_health()
+
+    def check_mails(self):
+        """What lies in the maildirs was sent once, and each board is one thread to each reader."""
+        found = Counter()
+        for maildir in (self.folder / "mail").iterdir():
+            messages = [message_from_bytes(file.read_bytes()) for file in (maildir / "new").iterdir()]
+            found.update((maildir.name, " ".join(str(message["Subject"]).split())) for message in messages)
+            assert len({message["Message-ID"] for message in messages}) == len(messages)
+            threads = {}
+            for message in messages:
+                board = board_of(message["Subject"])
+                if board and message["Auto-Submitted"] == "auto-generated":
+                    threads.setdefault(board, set()).add(message["References"] or message["Message-ID"])
+            assert {board: roots for board, roots in threads.items() if len(roots) > 1} == {}
+        assert found == self.sent
+
+    def nags(self, table, name):
+        """The days on which somebody was reminded of a board."""
+        return [moment.day for moment in self.nagged.get((f"{name}@players.example", table.title, table.number), [])]
+
+    def check_reminders(self):
+        """Nobody was reminded twice within a day, nor while he was away."""
+        for (address, *_), times in self.nagged.items():
+            name = address.partition("@")[0]
+            assert all(later - sooner >= timedelta(days=1) for sooner, later in pairwise(times))
+            for moment in times:
+                away = self.books.vacations.get(name, [])
+                assert not any(first <= moment.date() <= last for first, last in away)
+
+
+def check_replay(row, turns):
+    """What a row says of a board follows from its turns alone."""
+    table = Table(row.game, row.board, row.options, (row.first_player, row.second_player), row.secret, row.started)
+    for number, turn in enumerate(turns, 1):
+        if turn.text in {RESIGN, FORFEIT}:
+            assert number == len(turns)
+        else:
+            assert turn.userid == table.turn
+            assert turn.dice == (table.state.dice if games.needs_dice(table.state) else ())
+            assert table.state.must_skip if turn.text == SKIP else table.state.parse(turn.text) == turn.text
+        table.add(turn.userid, turn.text, turn.played)
+    table.drawn = row.drawn
+    assert (row.turn, bool(row.ended), row.winner) == (table.turn, table.is_over, table.winner)
+
+
+def board_of(subject):
+    """The game and the number of the board that a subject names; None if it names none."""
+    found = re.match(r"(?:Nag: |New )?(\w+) (?:[Bb]oard|chat) (\w+)", subject)
+    return found and found.groups()

@@ -1,0 +1,550 @@
+"""The server once more, from the command language alone: a secretary with a notebook, who forgets nothing.
+
+Each method is something that the secretary is told. It returns the mails that follow from it as pairs: the userid of
+the reader, None for whoever gave the command, and the subject. Only the rules of the games are not written down again.
+"""
+
+import hmac
+from contextlib import suppress
+from datetime import timedelta
+from itertools import count
+
+import games
+from games import SKIP, Illegal
+
+DAY = timedelta(days=1)
+RESIGN, FORFEIT = "Resign", "Forfeit"
+BY_SERVER = "a comment by the server, in words of its own"
+OUTCOMES = {1: "won", 0: "tied", -1: "lost"}
+
+
+def thrown(secret, board, turn, dice):
+    """Dice as `help dice` explains them: the bytes below 252 of a keyed hash, modulo 6, plus 1."""
+    found = []
+    for block in count():
+        if len(found) >= dice:
+            return tuple(found[:dice])
+        digest = hmac.new(secret, f"{board} {turn} {block}".encode(), "sha256").digest()
+        found += [byte % 6 + 1 for byte in digest if byte < 252]
+    return None
+
+
+def ratings(tables):
+    """The rating, and the games won, lost and tied, of all who finished these tables, in the order of their ends."""
+    book = {}
+    for table in tables:
+        names = table.players
+        before = [book.setdefault(name, {"rating": 1600, "won": 0, "lost": 0, "tied": 0}) for name in names]
+        new = [
+            new_rating(
+                *(before[me]["rating"], games_of(before[me])),
+                *(before[1 - me]["rating"], games_of(before[1 - me])),
+                table.outcome(names[me]),
+            )
+            for me in (0, 1)
+        ]
+        for me in (0, 1):
+            before[me]["rating"] = new[me]
+            before[me][OUTCOMES[table.outcome(names[me])]] += 1
+    return book
+
+
+def games_of(player):
+    return player["won"] + player["lost"] + player["tied"]
+
+
+def new_rating(own, played, other, other_played, outcome):
+    """The formula as it stands in the command language."""
+    if played < 20:
+        worth = other + 400 * outcome if other_played >= 20 else toward_zero(own + other, 2) + 200 * outcome
+        new = toward_zero(own * played + worth, played + 1) + toward_zero(1720 - own, 5)
+    else:
+        stake = 32 * min(other_played, 20) / 20
+        new = own + int(stake * ((outcome + 1) / 2 - 1 / (1 + 10 ** ((other - own) / 400))))
+    return max(100, new)
+
+
+def toward_zero(number, by):
+    return int(number / by)
+
+
+class Table:
+    """A board, as those remember it who sit at it."""
+
+    def __init__(self, game, number, options, players, secret, started, clocks=""):
+        self.game, self.number, self.players, self.secret = game, number, players, secret
+        self.pool = None if number.isdecimal() else number.rstrip("0123456789")
+        days = {word[2]: int(word.partition("=")[2]) * DAY for word in clocks.split()}
+        self.nag = days.get("n", DAY if self.pool else 7 * DAY)
+        self.forfeit = days.get("f", 7 * DAY if self.pool else 21 * DAY)
+        self.total = days.get("t")
+        self.changed = started
+        self.used = [timedelta(), timedelta()]
+        self.turns = []  # of userid, text, and whether the server played it
+        self.rules = games.load(game)
+        self.states = []
+        self.arrive(self.rules.new(**games.read_options(self.rules, options.split())))
+        self.queued = {}
+        self.submitted = self.vote = self.voter = self.nagged = self.ended = None
+        self.comment = ""
+        self.drawn = False
+        self.subscribers, self.notified = set(), set()
+
+    @property
+    def title(self):
+        return self.game.capitalize()
+
+    @property
+    def state(self):
+        return self.states[-1]
+
+    @property
+    def resigned(self):
+        return self.turns[-1][0] if self.turns and self.turns[-1][1] in {RESIGN, FORFEIT} else None
+
+    @property
+    def is_over(self):
+        return bool(self.drawn or self.resigned or self.state.result())
+
+    @property
+    def winner(self):
+        if self.drawn or not self.is_over:
+            return None
+        if self.resigned:
+            return self.opponent(self.resigned)
+        winner = self.state.result().winner
+        return None if winner is None else self.players[self.state.seats[winner]]
+
+    @property
+    def seat(self):
+        return self.state.seats[self.state.turn]
+
+    @property
+    def turn(self):
+        return None if self.is_over else self.players[self.seat]
+
+    @property
+    def subject(self):
+        return self.bare_subject + (" **" if self.comment else "")
+
+    @property
+    def bare_subject(self):
+        return f"{self.title} Board {self.number}{f' {self.turn}' if self.turn else ''}"
+
+    @property
+    def is_young(self):
+        """Whether who gives up now leaves the board, which is then forgotten."""
+        return len(self.turns) < 2 and not self.pool
+
+    def opponent(self, name):
+        return self.players[1] if name == self.players[0] else self.players[0]
+
+    def outcome(self, name):
+        return 0 if self.winner is None else 1 if self.winner == name else -1
+
+    def arrive(self, state):
+        if games.needs_dice(state):
+            state = state.roll(thrown(self.secret, f"{self.game} {self.number}", len(self.states), state.dice_needed))
+        self.states.append(state)
+
+    def read(self, text):
+        move, mark, number = text.rpartition("#")
+        if mark and number.isdecimal():
+            if int(number) != len(self.turns) + 1:
+                raise Illegal
+            text = move
+        return self.state.parse(text)
+
+    def stop_clock(self, now):
+        self.used[self.seat] += now - self.changed
+        self.changed, self.nagged = now, None
+
+    def time_is_up(self, now):
+        return bool(self.total and self.turn and self.used[self.seat] + (now - self.changed) >= self.total)
+
+    def add(self, name, text, now, *, automatic=False):
+        self.stop_clock(now)
+        self.turns.append((name, text, automatic))
+        if text in {RESIGN, FORFEIT}:
+            self.states.append(self.state)
+        else:
+            self.arrive(self.state.play(text))
+
+
+class Secretary:
+    """Does by hand what the server does."""
+
+    def __init__(self):
+        self.now = None
+        self.numbers = dict.fromkeys(games.names(), 100)
+        self.tables = {}
+        self.over = []  # the tables of rated games in the order of their ends
+        self.inactive = {}
+        self.limits = {}
+        self.seeking = {}
+        self.subscribing, self.notified, self.hearing = set(), set(), set()
+        self.pools = {}
+        self.vacations = {}
+        self.addresses = {}
+        self.waiting = set()  # users who have still to confirm their address
+
+    @property
+    def userids(self):
+        return list(self.addresses)
+
+    @property
+    def today(self):
+        return self.now.date()
+
+    def active(self, game, name=None):
+        return [
+            table
+            for table in self.tables.values()
+            if table.game == game and not table.is_over and name in {None, *table.players}
+        ]
+
+    # Challenges
+
+    def next_number(self, game):
+        self.numbers[game] += 1
+        return str(self.numbers[game])
+
+    def refuses(self, game, name):
+        most = self.limits.get((game, name))
+        return most is not None and len(self.active(game, name)) >= most
+
+    def refused(self, game, names):
+        """A challenge that somebody does not want, or that names somebody unknown."""
+        if all(name in self.addresses for name in names):
+            for name in names:
+                if self.limits.get((game, name)) == 0 and not self.active(game, name):
+                    self.inactive[game, name] = True
+        return [(None, "Invalid challenge")]
+
+    def challenge(self, table, *others):
+        """A board that has just been set up; *others* are told besides those whom it concerns."""
+        self.tables[table.game, table.number] = table
+        for name in set(table.players):
+            self.seeking[table.game, name] = max(0, self.seeking.get((table.game, name), 0) - 1)
+        table.subscribers = {name for game, name in self.subscribing if game == table.game} - set(table.players)
+        self.go_on(table)
+        readers = {*table.players, *table.subscribers, *others}
+        return [(name, f"New {table.subject}") for name in readers]
+
+    # Moves
+
+    def move(self, table, name, text, comment=""):
+        if why := self.objection(table, name):
+            return why
+        if text in {"resign", "unresign", "propose", "undo", "accept", "reject"}:
+            return getattr(self, text)(table, name, comment)
+        if why := self.objection(table, name, in_turn=True):
+            return why
+        try:
+            move = table.read(text)
+        except Illegal:
+            return self.error(table)
+        return self.moved(table, name, move, comment)
+
+    def queue(self, table, name, text, comment=""):
+        if why := self.objection(table, name):
+            return why
+        if text == "clear":
+            if table.queued.get(name) in {None, RESIGN}:
+                return self.error(table)
+            del table.queued[name]
+        elif name == table.turn:
+            return self.move(table, name, text, comment)
+        elif table.time_is_up(self.now):
+            return self.too_late(table)
+        elif table.queued.get(name) == RESIGN:
+            return self.error(table)
+        else:
+            table.queued[name] = text
+        return [(name, table.subject)]
+
+    def submit(self, table, name, text):
+        if why := self.objection(table, name, in_turn=True):
+            return why
+        try:
+            table.submitted = table.read(text)
+        except Illegal:
+            return self.error(table)
+        state = table.state.play(table.submitted)
+        while not games.needs_dice(state) and not state.result() and state.must_skip:
+            state = state.play(SKIP)
+        turn = "" if state.result() else f" {table.players[state.seats[state.turn]]}"
+        return [(None, f"{table.title} Board {table.number}{turn}")]
+
+    def confirm(self, table, name, comment=""):
+        if why := self.objection(table, name, in_turn=True):
+            return why
+        if not table.submitted:
+            return self.error(table)
+        return self.moved(table, name, table.submitted, comment)
+
+    def objection(self, table, name, *, in_turn=False):
+        """The mails if it is not for that user to do something on that board now."""
+        if table.is_over:
+            return [(None, f"{table.title} error")]
+        if name not in table.players:
+            return self.error(table)
+        if in_turn and table.time_is_up(self.now):
+            return self.too_late(table)
+        return self.error(table) if in_turn and name != table.turn else []
+
+    def error(self, table):
+        return [(None, f"{table.title} Board {table.number} Error")]
+
+    def too_late(self, table):
+        """Somebody does something on a board where the time of the player to move is up."""
+        error = [(None, f"{table.title} error")] if table.is_young else self.error(table)
+        return self.give_up(table) + error
+
+    def give_up(self, table):
+        """The server makes the player to move give up."""
+        return self.leave(table, table.turn, BY_SERVER) if table.is_young else self.moved(
+            table, table.turn, FORFEIT, BY_SERVER, automatic=True
+        )  # fmt: skip
+
+    def moved(self, table, name, text, comment, *, automatic=False):
+        table.submitted = table.vote = table.voter = None
+        table.comment = comment
+        table.add(name, text, self.now, automatic=automatic)
+        dropped = self.go_on(table)
+        return self.told(table) + dropped
+
+    def go_on(self, table):
+        """What the server plays by itself; the mails to those whose queued moves cannot be played."""
+        dropped = []
+        while name := table.turn:
+            queued = table.queued.get(name)
+            if queued == RESIGN:
+                table.add(name, RESIGN, self.now, automatic=True)
+            elif queued:
+                del table.queued[name]
+                before = table.turn
+                with suppress(Illegal):
+                    table.add(name, table.read(queued), self.now, automatic=True)
+                    continue
+                dropped.append((before, f"{table.title} Board {table.number} Error"))
+            elif table.state.must_skip:
+                table.add(name, SKIP, self.now, automatic=True)
+            else:
+                break
+        if table.is_over:
+            self.end(table)
+        return dropped
+
+    def end(self, table):
+        table.queued.clear()
+        table.submitted = table.vote = table.voter = None
+        table.ended = self.now
+        for name in set(table.players):
+            self.inactive[table.game, name] = False
+        if table.resigned:
+            table.subscribers.add(table.resigned)
+        if len(set(table.players)) == 2:
+            self.over.append(table)
+            pool = self.pools.get((table.game, table.pool), {})
+            for name in set(table.players) & set(pool):
+                pool[name][OUTCOMES[table.outcome(name)]] += 1
+
+    def told(self, table):
+        readers = {*table.players, *table.subscribers}
+        mails = [(name, table.subject) for name in readers]
+        if table.is_over:
+            notified = {name for game, name in self.notified if game == table.game} | table.notified
+            mails += [(name, table.bare_subject) for name in notified - readers]
+        return mails
+
+    # In the place of a move
+
+    def resign(self, table, name, comment=""):
+        if table.is_young:
+            return self.leave(table, name, comment)
+        if name == table.turn:
+            return self.moved(table, name, RESIGN, comment)
+        if table.queued.get(name) == RESIGN:
+            return self.error(table)
+        table.queued[name] = RESIGN
+        return [(name, f"{table.title} Board {table.number} Resigned")]
+
+    def unresign(self, table, name, comment=""):
+        if table.queued.get(name) != RESIGN:
+            return self.error(table)
+        del table.queued[name]
+        return [(name, table.subject)]
+
+    def leave(self, table, name, comment):
+        del self.tables[table.game, table.number]
+        if not self.active(table.game, name):
+            self.inactive[table.game, name] = True
+        subject = f"{table.title} board {table.number} has been removed{' **' if comment else ''}"
+        return [(reader, subject) for reader in {*table.players, *table.subscribers}]
+
+    def propose(self, table, name, comment=""):
+        return self.put_to_vote(table, name, "draw", comment)
+
+    def undo(self, table, name, comment=""):
+        if games.needs_dice(table.states[0]) or all(automatic for _, _, automatic in table.turns):
+            return self.error(table)
+        return self.put_to_vote(table, name, "undo", comment)
+
+    def put_to_vote(self, table, name, what, comment):
+        if table.vote == what:
+            return self.error(table)
+        table.comment = comment or table.comment
+        table.vote, table.voter = what, name
+        if table.opponent(name) == name:
+            return self.agreed(table)
+        return self.told(table)
+
+    def accept(self, table, name, comment=""):
+        if table.voter in {None, name}:
+            return self.error(table)
+        table.comment = comment or table.comment
+        return self.agreed(table)
+
+    def reject(self, table, name, comment=""):
+        if not table.vote:
+            return self.error(table)
+        table.comment = comment or table.comment
+        table.vote = table.voter = None
+        return self.told(table)
+
+    def agreed(self, table):
+        table.stop_clock(self.now)
+        if table.vote == "draw":
+            table.drawn = True
+            self.end(table)
+        else:
+            first = max(number for number, (_, _, automatic) in enumerate(table.turns) if not automatic)
+            del table.turns[first:], table.states[first + 1 :]
+            table.submitted = table.vote = table.voter = None
+        return self.told(table)
+
+    # Followers
+
+    def subscribe(self, game, name, tables, *, to_all=False):
+        if to_all:
+            self.subscribing.add((game, name))
+        mails = [(name, "Subscription summary")]
+        for table in tables:
+            if not table.is_over and name not in {*table.players, *table.subscribers}:
+                table.subscribers.add(name)
+                mails.append((name, table.subject))
+        return mails
+
+    def unsubscribe(self, game, name, tables, *, to_all=False):
+        if to_all:
+            self.subscribing.discard((game, name))
+        for table in tables:
+            table.subscribers.discard(name)
+        return [(name, "Subscription summary")]
+
+    def notify(self, game, name, *tables):
+        """Of the end of some boards, or of all, which a second time ends it."""
+        for table in tables:
+            if not table.is_over:
+                table.notified.add(name)
+        if tables:
+            return [(name, f"{game.capitalize()} Notify summary")]
+        self.notified ^= {(game, name)}
+        how = "started" if (game, name) in self.notified else "cancelled"
+        return [(name, f"{game.capitalize()} notification {how}")]
+
+    # Texts
+
+    def chat(self, table, name):
+        playing = {player for player in table.players if player != table.resigned}
+        return [
+            (reader, f"{table.title} chat {table.number} {name}") for reader in {*playing, *table.subscribers, name}
+        ]
+
+    def message(self, name, *readers):
+        return [(None, "Message"), *((reader, f"Message from {name}") for reader in readers)]
+
+    def hear(self, name, *, hears=True):
+        if hears:
+            self.hearing.add(name)
+        else:
+            self.hearing.discard(name)
+        return [(name, "pbm settings")]
+
+    def broadcast(self, name):
+        return [(None, "Broadcast"), *((reader, f"Broadcast from {name}") for reader in self.hearing)]
+
+    # Wishes
+
+    def limit(self, game, name, most):
+        self.limits[game, name] = most
+        how = "accepted" if most is None else "limited" if most else "rejected"
+        return [(name, f"{game.capitalize()} challenges now {how}")]
+
+    def seek(self, game, name, number):
+        self.seeking[game, name] = number
+        return [(name, f"Now seeking {number} {game.capitalize()} challenges")]
+
+    def vacation(self, name, first, last):
+        self.vacations.setdefault(name, []).append((first, last))
+        return [(name, "Vacation")]
+
+    def back(self, name):
+        """A user ends the vacation that he is on, whose days so far have been, and calls off those to come."""
+        self.vacations[name] = [
+            (first, last if last < self.today else max(first, self.today - DAY))
+            for first, last in self.vacations[name]
+            if first <= self.today
+        ]
+        return [(name, "Vacation")]
+
+    def is_away(self, name, grace=0):
+        """Whether a user is on vacation, or was so less than so many days ago."""
+        return any(first <= self.today <= last + grace * DAY for first, last in self.vacations.get(name, []))
+
+    # Users
+
+    def sign_off(self, name):
+        mails = [(name, "pbm settings")]
+        mine = [table for table in self.tables.values() if name in table.players and not table.is_over]
+        for table in sorted(mine, key=lambda table: (table.game, len(table.number), table.number)):
+            why = f"{name} has signed off."
+            mails += self.leave(table, name, why) if table.is_young else self.moved(table, name, RESIGN, why)
+        for table in self.tables.values():
+            table.subscribers.discard(name)
+            table.notified.discard(name)
+        for follows in (self.subscribing, self.notified):
+            follows -= {(game, userid) for game, userid in follows if userid == name}
+        self.hearing.discard(name)
+        self.vacations.pop(name, None)
+        del self.addresses[name]
+        return mails
+
+    # Once a day
+
+    def cleanup(self):
+        mails = []
+        for _, table in sorted(self.tables.items()):
+            if not table.is_over:
+                mails += self.look_at(table)
+        return mails
+
+    def look_at(self, table):
+        if table.time_is_up(self.now):
+            return self.give_up(table)
+        late = table.opponent(table.voter) if table.vote == "draw" else table.turn
+        age = self.now - table.changed
+        if age < table.nag:
+            return []
+        if age < table.forfeit or self.is_away(late, grace=3):
+            return self.nag(table, late)
+        if table.vote != "draw":
+            return self.give_up(table)
+        return self.agreed(table)
+
+    def nag(self, table, late):
+        if self.is_away(late) or (table.nagged and self.now - table.nagged < DAY):
+            return []
+        table.nagged = self.now
+        return [(late, f"Nag: {table.subject}")]
