@@ -102,12 +102,12 @@ class Month(Club):
         self.seen = max([self.seen, *(mail.id for mail in new)])
         return Counter((mail.address or f"{mail.userid} waits", mail.subject) for mail in new)
 
-    def places(self, reader, actor, way, boxes):
+    def places(self, reader, actor, sender, boxes):
         """Where a letter to a reader appears."""
-        if way == "shell" and reader in {None, actor}:
+        if sender == "shell" and reader in {None, actor}:
             return [SCREEN]
         if reader is None:
-            found = [way]
+            found = [sender]
         elif reader in self.books.waiting:
             found = [f"{reader} waits"]
         else:
