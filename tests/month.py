@@ -19,6 +19,7 @@ from pbm.commands import root
 from pbm.grammar import Front, refusal, run
 from pbm.mail import handle
 from pbm.session import Refused, Session
+from pbm.settings import transport
 
 from conftest import ADDRESS, Club
 from reference_server import BY_SERVER, FORFEIT, RESIGN, Secretary, Table, ratings
@@ -406,9 +407,9 @@ class Month(Club):
                 self.nagged.setdefault((address, *board_of(subject)), []).append(self.time)
 
     def send(self):
-        """Send what is in the outbox to the maildirs."""
+        """Send what is in the outbox to the maildirs beside the database."""
         due = [mail for mail in self.store.mails() if mail.address]
-        assert outbox.flush(self.server, outbox.Maildirs(self.folder / "mail", make=True)) == (len(due), 0)
+        assert outbox.flush(self.server, transport()) == (len(due), 0)
 
     # What is true at every time
 

@@ -17,6 +17,8 @@ from reference_server import FORFEIT, RESIGN
 
 @pytest.fixture
 def month(tmp_path, monkeypatch):
+    monkeypatch.setenv("PBM_DB", str(tmp_path / "pbm.db"))
+    monkeypatch.delenv("PBM_TRANSPORT", raising=False)
     monkeypatch.setattr("os.fsync", lambda _: None)  # nobody pulls the plug here
     month = Month(tmp_path)
     month.store.db.execute("PRAGMA synchronous = OFF")
