@@ -53,8 +53,8 @@ FOOTER = re.compile(
     r"|envoyé (?:de(?:puis)? |à partir d|avec )|télécharger? outlook|obtenez outlook|enviado (?:desde|do|a partir do) "
     r"|obtener outlook|obter o outlook|inviato da |scarica outlook|verstuurd (?:vanaf|met|via)|verzonden (?:vanaf|met)"
     r"|outlook voor|skickat från|hämta outlook|sendt fra|hent outlook|få outlook|lähetetty |wysłan[eo] (?:z|za) "
-    r"|odesláno z|отправлено (?:\u0441|из)|나의 .{1,20}에서 보냄|从我的 ?.{1,20}发送|发自我的|傳送自我的"
-    r"|.{1,20}から送信|please excuse my brevity|yahoo mail: |virus-free|virenfrei"
+    r"|odesláno z|отправлено (?:\u0441|из)|나의 .{1,20}에서 보냄|从我的 ?.{1,20}发送|发自我的"
+    r"|傳送自我的|.{1,20}から送信|please excuse my brevity|yahoo mail: |virus-free|virenfrei"
     r"|bitte entschuldigen sie (?:die|meine) kürze)",
     re.IGNORECASE,
 )

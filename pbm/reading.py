@@ -20,12 +20,14 @@ from pbm.words import clean, written
 
 MOST_HEADER = 20_000
 """How many characters of a header field are read."""
-MOST_TEXT = 200_000
+MOST_TEXT, MOST_HTML = 100_000, 300_000
 """How many characters of a text are looked at."""
 MOST_BODY = 100_000
 """How many characters of what somebody wrote himself are kept."""
-MOST_BOUNDARIES, MOST_PARTS = 50, 1000
-"""A mail with more is no letter; the time to take it apart would grow with their product."""
+MOST_PARTS, LONGEST_FIELD, MOST_COMPARED = 1000, 5000, 2_000_000
+"""A mail with more is no letter. To take it apart would cost the square of the bytes of a field that describes a part,
+and of the lines times the parts that they might end."""
+DESCRIPTIONS = re.compile(rb"(?im)^content-[a-z-]+[ \t]*:.*\n(?:[ \t].*\n)*")
 ON_THE_WAY = re.compile(rb"(?im)^(?:received|return-path|delivered-to):.*\r?\n(?:[ \t].*\r?\n)*")
 """Header fields that differ between two deliveries of one mail."""
 CHARSETS = {*aliases, *aliases.values(), "cp720", "cp874", "koi8_t", "koi8_u"} - {
@@ -126,12 +128,21 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
 def _opened(raw: bytes) -> tuple[Message, str, Report | None]:
     """A message, what its writer wrote, and what it reports; of one that nobody has written, its header."""
     lowered = raw.lower()
-    if lowered.count(b"boundary") <= MOST_BOUNDARIES and raw.count(b"\n--") <= MOST_PARTS:
+    if _is_small(lowered):
         with suppress(RecursionError, MessageError, ValueError, LookupError, TypeError):
             message = message_from_bytes(raw)
             report = _report(message) if any(word in lowered for word in REPORTED) else None
             return message, quotes.own(_text(message))[:MOST_BODY], report
     return BytesHeaderParser().parsebytes(raw), "", None
+
+
+def _is_small(lowered: bytes) -> bool:
+    """Whether a mail can be taken apart in a time that is worth it."""
+    return (
+        lowered.count(b"\n--") + lowered.count(b"\naction:") <= MOST_PARTS
+        and lowered.count(b"boundary") * lowered.count(b"\n") <= MOST_COMPARED
+        and all(len(field[0]) <= LONGEST_FIELD for field in DESCRIPTIONS.finditer(lowered))
+    )
 
 
 def recipients(raw: bytes) -> list[str]:
@@ -175,7 +186,7 @@ def _line(fields: dict[str, list[str]], name: str) -> str:
     value = _eight_bits(fields[name][0][:MOST_HEADER])
     if "=?" in value:
         with suppress(MessageError, ValueError, LookupError):
-            value = "".join(_word(*part) for part in decode_header(value))
+            value = "".join(_word(*part) for part in decode_header(re.sub(r"[\r\n]+", "", value)))
     return " ".join(clean(value).split())
 
 
@@ -220,12 +231,13 @@ def _text(part: Message) -> str:
     if kind not in {"text/plain", "text/html"}:
         return ""
     payload = part.get_payload(decode=True)
-    raw = payload[: 4 * MOST_TEXT] if isinstance(payload, bytes) else b""
-    text = _decoded(raw, str(part.get_param("charset") or ""))[:MOST_TEXT].replace("\r\n", "\n").replace("\r", "\n")
+    most = MOST_HTML if kind == "text/html" else MOST_TEXT
+    raw = payload[: 4 * most] if isinstance(payload, bytes) else b""
+    text = _decoded(raw, str(part.get_param("charset") or ""))[:most].replace("\r\n", "\n").replace("\r", "\n")
     if kind == "text/html":
         from pbm.unhtml import to_text
 
-        return clean(to_text(text))
+        return clean(to_text(text))[:MOST_TEXT]
     if str(part.get_param("format")).lower() == "flowed":
         text = _unflowed(text, joins_words=str(part.get_param("delsp")).lower() == "yes")
     return clean(text)

@@ -101,7 +101,7 @@ class _Reader(HTMLParser):
 
     def _begin_block(self, tag: str) -> None:
         if tag in {"td", "th"}:
-            self._write("" if self._at_start else " ")
+            self._write("" if self._at_start or self.written[-1].endswith(" ") else " ")
         elif tag in BLOCKS:
             self._begin_line()
 

@@ -1,0 +1,302 @@
+"""Reading mails: raw bytes in, what counts of them out."""
+
+import time
+
+import pytest
+
+from pbm import quotes
+from pbm.reading import read
+from pbm.typography import plain, words
+from pbm.unhtml import to_text
+
+QUOTE = "> New: Symple board 101\n> a board\n"
+ORIGINAL = "New: Symple board 101\na board\n"
+
+
+def body(text, kind="text/plain; charset=utf-8", encoding="8bit"):
+    raw = text if isinstance(text, bytes) else text.encode()
+    head = f"From: a@b.example\nContent-Type: {kind}\nContent-Transfer-Encoding: {encoding}\n\n"
+    return read(head.encode() + raw, None).body
+
+
+def subject(text):
+    raw = text if isinstance(text, bytes) else text.encode("latin-1")
+    return read(b"From: a@b.example\nSubject: " + raw + b"\n\n", None).subject
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("=?utf-8?Q?Gr=C3=BC=C3=9Fe?=", "Grüße"),
+        ("=?utf-8?B?w?= =?utf-8?B?6Q==?=", "=?utf-8?B?w?= =?utf-8?B?6Q==?="),
+        ("=?utf-8?Q?=C3?= =?utf-8?Q?=A9?=", "é"),
+        ("=?utf-8?B?ww==?=\n =?utf-8?Q?=A9?=", "é"),
+        ("move =?iso-8859-1?q?a_b?= c\n =?UTF-8?B?YzM=?=", "move a b c c3"),
+        ("=?utf-8*en?Q?spiro?= games", "spiro games"),
+        ("=?nonsense?Q?spiro?=", "spiro"),
+        ("=?zlib?Q?spiro?=", "spiro"),
+        ("=?idna?Q?spiro?=", "spiro"),
+        ("=?us-ascii?Q?Gr=FC=DFe?=", "Grüße"),
+        (b"Gr\xc3\xbc\xc3\x9fe", "Grüße"),
+        (b"Gr\xfc\xdfe", "Grüße"),
+        ("a\n\tb\n  c", "a b c"),
+        ("a =?utf-8?Q?=0D=0ABcc:_x?=", "a Bcc: x"),
+    ],
+)
+def test_a_subject_is_one_line_of_text_however_it_is_encoded(written, meant):
+    assert subject(written) == meant
+
+
+@pytest.mark.parametrize(
+    ("raw", "charset", "text"),
+    [
+        ("Grüße".encode(), "utf-8", "Grüße"),
+        ("Grüße".encode("latin-1"), "iso-8859-1", "Grüße"),
+        ("Grüße".encode("latin-1"), "utf-8", "Grüße"),
+        ("Grüße".encode(), "us-ascii", "Grüße"),
+        ("Grüße".encode(), "nonsense", "Grüße"),
+        ("Grüße".encode(), "punycode", "Grüße"),
+        ("Grüße".encode(), "unicode_escape", "Grüße"),
+        ("“x” – €".encode("cp1252"), "iso-8859-1", "“x” – €"),
+        ("你好".encode("gb18030"), "gb2312", "你好"),
+        ("こんにちは".encode("iso2022_jp"), "iso-2022-jp", "こんにちは"),
+        ("Привет".encode("koi8-r"), "koi8-r", "Привет"),
+        (
+            "Grüße, aber ein Byte ist ".encode() + b"\xff" + " kaputt: ä ö ü".encode(),
+            "utf-8",
+            "Grüße, aber ein Byte ist \ufffd kaputt: ä ö ü",
+        ),
+    ],
+)
+def test_a_body_is_read_in_its_charset_or_in_what_it_must_be(raw, charset, text):
+    assert body(raw, f"text/plain; charset={charset}") == text
+
+
+def test_a_paragraph_of_format_flowed_is_one_line():
+    text = "c3\n\nThis is one \nparagraph \nof text.\n This line begins with a blank.\n"
+    text += "> quoted \n> text\nMy own. \n-- \nAlice\n"
+    assert body(text, "text/plain; format=flowed") == (
+        "c3\n\nThis is one paragraph of text.\nThis line begins with a blank.\nMy own. "
+    )
+
+
+def test_delsp_joins_words_without_the_blank():
+    assert body("今日は \n良い天気\n", "text/plain; charset=utf-8; format=flowed; delsp=yes") == "今日は良い天気"
+
+
+ATTRIBUTIONS = [
+    "On Fri, Nov 20, 2026 at 1:00 PM Symple <pbm@pbm.example> wrote:",
+    "On Fri, Nov 20, 2026 at 1:00 PM Symple play-by-mail server\n<pbm+r17-0123456789abcdef@pbm.example> wrote:",
+    "On Friday, November 20, 2026 at 12:00:00 PM GMT+1, Symple\nServer <pbm@pbm.example>\nwrote:",
+    "On 20/11/2026 13:00, pbm@pbm.example wrote:",
+    "On 20 Nov 2026, at 13:00, pbm@pbm.example wrote:",
+    "Am 20.11.26 um 13:00 schrieb pbm@pbm.example:",
+    "Am 20. November 2026 13:00:00 MEZ schrieb Symple:",
+    "Le ven. 20 nov. 2026 à 13:00, Symple <pbm@pbm.example> a écrit :",
+    "El vie, 20 nov 2026 a las 13:00, Symple (<pbm@pbm.example>) escribió:",
+    "Il giorno ven 20 nov 2026 alle ore 13:00 Symple <pbm@pbm.example> ha scritto:",
+    "Em sex., 20 de nov. de 2026 às 13:00, Symple <pbm@pbm.example> escreveu:",
+    "Op vr 20 nov 2026 om 13:00 schreef Symple <pbm@pbm.example>:",
+    "Den fre 20 nov. 2026 kl 13:00 skrev Symple <pbm@pbm.example>:",
+    "fre. 20. nov. 2026 kl. 13:00 skrev Symple <pbm@pbm.example>:",
+    "pe 20. marrask. 2026 klo 13.00 Symple (pbm@pbm.example) kirjoitti:",
+    "pt., 20 lis 2026 o 13:00 Symple <pbm@pbm.example> napisał(a):",
+    "pá 20. 11. 2026 v 13:00 odesílatel Symple <pbm@pbm.example> napsal:",
+    "пт, 20 нояб. 2026 г. в 13:00, Symple <pbm@pbm.example>:",
+    "пт, 20 нояб. 2026 г. в 13:00, Symple play-by-mail server\n<pbm@pbm.example>:",
+    "20 Kas 2026 Cum 13:00 tarihinde Symple <pbm@pbm.example> şunu yazdı:",
+    "Symple <pbm@pbm.example> ezt írta (időpont: 2026. nov. 20., P, 13:00):",
+    "2026年11月20日(金) 13:00 Symple <pbm@pbm.example>:",
+    "Symple <pbm@pbm.example> 于2026年11月20日周五 13:00写道：",
+    "2026년 11월 20일 (금) 오후 1:00, Symple <pbm@pbm.example>님이 작성:",
+]
+
+
+@pytest.mark.parametrize("attribution", [*ATTRIBUTIONS, "Symple <pbm@pbm.example> writes:", "bob wrote:"])
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_a_quotation_is_cut_with_the_line_that_says_whose_it_is(attribution, between):
+    assert quotes.own(f"c3\n\nGood luck\n{between}{attribution}{between}{QUOTE}") == "c3\n\nGood luck"
+    assert quotes.own(f"{attribution}{between}{QUOTE}\nc3\n") == "c3"
+
+
+@pytest.mark.parametrize("attribution", ATTRIBUTIONS)
+def test_what_follows_an_attribution_is_cut_if_it_is_not_marked_as_a_quotation(attribution):
+    if "\n" not in attribution or "@" in attribution.split("\n")[0] or attribution.startswith("On"):
+        assert quotes.own(f"c3\n\n{attribution}\n\n{ORIGINAL}") == "c3"
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "-----Original Message-----",
+        "-----Ursprüngliche Nachricht-----",
+        "----- Message d'origine -----",
+        "-------- Mensaje original --------",
+        "---------- Forwarded message ---------",
+        "________________________________",
+        "Begin forwarded message:",
+        "From: x@y.example\nSent: Friday\nTo: z\nSubject: b",
+        "*From:* x@y.example\n*Date:* Friday\n*To:* z",
+        "Von: x\nGesendet: Freitag\nAn: y\nBetreff: z",
+        "De : x\nEnvoyé : vendredi\nÀ : y\nObjet : z",
+        "De: x\nEnviado el: viernes\nPara: y\nAsunto: z",
+        "Da: x\nInviato: venerdì\nA: y\nOggetto: z",
+        "Van: x\nVerzonden: vrijdag\nAan: y\nOnderwerp: z",
+        "Från: x\nSkickat: fredag\nTill: y\nÄmne: z",
+        "От: x\nОтправлено: пятница\nКому: y\nТема: z",
+        "发件人: x\n发送时间: 星期五\n收件人: y\n主题: z",
+        "Gesendet: Freitag\nVon: x\nAn: y\nBetreff: z",
+    ],
+)
+def test_all_behind_the_heading_of_an_original_is_cut(heading):
+    assert quotes.own(f"c3\n\nHello\n\n{heading}\n\n{ORIGINAL}") == "c3\n\nHello"
+
+
+@pytest.mark.parametrize(
+    "footer",
+    [
+        "Sent from my iPhone",
+        "Von meinem iPhone gesendet",
+        "Envoyé de mon iPhone",
+        "Enviado desde mi iPhone",
+        "Inviato da iPhone",
+        "Get Outlook for iOS<https://aka.ms/o0ukef>",
+        "Sent from Yahoo Mail for iPhone",
+        "Sent with Proton Mail secure email.",
+        "Sent from my Android device with K-9 Mail. Please excuse my brevity.",
+        "Diese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.",
+        "iPhoneから送信",
+        "发自我的 iPhone",
+    ],
+)
+def test_the_footer_of_a_telephone_is_cut(footer):
+    assert quotes.own(f"c3\nHello\n\n{footer}\n\n{ATTRIBUTIONS[0]}\n{QUOTE}") == "c3\nHello"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--",
+        "--\nNothing to do.",
+        "-e3,+f6",
+        "c3>c4",
+        "<c3",
+        "e3:5\nOn e3 I think:\nwell",
+        "c3\nFrom: here to there",
+        "c3\nTo: you\nSubject: nothing",
+        "c3\n\nSent from heaven, this move",
+        "c3\n\nI wrote:\nnothing",
+        "c3\n----- a line -----\nmore",
+        "c3\n\n_____\nmore",
+        "c3\n--Alice",
+        "c3\n\nMeet me on 20.11.2026 at 13:00:\nhere",
+        "signup alice secret-word alice@players.example",
+    ],
+)
+def test_what_a_player_wrote_is_never_cut(text):
+    assert quotes.own(text) == text
+
+
+def test_a_signature_is_cut_but_hyphens_alone_are_the_pass():
+    assert quotes.own("c3\n-- \nAlice\nCologne") == "c3"
+    assert quotes.own("--\n-- \nAlice") == "--"
+    assert quotes.own("-- \n\n") == "--"
+    assert quotes.own(f"-- \n\n{ATTRIBUTIONS[0]}\n{QUOTE}") == "--"
+    assert quotes.own("-- \nAlice") == ""
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>c3</p><p>one<br>two</p>", "c3\none\ntwo"),
+        ("<div>c3</div><div><br></div><div>x&nbsp;&amp;&lt;y</div>", "c3\n\nx &<y"),
+        ("c3<style>x</style><script>y</script><title>z</title><!-- w -->", "c3"),
+        ("<div style='display : none'>x</div>c3<span hidden>y</span>", "c3"),
+        ("c3<blockquote>x<blockquote>y</blockquote>z</blockquote>", "c3\n"),
+        ("c3<div class='gmail_quote'>x<div>y</div></div><div>after</div>", "c3\nafter"),
+        ("<div id='divRplyFwdMsg'>x</div>y", ""),
+        ("<pre>a  b\n c</pre>", "a  b\n c"),
+        ("<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>", "a b \nc \n"),
+        ("<p>c3</p><![if !x]><p>shown</p><![endif]>", "c3\nshown\n"),
+        ("3 < 4 > 2", "3 < 4 > 2"),
+        ("<p>c3</p><script>never closed", "c3\n"),
+        ("c<b>3</b>-c<i>6</i>", "c3-c6"),
+    ],
+)
+def test_html_is_read_as_it_is_seen(html, text):
+    assert to_text(html).rstrip() == text.rstrip()
+
+
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("c3\u2013c6", "c3-c6"),
+        ("c3\u2011c6", "c3-c6"),
+        ("\u2212e3,+f6", "-e3,+f6"),
+        ("\u2013e3,+f6", "-e3,+f6"),
+        ("\u2013", "--"),
+        ("\u2014", "--"),
+        ("\u2013nagtime=3", "--nagtime=3"),
+        ("\u2014nag=3", "--nag=3"),
+        ("\u2013small", "-small"),
+        ("\u2014pieces=2", "-pieces=2"),
+        ("\u2018x\u2019", "'x'"),
+        ("\u201cx\u201d", '"x"'),
+        ("e3:5#1", "e3:5#1"),
+    ],
+)
+def test_dashes_and_quotes_are_read_as_what_they_stand_for(written, typed):
+    assert plain(written) == typed
+
+
+def test_blanks_that_look_different_are_blanks_and_those_that_are_not_seen_are_none():
+    assert words("spiro\u00a0move\u2009101 \u200be3\ufeff:5") == ["spiro", "move", "101", "e3:5"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x" * 900_000, "> " * 450_000, ">\n" * 450_000, "On 1 " * 180_000, "From: x\n" * 100_000, "a@b:\n" * 180_000,
+     "-" * 900_000, "_" * 900_000, "wrote:\n>\n" * 90_000, "\n" * 900_000, " " * 900_000, "-----BEGIN PGP S" * 50_000,
+     "On 1.1.20 a@b wrote:\n>\n" * 40_000],
+    ids=range(13),
+)  # fmt: skip
+def test_a_megabyte_of_anything_is_read_in_no_time(text):
+    begin = time.process_time()
+    for kind in ("text/plain", "text/plain; format=flowed", "text/html"):
+        body(text, kind)
+    assert time.process_time() - begin < 3
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["<a ", "<!--", "</", "<![", "<!", "<?", "<", "&", "<p", "<div>", "</p>", '<a b=">', "<style>", "<blockquote>"],
+)
+def test_a_megabyte_of_html_that_is_none_is_read_in_no_time(piece):
+    begin = time.process_time()
+    body(piece * (900_000 // len(piece)), "text/html")
+    assert time.process_time() - begin < 2
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"".join(b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(40)) + b"\n" * 900_000,
+        b"Content-Type: multipart/mixed; boundary=x\n\n" + b"--x\n\n" * 180_000,
+        b"Content-Type: message/rfc822\n\n" * 30_000,
+        b"a:\n" * 300_000 + b"\nx",
+        b"From: " + b"(" * 900_000 + b"\n\n",
+        b"From: " + b"a@b.example, " * 70_000 + b"\n\n",
+        b"Subject: " + b"=?utf-8?q?a?= " * 60_000 + b"\n\n",
+        b"Content-Type: text/plain" + b"; a=b" * 180_000 + b"\n\nx",
+        b'Content-Type: multipart/mixed; a="' + b";" * 900_000 + b"\n\nx",
+        b'Content-Type: multipart/mixed; a="' + b";;;;\n " * 150_000 + b"\n\nx",
+        b"Content-Type: text/plain; charset=" + b"x" * 900_000 + b"\n\nx",
+        b"Content-Type: multipart/report; boundary=x\n\n--x\nContent-Type: message/delivery-status\n\n"
+        + b"Action: failed\n\n" * 50_000,
+    ],
+    ids=range(12),
+)
+def test_a_megabyte_that_is_hard_to_take_apart_is_no_work(raw):
+    begin = time.process_time()
+    read(raw, None)
+    assert time.process_time() - begin < 5
