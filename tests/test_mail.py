@@ -2,6 +2,7 @@
 
 import base64
 import email.policy
+import re
 import time
 from email import message_from_bytes
 from email.message import EmailMessage
@@ -9,9 +10,11 @@ from html import unescape
 
 import pytest
 
-from pbm import reading
+from pbm import mail, reading, tokens
 from pbm.board import Board
 from pbm.mail import handle
+from pbm.session import Refused, Session
+from pbm.store import Failures, Reply
 from pbm.writing import compose
 
 from conftest import ADDRESS
@@ -341,3 +344,445 @@ def test_no_line_of_a_mail_is_longer_than_78_columns_however_long_the_turn(club)
     club.say(f"symple move 101 alice alice-secret {next(turn for turn in growths if len(turn) > 78)}")
     for row in club.mails():
         assert max(map(len, row.text.splitlines())) <= 78
+
+
+# Answering a board mail
+
+
+def reply_address(club, name="alice"):
+    return next(one.reply_to for one in reversed(club.mails(name)) if one.reply_to)
+
+
+def answer(club, line, recipient=None, subject="Re: New Spiro Board 101 alice", sender=ALICE):
+    """Answer the last board mail that alice got."""
+    raw = message(subject, line, sender=sender)
+    return handle(club.server, raw, None, [recipient or reply_address(club)])
+
+
+def moves(club):
+    return Board.load(club.store, "spiro", "101").row.moves
+
+
+def test_every_board_mail_to_a_user_has_a_reply_address_of_its_own(pair):
+    addresses = [one.reply_to for one in pair.mails() if one.subject.startswith("New")]
+    assert len(set(addresses)) == 2
+    assert all(re.fullmatch(r"pbm\+r[0-9]+-[0-9a-f]{32}@pbm\.example", one) for one in addresses)
+    sent = message_from_bytes(mail.compose(pair.mails("alice")[-1], ADDRESS))
+    assert sent["Reply-To"] == reply_address(pair)
+    pair.move("alice", "e3:5")
+    assert reply_address(pair) == addresses[0]
+
+
+def test_a_move_in_the_first_line_of_an_answer_is_played_and_the_rest_is_the_comment(pair):
+    assert answer(pair, "e3:5\n\nYour turn, bob.") == "command"
+    assert moves(pair) == 1
+    assert "alice writes:\n\nYour turn, bob.\n" in pair.mails("bob")[-1].text
+
+
+@pytest.mark.parametrize("change", [str.upper, lambda text: text.replace("pbm+", "PBM+")])
+def test_a_reply_address_may_change_its_case_on_the_way(pair, change):
+    answer(pair, "e3:5", change(reply_address(pair)))
+    assert moves(pair) == 1
+
+
+def test_the_number_of_the_move_is_checked_in_an_answer_too(pair):
+    answer(pair, "e3:5#2")
+    assert moves(pair) == 0
+    answer(pair, "e3:5#1")
+    assert moves(pair) == 1
+
+
+def test_a_refused_answer_is_told_why_with_the_board_and_can_be_answered(pair):
+    answer(pair, "e3:4")
+    refusal = pair.mails()[-1]
+    assert (refusal.subject, refusal.address, refusal.reply_to) == (
+        "Spiro Board 101 Error",
+        ALICE,
+        reply_address(pair),
+    )
+    assert "> e3:4" in refusal.text
+    answer(pair, "e3:5", refusal.reply_to, subject=f"Re: {refusal.subject}")
+    assert moves(pair) == 1
+
+
+def test_an_answer_may_ask_for_the_board(pair):
+    answer(pair, "show")
+    assert pair.mails()[-1].text.startswith("Summary: Spiro board 101")
+    assert (pair.mails()[-1].address, pair.mails()[-1].reply_to) == (ALICE, reply_address(pair))
+
+
+def test_an_answer_to_a_mail_of_a_game_that_has_ended_is_told_so(pair):
+    address = reply_address(pair)
+    pair.move("alice", "e3:5")
+    pair.move("bob", "e2:4:2")
+    pair.move("alice", "resign")
+    answer(pair, "e3:5", address)
+    refusal = pair.mails()[-1]
+    assert (refusal.subject, refusal.reply_to) == ("Spiro error", None)
+    assert "The game has ended: won by bob." in refusal.text
+
+
+def test_a_full_command_in_the_subject_of_an_answer_wins_and_needs_its_password(pair):
+    answer(pair, "e3:5", subject="spiro move 101 alice wrong-secret e3:5")
+    assert moves(pair) == 0
+    answer(pair, "e3:4", subject="Re: Spiro Board 101 alice alice-secret e3:5")
+    assert moves(pair) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "change password alice - new-secret",
+        "spiro move 101 alice - e3:5",
+        "spiro move 101 alice e3:5",
+        "spiro showas alice - 101",
+        "change address alice - eve@evil.example",
+    ],
+)
+def test_a_reply_address_is_no_password_for_anything_else(pair, line):
+    before = [*pair.store.db.table("users").rows, *pair.store.db.table("addresses").rows]
+    for subject, body in (("", line), (line, "")):
+        answer(pair, body, subject=subject)
+    assert moves(pair) == 0
+    assert [*pair.store.db.table("users").rows, *pair.store.db.table("addresses").rows] == before
+
+
+def test_a_reply_address_speaks_for_one_user_on_one_board(pair):
+    pair.say("spiro challenge -small -pieces=2 alice bob")
+    proved = Reply("spiro", "101", "alice")
+    session = Session(pair.server, ALICE, proved=proved)
+    assert session.signed("alice", "", board="spiro 101") == "alice"
+    for userid, password, board in [
+        ("bob", "", "spiro 101"),
+        ("alice", "", "spiro 102"),
+        ("alice", "", "symple 101"),
+        ("alice", "", ""),
+        ("alice", "wrong-secret", "spiro 101"),
+    ]:
+        with pytest.raises(Refused, match="password is wrong"):
+            session.signed(userid, password, board=board)
+
+
+def test_an_answer_from_bobs_address_is_bobs_move(pair):
+    pair.move("alice", "e3:5")
+    answer(pair, "e2:4:2", reply_address(pair, "bob"), sender="bob@elsewhere.example")
+    assert moves(pair) == 2
+
+
+def forged(address):
+    digit = address.index("-") + 5
+    return address[:digit] + ("0" if address[digit] != "0" else "1") + address[digit + 1 :]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        forged,
+        lambda address: address.replace("+r1-", "+r2-"),
+        lambda address: address.replace("+r1-", "+r01-"),
+        lambda address: address.replace("+r1-", "+b1-"),
+        lambda address: address.replace("pbm.example", "elsewhere.example"),
+        lambda _: "pbm+@pbm.example",
+        lambda _: "pbm+token@pbm.example",
+        lambda _: "pbm+r1-@pbm.example",
+        lambda address: address.replace("@", "x@"),
+    ],
+)
+def test_an_address_that_is_none_of_ours_is_neither_known_nor_answered(pair, change):
+    address = change(reply_address(pair))
+    before = len(pair.mails())
+    assert not mail.is_known(pair.server, address)
+    assert answer(pair, "e3:5", address) == "unknown"
+    assert (moves(pair), len(pair.mails())) == (0, before)
+
+
+def test_a_new_password_makes_all_reply_addresses_worthless(pair):
+    address = reply_address(pair)
+    pair.say("change password alice alice-secret another-secret")
+    assert not mail.is_known(pair.server, address)
+    pair.say("spiro move 101 alice another-secret e3:5")
+    pair.move("bob", "e2:4:2")
+    assert reply_address(pair) != address
+    assert mail.is_known(pair.server, reply_address(pair))
+    assert mail.is_known(pair.server, reply_address(pair, "bob"))
+
+
+def test_a_board_that_is_gone_takes_its_reply_addresses_along(pair):
+    address = reply_address(pair)
+    answer(pair, "resign")
+    assert pair.store.board("spiro", "101") is None
+    assert not mail.is_known(pair.server, address)
+
+
+def test_of_several_recipients_the_reply_address_counts(pair):
+    raw = message("Re: New Spiro Board 101 alice", "e3:5")
+    handle(pair.server, raw, None, [ADDRESS, "pbm+token@pbm.example", reply_address(pair)])
+    assert moves(pair) == 1
+
+
+def test_our_addresses_in_the_header_stand_in_for_an_envelope_that_is_not_known(pair):
+    raw = b"To: Bob <bob@players.example>\nCc: PBM+r1-x@pbm.example, x@y.example\nDelivered-To: pbm@pbm.example\n\n"
+    assert mail.addressed(raw, ADDRESS) == ["PBM+r1-x@pbm.example", ADDRESS]
+
+
+@pytest.mark.parametrize(
+    ("subject", "body"),
+    [
+        ("", "spiro move 101 alice alice-secret e3:5\n\nHello"),
+        ("my move", "\n\nspiro move 101 alice alice-secret e3:5\nHello"),
+        ("\u2014", "SPIRO MOVE 101 alice alice-secret e3:5\nHello"),
+    ],
+)
+def test_the_first_line_of_the_body_is_the_command_where_the_subject_is_none(pair, subject, body):
+    send(pair, subject, body)
+    assert moves(pair) == 1
+    assert pair.mails("bob")[-1].text.count("Hello") == 1
+    assert "secret" not in pair.mails("bob")[-1].text
+
+
+def test_dashes_of_a_telephone_are_read_as_typed_but_in_a_password(club):
+    club.signed_up("alice")
+    for name, password in (("dora", "two\u2014dashes"), ("emil", "two--dashes")):
+        send(club, f"signup {name} {password} {name}@players.example")
+    assert club.server.passwords.is_right(club.store.password_of("dora"), "two\u2014dashes")
+    send(club, "papagra challenge \u2014removals=1 alice alice")
+    assert club.store.board("papagra", "101").options == "-removals=1"
+
+
+# Wrong passwords
+
+
+def guess(club, word="wrong-secret", name="alice", sender=ALICE, peer=None):
+    raw = message(f"spiro move 101 {name} {word} e3:9", sender=sender, message_id=f"<{club.random_bytes(8).hex()}@x>")
+    handle(club.server, raw, None, peer=peer)
+    return club.mails()[-1].text
+
+
+def test_after_five_wrong_passwords_the_next_one_is_not_looked_at_for_a_while(pair):
+    for _ in range(5):
+        assert "The userid or the password is wrong." in guess(pair)
+    assert "the next one is looked at from 2026-11-20 12:02" in guess(pair, "alice-secret")
+    pair.pass_time(minutes=1)
+    assert "e3:9" in guess(pair, "alice-secret")
+
+
+def test_the_wait_doubles_up_to_an_hour(pair):
+    for _ in range(5):
+        guess(pair)
+    waits = []
+    for _ in range(8):
+        begin = pair.time
+        while "Too many" in guess(pair, "alice-secret", sender=f"x{pair.made}@elsewhere.example"):
+            pair.pass_time(minutes=1)
+        waits.append((pair.time - begin).seconds // 60)
+        with pair.store.transaction():
+            pair.store.save_failures("userid", "alice", Failures(5 + len(waits), pair.time))
+    assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
+
+
+def test_a_right_password_ends_the_row_of_wrong_ones_even_if_its_command_is_refused(pair):
+    for _ in range(4):
+        guess(pair)
+    guess(pair, "alice-secret")
+    for _ in range(4):
+        guess(pair)
+    assert "e3:9" in guess(pair, "alice-secret")
+
+
+def test_a_userid_that_does_not_exist_is_refused_in_the_same_way(pair):
+    for _ in range(5):
+        guess(pair, name="nobody9")
+    assert "Too many passwords were wrong" in guess(pair, name="nobody9")
+
+
+def test_wrong_passwords_for_many_users_are_counted_by_where_they_come_from(pair):
+    for number in range(20):
+        guess(pair, name=f"user{number}", sender=f"x{number}@elsewhere.example", peer="8.8.8.8")
+    assert "Too many" in guess(pair, name="bob", sender="y@elsewhere.example", peer="8.8.8.8")
+    assert "The userid or" in guess(pair, name="bob", sender="y@elsewhere.example", peer="9.9.9.9")
+
+
+def test_the_mail_server_of_this_machine_is_not_where_they_come_from(pair):
+    for number in range(20):
+        guess(pair, name=f"user{number}", sender=f"x{number}@elsewhere.example", peer="127.0.0.1")
+    assert "The userid or" in guess(pair, name="bob", sender="y@elsewhere.example", peer="127.0.0.1")
+
+
+def test_nobody_can_be_locked_out_of_his_reply_address_or_the_shell(pair):
+    for number in range(9):
+        guess(pair, sender=f"eve{number}@evil.example")
+    answer(pair, "e3:5")
+    assert moves(pair) == 1
+    assert pair.say("spiro showas alice alice-secret 101")
+
+
+# Never a loop
+
+
+def test_refusals_to_one_address_are_capped_by_day(pair):
+    before = len(pair.mails())
+    outcomes = [send(pair, f"nonsense {number}") for number in range(25)]
+    assert outcomes == ["command"] * 20 + ["capped"] * 5
+    assert len(pair.mails()) == before + 20
+    pair.pass_time(days=1)
+    assert send(pair, "nonsense again") == "command"
+
+
+def test_a_command_is_carried_out_though_refusals_are_capped(pair):
+    for number in range(25):
+        send(pair, f"nonsense {number}")
+    send(pair, "spiro move 101 alice alice-secret e3:5")
+    assert moves(pair) == 1
+
+
+def test_direct_answers_to_one_address_are_capped_by_day(pair):
+    before = len(pair.mails())
+    for number in range(505):
+        send(pair, "list", f"{number}")
+    assert len(pair.mails()) == before + 500
+
+
+@pytest.mark.parametrize("at_reply_address", [True, False])
+def test_an_autoresponder_that_says_nothing_of_itself_comes_to_rest(pair, at_reply_address):
+    """It answers every mail that we send to alice, with our subject and a text of its own."""
+    recipient = reply_address(pair) if at_reply_address else ADDRESS
+    read, rounds = 0, 0
+    for rounds in range(200):
+        new = [one for one in pair.mails()[read:] if one.address == ALICE]
+        read = len(pair.mails())
+        for one in new:
+            handle(pair.server, message(f"Re: {one.subject}", f"Hello!\n\nI am away. {rounds}"), None, [recipient])
+    assert len([one for one in pair.mails() if one.address == ALICE]) <= 24
+    assert moves(pair) == 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"list_unsubscribe": "<mailto:x@y.example>"},
+        {"x_autoreply": "yes"},
+        {"precedence": "auto_reply"},
+        {"sender": "MAILER-DAEMON@mx.example"},
+        {"sender": "no-reply@shop.example"},
+        {"sender": "games-bounces@lists.example"},
+        {"return_path": "<>"},
+    ],
+)
+def test_other_marks_of_programs_are_respected_too(pair, fields):
+    before = len(pair.mails())
+    assert send(pair, "spiro move 101 alice alice-secret e3:5", **fields) == "automatic"
+    assert (moves(pair), len(pair.mails())) == (0, before)
+
+
+def test_a_mail_that_wants_no_automatic_answer_is_run_and_told_of_a_bad_move_but_not_that_it_is_no_command(pair):
+    assert send(pair, "Minutes of the meeting", x_auto_response_suppress="All") == "automatic"
+    before = len(pair.mails())
+    assert send(pair, "spiro move 101 alice alice-secret e3:4", x_auto_response_suppress="All") == "command"
+    assert pair.mails()[before].subject == "Spiro Board 101 Error"
+    send(pair, "spiro move 101 alice alice-secret e3:5", x_auto_response_suppress="All")
+    assert moves(pair) == 1
+
+
+def test_our_mails_say_that_they_are_automatic(pair):
+    send(pair, "list")
+    direct = message_from_bytes(mail.compose(pair.mails()[-1], ADDRESS))
+    assert (direct["Auto-Submitted"], direct["X-Auto-Response-Suppress"]) == ("auto-replied", "All")
+    board = message_from_bytes(mail.compose(pair.mails("alice")[-1], ADDRESS))
+    assert "NDR" not in board["X-Auto-Response-Suppress"]  # a bounce we want to get
+
+
+# Bounces
+
+
+def bounce(club, name="alice", action="failed", message_id=None):
+    """A mail server reports that what we sent to a user did not arrive."""
+    [row] = club.store.addresses(name)
+    address = f"pbm+{tokens.bounce_token(club.server, row.number, f'{name} {row.address}')}@pbm.example"
+    parts = [
+        "From: MAILER-DAEMON@mx.example",
+        f"Message-ID: <{club.random_bytes(8).hex()}@mx.example>",
+        "Content-Type: multipart/report; report-type=delivery-status; boundary=b",
+        "\n--b\nContent-Type: message/delivery-status\n",
+        f"Final-Recipient: rfc822; {row.address}\nAction: {action}\nStatus: 5.1.1\n",
+        f"--b\nContent-Type: text/rfc822-headers\n\nMessage-ID: {message_id}\n--b--\n",
+    ]
+    return handle(club.server, "\n".join(parts).encode(), "", [ADDRESS if message_id else address])
+
+
+def suspended(club, name="alice"):
+    return club.store.addresses(name)[0].suspended is not None
+
+
+def test_five_bounces_over_three_days_suspend_an_address(pair):
+    assert [bounce(pair) for _ in range(4)] == ["bounce"] * 4
+    pair.pass_time(days=2)
+    bounce(pair)
+    assert not suspended(pair)
+    pair.pass_time(days=1)
+    bounce(pair)
+    assert suspended(pair)
+    assert not suspended(pair, "bob")
+
+
+def test_mail_to_a_user_whose_addresses_all_bounce_waits_until_he_writes_again(pair):
+    suspend(pair)
+    pair.move("alice", "e3:5", comment="first")
+    assert [one.address for one in pair.mails("alice")][-1] is None
+    assert all(one.address for one in pair.mails("bob"))
+    send(pair, "list")
+    assert [one.address for one in pair.mails("alice")][-1] == ALICE
+    assert not suspended(pair)
+    bounce(pair)
+    assert not suspended(pair)
+
+
+def suspend(club):
+    for _ in range(5):
+        bounce(club)
+        club.pass_time(days=1)
+
+
+def test_mail_on_its_way_to_an_address_that_is_suspended_waits_as_well(pair):
+    suspend(pair)
+    assert {one.address for one in pair.mails("alice")} == {None}
+
+
+def test_nothing_waits_for_an_address_that_bounces_if_another_one_works(pair):
+    pair.say("change address alice alice-secret alice@players.example alice@work.example")
+    pair.store.db.execute("DELETE FROM outbox")
+    answer(pair, "e3:5", tokens.reply_address(pair.server, "spiro", "101", "alice"))
+    assert len(pair.mails("alice")) == 2
+    with pair.store.transaction():
+        pair.store.suspend_address(pair.store.addresses("alice")[0].number, pair.time)
+    pair.move("bob", "e2:4:2")
+    assert [one.address for one in pair.mails("alice")] == ["alice@work.example"] * 2
+
+
+def test_a_warning_of_a_delay_is_no_bounce(pair):
+    assert [bounce(pair, action="delayed") for _ in range(9)] == ["automatic"] * 9
+    assert pair.store.db.execute("SELECT max(bounces) FROM addresses").fetchone() == (0,)
+
+
+def test_a_bounce_at_the_plain_address_is_believed_if_it_names_a_mail_of_ours(pair):
+    pair.move("alice", "e3:5")
+    assert bounce(pair, message_id=pair.mails("bob")[-1].message_id) == "bounce"
+    assert bounce(pair, message_id="<spiro.101.x.alice@pbm.example>") == "automatic"
+    assert bounce(pair, message_id=f"<{'0' * 24}.b1-{'0' * 32}@pbm.example>") == "automatic"
+
+
+def test_a_bounce_changes_nothing_for_another_address_in_the_same_place(pair):
+    [row] = pair.store.addresses("alice")
+    token = tokens.bounce_token(pair.server, row.number, f"alice {row.address}")
+    with pair.store.transaction():
+        pair.store.db.execute("UPDATE addresses SET address = 'new@players.example' WHERE rowid = ?", [row.number])
+    assert tokens.bounced(pair.server, f"pbm+{token}@pbm.example") is None
+    assert not mail.is_known(pair.server, f"pbm+{token}@pbm.example")
+
+
+def test_mails_to_users_leave_with_a_return_path_that_tells_whose_they_are(pair):
+    for name in ("alice", "bob"):
+        path = tokens.return_path(pair.server, pair.mails(name)[-1])
+        [row] = pair.store.addresses(name)
+        assert tokens.bounced(pair.server, path) == row.number
+    send(pair, "list")
+    assert tokens.return_path(pair.server, pair.mails()[-1]) == ADDRESS
