@@ -26,6 +26,7 @@ MODULES: Mapping[str, str] = {
     "demo": "service",
     "doctor": "doctor",
     "export": "exchange",
+    "fetch": "service",
     "import": "exchange",
     "outbox": "keeping",
     "play": "robots",

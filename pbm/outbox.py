@@ -21,6 +21,8 @@ FIRST_DELAY = timedelta(minutes=5)
 LONGEST_DELAY = timedelta(hours=6)
 GIVEN_UP_AFTER = timedelta(days=5)
 """How old a mail is when it is given up; it stays in the outbox for the operator to see."""
+SENDER = (sys.executable, "-P", "-m", "pbm", "outbox", "keep-sending")
+"""A process that sends; it is told through a pipe that there may be mails, and ends with the pipe."""
 LOOK_AGAIN = 1.0
 """Seconds after which the outbox is looked at for mails that other processes have put there."""
 

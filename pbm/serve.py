@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 from pbm import mail
 from pbm.door import Delivery, Door, Handler, House, LocalDoor
+from pbm.outbox import SENDER
 from pbm.session import Server
 from pbm.store import Unusable
 
-SENDER = (sys.executable, "-P", "-m", "pbm", "outbox", "keep-sending")
-"""The process that sends; it is told through a pipe that there may be mails, and ends with the pipe."""
 PAUSE = 1.0
 """Seconds before a sender that ended is started again."""
 

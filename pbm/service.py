@@ -142,6 +142,48 @@ def cleanup(as_json: bool) -> int:
 
 
 @commands.command()
+@click.argument("url", metavar="imaps://USER@HOST[:PORT][/FOLDER]")
+@click.option(
+    "--to", "folder", default="pbm-handled", show_default=True, metavar="FOLDER", help="Where they are moved."
+)
+@click.option("--idle", is_flag=True, help="Go on, and handle mails as they come.")
+@click.pass_obj
+def fetch(as_json: bool, url: str, folder: str, *, idle: bool) -> int:  # click passes the first by place
+    """Handle the unread mails of a mailbox, move them, and send what is in the outbox.
+
+    The password of the mailbox is PBM_IMAP_PASSWORD, or is asked for. A URL that begins with imap is encrypted by
+    STARTTLS. With --idle it goes on until it is told to end, and connects again where a connection is lost.
+    """
+    import imaplib
+
+    from pbm import fetch as mailbox
+    from pbm.outbox import flush as send
+
+    box, folder = mailbox.account(url), mailbox.named(folder)
+    password, way, server = _imap_password(), transport(), open_server()
+    try:
+        if idle:
+            mailbox.keep_fetching(server, box, password, folder)
+        count = mailbox.fetch(server, box, password, folder)
+    except (imaplib.IMAP4.error, OSError) as why:
+        raise ValueError(f"The mailbox cannot be read: {mailbox.said(why)}.") from why
+    sent, failed = send(server, way)
+    data = {"handled": count, "sent": sent, "failed": failed}
+    say(f"{count} handled, {sent} sent, {failed} not sent.", data, as_json=as_json)
+    return 1 if failed else 0
+
+
+def _imap_password() -> str:
+    if password := os.environ.get("PBM_IMAP_PASSWORD"):
+        return password
+    if not sys.stdin.isatty():
+        raise ValueError("The password of the mailbox has to be in PBM_IMAP_PASSWORD.")
+    from getpass import getpass
+
+    return getpass()
+
+
+@commands.command()
 def demo() -> None:
     """Play a whole game of Spiro by mail on a server of its own, and show the mails."""
     from pbm import demo as show

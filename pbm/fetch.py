@@ -1,0 +1,263 @@
+"""Mail from a mailbox that is only reachable by IMAP: new mails are handled, and moved to another folder."""
+
+import imaplib
+import re
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from email.parser import BytesHeaderParser
+from email.utils import getaddresses
+from typing import Any, NamedTuple, NoReturn
+from urllib.parse import unquote, urlsplit
+
+from pbm import mail
+from pbm.outbox import SENDER
+from pbm.session import Server
+from pbm.store import Unusable
+from pbm.words import clean
+
+HANDLED = "pbm-handled"
+"""The folder for mails that have been handled."""
+PATIENCE = 60
+"""Seconds for which the mail server may say nothing when it was asked something."""
+LISTENING = 600
+"""Seconds after which a connection that waits for new mail is made anew: it may be dead without a sign."""
+POLLING = 60
+"""Seconds from one look to the next where the mail server cannot say that there is new mail."""
+FIRST_DELAY, LONGEST_DELAY = 1.0, 300.0
+"""Seconds after which a connection that failed is tried again; the delay doubles with each failure."""
+RECIPIENTS = ("Delivered-To", "X-Original-To", "Envelope-To", "To", "Cc")
+"""Where a mail may say which of our addresses it came to."""
+
+
+class Account(NamedTuple):
+    """A mailbox, and where in it new mails are."""
+
+    host: str
+    port: int
+    user: str
+    folder: str
+    encrypted: bool
+    """Whether the server speaks TLS from the first byte; else it has to offer STARTTLS, unless it is this machine."""
+
+
+def account(url: str) -> Account:
+    """The mailbox that a URL names. Raises ValueError, without repeating what may be a password, if it names none."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port or (993 if parts.scheme == "imaps" else 143)
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in {"imap", "imaps"} or not parts.username:
+        raise ValueError("A mailbox is written imaps://USER@HOST, or imap://USER@HOST:PORT/FOLDER.")
+    if parts.password is not None:
+        raise ValueError("The password of the mailbox belongs in PBM_IMAP_PASSWORD, and not where all can see it.")
+    folder = named(unquote(parts.path).strip("/") or "INBOX")
+    return Account(host, port, unquote(parts.username), folder, encrypted=parts.scheme == "imaps")
+
+
+def named(folder: str) -> str:
+    """The name of a folder. Raises ValueError if it cannot be one."""
+    if not re.fullmatch(r'[^"\\*%\x00-\x1f\x7f-\U0010ffff]+', folder):
+        raise ValueError(f"{folder!r} is no name of a folder here: only ASCII, and neither quotes nor wildcards.")
+    return folder
+
+
+class Mailbox:
+    """An open mailbox. Its methods raise OSError, or an error of imaplib."""
+
+    def __init__(self, connection: imaplib.IMAP4, to: str) -> None:
+        """Take mails from the folder that the *connection* has selected, and move them *to* another one."""
+        self.connection = connection
+        self.to = to
+        self.can = _asked(connection.capability())[0].decode().upper().split()
+
+    def new(self) -> list[str]:
+        """The UIDs of all unread mails, those that came while they were counted included."""
+        while True:
+            self.connection.response("EXISTS")  # forgets what was said before
+            found = (_asked(self.connection.uid("SEARCH", "UNSEEN", "UNDELETED"))[0] or b"").decode().split()
+            if found or self.connection.response("EXISTS")[1] == [None]:
+                return found
+
+    def size(self, uid: str) -> int | None:
+        """How many bytes a mail has; None if it has gone."""
+        answer = _asked(self.connection.uid("FETCH", uid, "(RFC822.SIZE)"))[0]
+        found = re.search(rb"RFC822\.SIZE (\d+)", answer or b"")
+        return int(found[1]) if found else None
+
+    def read(self, uid: str) -> bytes | None:
+        """A mail, which stays unread; None if it has gone."""
+        parts = _asked(self.connection.uid("FETCH", uid, "(BODY.PEEK[])"))
+        return next((part[1] for part in parts if isinstance(part, tuple)), None)
+
+    def move(self, uid: str) -> None:
+        """Move a mail; where only some steps get done, it is handled once more and known again."""
+        if "MOVE" in self.can:
+            _asked(self.connection.uid("MOVE", uid, f'"{self.to}"'))
+            return
+        _asked(self.connection.uid("COPY", uid, f'"{self.to}"'))
+        _asked(self.connection.uid("STORE", uid, "+FLAGS.SILENT", r"(\Deleted \Seen)"))
+        if "UIDPLUS" in self.can:  # else all that anybody has deleted would go
+            _asked(self.connection.uid("EXPUNGE", uid))
+
+    def wait(self) -> bool:
+        """Wait until there may be new mail; False when it is time to connect anew."""
+        if "IDLE" not in self.can:
+            time.sleep(POLLING)
+            _asked(self.connection.noop())
+            return True
+        self.connection.send(b"pbm IDLE\r\n")
+        self.connection.socket().settimeout(LISTENING)
+        try:
+            self._skip_to(b" EXISTS")
+        except TimeoutError:
+            return False
+        self.connection.socket().settimeout(PATIENCE)
+        self.connection.send(b"DONE\r\n")
+        self._skip_to(b"pbm OK")
+        return True
+
+    def _skip_to(self, wanted: bytes) -> None:
+        """Read lines up to one with that in it."""
+        while wanted not in (line := self.connection.readline().rstrip()):
+            if not line or line.startswith((b"pbm ", b"* BYE")):
+                raise imaplib.IMAP4.abort(line or "the connection was closed")
+
+
+def _asked(answer: tuple[str, list[Any]]) -> list[Any]:
+    """What the server has answered. Raises an error of imaplib if it refused."""
+    status, data = answer
+    if status != "OK":
+        raise imaplib.IMAP4.error(data[0] if data else status)
+    return data
+
+
+@contextmanager
+def opened(box: Account, password: str, to: str) -> Iterator[Mailbox]:
+    """An open mailbox with a folder *to* beside it."""
+    context = ssl.create_default_context()
+    if box.encrypted:
+        connection: imaplib.IMAP4 = imaplib.IMAP4_SSL(box.host, box.port, ssl_context=context, timeout=PATIENCE)
+    else:
+        connection = imaplib.IMAP4(box.host, box.port, timeout=PATIENCE)
+    try:
+        if not box.encrypted:
+            _encrypt(connection, context)
+        _log_in(connection, box.user, password)
+        connection.create(f'"{to}"')  # is refused if it is there, and does no harm
+        _asked(connection.select(f'"{box.folder}"'))
+        yield Mailbox(connection, to)
+    finally:
+        with suppress(imaplib.IMAP4.error, OSError):
+            connection.socket().settimeout(1)
+            connection.logout()
+        with suppress(OSError):
+            connection.shutdown()
+
+
+def _encrypt(connection: imaplib.IMAP4, context: ssl.SSLContext) -> None:
+    if "STARTTLS" in connection.capabilities:
+        connection.starttls(context)
+    elif connection.socket().getpeername()[0] not in {"127.0.0.1", "::1"}:
+        raise imaplib.IMAP4.error("the server offers no encryption, and gets no password without")
+
+
+def _log_in(connection: imaplib.IMAP4, user: str, password: str) -> None:
+    if "AUTH=PLAIN" in connection.capabilities:
+        connection.authenticate("PLAIN", lambda _: f"\0{user}\0{password}".encode())
+    elif (user + password).isascii() and (user + password).isprintable() and not set(user) & set('"\\'):
+        connection.login(f'"{user}"', password)
+    else:
+        raise imaplib.IMAP4.error("the server takes no login with such characters")
+
+
+def fetch(server: Server, box: Account, password: str, to: str) -> int:
+    """Handle all new mails, and move them to the folder *to*. Returns how many."""
+    with opened(box, password, to) as mailbox:
+        return _handle_new(server, mailbox)
+
+
+def keep_fetching(server: Server, box: Account, password: str, to: str) -> NoReturn:
+    """Handle new mails as they come, and have what is in the outbox sent, until the process is ended.
+
+    Raises OSError or an error of imaplib if the first connection fails; a later one is tried again.
+    """
+    fetch(server, box, password, to)
+    sender, delay = Sender(), FIRST_DELAY
+    while True:
+        try:
+            with opened(box, password, to) as mailbox:
+                delay = FIRST_DELAY
+                is_alive = True
+                while is_alive:
+                    _handle_new(server, mailbox)
+                    sender.wake()
+                    is_alive = mailbox.wait()
+        except (imaplib.IMAP4.error, OSError, Unusable) as why:
+            sys.stderr.write(f"No mail can be fetched: {said(why)}; the next try is in {delay:.0f} s.\n")
+            time.sleep(delay)
+            delay = min(2 * delay, LONGEST_DELAY)
+
+
+class Sender:
+    """Watches over the process that sends, which ends with this one."""
+
+    def __init__(self) -> None:
+        """Begin without one."""
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def wake(self) -> None:
+        """Say that there may be mails, and start the process if it does not run."""
+        if not self.process or self.process.poll() is not None:
+            self.process = subprocess.Popen(SENDER, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        elif self.process.stdin:
+            self.process.stdin.write(b"\n")
+            self.process.stdin.flush()
+
+
+def _handle_new(server: Server, mailbox: Mailbox) -> int:
+    """Handle all new mails, also those that come meanwhile. Returns how many."""
+    tried: set[str] = set()
+    count = 0
+    while new := [uid for uid in mailbox.new() if uid not in tried]:
+        tried.update(new)
+        count += sum(_handle(server, mailbox, uid) for uid in new)
+    return count
+
+
+def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
+    """Handle a mail and move it; False if it has gone, or stays because it could not be handled."""
+    size = mailbox.size(uid)
+    raw = mailbox.read(uid) if size is not None and size <= mail.MOST_BYTES else b""
+    if size is None or raw is None:
+        return False
+    sender = mail.envelope(raw, {})[0]
+    try:
+        outcome = mail.handle(server, raw, sender) if raw else "too large"
+    except Unusable:
+        raise
+    except Exception as why:
+        sys.stderr.write(f"A mail could not be handled, and stays: {type(why).__name__}: {why}\n")
+        return False
+    mailbox.move(uid)
+    line = f"imap <{sender or ''}> {outcome}\n"
+    sys.stderr.write(line.encode("ascii", "backslashreplace").decode())
+    return True
+
+
+def _recipients(raw: bytes, server_address: str) -> list[str]:
+    """Our addresses that the header of a mail names, for its envelope is not known."""
+    message = BytesHeaderParser().parsebytes(raw)
+    fields = [str(field) for name in RECIPIENTS for field in message.get_all(name, [])]
+    return [address for _, address in getaddresses(fields) if mail.is_ours(address, server_address)]
+
+
+def said(error: Exception) -> str:
+    """What went wrong, as a line of readable text."""
+    first = error.args[0] if error.args else error
+    text = first.decode(errors="replace") if isinstance(first, bytes) else str(error)
+    return " ".join(clean(text).split()) or type(error).__name__
