@@ -33,6 +33,10 @@ RECIPIENTS = ("Delivered-To", "X-Original-To", "Envelope-To", "To", "Cc")
 """Where a mail may say which of our addresses it came to."""
 
 
+HERE = {"127.0.0.1", "::1"}
+"""This machine, from which a password does not go far."""
+
+
 class Account(NamedTuple):
     """A mailbox, and where in it new mails are."""
 
@@ -162,7 +166,7 @@ def opened(box: Account, password: str, to: str) -> Iterator[Mailbox]:
 def _encrypt(connection: imaplib.IMAP4, context: ssl.SSLContext) -> None:
     if "STARTTLS" in connection.capabilities:
         connection.starttls(context)
-    elif connection.socket().getpeername()[0] not in {"127.0.0.1", "::1"}:
+    elif connection.socket().getpeername()[0] not in HERE:
         raise imaplib.IMAP4.error("the server offers no encryption, and gets no password without")
 
 

@@ -1,0 +1,459 @@
+"""Mail from a mailbox: what is handled, what is moved, and what happens when the connection or the database fails."""
+
+import base64
+import imaplib
+import re
+import socketserver
+import sqlite3
+import ssl
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from pbm import fetch
+from pbm.mail import MOST_BYTES
+from pbm.store import Store, Unusable
+
+from test_mail import message
+
+PASSWORD = "imap password"
+MOVES = "IMAP4rev1 AUTH=PLAIN IDLE MOVE UIDPLUS"
+
+
+class Mailbox:
+    """The folders of an IMAP server, and how it behaves."""
+
+    def __init__(self, can=MOVES, tls=None, broken=(), password=PASSWORD):
+        self.can = can
+        self.password = password
+        self.users = []
+        self.tls = tls
+        self.broken = list(broken)
+        self.folders = {"INBOX": {}}
+        self.flags = {}
+        self.next = 1
+        self.changed = threading.Condition()
+        self.said = []
+
+    def add(self, raw, folder="INBOX"):
+        with self.changed:
+            self.folders[folder][self.next] = raw
+            self.flags[self.next] = set()
+            self.next += 1
+            self.changed.notify_all()
+
+    def texts(self, folder):
+        return list(self.folders.get(folder, {}).values())
+
+    def wait_for(self, count, folder="pbm-handled"):
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.texts(folder)) >= count, 20)
+
+
+class Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    mailbox: Mailbox
+
+
+class Talk(socketserver.StreamRequestHandler):
+    """A connection. What imaplib needs of RFC 3501, 2177, 4315 and 6851."""
+
+    server: Server
+
+    def say(self, *lines):
+        self.wfile.write(b"".join(line if isinstance(line, bytes) else f"{line}\r\n".encode() for line in lines))
+        self.wfile.flush()
+
+    def handle(self):
+        self.box, self.folder = self.server.mailbox, ""
+        self.say(f"* OK [CAPABILITY {self.box.can}] ready")
+        while line := self.rfile.readline().decode().rstrip():
+            tag, _, command = line.partition(" ")
+            name, _, rest = command.partition(" ")
+            if name.upper() == "UID":
+                name, _, rest = rest.partition(" ")
+            self.box.said.append(re.sub(r"(?i)(login) .*", r"\1", command))
+            if name.upper() in self.box.broken:
+                self.box.broken.remove(name.upper())
+                return
+            with self.box.changed:
+                answer = getattr(self, f"do_{name.lower()}")(rest)
+                self.box.changed.notify_all()
+            self.say(f"{tag} {answer or 'OK done'}")
+            if name.upper() == "STARTTLS":
+                self.request = self.box.tls.wrap_socket(self.request, server_side=True)
+                self.setup()
+
+    def do_starttls(self, _):
+        pass
+
+    def do_capability(self, _):
+        self.say(f"* CAPABILITY {self.box.can}")
+
+    def do_authenticate(self, _):
+        self.say("+")
+        _, user, password = base64.b64decode(self.rfile.readline()).decode().split("\0")
+        return self.log_in(user, password)
+
+    def do_login(self, rest):
+        return self.log_in(*(re.sub(r"\\(.)", r"\1", word) for word in re.findall(r'"((?:[^"\\]|\\.)*)"', rest)))
+
+    def log_in(self, user, password):
+        self.box.users.append(user)
+        return "OK done" if password == self.box.password else "NO wrong password"
+
+    def do_create(self, rest):
+        if rest.strip('"') in self.box.folders:
+            return "NO it is there"
+        self.box.folders[rest.strip('"')] = {}
+        return "OK done"
+
+    def do_select(self, rest):
+        self.folder = rest.strip('"')
+        if self.folder not in self.box.folders:
+            return "NO there is no such folder"
+        self.say(f"* {len(self.box.folders[self.folder])} EXISTS")
+        return "OK done"
+
+    def do_noop(self, _):
+        return "OK done"
+
+    def do_search(self, _):
+        found = [uid for uid in self.box.folders[self.folder] if not self.box.flags[uid] & {"\\Seen", "\\Deleted"}]
+        self.say(f"* SEARCH {' '.join(map(str, found))}")
+
+    def do_fetch(self, rest):
+        uid = int(rest.split()[0])
+        raw = self.box.folders[self.folder].get(uid)
+        if raw is None:
+            return
+        if "SIZE" in rest:
+            self.say(f"* 1 FETCH (UID {uid} RFC822.SIZE {len(raw)})")
+        else:
+            self.say(b"* 1 FETCH (UID %d BODY[] {%d}\r\n" % (uid, len(raw)), raw, ")")
+
+    def do_copy(self, rest):
+        uid, folder = rest.split(" ", 1)
+        self.box.folders[folder.strip('"')][self.box.next] = self.box.folders[self.folder][int(uid)]
+        self.box.flags[self.box.next] = set()
+        self.box.next += 1
+
+    def do_store(self, rest):
+        uid, _, flags = rest.split(" ", 2)
+        self.box.flags[int(uid)] |= set(flags.strip("()").split())
+
+    def do_expunge(self, rest):
+        del self.box.folders[self.folder][int(rest)]
+
+    def do_move(self, rest):
+        self.do_copy(rest)
+        self.do_expunge(rest.split()[0])
+
+    def do_idle(self, _):
+        self.say("+ idling")
+        known = len(self.box.folders[self.folder])
+        self.box.changed.wait_for(lambda: len(self.box.folders[self.folder]) > known, 20)
+        self.say(f"* {len(self.box.folders[self.folder])} EXISTS")
+        assert self.rfile.readline() == b"DONE\r\n"
+
+    def do_logout(self, _):
+        self.say("* BYE")
+
+
+@contextmanager
+def serving(mailbox, tls=None):
+    """The port of a server with that mailbox; with TLS from the first byte if there is something for it."""
+    with Server(("127.0.0.1", 0), Talk) as server:
+        server.mailbox = mailbox
+        if tls:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, args=[0.02])
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def take(club, mailbox, **changes):
+    """Fetch what is there."""
+    with serving(mailbox) as port:
+        box = fetch.Account("127.0.0.1", port, "pbm", "INBOX", encrypted=False)._replace(**changes)
+        return fetch.fetch(club.server, box, PASSWORD, fetch.HANDLED)
+
+
+def move(number=1, **fields):
+    return message("spiro move 101 alice alice-secret e3:5", message_id=f"<{number}@players.example>", **fields)
+
+
+WAYS = [MOVES, "IMAP4rev1 AUTH=PLAIN UIDPLUS"]
+
+
+@pytest.mark.parametrize("can", WAYS)
+def test_new_mails_are_handled_and_moved(pair, can):
+    box = Mailbox(can)
+    mails = [move(), message("spiro games")]
+    for raw in mails:
+        box.add(raw)
+    assert take(pair, box) == 2
+    assert pair.store.boards("spiro")[0].moves == 1
+    assert pair.mails()[-1].subject == "List of Spiro games"
+    assert (box.texts("INBOX"), box.texts("pbm-handled")) == ([], mails)
+    assert take(pair, box) == 0
+
+
+def test_where_one_mail_cannot_be_removed_alone_it_is_only_marked(pair):
+    box = Mailbox("IMAP4rev1 AUTH=PLAIN")
+    box.add(move())
+    assert [take(pair, box), take(pair, box)] == [1, 0]
+    assert box.texts("pbm-handled") == [move()]
+    assert box.flags[1] == {"\\Seen", "\\Deleted"}
+    assert not any("EXPUNGE" in line for line in box.said)
+
+
+def test_mails_that_were_read_or_deleted_are_left_alone(pair):
+    box = Mailbox()
+    for flag in ("\\Seen", "\\Deleted"):
+        box.add(message("spiro games"))
+        box.flags[box.next - 1] = {flag}
+    assert take(pair, box) == 0
+    assert len(box.texts("INBOX")) == 2
+
+
+@pytest.mark.parametrize(
+    ("can", "step"), [(WAYS[0], "MOVE"), (WAYS[1], "COPY"), (WAYS[1], "STORE"), (WAYS[1], "EXPUNGE")]
+)
+def test_a_connection_that_breaks_while_a_mail_is_moved_moves_nothing_twice_on_the_board(pair, can, step):
+    box = Mailbox(can, broken=[step])
+    box.add(move())
+    with pytest.raises(imaplib.IMAP4.abort):
+        take(pair, box)
+    take(pair, box)
+    left = [uid for uid in box.folders["INBOX"] if "\\Deleted" not in box.flags[uid]]
+    assert left == []
+    assert set(box.texts("pbm-handled")) == {move()}
+    assert pair.store.boards("spiro")[0].moves == 1
+    assert sum(mail.userid == "bob" for mail in pair.mails()) == 2
+
+
+def test_a_mail_that_is_too_large_is_moved_without_being_read(pair, capfd):
+    box = Mailbox()
+    box.add(message("spiro games", "x\n" * (MOST_BYTES // 2)))
+    before = len(pair.mails())
+    assert take(pair, box) == 1
+    assert not any("BODY" in line for line in box.said)
+    assert len(box.texts("pbm-handled")) == 1
+    assert len(pair.mails()) == before
+    assert capfd.readouterr().err == "imap <> too large\n"
+
+
+def test_a_mail_that_has_gone_meanwhile_is_no_matter():
+    box = Mailbox()
+    box.add(move())
+    with serving(box) as port:
+        place = fetch.Account("127.0.0.1", port, "pbm", "INBOX", encrypted=False)
+        with fetch.opened(place, PASSWORD, "pbm-handled") as mailbox:
+            assert mailbox.new() == ["1"]
+            del box.folders["INBOX"][1]
+            assert mailbox.size("1") is None
+            assert mailbox.read("1") is None
+
+
+def test_the_envelope_is_what_the_header_tells_of_it(pair):
+    box = Mailbox()
+    bounce = b"Return-Path: <>\r\n" + message("spiro games")
+    box.add(bounce)
+    take(pair, box)
+    assert [row["outcome"] for row in pair.store.db["handled"].rows] == ["automatic"]
+    reply_to = pair.mails("alice")[-1].reply_to
+    box.add(f"Delivered-To: {reply_to}\r\n".encode() + message("Re: New Spiro Board 101 alice", "e3:5\n"))
+    take(pair, box)
+    assert pair.store.boards("spiro")[0].moves == 1
+
+
+def test_a_database_that_cannot_be_used_leaves_the_mail_where_it_is(pair):
+    box = Mailbox()
+    box.add(move())
+    with sqlite3.connect(pair.store.path) as db:
+        db.execute("ALTER TABLE handled RENAME TO hidden")
+    with pytest.raises(Unusable):
+        take(pair, box)
+    assert box.texts("INBOX") == [move()]
+
+
+def test_a_mail_that_cannot_be_handled_holds_up_no_other(pair, monkeypatch, capfd):
+    def handle(server, raw, *envelope):
+        if b"games" in raw:
+            raise KeyError("fault")
+        return "command"
+
+    monkeypatch.setattr(fetch.mail, "handle", handle)
+    box = Mailbox()
+    box.add(message("spiro games"))
+    box.add(message("help"))
+    assert take(pair, box) == 1
+    assert box.texts("INBOX") == [message("spiro games")]
+    assert "A mail could not be handled, and stays: KeyError" in capfd.readouterr().err
+
+
+def test_the_log_has_nothing_private(pair, capfd):
+    box = Mailbox()
+    box.add(b"Return-Path: <alice@players.example>\r\n" + move())
+    take(pair, box)
+    assert capfd.readouterr().err == "imap <alice@players.example> command\n"
+
+
+@pytest.mark.parametrize(
+    ("can", "password"), [("IMAP4rev1 AUTH=PLAIN", "pässwörd"), ("IMAP4rev1", 'pass "word"\\'), ("IMAP4rev1", PASSWORD)]
+)
+def test_passwords_of_all_kinds_are_sent_as_they_are(pair, can, password):
+    box = Mailbox(can, password=password)
+    with serving(box) as port:
+        place = fetch.Account("127.0.0.1", port, "pbm@mail.example", "INBOX", encrypted=False)
+        assert fetch.fetch(pair.server, place, password, fetch.HANDLED) == 0
+    assert box.users == ["pbm@mail.example"]
+
+
+@pytest.mark.parametrize("can", ["IMAP4rev1 AUTH=PLAIN", "IMAP4rev1"])
+def test_a_wrong_password_is_told_in_a_line_without_it(shell, can):
+    box = Mailbox(can)
+    with serving(box) as port:
+        done = shell.run("fetch", f"imap://pbm@127.0.0.1:{port}", PBM_IMAP_PASSWORD="not the right one")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "The mailbox cannot be read: wrong password.\n"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense",
+        "imap://host",
+        "imaps://user@",
+        "pop3://user@host",
+        "imaps://user:hidden@host",
+        "imaps://user@host:x",
+        "imaps://user@host:99999",
+        "imaps://user@[host",
+        "imaps://user@host/a%22b",
+        "imaps://user@host/a%0D%0Ab",
+        "imaps://user@host/M%C3%BCll",
+    ],
+)
+def test_a_mailbox_that_is_none_is_refused_in_a_line_that_tells_no_password(shell, url):
+    done = shell.run("fetch", url, PBM_IMAP_PASSWORD=PASSWORD)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "hidden" not in done.stderr
+
+
+def test_without_a_password_nothing_is_tried(shell):
+    done = shell.run("fetch", "imaps://user@host")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "PBM_IMAP_PASSWORD" in done.stderr
+
+
+def test_a_server_that_is_not_there_is_told_in_a_line(shell):
+    with serving(Mailbox()) as port:
+        pass
+    done = shell.run("fetch", f"imap://pbm@127.0.0.1:{port}", PBM_IMAP_PASSWORD=PASSWORD)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+
+
+def tls(certificate):
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate.file, certificate.key)
+    return context
+
+
+def test_imaps_speaks_tls_with_a_server_whose_certificate_is_right(pair, certificate, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.file))
+    box = Mailbox()
+    box.add(move())
+    with serving(box, tls(certificate)) as port:
+        right = fetch.Account("localhost", port, "pbm", "INBOX", encrypted=True)
+        assert fetch.fetch(pair.server, right, PASSWORD, fetch.HANDLED) == 1
+        with pytest.raises(ssl.SSLCertVerificationError):
+            fetch.fetch(pair.server, right._replace(host="127.0.0.1"), PASSWORD, fetch.HANDLED)
+
+
+def test_imap_begins_to_speak_tls_where_it_is_offered(pair, certificate, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate.file))
+    box = Mailbox("IMAP4rev1 STARTTLS AUTH=PLAIN MOVE", tls=tls(certificate))
+    box.add(move())
+    assert take(pair, box, host="localhost") == 1
+    assert box.said.index("STARTTLS") < box.said.index("AUTHENTICATE PLAIN")
+
+
+def test_no_password_leaves_the_machine_in_the_clear(pair, monkeypatch):
+    box = Mailbox()
+    monkeypatch.setattr(fetch, "HERE", set())
+    with pytest.raises(imaplib.IMAP4.error, match="offers no encryption"):
+        take(pair, box)
+    assert not any("AUTHENTICATE" in line for line in box.said)
+
+
+def test_another_folder_may_be_named(pair):
+    box = Mailbox()
+    box.folders["Games/pbm in"] = {}
+    box.add(move(), "Games/pbm in")
+    assert take(pair, box, folder="Games/pbm in") == 1
+    with pytest.raises(imaplib.IMAP4.error, match="no such folder"):
+        take(pair, box, folder="Nowhere")
+
+
+def test_one_call_takes_mail_and_sends_the_answers(shell):
+    box = Mailbox()
+    box.add(message("help", sender="x@players.example"))
+    with serving(box) as port:
+        url = f"imap://pbm@127.0.0.1:{port}"
+        done = shell.run("fetch", url, "--to=Done", PBM_IMAP_PASSWORD=PASSWORD)
+        assert (done.returncode, done.stdout) == (0, "1 handled, 1 sent, 0 not sent.\n")
+        assert '"handled": 0' in shell.run("fetch", url, "--json", PBM_IMAP_PASSWORD=PASSWORD).stdout
+    assert len(list((shell.folder / "mail" / "x@players.example" / "new").iterdir())) == 1
+    assert len(box.texts("Done")) == 1
+
+
+@pytest.mark.parametrize("can", [MOVES, "IMAP4rev1 AUTH=PLAIN MOVE"])
+def test_mails_are_handled_as_they_come_also_after_the_connection_was_lost(pair, monkeypatch, can, capfd):
+    monkeypatch.setattr(fetch, "POLLING", 0.05)
+    monkeypatch.setattr(fetch, "FIRST_DELAY", 0.05)
+    monkeypatch.setattr(fetch, "LISTENING", 0.5)
+    monkeypatch.setattr(fetch, "SENDER", (sys.executable, "-c", "import sys; sys.stdin.read()"))
+    pair.store.close()
+    box = Mailbox(can)
+
+    class Ended(BaseException):
+        pass
+
+    def work(port):
+        with Store(pair.store.path) as store, suppress(Ended):
+            server = pair.server._replace(store=store)
+            place = fetch.Account("127.0.0.1", port, "pbm", "INBOX", encrypted=False)
+            fetch.keep_fetching(server, place, PASSWORD, fetch.HANDLED)
+
+    def handle(server, raw, *envelope):
+        if b"the end" in raw:
+            raise Ended
+        return real(server, raw, *envelope)
+
+    real = fetch.mail.handle
+    monkeypatch.setattr(fetch.mail, "handle", handle)
+    with serving(box) as port:
+        thread = threading.Thread(target=work, args=[port])
+        thread.start()
+        for count in range(1, 4):
+            time.sleep(0.1)
+            box.add(message(f"help {count}"))
+            box.wait_for(count)
+        box.broken.extend(["SEARCH", "SELECT", "SEARCH"])
+        box.add(message("help 4"))
+        box.wait_for(4)
+        time.sleep(1)
+        box.add(message("the end"))
+        thread.join(20)
+    assert not thread.is_alive()
+    assert capfd.readouterr().err.count("No mail can be fetched: ") == 3
