@@ -49,6 +49,9 @@ smtp_dns_support_level = disabled
 local_header_rewrite_clients =
 smtpd_forbid_bare_newline = normalize
 smtpd_forbid_bare_newline_exclusions =
+smtpd_recipient_restrictions = reject_unauth_destination, reject_unverified_recipient
+unverified_recipient_reject_code = 550
+address_verify_poll_delay = 1s
 recipient_delimiter = +
 relay_domains = pbm.example pipe.example
 transport_maps = inline:{{ {{ pbm.example = lmtp:inet:127.0.0.1:{lmtp} }}, {{ pipe.example = deliver: }} }}
@@ -75,6 +78,7 @@ flush unix n - n 1000? 0 flush
 proxymap unix - - n - - proxymap
 error unix - - n - - error
 retry unix - - n - - error
+verify unix - - n - 1 verify
 lmtp unix - - n - - lmtp
 virtual unix - n n - - virtual
 anvil unix - - n - 1 anvil
@@ -262,6 +266,9 @@ def test_two_players_through_postfix_and_lmtp(postfix, tmp_path):
         moved = postfix.receive("bob")
         assert "Last turn: d4" in body(moved)
         assert "Last turn: d4" in body(postfix.receive("alice"))
+
+        with pytest.raises(smtplib.SMTPRecipientsRefused):
+            postfix.send("alice", "pbm+nonsense@pbm.example", "symple show 101")
 
         postfix.send("alice", server, "help", "x\n" * (MOST_BYTES // 2))
         bounce = postfix.receive("alice")
