@@ -11,7 +11,7 @@ from importlib import import_module
 import click
 
 from pbm.session import Refused, Server
-from pbm.settings import database, open_server
+from pbm.settings import database_path, open_server
 from pbm.store import Unusable
 from pbm.terminal import fail, say
 
@@ -69,7 +69,7 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
 
 def open_existing() -> Server:
     """The server, whose database has to be there. Raises Refused."""
-    path = database()
+    path = database_path()
     if not path.exists():
         raise Refused(f"There is no database {path}; PBM_DB names another one.")
     return open_server()

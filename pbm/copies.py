@@ -11,7 +11,7 @@ import click
 
 from pbm.admin import answer, confirm
 from pbm.session import Refused
-from pbm.settings import database
+from pbm.settings import database, database_path
 from pbm.store import Store, copies
 
 commands = click.Group("pbm")
@@ -26,7 +26,7 @@ def backup(file: Path, *, force: bool) -> None:
 
     The copy holds all there is: addresses, hashes of passwords, and the secrets of dice. Only its owner can read it.
     """
-    source = _present(database())
+    source = _present(database_path())
     _not_the_database(file, source)
     if file.exists() and not force:
         raise Refused(f"There is a file {file} already; --force overwrites it.")

@@ -15,12 +15,15 @@ from urllib.parse import urlsplit
 import click
 
 import games
+from pbm import clocks
 from pbm.admin import answer
+from pbm.ratings import START, Rating, rated
 from pbm.replay import Unsound, differences, outcome, replayed
 from pbm.session import Refused
-from pbm.settings import address, database, transport
-from pbm.store import Store, Unusable
+from pbm.settings import address, database_path, transport
+from pbm.store import BoardRow, Store, Unusable
 from pbm.terminal import say
+from pbm.transports import PORTS
 from pbm.users import is_address
 
 LEAST_FREE = 100_000_000
@@ -29,9 +32,9 @@ LARGEST_WAL = 100_000_000
 """Bytes of the write-ahead log, which SQLite empties as long as nobody reads the same state for ever."""
 OLDEST_DUE = timedelta(days=1)
 """How long a mail may be due."""
+MISSED = timedelta(days=2)
+"""For how long a forfeit may be due."""
 CLOCK_ERROR = timedelta(minutes=5)
-START = 1600
-"""The rating before the first game."""
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
 REPORT = 500
 """After how many boards progress is shown."""
@@ -55,7 +58,7 @@ def doctor() -> int:
     It checks the database file, plays every board again, and adds up ratings; then it looks at the settings, the games
     and the outbox. It changes nothing, and may run while the server does.
     """
-    path = database()
+    path = database_path()
     if not path.exists():
         raise Refused(f"There is no database {path}; PBM_DB names another one.")
     as_json = click.get_current_context().obj
@@ -87,7 +90,15 @@ def examine(path: Path, now: datetime, progress: Callable[[int], None]) -> Itera
     yield from _file(path)
     try:
         with Store(path, read_only=True) as store, store.transaction(reading=True):
-            checks = _database(store), _boards(store, now, progress), _ratings(store), _rows(store), _mails(store, now)
+            checks = (
+                _database(store),
+                _boards(store, now, progress),
+                _cleanup(store, now),
+                _ratings(store),
+                _formula(store),
+                _rows(store),
+                _mails(store, now),
+            )
             yield from chain.from_iterable(map(_readable, checks))
     except Unusable as why:
         yield Finding("database", str(why), "If it is damaged, go back to a backup: `pbm restore FILE`.")
@@ -175,6 +186,23 @@ def _board(store: Store, game: str, board: str, now: datetime) -> Iterator[tuple
         yield "it has a time that is still to come.", "Set the clock of this machine right (`timedatectl`)."
 
 
+def _cleanup(store: Store, now: datetime) -> Iterator[Finding]:
+    """Whether games end whose players take too long."""
+    rows = (store.board(game, board) for game, board in store.unfinished_boards())
+    if late := sum(row is not None and _is_late(store, row, now) for row in rows):
+        what = f"boards on which somebody should have forfeited some days ago: {late}."
+        yield Finding("cleanup", what, "Let `pbm cleanup` run once a day, from cron or a systemd timer.")
+
+
+def _is_late(store: Store, row: BoardRow, now: datetime) -> bool:
+    """Whether a clean-up should have ended a game, also one of the day before yesterday."""
+    then = now - MISSED
+    players = {row.first_player, row.second_player}
+    late = next(iter(players - {row.voter}), row.voter) if row.vote == "draw" else row.turn
+    is_spared = any(clocks.is_spared(store, late or "", day.date()) for day in (then, now))
+    return clocks.age(row, then) >= clocks.limits(row)[1] and not is_spared
+
+
 def _ratings(store: Store) -> Iterator[Finding]:
     """Whether what is counted of each player is what his results add up to."""
     for game, userid in store.players_without_row():
@@ -189,8 +217,18 @@ def _ratings(store: Store) -> Iterator[Finding]:
                 counts[result] += 1
             rating = after
         if tuple(score) != (rating, *counts.values()):
-            stored, right = _score(*score), _score(rating, *counts.values())
-            yield Finding(f"{game}, {userid}", f"the rating is stored as {stored}; the results say {right}.", BACKUP)
+            what = f"the rating is stored as {_score(*score)}; the results say {_score(rating, *counts.values())}."
+            yield Finding(f"{game}, {userid}", what, BACKUP)
+
+
+def _formula(store: Store) -> Iterator[Finding]:
+    """Whether every rated game did to ratings what the formula says."""
+    for own, other in store.rated_games():
+        before, against = (Rating(one.before, one.games - 1) for one in (own, other))
+        right = rated(before, against, own.outcome)
+        if own.after != right:
+            what = f"{own.userid}'s rating went from {own.before} to {own.after}; by the formula it is {right}."
+            yield Finding(f"{own.game} {own.board}", what, BACKUP)
 
 
 def _score(rating: int | None, won: int, lost: int, tied: int) -> str:
@@ -249,7 +287,7 @@ def _unreachable(setting: str) -> str:
         return "" if os.access(rest, os.X_OK) else f"there is no program {rest}."
     url = urlsplit(setting)
     try:
-        socket.create_connection((url.hostname or "", url.port or (465 if kind == "smtps" else 25)), timeout=10).close()
+        socket.create_connection((url.hostname or "", url.port or PORTS[kind]), timeout=10).close()
     except OSError as why:
         return f"{url.hostname} does not answer: {why.strerror or why}."
     return ""

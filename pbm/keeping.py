@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 import games
-from pbm import letters, users
+from pbm import clocks, letters, selection, users
 from pbm.admin import answer, confirm, open_existing
 from pbm.look import find_board, find_row
 from pbm.mail import is_ours
@@ -199,7 +199,26 @@ def set_password(userid: str) -> None:
     users.check_new_password(password)
     with server.store.transaction():
         server.store.set_password(user.userid, server.passwords.hash(password))
+        server.store.revoke_replies(user.userid)
     answer(f"{user.userid} has a new password.", {"userid": user.userid})
+
+
+@users_.command("remove")
+@click.argument("userid")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def remove_user(userid: str, *, yes: bool) -> None:
+    """Sign a user off: he gives up all his boards, and his userid is never given out again.
+
+    His opponents are told, and he is not. What he has played stays on record.
+    """
+    server = open_existing()
+    user = _user(server, userid)
+    if user.signed_off:
+        raise Refused(f"{user.userid} has signed off.")
+    confirm(f"Sign {user.userid} off, who gives up all his boards?", yes=yes)
+    with server.store.transaction():
+        users.removed(Session(server), user.userid)
+    answer(f"{user.userid} is signed off.", {"userid": user.userid})
 
 
 def _new_password() -> str:
@@ -326,9 +345,6 @@ def _address_data(one: KnownAddress) -> dict[str, Any]:
 
 # Boards
 
-WORDS = frozenset("active inactive next tournament standard all board".split())
-"""The words of a selector that are no userids."""
-
 
 @commands.group(cls=Listing)
 def boards() -> None:
@@ -351,23 +367,18 @@ def list_boards(words: tuple[str, ...], limit: int, *, wants_all: bool) -> None:
     with store.transaction(reading=True):
         kinds = store.games_with_boards()
         game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
-        selector = WORDS.intersection(asked)
-        userids = [_user(server, word).userid for word in asked if word not in WORDS]
-        for pair in (("active", "inactive"), ("next", "inactive"), ("tournament", "standard")):
-            if selector.issuperset(pair):
-                raise Refused(f"`{pair[0]}` and `{pair[1]}` exclude each other.")
-        if "next" in selector and not userids:
-            raise Refused("`next` needs a userid: who is to be the next to move?")
-        is_active = None if wants_all else "inactive" not in selector
-        is_tournament = "tournament" in selector if selector & {"tournament", "standard"} else None
+        for word in asked:
+            if word not in (*selection.STATES, *selection.KINDS, *selection.FILLERS):
+                _user(server, word)
+        userids, state, kind = selection.read(Session(server), game or "", asked)
         rows: list[BoardRow] = []
         for one in [game] if game else kinds:
             rows += store.listed_boards(
                 one,
                 userids,
-                active=is_active,
-                is_turn="next" in selector,
-                tournament=is_tournament,
+                active=None if wants_all else state != "inactive",
+                is_turn=state == "next",
+                tournament=None if kind is None else kind == "tournament",
                 limit=limit + 1 - len(rows),
             )
     shown = rows[:limit]
@@ -403,9 +414,7 @@ def _age(row: BoardRow, now: datetime) -> int:
 
 def _options(row: BoardRow) -> str:
     """The options of a board as they could be typed, those of its clocks included."""
-    clocks = {"nagtime": row.nag_days, "forfeittime": row.forfeit_days, "totaltime": row.total_days}
-    words = [row.options, *(f"--{name}={days}" for name, days in clocks.items() if days is not None)]
-    return " ".join(filter(None, words))
+    return " ".join(filter(None, [row.options, clocks.of(row).text]))
 
 
 @boards.command("remove")

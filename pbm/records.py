@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import games
-from pbm import dice, words
+from pbm import clocks, dice, words
 from pbm.board import Board
 from pbm.replay import Unsound, outcome, replayed
 from pbm.store import BoardRow, ResultRow, TurnRow
@@ -16,7 +16,6 @@ FORMAT = "pbm-game-record"
 VERSION = 1
 NAME = re.compile("[1-9][0-9]{0,8}|[a-z]{1,12}[0-9]{1,6}", re.ASCII)
 """What a board is called; what begins with letters is a board of a tournament."""
-MOST_DAYS = 3650
 MOST_SECONDS = 1e10
 """More than anybody can have thought."""
 
@@ -83,8 +82,8 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         return names.get(name.lower(), name.lower())
 
     players = fields.texts("players", 2)
-    clocks, result, comment = fields.part("clocks"), fields.part_or_none("result"), fields.part_or_none("comment")
-    used = clocks.numbers("used_seconds", 2)
+    times, result, comment = fields.part("clocks"), fields.part_or_none("result"), fields.part_or_none("comment")
+    used = times.numbers("used_seconds", 2)
     turns = [
         TurnRow(
             userid=name_here(turn.text("player")),
@@ -110,9 +109,9 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         winner=name_here(winner) if winner else None,
         commenter=name_here(writer) if writer else None,
         comment=words.written(comment.text("text")) if comment else None,
-        nag_days=clocks.days_or_none("nag_days"),
-        forfeit_days=clocks.days_or_none("forfeit_days"),
-        total_days=clocks.days_or_none("total_days"),
+        nag_days=times.days_or_none("nag_days"),
+        forfeit_days=times.days_or_none("forfeit_days"),
+        total_days=times.days_or_none("total_days"),
         changed=turns[-1].played if turns else started,
         first_used=used[0],
         second_used=used[1],
@@ -122,6 +121,9 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         raise Unsound(f"there is no game {games.quoted(row.game)} here.")
     if not NAME.fullmatch(row.board):
         raise Unsound(f"{games.quoted(row.board)} is no number of a board.")
+    nag, forfeit = clocks.of(row).limits(is_tournament=row.board[0].isalpha())
+    if nag >= forfeit:
+        raise Unsound(f"clocks: nobody can be reminded after {nag} days and forfeit after {forfeit}.")
     return Record(_checked(row, turns), turns)
 
 
@@ -199,8 +201,8 @@ class Fields:
     def days_or_none(self, name: str) -> int | None:
         """A number of days, or null."""
         value = self.found.get(name)
-        if value is not None and not (type(value) is int and 1 <= value <= MOST_DAYS):
-            raise self._wrong(name, f"a whole number from 1 to {MOST_DAYS}, or null")
+        if value is not None and not (type(value) is int and 1 <= value <= clocks.MOST_DAYS):
+            raise self._wrong(name, f"a whole number from 1 to {clocks.MOST_DAYS}, or null")
         return value
 
     def time(self, name: str, now: datetime) -> datetime:

@@ -5,10 +5,10 @@ from datetime import datetime
 
 import games
 from games import SKIP, Illegal
-from pbm.board import RESIGN, Board
+from pbm.board import FORFEIT, RESIGN, Board
 from pbm.store import BoardRow, TurnRow
 
-LEAVING = frozenset({RESIGN, "Forfeit"})
+LEAVING = frozenset({RESIGN, FORFEIT})
 """Turns that are no moves of the game, but end it."""
 
 
@@ -53,13 +53,13 @@ def _objection(board: Board, turn: TurnRow, before: datetime) -> str:
         return f"its dice are {_dice(turn.dice)}, but {_dice(thrown)} follows from the secret of the board."
     if turn.text in LEAVING:
         return ""
+    if board.state.must_skip:
+        return "" if (turn.text, turn.automatic) == (SKIP, True) else f"the server has to skip this turn by {SKIP}."
     try:
         canonical = board.state.parse(turn.text)
     except Illegal as why:
         return str(why)
-    if canonical != turn.text:
-        return f"it is written {canonical}."
-    return "a skip is played by the server." if canonical == SKIP and not turn.automatic else ""
+    return "" if canonical == turn.text else f"it is written {canonical}."
 
 
 def _dice(dice: tuple[int, ...]) -> str:

@@ -24,8 +24,8 @@ from sqlite_utils import Database
 
 import games
 from games import SKIP
-from pbm import admin, doctor, exchange, keeping, look, records
-from pbm.board import RESIGN, Board
+from pbm import admin, cleanup, doctor, exchange, keeping, look, records
+from pbm.board import FORFEIT, RESIGN, Board
 from pbm.passwords import Passwords
 from pbm.replay import Unsound, outcome, replayed
 from pbm.session import Refused, Server, Session
@@ -130,9 +130,28 @@ def test_a_new_password_may_come_from_the_environment(operate, pair, monkeypatch
     pair.say("spiro resign 101 bob better-secret")
 
 
+def test_a_new_password_ends_the_reply_addresses_that_were_mailed_before(operate, pair, monkeypatch):
+    query = "SELECT count(*) FROM replies WHERE userid = 'bob'"
+    assert pair.store.db.execute(query).fetchone() == (1,)
+    monkeypatch.setenv("PBM_PASSWORD", "better-secret")
+    operate("users", "password", "bob")
+    assert pair.store.db.execute(query).fetchone() == (0,)
+
+
 def test_a_new_password_has_to_be_a_good_one(operate, monkeypatch):
     monkeypatch.setenv("PBM_PASSWORD", "short")
     assert operate("users", "password", "bob") == (1, "", "A password has 6 to 256 characters.\n")
+
+
+def test_a_user_who_is_removed_gives_up_his_boards(operate, several):
+    assert operate("users", "remove", "alice", "--yes").out == "alice is signed off.\n"
+    assert several.store.board("spiro", "101") is None
+    assert "alice has signed off" in several.mails("bob")[-1].text
+    assert operate("users", "remove", "alice", "--yes").err == "alice has signed off.\n"
+
+
+def test_a_user_is_not_removed_unasked(operate):
+    assert "--yes" in operate("users", "remove", "alice").err
 
 
 # Addresses
@@ -285,7 +304,7 @@ def test_boards_are_chosen(operate, several, words, found):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["next"], "`next` needs a userid"),
+        (["next"], "`next` needs the userid"),
         (["active", "inactive"], "exclude each other"),
         (["chess"], "There is no user 'chess'"),
     ],
@@ -405,9 +424,24 @@ def test_the_doctor_finds_nothing_in_a_sound_database(findings):
     assert findings() == []
 
 
-def test_the_doctor_finds_nothing_wrong_with_ratings_that_add_up(several, findings):
-    assert several.store.player("symple", "carol").rating == 1824
-    assert findings() == []
+def test_the_doctor_finds_nothing_wrong_with_forfeits_and_draws_that_were_agreed_on(several, findings):
+    several.move("bob", next(find(several, "spiro", "102").state.moves()), "102")
+    several.say("symple move 102 carol carol-secret propose")
+    several.say("symple move 102 bob bob-secret accept")
+    several.pass_time(days=22)
+    cleanup.clean(Session(several.server))
+    assert several.store.board("symple", "102").drawn
+    assert several.store.turns("spiro", "102")[-1].text == FORFEIT
+    assert [one for one in findings() if one.where != "outbox"] == []
+
+
+def test_the_doctor_lets_a_player_on_vacation_take_his_time(several, findings):
+    several.pass_time(days=30)
+    several.store.db.execute("INSERT INTO vacations SELECT userid, '2026-12-01', '2026-12-30' FROM users")
+    several.store.db.conn.commit()
+    assert "cleanup" not in {one.where for one in findings()}
+    several.pass_time(days=20)
+    assert "cleanup" in {one.where for one in findings()}
 
 
 BREAKAGES = [  # what is changed, where it is found, what is said of it
@@ -500,7 +534,7 @@ def test_the_doctor_finds_a_skip_that_no_player_can_have_made(several):
         forced = board.state.must_skip
         board.play(board.turn, SKIP if forced else board.state.random(rng), several.time, automatic=forced)
     turns = [*board.turns[:-1], board.turns[-1]._replace(automatic=False)]
-    with pytest.raises(Unsound, match="a skip is played by the server"):
+    with pytest.raises(Unsound, match="the server has to skip this turn"):
         replayed(row, turns)
     assert outcome(row, replayed(row, board.turns), len(turns)).moves == len(turns)
 
@@ -1003,7 +1037,8 @@ def test_a_finished_game_with_dice_can_be_checked_under_its_own_number_only(seve
     with pytest.raises(Refused, match="cannot be checked here"):
         look.check_dice(Session(several.server), "spiro", "103")
     assert json.loads(operate("export", "spiro", "103").out)["dice"] is None
-    operate("boards", "remove", "spiro", "102", "--yes")
+    with several.store.transaction():
+        several.store.remove_board("spiro", "102")
     operate("import", str(file))
     assert "All 3 throws follow" in several.text("dice spiro 102")
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from pbm.store.base import Base, text
+from pbm.store.rows import ResultRow
 
 DOUBTS = {
     "a result of a board that is not there": (
@@ -15,6 +16,9 @@ DOUBTS = {
         "SELECT game || ' ' || board || ', ' || userid FROM results JOIN boards USING (game, board) "
         "WHERE boards.ended IS NULL OR userid NOT IN (first_player, second_player) "
         "OR outcome <> CASE winner WHEN userid THEN 1 ELSE iif(winner IS NULL, 0, -1) END"
+    ),
+    "a board with results of other than two players": (
+        "SELECT game || ' ' || board FROM results GROUP BY game, board HAVING count(*) <> 2"
     ),
     "a move, a vote or a resignation that waits on a board that is over": (
         "SELECT game || ' ' || board FROM queued JOIN boards USING (game, board) WHERE ended IS NOT NULL "
@@ -83,6 +87,17 @@ class Health(Base):
         """The rated games of a player, the oldest first: which one it was, its outcome, the rating before and after."""
         query = "SELECT games, outcome, before, after FROM results WHERE game = ? AND userid = ? ORDER BY games"
         yield from self.db.execute(query, [game, userid])
+
+    def rated_games(self) -> Iterator[tuple[ResultRow, ResultRow]]:
+        """What rated games did to every player, each with what they did to the other one."""
+        one, other = (", ".join(f"{side}.{name}" for name in ResultRow._fields) for side in ("one", "other"))
+        query = (
+            f"SELECT {one}, {other} FROM results AS one JOIN results AS other USING (game, board) "
+            "WHERE one.userid <> other.userid"
+        )
+        half = len(ResultRow._fields)
+        for row in self.db.execute(query):
+            yield ResultRow._make(row[:half]), ResultRow._make(row[half:])
 
     def players_without_row(self) -> list[tuple[str, str]]:
         """Game and userid of everybody who has results and is no player."""
