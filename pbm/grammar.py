@@ -20,6 +20,8 @@ from pbm.session import Refused, Session
 MOST_CHARACTERS = 10_000
 """How long a line may be; the longest turns of our games have some thousands."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
+NOWHERE = click.Context(click.Command(""))
+"""Where a command is looked up, but not carried out."""
 Letters = list[Letter]
 P = ParamSpec("P")
 
@@ -259,9 +261,8 @@ def _resolved(tree: Root, line: Sequence[str]) -> tuple[click.Command | None, li
     """The command that a line begins with, None if there is no such command, and the words behind it."""
     node: click.Command | None = tree
     rest = words.tidied(line, games.exists)
-    ctx = click.Context(tree)
     while isinstance(node, Group) and rest:
-        node = node.get_command(ctx, words.command(rest.pop(0)))
+        node = node.get_command(NOWHERE, words.command(rest.pop(0)))
     return node, rest
 
 
@@ -277,7 +278,7 @@ def passwords(tree: Root, line: Sequence[str]) -> list[str] | None:
 def _passwords_of_a_body_line(tree: Root, line: str) -> list[str]:
     """The passwords in a command that stands where it does not belong."""
     tidied = words.tidied([line], games.exists)
-    if not tidied or not tree.get_command(click.Context(tree), words.command(tidied[0])):
+    if not tidied or not tree.get_command(NOWHERE, words.command(tidied[0])):
         return []
     found = passwords(tree, [line])
     return tidied[2:] if found is None else found

@@ -23,7 +23,8 @@ class Guesses:
         self.store = store
         self.peer = peer.lower()
         self.now = now
-        self._noted: dict[tuple[str, str], Failures] = {}
+        self._known: dict[tuple[str, str], Failures] = {}
+        self._changed: set[tuple[str, str]] = set()
 
     def wait_until(self, userid: str) -> datetime | None:
         """When the next password for a user is looked at; None if that is now."""
@@ -36,18 +37,21 @@ class Guesses:
         for holder, before in self._failures(userid).items():
             after = NONE if is_right else Failures(before.times + 1, self.now)
             if after != before:
-                self._noted[holder] = after
+                self._known[holder] = after
+                self._changed.add(holder)
 
     def save(self) -> None:
         """Store what was noted."""
-        for (kind, holder), failures in self._noted.items():
-            self.store.save_failures(kind, holder, failures)
+        for kind, holder in self._changed:
+            self.store.save_failures(kind, holder, self._known[kind, holder])
 
     def _failures(self, userid: str) -> dict[tuple[str, str], Failures]:
         """The wrong passwords for a user and from the peer, those of this mail included."""
         holders = ("userid", userid[:64]), ("peer", self.peer)
-        stored = self.store.failures(userid[:64], self.peer)
-        return {holder: self._noted.get(holder, stored.get(holder[0], NONE)) for holder in holders}
+        if holders[0] not in self._known:
+            stored = self.store.failures(userid[:64], self.peer)
+            self._known = {holder: stored.get(holder[0], NONE) for holder in holders} | self._known
+        return {holder: self._known[holder] for holder in holders}
 
 
 def _wait(kind: str, failures: Failures) -> datetime:

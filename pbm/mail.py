@@ -127,16 +127,18 @@ def _do(server: Server, mail: Incoming, recipients: Sequence[str], peer: str | N
     server.store.revive_address(sender, server.now())
     reply = next(filter(None, (tokens.reply(server, recipient) for recipient in recipients)), None)
     typed = _typed(mail, is_answer=reply is not None)
+    guesses = Guesses(server.store, _peer(peer) or sender, server.now())
     session = Session(
         server,
         sender,
         words.written(typed.body),
         body=typed.body,
         message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
-        guesses=Guesses(server.store, _peer(peer) or sender, server.now()),
+        guesses=guesses,
         proved=None if typed.is_command else reply,
     )
     why = _refused(session, typed.line)
+    guesses.save()
     if why is None:
         return "command"
     if mail.is_absence or (mail.wants_no_answer and isinstance(why, Misused)):
@@ -149,7 +151,7 @@ def _do(server: Server, mail: Incoming, recipients: Sequence[str], peer: str | N
 
 
 def _refused(session: Session, line: str) -> Refused | None:
-    """Carry out a command. If it is refused, why: then nothing was done, but that its passwords are counted."""
+    """Carry out a command. If it is refused, why: then nothing was done."""
     try:
         with session.store.transaction():
             if session.proved:
@@ -158,9 +160,6 @@ def _refused(session: Session, line: str) -> Refused | None:
                 grammar.run(root, [line], Front(lambda: session))
     except Refused as why:
         return why
-    finally:
-        if session.guesses:
-            session.guesses.save()
     return None
 
 
@@ -171,7 +170,7 @@ def _play(session: Session, reply: Reply, line: str) -> None:
     if [word.lower() for word in move] == ["show"]:
         lists.show(session, game, [board], reader=userid)
         return
-    if len(move) != 1:
+    if len(move) != 1 or len(line) > grammar.MOST_CHARACTERS:
         what = "A mail to this address begins with a line that holds your move and no more; a comment stands below it."
         raise Misused(what, point=look.find_board(session, game, board).present, reader=userid)
     try:

@@ -9,7 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from textwrap import TextWrapper, wrap
 
-REPLIES = re.compile(r"(re|fwd?|aw|wg|sv|vs|antw|tr|rif|nag)(\[\d+\]|\^\d+)?:", re.IGNORECASE | re.ASCII)
+REPLIES = re.compile(
+    r"(re|fwd?|aw|wg|sv|vs|vb|vl|antw|doorst|tr|rif|rv|enc|res|odp|pd|ynt|ilt|nag|回复|答复|转发|回覆|轉寄)"
+    r"(\[\d+\]|\^\d+)? ?[:\uff1a]",
+    re.IGNORECASE | re.ASCII,
+)
 """What mail programs put in front of the subject that they answer or forward, and what our reminders begin with."""
 WIDTH = 78
 """Columns that a line of ours may have: what an 80-column screen shows of a mail, and of its quotation."""

@@ -405,6 +405,13 @@ def test_a_refused_answer_is_told_why_with_the_board_and_can_be_answered(pair):
     assert moves(pair) == 1
 
 
+def test_an_endless_move_in_an_answer_is_refused_at_once(pair):
+    begin = time.process_time()
+    answer(pair, "e3:5," * 20_000)
+    assert "holds your move and no more" in " ".join(pair.mails()[-1].text.split())
+    assert time.process_time() - begin < 1
+
+
 def test_an_answer_may_ask_for_the_board(pair):
     answer(pair, "show")
     assert pair.mails()[-1].text.startswith("Summary: Spiro board 101")

@@ -3,6 +3,7 @@
 import smtplib
 import time
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from pbm import mail, reading, tokens
 from pbm.board import Board
 from pbm.passwords import Passwords
 from pbm.session import Server
+from pbm.store import Store
 
 from conftest import ADDRESS, Club, Shell
 
@@ -107,6 +109,16 @@ def test_what_becomes_of_each_mail_that_comes_by_smtp(tmp_path):
     for name, (raw, _, _) in mails.items():
         room.check(name, raw)
     room.store.close()
+
+
+def test_the_outbox_says_that_a_mail_waits_because_others_have_bounced(shell):
+    shell.run("signup", "alice", "alice-secret", "alice@players.example")
+    shell.run("signup", "bob", "bob-secret")
+    with Store(shell.folder / "pbm.db") as store, store.transaction():
+        store.suspend_address(store.addresses("alice")[0].number, datetime.now(UTC))
+    shell.run("spiro", "challenge", "-small", "bob", "alice")
+    assert "alice (his mail bounces)" in shell.run("outbox", "list").stdout
+    assert shell.run("outbox", "flush").stdout == "0 sent, 0 not sent.\n"
 
 
 # Mutants
