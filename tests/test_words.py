@@ -18,6 +18,8 @@ def tidied(line: str) -> list[str]:
         "Re: spiro show 101",
         "RE: Fwd: AW: re: spiro show 101",
         "Re:spiro show 101 **",
+        "RE : spiro show 101",
+        "回复：Odp: spiro show 101",
         "Re[2]: ** spiro show 101",
         "Nag: spiro show 101",
         "New spiro show 101",
