@@ -40,6 +40,7 @@ MOST_CALLS = {"*": 20, "MAIL": sys.maxsize, "RCPT": sys.maxsize, "DATA": sys.max
 """How often each command may be given in one connection."""
 UNKNOWN = "550 5.1.1 There is no such mailbox here"
 STOPPED = "421 4.3.2 The server is being stopped; please try again later"
+FAULT = "451 4.3.0 This could not be handled; please try again later"
 TOO_LARGE = "552 5.3.4 The mail is too large"
 ATOM = r"""[^\s"%!:@,;<>()\[\]\\]+"""
 SENDER = re.compile(rf"(?i)from: ?<({ATOM}@({ATOM}|\[[\w.:]+\]))?>( .*)?")
@@ -63,13 +64,17 @@ class Delivery(NamedTuple):
     """The address of the machine that brought it; None if that is this machine."""
 
 
+Answer = tuple[str, str]
+"""The reply to a mail, and what came of it in a word, for the log."""
+
+
 class Handler:
     """What aiosmtpd asks and tells while a mail comes in."""
 
     def __init__(
-        self, is_known: Callable[[str], Awaitable[bool]], handle: Callable[[Delivery], Awaitable[tuple[str, str]]]
+        self, is_known: Callable[[str], Awaitable[bool]], handle: Callable[[Delivery], Awaitable[Answer]]
     ) -> None:
-        """Ask whether a recipient *is known*, and *handle* a mail: the reply, and the outcome for the log."""
+        """Ask whether a recipient *is known*, and *handle* a mail."""
         self.is_known = is_known
         self.handle = handle
 
@@ -110,7 +115,7 @@ class Handler:
     async def handle_exception(self, error: Exception) -> str:
         """Let the mail come again, where aiosmtpd would refuse it for good."""
         sys.stderr.write(f"A mail could not be handled: {type(error).__name__}: {error}\n")
-        return "451 4.3.0 This could not be handled; please try again later"
+        return FAULT
 
 
 class House:
