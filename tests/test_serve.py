@@ -1,5 +1,6 @@
 """Mail through real conversations: SMTP, LMTP, the pipe of a mail server, and what comes back."""
 
+import asyncio
 import os
 import signal
 import smtplib
@@ -13,6 +14,10 @@ from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
+
+from pbm import mail
+from pbm.door import Delivery
+from pbm.serve import Clerk
 
 from conftest import ADDRESS, PASSWORDS
 from test_mail import message
@@ -332,3 +337,74 @@ def test_the_process_that_sends_is_started_again_when_it_dies_and_ends_with_the_
             time.sleep(0.02)
         assert not is_running(sender)
         assert process.stderr.read() == b"The process that sends mail ended with status -9; it is started again.\n"
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "=?utf-8?q?help=0D=0ABcc:_victim@players.example?=",
+        "=?utf-8?b?c3Bpcm8gc2hvdyAxMDENCkJjYzogdmljdGltQHBsYXllcnMuZXhhbXBsZQ==?=",
+        "spiro show 101\r\n\tBcc: victim@players.example",
+        "spiro show 101\rBcc: victim@players.example",
+        "spiro show 101\x0bBcc: victim@players.example\x00\x85\u2028Bcc: victim@players.example",
+    ],
+)
+def test_no_field_can_be_smuggled_into_an_answer(players, subject):
+    raw = f"From: alice@players.example\r\nMessage-ID: <x>\r\nSubject: {subject}\r\n\r\n".encode()
+    with players.serving() as port:
+        assert converse(port, raw) == [{}]
+        header = inbox(players, "alice", 2)[-1].partition("\n\n")[0]
+    assert not any(line.lower().startswith("bcc") for line in header.splitlines())
+    assert {path.name for path in (players.folder / "mail").iterdir()} == {
+        "alice@players.example",
+        "bob@players.example",
+    }
+
+
+def handled(club, *raws):
+    """The answers to mails that come in at the same time."""
+
+    async def all_at_once():
+        clerk = Clerk(club.server)
+        deliveries = [Delivery(raw, "alice@players.example", (ADDRESS,), None) for raw in raws]
+        return await asyncio.gather(*map(clerk.handle, deliveries))
+
+    return asyncio.run(all_at_once())
+
+
+def test_mails_that_come_in_together_are_handled_in_one_transaction(pair):
+    written = []
+    pair.store.db.conn.set_trace_callback(written.append)
+    mails = [message("spiro move 101 alice alice-secret e3:5"), *(message(f"help {n}") for n in range(8))]
+    assert handled(pair, *mails) == [("250 2.0.0 Done", "command")] * 9
+    assert written.count("COMMIT") == 1
+    assert pair.store.boards("spiro")[0].moves == 1
+
+
+def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it(pair, monkeypatch):
+    def handle(server, raw, *envelope):
+        with server.store.transaction():
+            done = really(server, raw, *envelope)
+            if b"move" in raw:
+                raise KeyError("fault")
+        return done
+
+    really = mail.handle
+    monkeypatch.setattr(mail, "handle", handle)
+    before = len(pair.mails())
+    mails = (
+        message("help"),
+        message("help symple"),
+        message("spiro move 101 alice alice-secret e3:5"),
+        message("list"),
+    )
+    assert [reply[:3] for reply, _ in handled(pair, *mails)] == ["250", "250", "451", "250"]
+    assert len(pair.mails()) == before + 3
+    assert pair.store.boards("spiro")[0].moves == 0
+
+
+def test_where_nothing_can_be_stored_all_that_came_together_has_to_come_again(pair):
+    with sqlite3.connect(pair.store.path) as db:
+        db.execute("ALTER TABLE outbox RENAME TO hidden")
+    assert [reply[:3] for reply, _ in handled(pair, *(message(f"help {n}") for n in range(4)))] == ["451"] * 4
+    assert list(pair.store.db["handled"].rows) == []
