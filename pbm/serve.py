@@ -112,6 +112,8 @@ class Clerk:
                 return [self._answer(delivery) for delivery in deliveries]
         except Unusable as error:
             return [("451 4.3.0 This could not be stored; please try again later", str(error))] * len(deliveries)
+        except Exception as error:  # those who wait for an answer must get one
+            return [(FAULT, f"could not be handled: {type(error).__name__}: {error}")] * len(deliveries)
 
     def _answer(self, delivery: Delivery) -> Answer:
         """Handle a mail. What goes wrong with it alone undoes nothing of the others."""
