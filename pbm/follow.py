@@ -60,6 +60,14 @@ def unsubscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter
         return session.answer(name, _summary(game, name, lines))
 
 
+def stop(session: Session, game: str, userid: str, board: str) -> list[Letter]:
+    """End the subscription of a user who is known to be himself."""
+    with session.writing():
+        was = session.store.unfollow(game, board, userid, SUBSCRIBER)
+        text = "You get no more mails about this board" if was else "You were not subscribed to this"
+        return session.answer(userid, _summary(game, userid, _said(text, [board])))
+
+
 def notify(session: Session, game: str, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
     """Tell a user when boards are over: some boards, or all of a game, which the same command ends again."""
     with session.writing():

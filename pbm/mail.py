@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import games
 from games import Illegal
-from pbm import grammar, lists, look, play, reading, tokens, typography, words
+from pbm import follow, grammar, lists, look, play, reading, tokens, typography, words
 from pbm.commands import root
 from pbm.grammar import Front, Misused
 from pbm.guesses import Guesses
@@ -170,6 +170,9 @@ def _play(session: Session, reply: Reply, line: str) -> None:
     if [word.lower() for word in move] == ["show"]:
         lists.show(session, game, [board], reader=userid)
         return
+    if [word.lower() for word in move] == ["unsubscribe"]:
+        follow.stop(session, game, userid, board)
+        return
     if len(move) != 1 or len(line) > grammar.MOST_CHARACTERS:
         what = "A mail to this address begins with a line that holds your move and no more; a comment stands below it."
         raise Misused(what, point=look.find_board(session, game, board).present, reader=userid)
@@ -191,7 +194,9 @@ def _typed(mail: Incoming, *, is_answer: bool) -> Typed:
     line = _plain(first)
     if grammar.is_command(root, [line]):
         return Typed(line, rest, is_command=True)
-    return Typed(line, rest, is_command=False) if is_answer else Typed(subject, mail.body, is_command=False)
+    if is_answer and (line or _is_title(subject)):
+        return Typed(line, rest, is_command=False)
+    return Typed(subject, mail.body, is_command=False)
 
 
 def _is_title(subject: str) -> bool:

@@ -121,6 +121,7 @@ def _with_code(session: Session, name: str, code: str, new: str) -> list[Letter]
     check_new_password(new)
     session.store.set_password(name, session.server.passwords.hash(new))
     session.store.set_reset_code(name, None, session.now())
+    session.store.revoke_replies(name)
     letter = _settled(f"The password of {name} was changed.", "help", userid=name)
     return session.answer(None, letter, *([] if session.in_shell else [letter._replace(to=name)]))
 

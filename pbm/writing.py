@@ -43,7 +43,9 @@ def _header(mail: Mail, server_address: str, kind: dict[str, str]) -> bytes:
     if mail.reply_to:
         fields["Reply-To"] = mail.reply_to
     if mail.unsubscribe:
-        fields["List-Unsubscribe"] = f"<mailto:{server_address}?subject={quote(mail.unsubscribe, safe='')}>"
+        # a reply address needs no password, so that the mail of any mail program does it
+        to, command = (mail.reply_to, "unsubscribe") if mail.reply_to else (server_address, mail.unsubscribe)
+        fields["List-Unsubscribe"] = f"<mailto:{to}?subject={quote(command, safe='')}>"
     lines = [
         f"{name}: {_checked(name, value)}{CRLF}" for name, value in (fields | {"MIME-Version": "1.0"} | kind).items()
     ]

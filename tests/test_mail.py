@@ -514,6 +514,22 @@ def test_a_new_password_makes_all_reply_addresses_worthless(pair):
     assert mail.is_known(pair.server, reply_address(pair, "bob"))
 
 
+def test_a_code_for_a_new_password_makes_all_reply_addresses_worthless(pair):
+    address = reply_address(pair)
+    pair.say("reset alice", sender=ALICE)
+    code = next(one for one in pair.mails("alice") if one.subject == "pbm reset").text.split()[-2]
+    pair.say(f"reset alice {code} another-secret")
+    assert not mail.is_known(pair.server, address)
+
+
+@pytest.mark.parametrize(("subject", "line"), [("unsubscribe", ""), ("Re: Spiro Board 101 alice", "Unsubscribe")])
+def test_a_subscription_is_ended_by_a_mail_to_its_reply_address(pair, subject, line):
+    pair.say("spiro subscribe 101 carol carol-secret")
+    answer(pair, line, reply_address(pair, "carol"), subject=subject, sender="carol@players.example")
+    assert pair.mails("carol")[-1].text.startswith("You get no more mails about this board: 101.")
+    assert pair.store.followers("spiro", "101", "subscriber") == []
+
+
 def test_a_board_that_is_gone_takes_its_reply_addresses_along(pair):
     address = reply_address(pair)
     answer(pair, "resign")
