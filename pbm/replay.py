@@ -39,7 +39,8 @@ def _objection(board: Board, turn: TurnRow, before: datetime) -> str:
     """Why a turn cannot have been played; empty if it can."""
     if board.turn is None:
         return "the game was over before it."
-    if turn.userid != board.turn:
+    signs_off = turn.text == RESIGN and turn.userid in board.players
+    if turn.userid != board.turn and not signs_off:
         return f"it was {board.turn}'s turn, not {turn.userid}'s."
     if turn.played < before:
         return "its time is before that of what went before it."

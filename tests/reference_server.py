@@ -185,6 +185,8 @@ class Secretary:
         self.subscribing, self.notified, self.hearing = set(), set(), set()
         self.pools = {}
         self.vacations = {}
+        self.mail = {}  # how users want mails about the boards of a game
+        self.held = {}  # when the last mail was kept for the digest of a user and a game
         self.addresses = {}
         self.waiting = set()  # users who have still to confirm their address
 
@@ -486,6 +488,17 @@ class Secretary:
         self.seeking[game, name] = number
         return [(name, f"Now seeking {number} {game.capitalize()} challenges")]
 
+    def choose_mail(self, game, name, how):
+        self.mail[game, name] = how
+        return [(name, f"{game.capitalize()} mail {how}")]
+
+    def wants_by_itself(self, game, name):
+        """Whether a user gets a mail about a board that is in play at once."""
+        how = self.mail.get((game, name), "each")
+        if how == "digest":
+            self.held[game, name] = self.today
+        return how == "each"
+
     def vacation(self, name, first, last):
         self.vacations.setdefault(name, []).append((first, last))
         return [(name, "Vacation")]
@@ -518,6 +531,7 @@ class Secretary:
             follows -= {(game, userid) for game, userid in follows if userid == name}
         self.hearing.discard(name)
         self.vacations.pop(name, None)
+        self.held = {(game, userid): day for (game, userid), day in self.held.items() if userid != name}
         del self.addresses[name]
         return mails
 
@@ -528,6 +542,8 @@ class Secretary:
         for _, table in sorted(self.tables.items()):
             if not table.is_over:
                 mails += self.look_at(table)
+        mails += [(name, f"{game.capitalize()} Digest {day}") for (game, name), day in self.held.items()]
+        self.held.clear()
         return mails
 
     def look_at(self, table):

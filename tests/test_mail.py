@@ -367,7 +367,7 @@ def test_every_board_mail_to_a_user_has_a_reply_address_of_its_own(pair):
     addresses = [one.reply_to for one in pair.mails() if one.subject.startswith("New")]
     assert len(set(addresses)) == 2
     assert all(re.fullmatch(r"pbm\+r[0-9]+-[0-9a-f]{32}@pbm\.example", one) for one in addresses)
-    sent = message_from_bytes(mail.compose(pair.mails("alice")[-1], ADDRESS))
+    sent = message_from_bytes(compose(pair.mails("alice")[-1], ADDRESS))
     assert sent["Reply-To"] == reply_address(pair)
     pair.move("alice", "e3:5")
     assert reply_address(pair) == addresses[0]
@@ -525,6 +525,7 @@ def test_a_code_for_a_new_password_makes_all_reply_addresses_worthless(pair):
 @pytest.mark.parametrize(("subject", "line"), [("unsubscribe", ""), ("Re: Spiro Board 101 alice", "Unsubscribe")])
 def test_a_subscription_is_ended_by_a_mail_to_its_reply_address(pair, subject, line):
     pair.say("spiro subscribe 101 carol carol-secret")
+    pair.move("alice", "e3:5")
     answer(pair, line, reply_address(pair, "carol"), subject=subject, sender="carol@players.example")
     assert pair.mails("carol")[-1].text.startswith("You get no more mails about this board: 101.")
     assert pair.store.followers("spiro", "101", "subscriber") == []
@@ -708,9 +709,9 @@ def test_a_mail_that_wants_no_automatic_answer_is_run_and_told_of_a_bad_move_but
 
 def test_our_mails_say_that_they_are_automatic(pair):
     send(pair, "list")
-    direct = message_from_bytes(mail.compose(pair.mails()[-1], ADDRESS))
+    direct = message_from_bytes(compose(pair.mails()[-1], ADDRESS))
     assert (direct["Auto-Submitted"], direct["X-Auto-Response-Suppress"]) == ("auto-replied", "All")
-    board = message_from_bytes(mail.compose(pair.mails("alice")[-1], ADDRESS))
+    board = message_from_bytes(compose(pair.mails("alice")[-1], ADDRESS))
     assert "NDR" not in board["X-Auto-Response-Suppress"]  # a bounce we want to get
 
 

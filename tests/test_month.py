@@ -11,6 +11,7 @@ import pytest
 
 import games
 
+from conftest import ADDRESS
 from month import NAMES, Month
 from reference_server import FORFEIT, RESIGN
 
@@ -18,6 +19,7 @@ from reference_server import FORFEIT, RESIGN
 @pytest.fixture
 def month(tmp_path, monkeypatch):
     monkeypatch.setenv("PBM_DB", str(tmp_path / "pbm.db"))
+    monkeypatch.setenv("PBM_ADDRESS", ADDRESS)
     monkeypatch.delenv("PBM_TRANSPORT", raising=False)
     monkeypatch.setattr("os.fsync", lambda _: None)  # nobody pulls the plug here
     month = Month(tmp_path)
@@ -38,6 +40,7 @@ def a_player_falls_silent_and_forfeits_though_the_other_would_take_a_move_back(m
     month.refused("carol", f"sprout move {table.number} carol PASSWORD accept", "Sprout error")
     month.chat("dave", table)
     month.unsubscribe("carol", "sprout", table)
+    month.chat("dave", table)
 
 
 def a_board_that_never_begins_is_removed(month):
@@ -318,6 +321,23 @@ def people_write_to_each_other(month):
     )
 
 
+def some_read_little(month):
+    table = month.challenge("dave", "erin", "symple", "-size=5", comment="Slowly, please")
+    for name, how in (("dave", "digest"), ("erin", "none"), ("judy", "digest")):
+        month.choose_mail(name, "symple", how, way="mail twice")
+    month.subscribe("judy", "symple", table)
+    month.exchange(table)
+    month.move("dave", table, way="mail")
+    month.move("dave", table, "resign")
+    yield 2
+    month.choose_mail("judy", "symple", "each")
+    month.move("erin", table)
+    assert table.resigned == "dave"
+    month.choose_mail("erin", "symple", "digest")
+    yield 20
+    month.choose_mail("dave", "symple", "none")
+
+
 def robots_play_at_all_games(month):
     tables = []
     for day in range(1, 30):
@@ -348,6 +368,7 @@ STORIES = (
     followers_come_and_go,
     a_tournament_asks_nobody_and_forgets_nobody,
     a_player_signs_off_in_the_middle_of_everything,
+    some_read_little,
     robots_play_at_all_games,
 )
 
