@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 from ssl import SSLContext
 from typing import Any, AnyStr, NamedTuple
 
@@ -61,7 +61,7 @@ class Delivery(NamedTuple):
     """The sender of the envelope, empty for a bounce."""
     recipients: Sequence[str]
     peer: str | None
-    """The address of the machine that brought it; None if that is this machine."""
+    """The address of the machine that brought it; None if it came by a local socket."""
 
 
 Answer = tuple[str, str]
@@ -106,7 +106,7 @@ class Handler:
             sender = (envelope.mail_from or "").strip("<>")
             recipients = tuple(dict.fromkeys(envelope.rcpt_tos))
             with door.busy():
-                reply, outcome = await self.handle(Delivery(raw, sender, recipients, from_outside(door.peer)))
+                reply, outcome = await self.handle(Delivery(raw, sender, recipients, door.peer or None))
         door.log(outcome)
         if reply.startswith("2"):
             door.begin()
@@ -285,8 +285,3 @@ class LocalDoor(Door, LMTP):
 def origin(peer: str) -> str:
     """What counts as one peer: an address of IPv4, a network of 64 bits of IPv6, or all of a local socket."""
     return str(ip_network((peer, 64), strict=False)) if ":" in peer else peer
-
-
-def from_outside(peer: str) -> str | None:
-    """The address of a peer who is not on this machine; None for one who is, such as the mail server in front."""
-    return None if not peer or ip_address(peer).is_loopback else peer

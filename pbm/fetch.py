@@ -8,8 +8,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from email.parser import BytesHeaderParser
-from email.utils import getaddresses
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote, urlsplit
 
@@ -29,8 +27,6 @@ POLLING = 60
 """Seconds from one look to the next where the mail server cannot say that there is new mail."""
 FIRST_DELAY, LONGEST_DELAY = 1.0, 300.0
 """Seconds after which a connection that failed is tried again; the delay doubles with each failure."""
-RECIPIENTS = ("Delivered-To", "X-Original-To", "Envelope-To", "To", "Cc")
-"""Where a mail may say which of our addresses it came to."""
 
 
 HERE = {"127.0.0.1", "::1"}
@@ -241,7 +237,7 @@ def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
         return False
     sender = mail.envelope(raw, {})[0]
     try:
-        outcome = mail.handle(server, raw, sender) if raw else "too large"
+        outcome = mail.handle(server, raw, sender, mail.addressed(raw, server.address)) if raw else "too large"
     except Unusable:
         raise
     except Exception as why:
@@ -251,13 +247,6 @@ def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
     line = f"imap <{sender or ''}> {outcome}\n"
     sys.stderr.write(line.encode("ascii", "backslashreplace").decode())
     return True
-
-
-def _recipients(raw: bytes, server_address: str) -> list[str]:
-    """Our addresses that the header of a mail names, for its envelope is not known."""
-    message = BytesHeaderParser().parsebytes(raw)
-    fields = [str(field) for name in RECIPIENTS for field in message.get_all(name, [])]
-    return [address for _, address in getaddresses(fields) if mail.is_ours(address, server_address)]
 
 
 def said(error: Exception) -> str:

@@ -80,10 +80,7 @@ class Clerk:
         """Whether there is such an address of ours."""
         if recipient.lower() == self.server.address.lower():
             return True
-        return await asyncio.get_running_loop().run_in_executor(self.thread, self._is_known, recipient)
-
-    def _is_known(self, recipient: str) -> bool:
-        return mail.is_known(self.server, recipient)
+        return await asyncio.get_running_loop().run_in_executor(self.thread, mail.is_known, self.server, recipient)
 
     async def handle(self, delivery: Delivery) -> Answer:
         """Say 250 when all that the mail causes is on the disk, and 451 if it could not be stored: come again."""

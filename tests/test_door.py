@@ -115,7 +115,7 @@ def peer(keeper):
 def test_a_mail_is_handed_in_with_its_envelope(keeper, peer):
     peer.text(TEXT + b".\r\n")
     assert peer.reply() == "250 2.0.0 Done"
-    assert keeper.deliveries == [door.Delivery(TEXT, "alice@players.example", (ADDRESS,), None)]
+    assert keeper.deliveries == [door.Delivery(TEXT, "alice@players.example", (ADDRESS,), "127.0.0.1")]
 
 
 def test_a_mail_without_a_sender_is_taken_too(keeper, peer):
@@ -364,13 +364,6 @@ def test_a_network_of_ipv6_is_one_peer_and_so_is_all_that_comes_by_a_local_socke
     assert door.origin("2001:db8::1") == door.origin("2001:db8::ffff:1") != door.origin("2001:db8:0:1::1")
     assert door.origin("192.0.2.1") != door.origin("192.0.2.2")
     assert door.origin("") == ""
-
-
-@pytest.mark.parametrize(
-    ("peer", "outside"), [("", None), ("127.0.0.1", None), ("::1", None), ("192.0.2.1", "192.0.2.1")]
-)
-def test_the_machine_itself_is_no_peer_that_could_be_to_blame(peer, outside):
-    assert door.from_outside(peer) == outside
 
 
 def test_too_many_errors_end_the_connection_but_a_mail_makes_up_for_them(keeper, peer):
