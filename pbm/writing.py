@@ -12,6 +12,8 @@ from pbm.store import Mail
 CRLF = "\r\n"
 UTF_8 = Charset("utf-8")
 UTF_8.body_encoding = QP
+BUT_BOUNCES = "DR, RN, NRN, OOF, AutoReply"
+"""What Exchange is asked not to answer our mails to users with: all but the report that one has bounced."""
 LONGEST_VALUE = 900
 """How many characters a header field may have that cannot be folded; a line has at most 998."""
 LONGEST_WORD = 70
@@ -36,7 +38,7 @@ def _header(mail: Mail, server_address: str, kind: dict[str, str]) -> bytes:
         "Date": format_datetime(mail.queued),
         "Message-ID": mail.message_id,
         "Auto-Submitted": "auto-generated" if mail.userid else "auto-replied",
-        "X-Auto-Response-Suppress": "DR, RN, NRN, OOF, AutoReply",  # all but bounces
+        "X-Auto-Response-Suppress": BUT_BOUNCES if mail.userid else "All",
     }
     if mail.thread and mail.thread != mail.message_id:
         fields |= {"In-Reply-To": mail.thread, "References": mail.thread}

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,7 +44,8 @@ class Club:
     def say(self, line: str, comment: str = "", sender: str | None = None) -> list[Letter]:
         """Give a command as a shell does, or by mail if there is a sender."""
         session = Session(self.server, sender, comment)
-        return run(root, [line], Front(lambda: session))
+        with self.store.transaction() if sender else nullcontext():  # as a mail is handled
+            return run(root, [line], Front(lambda: session))
 
     def text(self, line: str) -> str:
         """What a command prints in a shell."""

@@ -21,6 +21,7 @@ from pbm.grammar import Front, refusal, run
 from pbm.mail import handle
 from pbm.session import Refused, Session
 from pbm.settings import transport
+from pbm.tokens import reply_address
 
 from conftest import ADDRESS, Club
 from reference_server import BY_SERVER, FORFEIT, RESIGN, Secretary, Table, ratings
@@ -54,12 +55,12 @@ class Month(Club):
 
     # What is told to both
 
-    def command(self, name, line, told, comment="", way="shell"):
+    def command(self, name, line, told, comment="", way="shell", recipient=ADDRESS):
         """Give a command; the mails and what is printed must be those that the secretary says."""
         self.books.now = self.time
         boxes = {userid: list(addresses) for userid, addresses in self.books.addresses.items()}
         sender = way if way == "shell" else self.sender(name, way)
-        got = self.given(name, line, comment, way)
+        got = self.given(name, line, comment, way, recipient)
         mails = told()
         is_refused = any(reader is None and subject.endswith(REFUSED) for reader, subject in mails)
         actor = None if is_refused else name  # a refusal is all that a shell prints then
@@ -70,7 +71,7 @@ class Month(Club):
         assert got == wanted, f"{line} ({way}): {got - wanted}, not {wanted - got}"
         self.sent += Counter({(place, subject): n for (place, subject), n in wanted.items() if place != SCREEN})
 
-    def given(self, name, line, comment, way):
+    def given(self, name, line, comment, way, recipient):
         """What a command causes, counted: the addresses, or the screen, and the subjects."""
         typed = line.replace("PASSWORD", f"{name}-secret")
         printed = []
@@ -82,9 +83,9 @@ class Month(Club):
                 printed = [refusal(why, root, [typed])]
         else:
             raw = self.letter(name, typed, comment, way)
-            assert handle(self.server, raw, None) == "command"
+            assert handle(self.server, raw, None, [recipient]) == "command"
             if way == "mail twice":
-                assert handle(self.server, raw, None) == "repeated"
+                assert handle(self.server, raw, None, [recipient]) == "repeated"
         return Counter((SCREEN, letter.subject) for letter in printed) + self.queued()
 
     def letter(self, name, subject, body, way):
@@ -194,7 +195,13 @@ class Month(Club):
         """Move, or write something in the place of a move; without a text it is any legal move."""
         text = text or table.state.random(self.rng)
         line = f"{table.game} move {table.number} {name} PASSWORD {text}"
-        self.command(name, line, lambda: self.books.move(table, name, text, comment), comment, way)
+        if way == "reply":
+            with self.store.transaction():
+                recipient = reply_address(self.server, table.game, table.number, name)
+            line, body = f"Re: {table.subject}", f"{text}\n{comment}\n\nThe server wrote:\n> Summary ...\n"
+        else:
+            recipient, body = ADDRESS, comment
+        self.command(name, line, lambda: self.books.move(table, name, text, comment), body, way, recipient)
 
     def exchange(self, table, moves=2):
         """Let the players move in turn."""
@@ -306,9 +313,9 @@ class Month(Club):
         what = self.rng.random()
         if table.vote and what < 0.6:
             name = table.opponent(table.voter) if what < 0.5 else table.voter
-            self.move(name, table, self.rng.choice(["accept", "reject", "reject"]), way=self.way(name))
+            self.move(name, table, self.rng.choice(["accept", "reject", "reject"]), way=self.way(name, "reply"))
         elif what < 0.72:
-            self.move(mover, table, comment=self.rng.choice(["", "", "", "Ha!"]), way=way)
+            self.move(mover, table, comment=self.rng.choice(["", "", "", "Ha!"]), way=self.way(mover, "reply", "reply"))
         elif what < 0.77:
             move = f"{table.state.random(self.rng)}#{len(table.turns) + 1}"
             self.submit(mover, table, move, way)
@@ -326,10 +333,11 @@ class Month(Club):
             self.chat(self.rng.choice(self.books.userids), table)
         elif what < 0.98:
             name = self.rng.choice(table.players)
-            self.move(name, table, self.rng.choice(["resign", "unresign"]), way=self.way(name))
+            self.move(name, table, self.rng.choice(["resign", "unresign"]), way=self.way(name, "reply"))
         else:
             name = self.rng.choice(self.books.userids)
-            self.move(name, table, self.rng.choice(["z9", "accept", "swap", f"{table.state.random(self.rng)}#99"]))
+            wrong = self.rng.choice(["z9", "accept", "swap", f"{table.state.random(self.rng)}#99"])
+            self.move(name, table, wrong, way=self.way(name, "reply", "reply"))
 
     def whim(self):
         """Somebody does something that people do once in a while."""
@@ -383,9 +391,10 @@ class Month(Club):
             for number, (first, second) in enumerate(combinations(names, 2), 1)
         ]
 
-    def way(self, name):
-        """How a user gives his commands today."""
-        return self.rng.choice(WAYS) if self.books.addresses[name] and name not in self.books.waiting else "shell"
+    def way(self, name, *others):
+        """How a user gives a command, for which there may be *other* ways than usual."""
+        has_mail = self.books.addresses[name] and name not in self.books.waiting
+        return self.rng.choice([*WAYS, *others]) if has_mail else "shell"
 
     # Time
 

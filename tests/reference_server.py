@@ -187,6 +187,7 @@ class Secretary:
         self.vacations = {}
         self.mail = {}  # how users want mails about the boards of a game
         self.held = {}  # when the last mail was kept for the digest of a user and a game
+        self.digested = {}  # when the last digest went out
         self.addresses = {}
         self.waiting = set()  # users who have still to confirm their address
 
@@ -542,8 +543,10 @@ class Secretary:
         for _, table in sorted(self.tables.items()):
             if not table.is_over:
                 mails += self.look_at(table)
-        mails += [(name, f"{game.capitalize()} Digest {day}") for (game, name), day in self.held.items()]
-        self.held.clear()
+        for whose in [whose for whose in self.held if self.digested.get(whose) != self.today]:
+            game, name = whose
+            mails.append((name, f"{game.capitalize()} Digest {self.held.pop(whose)}"))
+            self.digested[whose] = self.today
         return mails
 
     def look_at(self, table):

@@ -93,8 +93,8 @@ def a_draw_is_agreed_with_a_move_submitted_and_another_queued(month):
     month.move("carol", table, "propose")
     month.move("carol", table, "accept")
     month.move("bob", table, "reject", "Never!")
-    month.move("bob", table, "accept")
-    month.move("bob", table, "propose")
+    month.move("bob", table, "accept", way="reply")
+    month.move("bob", table, "propose", "Sorry", way="reply")
     month.move("carol", table, "undo")
     month.move("carol", table, "propose")
     month.move("bob", table, "accept", way="mail twice")
@@ -293,7 +293,7 @@ def a_newcomer_gets_what_has_waited_for_his_address(month):
     month.move("alice", table, comment="Welcome!")
     yield 4
     month.confirm_address("laura", subject)
-    month.move("laura", table, way="mail")
+    month.move("laura", table, way="reply")
     yield 10
     month.change_address("bob", "bob@work.example")
     month.lose_password("carol")
@@ -333,6 +333,10 @@ def some_read_little(month):
     month.choose_mail("judy", "symple", "each")
     month.move("erin", table)
     assert table.resigned == "dave"
+    busy = month.challenge("alice", "dave", "symple", "-size=5")
+    month.clean_up()
+    month.exchange(busy)
+    month.clean_up()
     month.choose_mail("erin", "symple", "digest")
     yield 20
     month.choose_mail("dave", "symple", "none")
