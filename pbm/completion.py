@@ -17,6 +17,7 @@ from pbm import admin, words
 from pbm import help as helps
 from pbm.commands import root
 from pbm.grammar import Line
+from pbm.selection import KINDS, STATES
 from pbm.settings import database_path
 from pbm.store import Glanced, Unusable
 from pbm.terminal import say
@@ -168,18 +169,26 @@ def _kind(node: click.Command, number: int) -> str:
     for argument in arguments:
         of = argument.type
         choices = [" ".join(of.choices)] if isinstance(of, click.Choice) else []
-        kinds += choices or re.findall("[A-Z_]+", argument.make_metavar(ctx))
+        metavar = argument.make_metavar(ctx)
+        named = re.findall("[A-Z_]+", metavar)
+        kinds += choices or (["|".join(named)] if "|" in metavar else named)
     repeats = arguments and arguments[-1].nargs < 0
     return kinds[number] if number < len(kinds) else kinds[-1] if repeats else ""
 
 
 def _values(kind: str, game: str, current: str) -> Sequence[str]:
     """What a word of that kind can be."""
+    if "|" in kind:
+        return [value for one in kind.split("|") for value in _values(one, game, current)]
     if not kind.isupper():
         return kind.split()
     stored: Mapping[str, Callable[[Glanced], list[str]]] = {
         "BOARD": lambda store: store.newest_active(game, MOST_OFFERED),
         "USERID": lambda store: store.userids_from(current.lower(), MOST_OFFERED),
+        "SELECTOR": lambda store: [
+            *(word for word in (*STATES, *KINDS) if current),
+            *store.userids_from(current.lower(), MOST_OFFERED),
+        ],
     }
     known: Mapping[str, Callable[[], Sequence[str]]] = {
         "GAME": games.names,
