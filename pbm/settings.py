@@ -9,7 +9,7 @@ from pbm.session import Server
 from pbm.store import Store, Unusable
 
 if TYPE_CHECKING:
-    from pbm.transports import Transport
+    from pbm.mail.transports import Transport
 
 
 def database_path() -> Path:
@@ -42,7 +42,7 @@ def transport() -> "Transport":
     A user of a mail server has his password in ``PBM_TRANSPORT_PASSWORD``. Raises ValueError if the variables name no
     transport.
     """
-    from pbm import transports
+    from pbm.mail import transports
 
     if chosen := os.environ.get("PBM_TRANSPORT"):
         return transports.transport(chosen, os.environ.get("PBM_TRANSPORT_PASSWORD", ""))

@@ -11,7 +11,7 @@ from pbm.board import Board
 from pbm.cleanup import Done, clean
 from pbm.commands import root
 from pbm.grammar import Front, refusal, run
-from pbm.mail import handle
+from pbm.mail.incoming import handle
 from pbm.passwords import Passwords
 from pbm.session import Refused, Session
 from pbm.words import clean as cleaned

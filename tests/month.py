@@ -14,11 +14,12 @@ from random import Random
 
 import games
 from games import SKIP
-from pbm import cleanup, outbox
+from pbm import cleanup
+from pbm.admin.doctor import examine, silence
 from pbm.commands import root
-from pbm.doctor import examine, silence
 from pbm.grammar import Front, refusal, run
-from pbm.mail import handle
+from pbm.mail import outbox
+from pbm.mail.incoming import handle
 from pbm.session import Refused, Session
 from pbm.settings import transport
 from pbm.tokens import reply_address

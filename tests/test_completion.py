@@ -13,8 +13,8 @@ import time
 import pytest
 
 from pbm import admin
+from pbm.admin.completion import SCRIPTS
 from pbm.commands import root
-from pbm.completion import SCRIPTS
 
 from conftest import PASSWORDS
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pbm.mail import handle
+from pbm.mail.incoming import handle
 
 from contract import SENDER, text_to, to
 

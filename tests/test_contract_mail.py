@@ -2,7 +2,7 @@
 
 import pytest
 
-from pbm.mail import handle
+from pbm.mail.incoming import handle
 
 from contract import ADDRESS, SENDER, text_to, to
 

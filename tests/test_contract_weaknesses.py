@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from pbm.mail import handle
+from pbm.mail.incoming import handle
 
 from contract import SENDER, text_to, to
 

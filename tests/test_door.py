@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from pbm import door
-from pbm.mail import MOST_BYTES, is_ours
+from pbm.mail import door
+from pbm.mail.incoming import MOST_BYTES, is_ours
 
 from conftest import ADDRESS
 
@@ -468,7 +468,7 @@ def test_the_log_has_a_line_a_mail_with_nothing_private_in_it(keeper, peer, capf
 
 
 def test_with_a_certificate_the_conversation_can_be_encrypted_and_nothing_said_before_counts(certificate):
-    from pbm.serve import tls
+    from pbm.mail.serve import tls
 
     with kept(tls=tls(str(certificate.file), str(certificate.key))) as keeper:
         peer = Peer(keeper.port)
@@ -487,6 +487,6 @@ def test_with_a_certificate_the_conversation_can_be_encrypted_and_nothing_said_b
 
 
 def test_old_versions_of_tls_are_refused(certificate):
-    from pbm.serve import tls
+    from pbm.mail.serve import tls
 
     assert tls(str(certificate.file), str(certificate.key)).minimum_version == ssl.TLSVersion.TLSv1_2

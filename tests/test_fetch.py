@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from pbm import fetch
-from pbm.mail import MOST_BYTES
+from pbm.mail import fetch
+from pbm.mail.incoming import MOST_BYTES
 from pbm.store import Store, Unusable
 
 from test_mail import message
@@ -292,7 +292,7 @@ def test_a_mail_that_cannot_be_handled_holds_up_no_other(pair, monkeypatch, capf
             raise KeyError("fault")
         return "command"
 
-    monkeypatch.setattr(fetch.mail, "handle", handle)
+    monkeypatch.setattr(fetch.incoming, "handle", handle)
     box = Mailbox()
     box.add(message("spiro games"))
     box.add(message("help"))
@@ -440,8 +440,8 @@ def test_mails_are_handled_as_they_come_also_after_the_connection_was_lost(pair,
             raise Ended
         return real(server, raw, *envelope)
 
-    real = fetch.mail.handle
-    monkeypatch.setattr(fetch.mail, "handle", handle)
+    real = fetch.incoming.handle
+    monkeypatch.setattr(fetch.incoming, "handle", handle)
     with serving(box) as port:
         thread = threading.Thread(target=work, args=[port])
         thread.start()

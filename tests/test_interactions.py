@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
+from pbm.admin.replay import differences, outcome, replayed
 from pbm.board import Board
-from pbm.replay import differences, outcome, replayed
 from pbm.session import Refused
 
 

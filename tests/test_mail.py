@@ -10,12 +10,13 @@ from html import unescape
 
 import pytest
 
-from pbm import mail, reading, tokens
+from pbm import tokens
 from pbm.board import Board
-from pbm.mail import handle
+from pbm.mail import incoming, reading
+from pbm.mail.incoming import handle
+from pbm.mail.writing import compose
 from pbm.session import Refused, Session
 from pbm.store import Failures, Reply
-from pbm.writing import compose
 
 from conftest import ADDRESS
 
@@ -498,7 +499,7 @@ def forged(address):
 def test_an_address_that_is_none_of_ours_is_neither_known_nor_answered(pair, change):
     address = change(reply_address(pair))
     before = len(pair.mails())
-    assert not mail.is_known(pair.server, address)
+    assert not incoming.is_known(pair.server, address)
     assert answer(pair, "e3:5", address) == "unknown"
     assert (moves(pair), len(pair.mails())) == (0, before)
 
@@ -506,12 +507,12 @@ def test_an_address_that_is_none_of_ours_is_neither_known_nor_answered(pair, cha
 def test_a_new_password_makes_all_reply_addresses_worthless(pair):
     address = reply_address(pair)
     pair.say("change password alice alice-secret another-secret")
-    assert not mail.is_known(pair.server, address)
+    assert not incoming.is_known(pair.server, address)
     pair.say("spiro move 101 alice another-secret e3:5")
     pair.move("bob", "e2:4:2")
     assert reply_address(pair) != address
-    assert mail.is_known(pair.server, reply_address(pair))
-    assert mail.is_known(pair.server, reply_address(pair, "bob"))
+    assert incoming.is_known(pair.server, reply_address(pair))
+    assert incoming.is_known(pair.server, reply_address(pair, "bob"))
 
 
 def test_a_code_for_a_new_password_makes_all_reply_addresses_worthless(pair):
@@ -519,7 +520,7 @@ def test_a_code_for_a_new_password_makes_all_reply_addresses_worthless(pair):
     pair.say("reset alice", sender=ALICE)
     code = next(one for one in pair.mails("alice") if one.subject == "pbm reset").text.split()[-2]
     pair.say(f"reset alice {code} another-secret")
-    assert not mail.is_known(pair.server, address)
+    assert not incoming.is_known(pair.server, address)
 
 
 @pytest.mark.parametrize(("subject", "line"), [("unsubscribe", ""), ("Re: Spiro Board 101 alice", "Unsubscribe")])
@@ -535,7 +536,7 @@ def test_a_board_that_is_gone_takes_its_reply_addresses_along(pair):
     address = reply_address(pair)
     answer(pair, "resign")
     assert pair.store.board("spiro", "101") is None
-    assert not mail.is_known(pair.server, address)
+    assert not incoming.is_known(pair.server, address)
 
 
 def test_of_several_recipients_the_reply_address_counts(pair):
@@ -546,7 +547,7 @@ def test_of_several_recipients_the_reply_address_counts(pair):
 
 def test_our_addresses_in_the_header_stand_in_for_an_envelope_that_is_not_known(pair):
     raw = b"To: Bob <bob@players.example>\nCc: PBM+r1-x@pbm.example, x@y.example\nDelivered-To: pbm@pbm.example\n\n"
-    assert mail.addressed(raw, ADDRESS) == ["PBM+r1-x@pbm.example", ADDRESS]
+    assert incoming.addressed(raw, ADDRESS) == ["PBM+r1-x@pbm.example", ADDRESS]
 
 
 @pytest.mark.parametrize(
@@ -800,7 +801,7 @@ def test_a_bounce_changes_nothing_for_another_address_in_the_same_place(pair):
     with pair.store.transaction():
         pair.store.db.execute("UPDATE addresses SET address = 'new@players.example' WHERE rowid = ?", [row.number])
     assert tokens.bounced(pair.server, f"pbm+{token}@pbm.example") is None
-    assert not mail.is_known(pair.server, f"pbm+{token}@pbm.example")
+    assert not incoming.is_known(pair.server, f"pbm+{token}@pbm.example")
 
 
 def test_mails_to_users_leave_with_a_return_path_that_tells_whose_they_are(pair):

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pbm import mail, reading, tokens
+from pbm import tokens
 from pbm.board import Board
+from pbm.mail import incoming, reading
 from pbm.passwords import Passwords
 from pbm.session import Server
 from pbm.store import Store
@@ -117,7 +118,7 @@ def test_the_outbox_says_that_a_mail_waits_because_others_have_bounced(shell):
     with Store(shell.folder / "pbm.db") as store, store.transaction():
         store.suspend_address(store.addresses("alice")[0].number, datetime.now(UTC))
     shell.run("spiro", "challenge", "-small", "bob", "alice")
-    assert "alice (his mail bounces)" in shell.run("outbox", "list").stdout
+    assert "after a mail from him; his bounces" in shell.run("outbox", "list").stdout
     assert shell.run("outbox", "flush").stdout == "0 sent, 0 not sent.\n"
 
 
@@ -157,7 +158,7 @@ def mutants(draw):
         else:
             raw = raw[:begin] + part[:40] * draw(st.integers(1, 2000)) + raw[begin:]
     return (
-        raw[: mail.MOST_BYTES],
+        raw[: incoming.MOST_BYTES],
         draw(st.sampled_from(["", "reply", "bounce"])),
         draw(st.sampled_from(["", None, "x@y.example"])),
     )
@@ -171,7 +172,7 @@ def test_no_mutant_of_a_mail_crashes_or_takes_long_or_changes_anything_but_by_an
     recipient = {"reply": reply, "bounce": room.bounce_address()}.get(at) or ADDRESS
     before, queued = snapshot(room.store), len(room.store.mails())
     begin = time.process_time()
-    outcome = mail.handle(room.server, raw, sender, [recipient])
+    outcome = incoming.handle(room.server, raw, sender, [recipient])
     assert time.process_time() - begin < 2
     assert outcome in {"command", "automatic", "bounce", "unreadable", "unknown", "repeated", "capped"}
     new = room.store.mails()[queued:]

@@ -24,10 +24,11 @@ from sqlite_utils import Database
 
 import games
 from games import SKIP
-from pbm import admin, cleanup, doctor, exchange, keeping, look, records
+from pbm import admin, cleanup, look
+from pbm.admin import doctor, exchange, keeping, records
+from pbm.admin.replay import Unsound, outcome, replayed
 from pbm.board import FORFEIT, RESIGN, Board
 from pbm.passwords import Passwords
-from pbm.replay import Unsound, outcome, replayed
 from pbm.session import Refused, Server, Session
 from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
 from pbm.store.schema import first_tables

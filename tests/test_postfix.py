@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pytest
 
-from pbm.mail import MOST_BYTES
+from pbm.mail.incoming import MOST_BYTES
 
 from conftest import PASSWORDS, Shell
 

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from pbm import quotes
-from pbm.reading import read
-from pbm.typography import plain, words
-from pbm.unhtml import to_text
+from pbm.mail import quotes
+from pbm.mail.reading import read
+from pbm.mail.typography import plain, words
+from pbm.mail.unhtml import to_text
 
 QUOTE = "> New: Symple board 101\n> a board\n"
 ORIGINAL = "New: Symple board 101\na board\n"

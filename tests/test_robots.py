@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pbm import robots
+from pbm.admin import robots
 from pbm.board import Board
 from pbm.session import Refused
 from pbm.store import Store

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from pbm import mail
-from pbm.door import Delivery
-from pbm.serve import Clerk
+from pbm.mail import incoming
+from pbm.mail.door import Delivery
+from pbm.mail.serve import Clerk
 
 from conftest import ADDRESS, PASSWORDS
 from test_mail import message
@@ -389,8 +389,8 @@ def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it
                 raise KeyError("fault")
         return done
 
-    really = mail.handle
-    monkeypatch.setattr(mail, "handle", handle)
+    really = incoming.handle
+    monkeypatch.setattr(incoming, "handle", handle)
     before = len(pair.mails())
     mails = (
         message("help"),

@@ -9,8 +9,8 @@ from itertools import combinations
 
 import pytest
 
+from pbm.admin.tournament import Place, neighbours, results, round_robin, table
 from pbm.store import BoardRow
-from pbm.tournament import Place, neighbours, results, round_robin, table
 
 from conftest import PASSWORDS
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult
 
-from pbm.outbox import flush
-from pbm.transports import Smtp, Transport, transport
+from pbm.mail.outbox import flush
+from pbm.mail.transports import Smtp, Transport, transport
 
 from conftest import ADDRESS
 

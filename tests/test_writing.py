@@ -14,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games
-from pbm import digests, html, pictures, words
+from pbm import digests, pictures, words
 from pbm.board import Board
-from pbm.mail import handle
+from pbm.mail import html
+from pbm.mail.incoming import handle
+from pbm.mail.writing import compose
 from pbm.pictures import Drawing
 from pbm.session import Session
 from pbm.store import Mail
-from pbm.writing import compose
 
 from conftest import ADDRESS, PASSWORDS
 

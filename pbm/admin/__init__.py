@@ -37,14 +37,14 @@ MODULES: Mapping[str, str] = {
     "users": "keeping",
     "wait": "robots",
 }
-"""In which module of pbm each command is."""
+"""In which module of this package each command is."""
 INTERRUPTED = 130
 """The exit status of a command that its user has ended."""
 
 
 def command(name: str) -> click.Command:
     """The command of that name."""
-    group: click.Group = import_module(f"pbm.{MODULES[name]}").commands
+    group: click.Group = import_module(f"pbm.admin.{MODULES[name]}").commands
     return group.commands[name]
 
 

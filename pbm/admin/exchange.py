@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 import games
-from pbm import dice, records
-from pbm.admin import answer, open_existing
+from pbm import dice
+from pbm.admin import answer, open_existing, records
+from pbm.admin.records import Record
+from pbm.admin.replay import Unsound
 from pbm.look import find_row
-from pbm.records import Record
-from pbm.replay import Unsound
 from pbm.session import Refused, Server, Session
 from pbm.store import BoardRow
 from pbm.terminal import say

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import games
 from games import Illegal
-from pbm import follow, grammar, lists, look, play, reading, tokens, typography, words
+from pbm import follow, grammar, lists, look, play, tokens, words
 from pbm.commands import root
 from pbm.grammar import Front, Misused
 from pbm.guesses import Guesses
-from pbm.reading import Incoming
+from pbm.mail import reading, typography
+from pbm.mail.reading import Incoming
 from pbm.session import Refused, Server, Session
 from pbm.store import Reply
 

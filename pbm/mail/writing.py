@@ -6,7 +6,7 @@ from email.utils import format_datetime
 from hashlib import sha256
 from urllib.parse import quote
 
-from pbm import html
+from pbm.mail import html
 from pbm.store import Mail
 
 CRLF = "\r\n"

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from pbm import mail
-from pbm.door import FAULT, Answer, Delivery, Door, Handler, House, LocalDoor
-from pbm.outbox import SENDER
+from pbm.mail import incoming
+from pbm.mail.door import FAULT, Answer, Delivery, Door, Handler, House, LocalDoor
+from pbm.mail.outbox import SENDER
 from pbm.session import Server
 from pbm.store import Unusable
 
@@ -80,7 +80,7 @@ class Clerk:
         """Whether there is such an address of ours."""
         if recipient.lower() == self.server.address.lower():
             return True
-        return await asyncio.get_running_loop().run_in_executor(self.thread, mail.is_known, self.server, recipient)
+        return await asyncio.get_running_loop().run_in_executor(self.thread, incoming.is_known, self.server, recipient)
 
     async def handle(self, delivery: Delivery) -> Answer:
         """Say 250 when all that the mail causes is on the disk, and 451 if it could not be stored: come again."""
@@ -115,7 +115,7 @@ class Clerk:
     def _answer(self, delivery: Delivery) -> Answer:
         """Handle a mail. What goes wrong with it alone undoes nothing of the others."""
         try:
-            return "250 2.0.0 Done", mail.handle(self.server, *delivery)
+            return "250 2.0.0 Done", incoming.handle(self.server, *delivery)
         except Unusable:
             raise
         except Exception as error:

@@ -17,13 +17,13 @@ import click
 import games
 from pbm import clocks
 from pbm.admin import answer
+from pbm.admin.replay import Unsound, differences, outcome, replayed
+from pbm.mail.transports import PORTS
 from pbm.ratings import START, Rating, rated
-from pbm.replay import Unsound, differences, outcome, replayed
 from pbm.session import Refused
 from pbm.settings import address, database_path, transport
 from pbm.store import BoardRow, Store, Unusable
 from pbm.terminal import say
-from pbm.transports import PORTS
 from pbm.users import is_address
 
 LEAST_FREE = 100_000_000

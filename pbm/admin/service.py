@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 import games
-from pbm import mail
 from pbm.grammar import Misused
+from pbm.mail import incoming
 from pbm.session import Session
 from pbm.settings import address, open_server, transport
 from pbm.terminal import fail, say
@@ -74,7 +74,7 @@ def serve(listen: str, certificate: str | None, key: str | None, *, lmtp: bool) 
     """Take mail by SMTP, and send what is in the outbox, until told to end."""
     import asyncio
 
-    from pbm import serve as server
+    from pbm.mail import serve as server
 
     where = server.place(listen)
     if not where:
@@ -90,7 +90,7 @@ def serve(listen: str, certificate: str | None, key: str | None, *, lmtp: bool) 
 
 
 def _tls(certificate: str, key: str) -> "SSLContext":
-    from pbm.serve import tls
+    from pbm.mail.serve import tls
 
     try:
         return tls(certificate, key)
@@ -109,17 +109,17 @@ def deliver(ignored: tuple[str, ...]) -> int:
     status is 0 when the mail is handled, 75 when it has to come again, and 65 or 67 when it is too large or not for us.
     """
     try:
-        raw = sys.stdin.buffer.read(mail.MOST_BYTES + 1)
-        if len(raw) > mail.MOST_BYTES:
+        raw = sys.stdin.buffer.read(incoming.MOST_BYTES + 1)
+        if len(raw) > incoming.MOST_BYTES:
             return fail("The mail is too large.", EX_DATAERR)
-        sender, recipient = mail.envelope(raw, os.environ)
-        if recipient is not None and not mail.is_ours(recipient, address()):
+        sender, recipient = incoming.envelope(raw, os.environ)
+        if recipient is not None and not incoming.is_ours(recipient, address()):
             return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
         server = open_server()
-        recipients = mail.addressed(raw, server.address) if recipient is None else [recipient]
-        if recipient is not None and not mail.is_known(server, recipient):
+        recipients = incoming.addressed(raw, server.address) if recipient is None else [recipient]
+        if recipient is not None and not incoming.is_known(server, recipient):
             return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
-        mail.handle(server, raw, sender, recipients)
+        incoming.handle(server, raw, sender, recipients)
     except Exception as why:  # whatever it is, the mail is kept and comes again
         return fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL)
     return 0
@@ -156,8 +156,8 @@ def fetch(as_json: bool, url: str, folder: str, *, idle: bool) -> int:  # click 
     """
     import imaplib
 
-    from pbm import fetch as mailbox
-    from pbm.outbox import flush as send
+    from pbm.mail import fetch as mailbox
+    from pbm.mail.outbox import flush as send
 
     box, folder = mailbox.account(url), mailbox.named(folder)
     password, way, server = _imap_password(), transport(), open_server()
@@ -186,6 +186,6 @@ def _imap_password() -> str:
 @commands.command()
 def demo() -> None:
     """Play a whole game of Spiro by mail on a server of its own, and show the mails."""
-    from pbm import demo as show
+    from pbm.admin import demo as show
 
     show.run(partial(print, flush=True))

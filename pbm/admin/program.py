@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import Self
 
 from pbm import letters, look, play
+from pbm.admin.robots import PAUSE, condition, looks, position
 from pbm.board import Board
 from pbm.grammar import MOST_CHARACTERS
-from pbm.robots import PAUSE, condition, looks, position
 from pbm.session import Refused, Session
 from pbm.store import BoardRow, Store
 

@@ -14,7 +14,7 @@ from encodings import normalize_encoding
 from encodings.aliases import aliases
 from typing import NamedTuple
 
-from pbm import quotes
+from pbm.mail import quotes
 from pbm.users import is_address
 from pbm.words import clean, written
 
@@ -235,7 +235,7 @@ def _text(part: Message) -> str:
     raw = payload[: 4 * most] if isinstance(payload, bytes) else b""
     text = _decoded(raw, str(part.get_param("charset") or ""))[:most].replace("\r\n", "\n").replace("\r", "\n")
     if kind == "text/html":
-        from pbm.unhtml import to_text
+        from pbm.mail.unhtml import to_text
 
         return clean(to_text(text))[:MOST_TEXT]
     if str(part.get_param("format")).lower() == "flowed":

@@ -73,7 +73,7 @@ def play(ctx: click.Context, game: str, board: str, userid: str, program: str, t
     The words of PROGRAM are split as a shell does it, but there is no shell: write --with 'sh -c "..."' if you need
     one. No password is asked for. The mails go out as they do for any move, but the user gets none about his own.
     """
-    from pbm import program as running
+    from pbm.admin import program as running
 
     words = _words(program)
     session = Session(open_server())

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote, urlsplit
 
-from pbm import mail
-from pbm.outbox import SENDER
+from pbm.mail import incoming
+from pbm.mail.outbox import SENDER
 from pbm.session import Server
 from pbm.store import Unusable
 from pbm.words import clean
@@ -232,12 +232,12 @@ def _handle_new(server: Server, mailbox: Mailbox) -> int:
 def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
     """Handle a mail and move it; False if it has gone, or stays because it could not be handled."""
     size = mailbox.size(uid)
-    raw = mailbox.read(uid) if size is not None and size <= mail.MOST_BYTES else b""
+    raw = mailbox.read(uid) if size is not None and size <= incoming.MOST_BYTES else b""
     if size is None or raw is None:
         return False
-    sender = mail.envelope(raw, {})[0]
+    sender = incoming.envelope(raw, {})[0]
     try:
-        outcome = mail.handle(server, raw, sender, mail.addressed(raw, server.address)) if raw else "too large"
+        outcome = incoming.handle(server, raw, sender, incoming.addressed(raw, server.address)) if raw else "too large"
     except Unusable:
         raise
     except Exception as why:

@@ -11,10 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from pbm import tokens
+from pbm.mail.transports import Transport, Undelivered
+from pbm.mail.writing import compose
 from pbm.session import Server
 from pbm.store import Mail
-from pbm.transports import Transport, Undelivered
-from pbm.writing import compose
 
 FIRST_DELAY = timedelta(minutes=5)
 """How long a mail waits for its second try; the wait doubles with each try."""

@@ -11,9 +11,9 @@ import click
 import games
 from pbm import clocks, letters, selection, users
 from pbm.admin import answer, confirm, open_existing
+from pbm.admin.replay import Unsound, differences, outcome, replayed
 from pbm.look import find_board, find_row
-from pbm.mail import is_ours
-from pbm.replay import Unsound, differences, outcome, replayed
+from pbm.mail.incoming import is_ours
 from pbm.session import Refused, Server, Session
 from pbm.settings import open_server, transport
 from pbm.store import BoardRow, Mail, Vacation
@@ -480,7 +480,7 @@ def outbox() -> None:
 @outbox.command()
 def flush() -> int:
     """Send all mails that are due."""
-    from pbm.outbox import flush as send
+    from pbm.mail.outbox import flush as send
 
     sent, failed = send(open_server(), transport())
     answer(f"{sent} sent, {failed} not sent.", {"sent": sent, "failed": failed})
@@ -492,7 +492,7 @@ def keep_sending() -> None:
     """Send mails as they come, until standard input ends; `pbm serve` runs this."""
     import signal
 
-    from pbm import outbox as mails
+    from pbm.mail import outbox as mails
 
     for sent in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sent, signal.SIG_IGN)  # who sends it to a whole group means `pbm serve`, which ends the input
@@ -569,7 +569,7 @@ STATES = {
     "retry": "later",
     "given up": "never (given up)",
     "unconfirmed": "when an address is confirmed",
-    "suspended": "when the address is resumed",
+    "suspended": "after a mail from him; his bounces",
 }
 """When a mail is tried next, by its state."""
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import games
 from pbm import clocks, dice, words
+from pbm.admin.replay import Unsound, outcome, replayed
 from pbm.board import Board
-from pbm.replay import Unsound, outcome, replayed
 from pbm.store import BoardRow, ResultRow, TurnRow
 from pbm.users import is_userid
 

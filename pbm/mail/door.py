@@ -17,7 +17,7 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope
 from aiosmtpd.smtp import Session as Connection
 
-from pbm.mail import MOST_BYTES
+from pbm.mail.incoming import MOST_BYTES
 
 MOST_RECIPIENTS = 10
 """How many recipients a mail may have; all of them are addresses of this server."""

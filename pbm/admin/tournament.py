@@ -11,7 +11,7 @@ import click
 import games
 from games import Illegal
 from pbm import clocks, letters, play
-from pbm.robots import known
+from pbm.admin.robots import known
 from pbm.session import Refused, Session
 from pbm.settings import open_server
 from pbm.store import BoardRow, Store
