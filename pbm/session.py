@@ -1,20 +1,19 @@
-"""What all commands share: the server with its database, and who is giving a command.
+"""What all commands share: who is giving a command, and where its answers go.
 
 A command is a function that takes a Session and does all it does in one transaction. It returns the letters that
 answer whoever gave it in a shell; all other letters are in the outbox by then.
 """
 
-import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from pbm import pictures, tokens, words
 from pbm.board import Point
 from pbm.guesses import Guesses
 from pbm.letters import Letter
-from pbm.passwords import Passwords
+from pbm.server import Server
 from pbm.store import Held, Mail, Reply, Store
 
 MOST_ANSWERS = 500
@@ -42,26 +41,6 @@ class Refused(Exception):
         self.point = point
         self.reader = reader
         self.secrets = secrets
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
-class Server(NamedTuple):
-    """A database and what is needed to serve it."""
-
-    store: Store
-    address: str
-    """Where the server gets its mail."""
-    passwords: Passwords
-    now: Callable[[], datetime] = _utc_now
-    random_bytes: Callable[[int], bytes] = secrets.token_bytes
-
-    @property
-    def host(self) -> str:
-        """The right side of the server's address and of its Message-IDs."""
-        return self.address.rpartition("@")[2]
 
 
 class Session(NamedTuple):

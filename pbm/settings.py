@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pbm.passwords import Passwords
-from pbm.session import Server
+from pbm.server import Server
 from pbm.store import Store, Unusable
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from pbm.commands import root
 from pbm.grammar import Front, run
 from pbm.letters import Letter
 from pbm.passwords import Passwords
-from pbm.session import Server, Session
+from pbm.server import Server
+from pbm.session import Session
 from pbm.store import Mail, Store
 
 if TYPE_CHECKING:

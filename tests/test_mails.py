@@ -14,7 +14,7 @@ from pbm import tokens
 from pbm.board import Board
 from pbm.mail import incoming, reading
 from pbm.passwords import Passwords
-from pbm.session import Server
+from pbm.server import Server
 from pbm.store import Store
 
 from conftest import ADDRESS, Club, Shell

@@ -29,7 +29,8 @@ from pbm.admin import doctor, exchange, keeping, records
 from pbm.admin.replay import Unsound, outcome, replayed
 from pbm.board import FORFEIT, RESIGN, Board
 from pbm.passwords import Passwords
-from pbm.session import Refused, Server, Session
+from pbm.server import Server
+from pbm.session import Refused, Session
 from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
 from pbm.store.schema import first_tables
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pbm.admin import robots
+from pbm.admin import watching
 from pbm.board import Board
 from pbm.session import Refused
 from pbm.store import Store
@@ -79,7 +79,7 @@ def watched(pair):
         rows = [store.board("spiro", "101")]
 
         def looks(until):
-            return robots.looks(store, rows, robots.condition(until, rows))
+            return watching.looks(store, rows, watching.condition(until, rows))
 
         yield looks
 
@@ -151,7 +151,7 @@ def test_the_turn_of_one_who_does_not_play_is_not_waited_for(watched):
 def test_a_turn_is_waited_for_on_those_boards_on_which_one_plays(pair):
     pair.say("spiro challenge bob carol")
     rows = [pair.store.board("spiro", number) for number in ("101", "102")]
-    happened = robots.condition("turn=carol", rows)
+    happened = watching.condition("turn=carol", rows)
     assert not happened(rows[0], rows[0]._replace(turn=None, ended=pair.time))
     assert happened(rows[1], rows[1]._replace(turn=None, ended=pair.time))
     assert happened(rows[1], rows[1]._replace(turn="carol"))

@@ -10,7 +10,8 @@ from importlib import import_module
 
 import click
 
-from pbm.session import Refused, Server
+from pbm.server import Server
+from pbm.session import Refused
 from pbm.settings import database_path, open_server
 from pbm.store import Unusable
 from pbm.terminal import fail, say

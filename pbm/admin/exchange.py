@@ -14,7 +14,8 @@ from pbm.admin import answer, open_existing, records
 from pbm.admin.records import Record
 from pbm.admin.replay import Unsound
 from pbm.look import find_row
-from pbm.session import Refused, Server, Session
+from pbm.server import Server
+from pbm.session import Refused, Session
 from pbm.store import BoardRow
 from pbm.terminal import say
 

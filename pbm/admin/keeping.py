@@ -14,7 +14,8 @@ from pbm.admin import answer, confirm, open_existing
 from pbm.admin.replay import Unsound, differences, outcome, replayed
 from pbm.look import find_board, find_row
 from pbm.mail.incoming import is_ours
-from pbm.session import Refused, Server, Session
+from pbm.server import Server
+from pbm.session import Refused, Session
 from pbm.settings import open_server, transport
 from pbm.store import BoardRow, Mail, Vacation
 from pbm.store.keeping import KnownAddress, UserRow

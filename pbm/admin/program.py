@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Self
 
 from pbm import letters, look, play
-from pbm.admin.robots import PAUSE, condition, looks, position
+from pbm.admin.watching import PAUSE, condition, looks, position
 from pbm.board import Board
 from pbm.grammar import MOST_CHARACTERS
 from pbm.session import Refused, Session

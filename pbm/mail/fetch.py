@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from pbm.mail import incoming
 from pbm.mail.outbox import SENDER
-from pbm.session import Server
+from pbm.server import Server
 from pbm.store import Unusable
 from pbm.words import clean
 

@@ -15,7 +15,8 @@ from pbm.grammar import Front, Misused
 from pbm.guesses import Guesses
 from pbm.mail import reading, typography
 from pbm.mail.reading import Incoming
-from pbm.session import Refused, Server, Session
+from pbm.server import Server
+from pbm.session import Refused, Session
 from pbm.store import Reply
 
 MOST_BYTES = 1_000_000

@@ -13,7 +13,7 @@ from pathlib import Path
 from pbm import tokens
 from pbm.mail.transports import Transport, Undelivered
 from pbm.mail.writing import compose
-from pbm.session import Server
+from pbm.server import Server
 from pbm.store import Mail
 
 FIRST_DELAY = timedelta(minutes=5)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pbm.mail import incoming
 from pbm.mail.door import FAULT, Answer, Delivery, Door, Handler, House, LocalDoor
 from pbm.mail.outbox import SENDER
-from pbm.session import Server
+from pbm.server import Server
 from pbm.store import Unusable
 
 MOST_TOGETHER = 10

@@ -1,0 +1,29 @@
+"""The server: a database, and all that is needed to serve it."""
+
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from pbm.passwords import Passwords
+from pbm.store import Store
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Server(NamedTuple):
+    """A database and what is needed to serve it."""
+
+    store: Store
+    address: str
+    """Where the server gets its mail."""
+    passwords: Passwords
+    now: Callable[[], datetime] = _utc_now
+    random_bytes: Callable[[int], bytes] = secrets.token_bytes
+
+    @property
+    def host(self) -> str:
+        """The right side of the server's address and of its Message-IDs."""
+        return self.address.rpartition("@")[2]
