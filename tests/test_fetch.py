@@ -22,6 +22,8 @@ from test_mail import message
 PASSWORD = "imap password"
 MOVES = "IMAP4rev1 AUTH=PLAIN IDLE MOVE UIDPLUS"
 
+HANDLED = "pbm-handled"
+
 
 class Mailbox:
     """The folders of an IMAP server, and how it behaves."""
@@ -184,7 +186,7 @@ def take(club, mailbox, **changes):
     """Fetch what is there."""
     with serving(mailbox) as port:
         box = fetch.Account("127.0.0.1", port, "pbm", "INBOX", encrypted=False)._replace(**changes)
-        return fetch.fetch(club.server, box, PASSWORD, fetch.HANDLED)
+        return fetch.fetch(club.server, box, PASSWORD, HANDLED)
 
 
 def move(number=1, **fields):
@@ -315,7 +317,7 @@ def test_passwords_of_all_kinds_are_sent_as_they_are(pair, can, password):
     box = Mailbox(can, password=password)
     with serving(box) as port:
         place = fetch.Account("127.0.0.1", port, "pbm@mail.example", "INBOX", encrypted=False)
-        assert fetch.fetch(pair.server, place, password, fetch.HANDLED) == 0
+        assert fetch.fetch(pair.server, place, password, HANDLED) == 0
     assert box.users == ["pbm@mail.example"]
 
 
@@ -375,9 +377,9 @@ def test_imaps_speaks_tls_with_a_server_whose_certificate_is_right(pair, certifi
     box.add(move())
     with serving(box, tls(certificate)) as port:
         right = fetch.Account("localhost", port, "pbm", "INBOX", encrypted=True)
-        assert fetch.fetch(pair.server, right, PASSWORD, fetch.HANDLED) == 1
+        assert fetch.fetch(pair.server, right, PASSWORD, HANDLED) == 1
         with pytest.raises(ssl.SSLCertVerificationError):
-            fetch.fetch(pair.server, right._replace(host="127.0.0.1"), PASSWORD, fetch.HANDLED)
+            fetch.fetch(pair.server, right._replace(host="127.0.0.1"), PASSWORD, HANDLED)
 
 
 def test_imap_begins_to_speak_tls_where_it_is_offered(pair, certificate, monkeypatch):
@@ -433,7 +435,7 @@ def test_mails_are_handled_as_they_come_also_after_the_connection_was_lost(pair,
         with Store(pair.store.path) as store, suppress(Ended):
             server = pair.server._replace(store=store)
             place = fetch.Account("127.0.0.1", port, "pbm", "INBOX", encrypted=False)
-            fetch.keep_fetching(server, place, PASSWORD, fetch.HANDLED)
+            fetch.keep_fetching(server, place, PASSWORD, HANDLED)
 
     def handle(server, raw, *envelope):
         if b"the end" in raw:

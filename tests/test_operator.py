@@ -465,7 +465,7 @@ BREAKAGES = [  # what is changed, where it is found, what is said of it
     ),
     ("UPDATE turns SET played = 'noon' WHERE SYMPLE_101 AND number = 2", "symple 101", "noon"),
     ("UPDATE turns SET dice = '[3]' WHERE SYMPLE_101 AND number = 2", "symple 101", "its dice are 3, but none"),
-    ("DELETE FROM turns WHERE SYMPLE_101 AND number = 1", "symple 101", "it was alice's turn"),
+    ("DELETE FROM turns WHERE SYMPLE_101 AND number = 1", "symple 101", "turns are numbered up to 3, but there are 2"),
     ("UPDATE turns SET dice = '[1, 1]' WHERE game = 'spiro'", "spiro 102", "its dice are 1 1, but "),
     ("UPDATE turns SET dice = 'six' WHERE game = 'spiro'", "spiro 102", "Expecting value"),
     (

@@ -167,6 +167,9 @@ def _board(store: Store, game: str, board: str, now: datetime) -> Iterator[tuple
     try:
         row = store.board(game, board)
         turns = store.turns(game, board)
+        if (last := store.last_turn_number(game, board)) != len(turns):
+            yield f"its turns are numbered up to {last}, but there are {len(turns)}.", BACKUP
+            return
         again = row and replayed(row, turns)
     except (Unsound, ValueError, TypeError, LookupError) as why:
         yield str(why), BACKUP

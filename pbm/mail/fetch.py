@@ -17,8 +17,6 @@ from pbm.server import Server
 from pbm.store import Unusable
 from pbm.words import clean
 
-HANDLED = "pbm-handled"
-"""The folder for mails that have been handled."""
 PATIENCE = 60
 """Seconds for which the mail server may say nothing when it was asked something."""
 LISTENING = 600

@@ -97,10 +97,6 @@ class Boards(Base):
         """Game and number of every board that is active."""
         return self.db.execute("SELECT game, board FROM boards WHERE ended IS NULL ORDER BY game, board").fetchall()
 
-    def all_boards(self) -> Iterable[tuple[str, str]]:
-        """Game and number of every board."""
-        yield from self.db.execute(f"SELECT game, board FROM boards ORDER BY game, {BY_NUMBER.split(' ', 2)[2]}")
-
     # What players have told the server
 
     def queued(self, game: str, board: str) -> dict[str, str]:

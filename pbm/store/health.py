@@ -72,6 +72,11 @@ class Health(Base):
         """Game and number of every board, as they come and without sorting them first."""
         yield from self.db.execute("SELECT game, board FROM boards ORDER BY game, boards.board")
 
+    def last_turn_number(self, game: str, board: str) -> int:
+        """The highest number of a turn of a board; 0 if it has none."""
+        query = "SELECT coalesce(max(number), 0) FROM turns WHERE game = ? AND board = ?"
+        return int(self.db.execute(query, [game, board]).fetchone()[0])
+
     def doubtful_rows(self) -> Iterator[tuple[str, str]]:
         """Rows that cannot be: what they are, and which."""
         for what, query in DOUBTS.items():
