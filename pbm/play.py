@@ -40,10 +40,11 @@ def challenge(
     first, second = (player.lower() for player in players)
     with session.writing():
         problems = _of_sender(session)
-        unknown = [name for name in dict.fromkeys((first, second)) if session.store.password_of(name) is None]
-        asked = [] if problems or name is not None else [player for player in (first, second) if player not in unknown]
+        users = dict.fromkeys((first, second))
+        unknown = [userid for userid in users if session.store.password_of(userid) is None]
+        asked = [] if problems or name is not None else [userid for userid in users if userid not in unknown]
         refusing = _refusing(session, game, asked)
-        problems += [f"There is no user {name!r}." for name in unknown] + refusing
+        problems += [f"There is no user {userid!r}." for userid in unknown] + refusing
         if name is not None:
             problems += _of_name(session, game, name)
         try:
