@@ -154,6 +154,7 @@ def multiple(session: Session) -> Letters:
     """Carry out the commands in the body, one a line; in a shell, in --comment=- or --comment=TEXT.
 
     A line that is refused does not stop the others. Empty lines and lines that begin with # are skipped; `end` ends it.
+    The exit status in a shell is the highest of all lines.
     """
     from pbm import multiple as several
 

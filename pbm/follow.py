@@ -1,6 +1,7 @@
 """Following boards that others play: every mail about them, or only their ends."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pbm import letters, selection
 from pbm.board import Board
@@ -12,6 +13,19 @@ SUBSCRIBER = "subscriber"
 NOTIFIED = "notified"
 
 
+class Following(NamedTuple):
+    """What a user follows, in one of the two ways, after a command."""
+
+    is_all: bool
+    """Whether he follows all boards of the game that begin from now on."""
+    added: Sequence[str] = ()
+    """The boards that he has begun to follow."""
+    stopped: Sequence[str] = ()
+    """Those that he does not follow any more."""
+    unchanged: Sequence[str] = ()
+    """The others that he has named."""
+
+
 def subscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter]:
     """Send a user every mail about some boards from now on, or about all boards of a game."""
     with session.writing():
@@ -21,11 +35,12 @@ def subscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter]:
             player = session.store.player(game, name)
             session.store.save_player(game, player._replace(subscribes=True))
         shown: list[Letter] = []
-        done, refused = [], []
+        done: list[str] = []
+        refused: dict[str, str] = {}
         for number in _named(session, game, words, name):
             board = find_board(session, game, number)
             if why := _objection(board, name):
-                refused.append(f"{number} ({why})")
+                refused[number] = why
                 continue
             session.store.follow(game, board.row.board, name, SUBSCRIBER)
             done.append(number)
@@ -36,10 +51,11 @@ def subscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter]:
                 )
         lines = [f"You get every mail about these {letters.title(game)} boards: {', '.join(done)}."] if done else []
         if refused and not is_all:
-            lines.append(f"Not subscribed: {', '.join(refused)}.")
+            lines.append(f"Not subscribed: {', '.join(f'{number} ({why})' for number, why in refused.items())}.")
         if is_all:
             lines.append(f"You are subscribed to every board of {letters.title(game)} that begins from now on.")
-        return session.answer(name, *shown, _summary(game, name, lines))
+        now = Following(is_all=session.store.player(game, name).subscribes, added=done, unchanged=[*refused])
+        return session.answer(name, *shown, _summary(game, name, lines, now))
 
 
 def unsubscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter]:
@@ -55,9 +71,13 @@ def unsubscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter
         else:
             numbers = _named(session, game, words, name)
         ended = {number: session.store.unfollow(game, number, name, SUBSCRIBER) for number in numbers}
-        lines += _said("You get no more mails about these boards", [number for number, was in ended.items() if was])
-        lines += _said("You were not subscribed to these", [number for number, was in ended.items() if not was])
-        return session.answer(name, _summary(game, name, lines))
+        stopped = [number for number, was in ended.items() if was]
+        unchanged = [number for number, was in ended.items() if not was]
+        lines += _said("You get no more mails about these boards", stopped)
+        lines += _said("You were not subscribed to these", unchanged)
+        is_all = session.store.player(game, name).subscribes
+        now = Following(is_all=is_all, stopped=stopped, unchanged=unchanged)
+        return session.answer(name, _summary(game, name, lines, now))
 
 
 def stop(session: Session, game: str, userid: str, board: str) -> list[Letter]:
@@ -65,7 +85,9 @@ def stop(session: Session, game: str, userid: str, board: str) -> list[Letter]:
     with session.writing():
         was = session.store.unfollow(game, board, userid, SUBSCRIBER)
         text = "You get no more mails about this board" if was else "You were not subscribed to this"
-        return session.answer(userid, _summary(game, userid, _said(text, [board])))
+        is_all = session.store.player(game, userid).subscribes
+        now = Following(is_all=is_all, stopped=[board] if was else [], unchanged=[] if was else [board])
+        return session.answer(userid, _summary(game, userid, _said(text, [board]), now))
 
 
 def notify(session: Session, game: str, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
@@ -81,25 +103,30 @@ def notify(session: Session, game: str, userid: str, password: str, words: Seque
         session.store.save_player(game, player._replace(is_notified=starts))
         text = f"You are {'told of the end of every' if starts else 'not told any more of the end of each'} game."
         subject = f"{letters.title(game)} notification {'started' if starts else 'cancelled'}"
-        letter = letters.note(text, subject=subject, answer=f"{game} games", data={"notified": starts})
-        return session.answer(name, letter._replace(to=name))
+        return session.answer(name, _summary(game, name, [text], Following(is_all=starts), subject))
 
 
 def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *, starts: bool) -> Letter:
     """Start or end telling a user of the end of some boards."""
     boards = [find_board(session, game, number) for number in _named(session, game, words, name)]
-    lines = []
+    lines: list[str] = []
+    changed: list[str] = []
+    unchanged: list[str] = []
     for board in boards:
         number = board.row.board
         if board.is_over:
+            is_changed = False
             lines.append(f"{number} is over already.")
         elif starts:
-            is_new = session.store.follow(game, number, name, NOTIFIED)
-            lines.append(f"You will be told of the end of {number}{'' if is_new else ', as before'}.")
+            is_changed = session.store.follow(game, number, name, NOTIFIED)
+            lines.append(f"You will be told of the end of {number}{'' if is_changed else ', as before'}.")
         else:
-            was = session.store.unfollow(game, number, name, NOTIFIED)
-            lines.append(f"You will not be told of the end of {number}{'' if was else ', as before'}.")
-    return _summary(game, name, lines, subject=f"{letters.title(game)} Notify summary")
+            is_changed = session.store.unfollow(game, number, name, NOTIFIED)
+            lines.append(f"You will not be told of the end of {number}{'' if is_changed else ', as before'}.")
+        (changed if is_changed else unchanged).append(number)
+    now = Following(is_all=session.store.player(game, name).is_notified, unchanged=unchanged)
+    now = now._replace(added=changed) if starts else now._replace(stopped=changed)
+    return _summary(game, name, lines, now, f"{letters.title(game)} Notify summary")
 
 
 def _signed(session: Session, game: str, line: Sequence[str]) -> tuple[str, Sequence[str]]:
@@ -138,6 +165,12 @@ def _said(text: str, boards: Sequence[str]) -> list[str]:
     return [f"{text}: {', '.join(boards)}."] if boards else []
 
 
-def _summary(game: str, name: str, lines: Sequence[str], subject: str = "Subscription summary") -> Letter:
+def _summary(
+    game: str, name: str, lines: Sequence[str], now: Following, subject: str = "Subscription summary"
+) -> Letter:
     text = "\n".join(lines) or f"There is no such board of {letters.title(game)}."
-    return letters.note(text, subject=subject, answer=f"{game} games")._replace(to=name)
+    data = {
+        "userid": name, "game": game, "all": now.is_all,
+        "added": now.added, "stopped": now.stopped, "unchanged": now.unchanged,
+    }  # fmt: skip
+    return letters.note(text, subject=subject, answer=f"{game} games", data=data)._replace(to=name)

@@ -102,7 +102,7 @@ def of_board(
             subject=subject,
             body="\n\n".join([*before, *_own(point, to), *after]),
             answer=command or answer(point, to),
-            data=shown,
+            data=shown | _own_data(point, to),
             thread=thread(board),
             begins_thread=is_new,
             game=row.game,
@@ -128,7 +128,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
         "\n\n".join([text, *_comment(writer, comment)]),
         subject=f"{name} has been removed{_mark(comment)}",
         answer=challenge(board, *board.players),
-        data={"game": board.row.game, "removed": board.row.board},
+        data={"userid": leaver, "game": board.row.game, "removed": board.row.board},
     )
     return letter._replace(to=to, thread=thread(board), game=board.row.game, is_urgent=True)
 
@@ -195,7 +195,8 @@ def data(point: Point) -> dict[str, Any]:
     board = point.board
     seen = point.state.view()
     winner = (board.winner or "draw") if point.is_over else None
-    return {
+    vote = {"vote": board.row.vote, "voter": board.row.voter} if point.is_present and board.row.vote else {}
+    return vote | {
         "board": board.row.board,
         "game": board.row.game,
         "players": board.sides(point.state),
@@ -206,6 +207,24 @@ def data(point: Point) -> dict[str, Any]:
         "over": point.is_over,
         "position": {"game": board.row.game, "options": board.options, "moves": point.moves, **seen},
     }
+
+
+def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """What ``--json`` prints for all answers to a command: several boards become a list, several texts one."""
+    found = list(parts)
+    if len(found) == 1:
+        return found[0]
+    one: dict[str, Any] = {}
+    for part in found:
+        listed = {"boards": [part]} if "position" in part else {"removals": [part]} if "removed" in part else part
+        for key, value in listed.items():
+            if key in one and key == "reply":
+                one[key] += f"\n\n{value}"
+            elif key in one and isinstance(value, list):
+                one[key] = one[key] + value
+            else:
+                one[key] = value
+    return one
 
 
 def thread(board: Board) -> str:
@@ -268,6 +287,15 @@ def _own(point: Point, to: str | None) -> list[str]:
         cancel = f"{row.game} queue {row.board} {to} PASSWORD clear"
         told.append(f"As soon as it is your turn, this is played:\n{broken(queued)}\nTo cancel it:\n{cancel}")
     return told
+
+
+def _own_data(point: Point, to: str | None) -> dict[str, str]:
+    """The same for programs."""
+    board = point.board
+    if to is None or not point.is_present:
+        return {}
+    own = {"submitted": board.row.submitted if to == point.turn else None, "queued": board.queued.get(to)}
+    return {name: text for name, text in own.items() if text}
 
 
 def _vote(point: Point) -> list[str]:

@@ -1,6 +1,6 @@
 """Lists: boards that are shown one by one, and tables of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import games
 from pbm import clocks, letters, selection
@@ -16,10 +16,9 @@ def show(session: Session, game: str, words: Sequence[str], reader: str | None =
     with session.reading():
         found, missing = _shown(session, game, selection.wanted(session, game, words, userid=reader), reader)
         if missing and not found:
-            raise Refused("\n".join(missing))
-        if not found:
-            missing = [selection.described(game, words)]
-        return session.answer(None, *found, *_not_found(game, missing))
+            raise Refused("\n".join(missing.values()))
+        told = found or [_nothing(selection.described(game, words), f"{game} games")]
+        return session.answer(None, *told, *_not_found(game, missing))
 
 
 def showas(session: Session, game: str, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
@@ -45,7 +44,7 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
         if not found:
             what = "is to move" if state == "next" else "plays"
             text = f"There is no active board on which {name} {what}."
-            found = [letters.note(text, subject="Show summary", answer="list")]
+            found = [_nothing(text, "list")]
         return session.answer(None, *found)
 
 
@@ -53,7 +52,7 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     """A table of boards: those that are named or selected, or all active ones and those that ended lately."""
     with session.reading():
         named = selection.without_fillers(words)
-        missing: list[str] = []
+        missing: dict[str, str] = {}
         if selection.names_boards(session, game, named):
             rows, missing = _rows(session, game, named)
         else:
@@ -86,36 +85,46 @@ def list_games(session: Session, names: Sequence[str]) -> list[Letter]:
         return session.answer(None, note)
 
 
-def _shown(session: Session, game: str, boards: Sequence[str], reader: str | None) -> tuple[list[Letter], list[str]]:
+def _shown(
+    session: Session, game: str, boards: Sequence[str], reader: str | None
+) -> tuple[list[Letter], dict[str, str]]:
     """The letters that show boards to whoever asked, and a sentence for each board that was not found."""
-    found, missing = [], []
+    found, missing = [], {}
     for board in boards:
         try:
             point = find_point(session, game, board)
         except Refused as why:
-            missing.append(str(why))
+            missing[board] = str(why)
             continue
         [letter] = letters.of_board(point, reader, now=session.now(), is_full=True)
         found.append(letter._replace(to=None))
     return found, missing
 
 
-def _rows(session: Session, game: str, boards: Sequence[str]) -> tuple[list[BoardRow], list[str]]:
+def _rows(session: Session, game: str, boards: Sequence[str]) -> tuple[list[BoardRow], dict[str, str]]:
     """Boards that are named, and a sentence for each that was not found. Raises Refused if none was."""
-    found, missing = [], []
+    found, missing = [], {}
     for board in boards:
         try:
             found.append(find_row(session, game, board))
         except Refused as why:
-            missing.append(str(why))
+            missing[board] = str(why)
     if missing and not found:
-        raise Refused("\n".join(missing))
+        raise Refused("\n".join(missing.values()))
     return found, missing
 
 
-def _not_found(game: str, missing: Sequence[str]) -> list[Letter]:
-    """The letter that lists boards that were asked for and not found, if there are any."""
-    return [letters.note("\n".join(missing), subject="Show summary", answer=f"{game} games")] if missing else []
+def _nothing(text: str, answer: str) -> Letter:
+    """The letter that says that there are no boards such as were asked for."""
+    return letters.note(text, subject="Show summary", answer=answer, data={"boards": []})
+
+
+def _not_found(game: str, missing: Mapping[str, str]) -> list[Letter]:
+    """The letter that lists boards that were named and not found, if there are any."""
+    if not missing:
+        return []
+    text, data = "\n".join(missing.values()), {"missing": list(missing)}
+    return [letters.note(text, subject="Show summary", answer=f"{game} games", data=data)]
 
 
 def _status(row: BoardRow) -> str:

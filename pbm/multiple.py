@@ -1,6 +1,7 @@
 """Several commands in the body of one mail."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from pbm import letters
 from pbm.grammar import Front, Root, quoted, refusal, run
@@ -28,18 +29,17 @@ def multiple(session: Session, tree: Root) -> list[Letter]:
         raise Refused(f"These are {len(lines)} commands; one mail may have {MOST_LINES}.")
     with session.writing():
         parts: list[str] = []
-        answered: list[Letter] = []
+        answered: list[dict[str, Any]] = []
         for line in lines:
             if sum(map(len, parts)) > MOST_CHARACTERS:
                 parts.append("The answer has grown too long; the commands from here on are not carried out.")
-                answered.append(letters.note(parts[-1], subject="", answer="", data={"status": 1}))
+                answered.append({"error": parts[-1], "status": 1})
                 break
             answers = _answers(session, tree, line)
-            answered += answers
+            answered.append(letters.as_one(letter.data for letter in answers))
             text = "\n\n".join(letter.data.get("error", letter.body) for letter in answers) or "Done."
             parts.append(f"> {quoted(tree, line)}\n\n{text}")
-        status = max((int(letter.data.get("status", 0)) for letter in answered), default=0)
-        data = {"answers": [letter.data for letter in answered], "status": status}
+        data = {"answers": answered, "status": max(int(one.get("status", 0)) for one in answered)}
         text = f"\n\n{letters.ASTERISKS}\n".join(parts)
         return session.answer(None, letters.note(text, subject="multiple", answer="help multiple", data=data))
 

@@ -141,8 +141,8 @@ def submit(session: Session, game: str, number: str, text: str, *, userid: str, 
         point = tried(board, canonical, session.now())
         note = f"Nothing is played yet: `confirm` plays {letters.broken(canonical)}."
         command = f"{game} confirm {board.row.board} {name} PASSWORD"
-        shown = letters.of_board(point, None, now=session.now(), kind="Submit", notes=[note], command=command)
-        return session.answer(name, *shown)
+        [shown] = letters.of_board(point, None, now=session.now(), kind="Submit", notes=[note], command=command)
+        return session.answer(name, shown._replace(data=shown.data | {"submitted": canonical}))
 
 
 def confirm(session: Session, game: str, number: str, *, userid: str, password: str) -> list[Letter]:

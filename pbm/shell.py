@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from io import TextIOWrapper
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple, TextIO
 
 import games
-from pbm import admin, words
+from pbm import admin, letters, words
 from pbm.commands import root
 from pbm.grammar import Front, refusal, run
 from pbm.session import Refused, Session
@@ -53,7 +53,10 @@ def _subject(named: list[str]) -> list[str]:
 
 
 def main(args: Sequence[str]) -> int:
-    """Carry out a command: 0 if it is done, 2 if it is no command, 1 if it was refused for another reason."""
+    """Carry out a command: 0 if it is done, 2 if it is no command, 1 if it was refused for another reason.
+
+    For several commands in one, it is the highest of theirs.
+    """
     line, as_json, comment = read(args)
     first = next((word.lower() for word in line if not word.startswith("-")), "")
     if first in admin.MODULES:
@@ -74,8 +77,9 @@ def main(args: Sequence[str]) -> int:
         letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), root, line)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
     text = "\n\n".join(letter.text.rstrip() if letter.thread else letter.body for letter in answers)
-    say(text, _merged(letter.data for letter in answers), as_json=as_json)
-    return 0
+    data = letters.as_one(letter.data for letter in answers)
+    say(text, data, as_json=as_json)
+    return int(data.get("status", 0))
 
 
 def _read_password() -> str:
@@ -93,19 +97,3 @@ def _input() -> TextIO:
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     return sys.stdin
-
-
-def _merged(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """One object for all answers of a command; several boards become a list, several texts one."""
-    found = list(parts)
-    if len(found) == 1:
-        return found[0]
-    merged: dict[str, Any] = {}
-    for part in found:
-        if "position" in part:
-            merged.setdefault("boards", []).append(part)
-        else:
-            boards = merged.get("boards", []) + part.get("boards", [])
-            replies = [answer["reply"] for answer in (merged, part) if "reply" in answer]
-            merged |= part | ({"boards": boards} if boards else {}) | {"reply": "\n\n".join(replies)}
-    return merged

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from pbm import letters
 from pbm.letters import Letter
@@ -23,9 +24,10 @@ def chat(session: Session, game: str, number: str, userid: str, password: str) -
         text = _text(session, name, "chat")
         playing = [player for player in board.players if player != board.resigned]
         readers = dict.fromkeys([*playing, *board.about.subscribers, name])
+        data = {"userid": name, "game": game, "board": board.row.board, "readers": list(readers)}
         chatted = [
             _written(name, text, subject=f"{letters.title(game)} chat {board.row.board} {name}",
-                     answer=f"{game} chat {board.row.board} {reader} PASSWORD")._replace(
+                     answer=f"{game} chat {board.row.board} {reader} PASSWORD", data=data)._replace(
                 to=reader, thread=letters.thread(board), game=game
             )
             for reader in readers
@@ -47,7 +49,8 @@ def message(session: Session, userid: str, password: str, readers: Sequence[str]
             letter = _written(name, text, subject=f"Message from {name}", answer=f"message {reader} PASSWORD {name}")
             session.queue(letter._replace(to=reader))
         done = f"Your message is on its way to {', '.join(names)}."
-        return session.answer(None, letters.note(done, subject="Message", answer="help message"))
+        data = {"userid": name, "readers": names}
+        return session.answer(None, letters.note(done, subject="Message", answer="help message", data=data))
 
 
 def broadcast(session: Session, userid: str, password: str, switch: str) -> list[Letter]:
@@ -68,7 +71,8 @@ def broadcast(session: Session, userid: str, password: str, switch: str) -> list
             letter = _written(name, session.comment, subject=f"Broadcast from {name}", answer=answer)
             session.queue(letter._replace(to=reader, unsubscribe=answer))
         done = f"Your text is on its way to {letters.counted(len(readers), 'user')}."
-        return session.answer(None, letters.note(done, subject="Broadcast", answer="help broadcast"))
+        data = {"userid": name, "count": len(readers)}
+        return session.answer(None, letters.note(done, subject="Broadcast", answer="help broadcast", data=data))
 
 
 def _switched(session: Session, name: str, switch: str) -> Letter:
@@ -76,7 +80,8 @@ def _switched(session: Session, name: str, switch: str) -> Letter:
         raise Refused(f"`broadcast` is followed by nothing, by `on` or by `off`, and not by {switch!r}.")
     session.store.set_hears_broadcasts(name, hears=switch == "on")
     text = f"You {'get' if switch == 'on' else 'do not get'} what users write to all."
-    return letters.note(text, subject="pbm settings", answer="help broadcast")._replace(to=name)
+    data = {"userid": name, "broadcasts": switch == "on"}
+    return letters.note(text, subject="pbm settings", answer="help broadcast", data=data)._replace(to=name)
 
 
 def _text(session: Session, name: str, what: str) -> str:
@@ -88,5 +93,6 @@ def _text(session: Session, name: str, what: str) -> str:
     return session.comment
 
 
-def _written(name: str, text: str, *, subject: str, answer: str) -> Letter:
-    return letters.note("\n".join([letters.ASTERISKS, f"{name} writes:", "", text]), subject=subject, answer=answer)
+def _written(name: str, text: str, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
+    body = "\n".join([letters.ASTERISKS, f"{name} writes:", "", text])
+    return letters.note(body, subject=subject, answer=answer, data=data)

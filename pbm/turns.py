@@ -165,4 +165,5 @@ def _dropped(session: Session, board: Board, name: str, text: str, why: str) -> 
     quoted = f"{row.game} queue {row.board} {name} PASSWORD {text}"
     reason = f"The move that you had queued could not be played, and is forgotten. {why}"
     letter = letters.of_error(reason, [quoted], game=row.game, point=board.present, reader=name)
-    return letter._replace(to=name, thread=letters.thread(board))
+    data = {"game": row.game, "board": row.board, "forgotten": text, "reply": reason}
+    return letter._replace(to=name, thread=letters.thread(board), data=data)

@@ -88,7 +88,8 @@ def removed(session: Session, name: str) -> list[Letter]:
             board = look.find_board(why, game, row.board)
             told += turns.leave(why, board, name) if turns.can_leave(board) else turns.played(why, board, name, RESIGN)
     printed = session.answer(name, *told)
-    letter = _settled(f"{name} is signed off. What you have played stays on record.", "help", userid=name)
+    text = f"{name} is signed off. What you have played stays on record."
+    letter = _settled(text, "help", userid=name, boards=[], removals=[])
     printed += session.answer(name, letter._replace(to=name))
     session.store.sign_off(name, session.now())
     return printed
@@ -109,7 +110,7 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
             session.store.set_reset_code(name, _digest(token), session.now())
             session.queue(_reset_letter(name, token))
         text = f"If there is a user {name} with a mail address, a code has been mailed to him."
-        return session.answer(None, _settled(text, f"reset {name} CODE NEWPASSWORD"))
+        return session.answer(None, _settled(text, f"reset {name} CODE NEWPASSWORD", userid=name))
 
 
 def _with_code(session: Session, name: str, code: str, new: str) -> list[Letter]:

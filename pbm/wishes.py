@@ -61,7 +61,7 @@ def seek(session: Session, game: str, userid: str, password: str, word: str) -> 
             session.store.save_player(game, player)
             subject = f"Now seeking {player.seeking} {title} challenges"
         text = f"You seek {player.seeking or 'no'} challenges of {title}."
-        letter = letters.note(text, subject=subject, answer=f"{game} standings", data={"seeking": player.seeking})
+        letter = letters.note(text, subject=subject, answer=f"{game} standings", data=_data(game, player))
         return session.answer(name, letter._replace(to=name))
 
 
@@ -83,7 +83,8 @@ def vacation(session: Session, userid: str, password: str, words: Sequence[str])
             done = _said(session.store.vacations(name, today))
         else:
             done = _said(planned)
-        data = {"vacation": [[str(away.first), str(away.last)] for away in session.store.vacations(name, today)]}
+        left = session.store.vacations(name, today)
+        data = {"userid": name, "vacations": [{"first": str(away.first), "last": str(away.last)} for away in left]}
         letter = letters.note(done, subject="Vacation", answer="help vacation", data=data)
         return session.answer(name, letter._replace(to=name))
 
@@ -100,8 +101,13 @@ def _told(session: Session, game: str, player: Player, subject: str) -> list[Let
     text = f"You take {what} of {letters.title(game)}."
     if player.most:
         text = f"You take challenges of {letters.title(game)} up to {letters.counted(player.most, 'active board')}."
-    letter = letters.note(text, subject=subject, answer=f"{game} standings", data={"limit": player.most})
+    letter = letters.note(text, subject=subject, answer=f"{game} standings", data=_data(game, player))
     return session.answer(player.userid, letter._replace(to=player.userid))
+
+
+def _data(game: str, player: Player) -> dict[str, object]:
+    """What a player wants, for programs."""
+    return {"userid": player.userid, "game": game, "limit": player.most, "seeking": player.seeking}
 
 
 def _read_limit(word: str) -> int | None:

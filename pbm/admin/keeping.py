@@ -99,6 +99,8 @@ class Facts(NamedTuple):
             "addresses": [_address_data(one) for one in self.addresses],
             "boards": self.boards,
             "vacations": [{"first": one.first.isoformat(), "last": one.last.isoformat()} for one in self.vacations],
+            "mail": "html" if self.row.html else "text",
+            "broadcasts": self.row.hears_broadcasts,
         }
 
 
@@ -218,8 +220,9 @@ def remove_user(userid: str, *, yes: bool) -> None:
         raise Refused(f"{user.userid} has signed off.")
     confirm(f"Sign {user.userid} off, who gives up all his boards?", yes=yes)
     with server.store.transaction():
-        users.removed(Session(server), user.userid)
-    answer(f"{user.userid} is signed off.", {"userid": user.userid})
+        told = users.removed(Session(server), user.userid)
+    text = f"{user.userid} is signed off."
+    answer(text, letters.as_one(letter.data for letter in told) | {"reply": text})
 
 
 def _new_password() -> str:

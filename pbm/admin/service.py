@@ -135,8 +135,8 @@ def cleanup(as_json: bool) -> int:
     from pbm import cleanup as work
 
     done = work.clean(Session(open_server()))
-    for problem in done.problems:
-        sys.stderr.write(f"{problem}\n")
+    if not as_json:
+        sys.stderr.writelines(f"{problem}\n" for problem in done.problems)
     say(done.text, done._asdict(), as_json=as_json)
     return 1 if done.problems else 0
 
