@@ -1,14 +1,18 @@
 """What --json prints: documented, and the same for every command (`help json`, docs/json-schema.json)."""
 
+import io
 import json
 import os
 import re
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import click
 import jsonschema
 import pytest
+from referencing import Registry, Resource
 
 from pbm import admin, shell
 from pbm.board import Board
@@ -17,44 +21,98 @@ from pbm.help import FOLDER
 from pbm.store import Store
 
 from conftest import ADDRESS, PASSWORDS
+from test_fetch import PASSWORD, Mailbox, serving
 
-SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "json-schema.json").read_text())
+DOCS = Path(__file__).parent.parent / "docs"
+SCHEMA = json.loads((DOCS / "json-schema.json").read_text())
+RECORD = json.loads((DOCS / "record-schema.json").read_text())
+REGISTRY = Registry().with_resource("record-schema.json", Resource.from_contents(RECORD))
 HELP = (FOLDER / "json.txt").read_text()
-PROTOCOLS = {"complete", "deliver", "demo", "referee", "serve"}
+PROTOCOLS = {"deliver", "demo", "referee", "serve"}
 """Operator's commands that talk to a program, or go on, and print no answer."""
 
 EXAMPLES = {
+    "GAME accept": ("wishes", "symple reject bob bob-secret; symple accept bob bob-secret"),
     "GAME challenge": ("board", "symple challenge -size=5 alice bob"),
+    "GAME chat": ("chat", "symple chat 101 carol carol-secret --comment=Hello"),
+    "GAME confirm": ("board", "symple submit 101 alice alice-secret c3; symple confirm 101 alice alice-secret"),
     "GAME games": ("boards", "symple games"),
     "GAME help": ("reply", "symple help"),
+    "GAME history": ("history", "spiro history"),
+    "GAME limit": ("wishes", "symple limit alice alice-secret 3"),
+    "GAME mail": ("mails_of_game", "symple mail alice alice-secret digest"),
     "GAME move": ("board", "symple move 101 alice alice-secret c3"),
+    "GAME notify": ("following", "symple notify carol carol-secret 101"),
     "GAME preview": ("board", "spiro preview new 2 -small"),
+    "GAME queue": ("board", "symple queue 101 bob bob-secret c3"),
+    "GAME reject": ("wishes", "symple reject alice alice-secret"),
     "GAME resign": ("removal", "symple resign 101 alice alice-secret"),
+    "GAME seek": ("wishes", "symple seek alice alice-secret 2"),
     "GAME show": ("boards", "symple show 101 102 999"),
     "GAME showas": ("board", "symple showas alice alice-secret 101"),
+    "GAME standings": ("standings", "symple standings"),
+    "GAME submit": ("board", "symple submit 101 alice alice-secret c3"),
+    "GAME subscribe": ("following", "symple subscribe 101 carol carol-secret"),
+    "GAME swap": ("error", "symple swap 101 alice alice-secret"),  # none of our games has it
+    "GAME unsubscribe": ("following", "symple unsubscribe carol carol-secret all"),
+    "addresses add": ("done_to_address", "addresses add alice alice@elsewhere.example"),
+    "addresses confirm": (
+        "done_to_address",
+        "dave: signup dave dave-secret; addresses confirm dave dave@players.example",
+    ),
+    "addresses drop": ("dropped_address", "addresses drop alice alice@players.example"),
+    "addresses list": ("addresses", "dave: signup dave dave-secret; addresses list"),
+    "addresses resume": ("resumed_address", "addresses resume carol@players.example"),
+    "all show": ("boards", "all show alice active"),
+    "backup": ("backup", "backup COPY"),
+    "boards list": ("listing", "boards list --all"),
+    "boards mend": ("mended_board", "boards mend symple 101"),
+    "boards remove": ("removed_board", "boards remove symple 101 --yes"),
+    "broadcast": ("broadcast", "broadcast alice alice-secret --comment=Hello"),
     "change address": ("user", "change address alice alice-secret alice@elsewhere.example"),
     "change password": ("user", "change password alice alice-secret alice-likes-games"),
+    "cleanup": ("cleaning", "cleanup"),
     "completion": ("completion", "completion bash"),
-    "confirm-address": ("user", "confirm-address CODE"),
+    "confirm-address": ("user", "dave: signup dave dave-secret; CODE"),
     "dice": ("dice", "dice spiro 101"),
+    "doctor": ("findings", "doctor"),
+    "export": ("records", "export symple --all"),
+    "fetch": ("fetching", "fetch imap://pbm@127.0.0.1:PORT"),
     "help": ("reply", "help json spiro move"),
+    "import": ("imported", "import RECORD --map=alice:carol"),
     "list": ("counts", "list"),
+    "mail": ("mails", "mail alice alice-secret text"),
+    "message": ("message", "message alice alice-secret bob carol --comment=Hello"),
+    "multiple": ("several", "multiple --comment=list"),
+    "outbox drop": ("dropped", "outbox drop 1 2"),
     "outbox flush": ("sending", "outbox flush"),
     "outbox list": ("outbox", "outbox list"),
-    "play": ("news", "play symple 101 alice --with=NO"),
+    "outbox retry": ("due", "outbox retry --all"),
+    "outbox show": ("whole_mail", "outbox show 1"),
+    "play": ("news", "play symple 101 alice --with=ROBOT"),
+    "reset": ("user", "reset alice"),
+    "restore": ("restored", "backup COPY; restore COPY --yes"),
+    "signoff": ("signoff", "signoff alice alice-secret"),
     "signup": ("user", "signup dave dave-secret dave@players.example"),
     "tournament": ("schedule", "tournament symple new alice bob carol"),
+    "users list": ("users", "users list"),
+    "users password": ("done_to_user", "users password alice"),
+    "users remove": ("signoff", "users remove alice --yes"),
+    "vacation": ("vacation", "vacation alice alice-secret TODAY"),
     "wait": ("news", "wait spiro 101 --until=over"),
 }
-"""For each command the object that it prints, and a line that does. CODE and NO are what the fixture says."""
+"""For each command the object that it prints, and a line that does, perhaps behind others that lead to it.
+
+A line behind `dave:` is the subject of a mail from him. What is in capitals is in NEEDED.
+"""
 
 
-def operators(name, command):
+def operators(name: str, command: click.Command) -> Iterator[str]:
     """The commands for the operator, each with the words that lead to it."""
     if isinstance(command, click.Group):
         for sub, further in command.commands.items():
             yield from operators(f"{name} {sub}", further)
-    elif name not in PROTOCOLS:
+    elif not command.hidden and name not in PROTOCOLS:
         yield name
 
 
@@ -64,73 +122,136 @@ COMMANDS = sorted(
 )
 
 
-@pytest.fixture
-def said(tmp_path, monkeypatch, capsys):
-    """What a command prints with --json, on a server where something has happened, and its exit status."""
-    for name in list(os.environ):
-        if name.startswith("PBM_"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("PBM_DB", str(tmp_path / "pbm.db"))
-    monkeypatch.setenv("PBM_ADDRESS", ADDRESS)
+class Said:
+    """What commands print with --json in a folder with a database of its own."""
 
-    def say(line):
-        capsys.readouterr()
-        status = shell.main([*line.split(), "--json"])
-        out, err = capsys.readouterr()
+    def __init__(self, folder, monkeypatch, capsys=None):
+        self.folder = folder
+        self.monkeypatch = monkeypatch
+        self.capsys = capsys
+        for name in [name for name in os.environ if name.startswith("PBM_")]:
+            monkeypatch.delenv(name)
+        for name, value in {
+            "DB": str(folder / "pbm.db"), "ADDRESS": ADDRESS, "PASSWORD": "new-secret", "IMAP_PASSWORD": PASSWORD,
+        }.items():  # fmt: skip
+            monkeypatch.setenv(f"PBM_{name}", value)
+
+    def __call__(self, line, *more):
+        """The object that a command prints, and its exit status."""
+        self.capsys.readouterr()
+        status = shell.main([*line.split(), *more, "--json"])
+        out, err = self.capsys.readouterr()
         assert err == ""
         assert len(out.splitlines()) == 1
         return json.loads(out), status
 
-    for name in ("alice", "bob", "carol"):
-        say(f"signup {name} {PASSWORDS[name]} {name}@players.example")
-    for line in (
-        "symple challenge -size=5 alice bob", "symple challenge alice carol", "spiro challenge -small alice bob",
-        "tournament symple pool alice bob",
-    ):  # fmt: skip
-        say(line)
-    for name in ("alice", "bob"):
-        with Store(tmp_path / "pbm.db") as store:
-            move = next(Board.load(store, "spiro", "101").state.moves())
-        say(f"spiro move 101 {name} {PASSWORDS[name]} {move}")
-    for name in ("bob", "alice"):
-        say(f"spiro move 101 {name} {PASSWORDS[name]} resign")
-    return say
+    def last(self, lines):
+        """What the last of several commands prints."""
+        *before, last = lines.split("; ")
+        for line in before:
+            if line.startswith("dave: "):
+                self.mail(line.removeprefix("dave: "))
+            else:
+                self(self.filled(line))
+        return self(self.filled(last))
+
+    def filled(self, line):
+        """A line with what it needs."""
+        return re.sub("|".join(NEEDED), lambda found: NEEDED[found[0]](self), line)
+
+    def mail(self, subject):
+        """Handle a mail from dave."""
+        raw = f"From: dave@players.example\nSubject: {subject}\n\n".encode()
+        self.monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
+        assert shell.main(["deliver"]) == 0
+
+    def asked(self, query):
+        """What the database says."""
+        with closing(sqlite3.connect(self.folder / "pbm.db")) as db:
+            return db.execute(query).fetchone()[0]
+
+    def record(self):
+        """A file with a game that another server has recorded."""
+        (self.folder / "record").write_text(json.dumps(self("export symple 101")[0]))
+        return str(self.folder / "record")
+
+    def robot(self):
+        """A program that gives up."""
+        (self.folder / "robot").write_text("#!/bin/sh\necho resign\nread line\n")
+        (self.folder / "robot").chmod(0o755)
+        return str(self.folder / "robot")
 
 
-def filled(line, folder, monkeypatch):
-    """A line with what it needs: the code of a confirmation mail, or a program that gives up."""
-    if "CODE" in line:
-        mail = folder / "mail"
-        mail.write_text("From: alice@elsewhere.example\nSubject: signup dave dave-secret\n\n")
-        with mail.open() as stream:
-            monkeypatch.setattr("sys.stdin", stream)
-            shell.main(["deliver"])
-        with sqlite3.connect(folder / "pbm.db") as db:
-            [subject] = db.execute("SELECT subject FROM outbox WHERE subject LIKE 'confirm-address %'").fetchone()
-        line = subject
-    if "NO" in line:
-        (folder / "robot").write_text("#!/bin/sh\necho resign\nread line\n")
-        (folder / "robot").chmod(0o755)
-        line = line.replace("NO", str(folder / "robot"))
-    return line
+NEEDED = {
+    "CODE": lambda said: said.asked("SELECT subject FROM outbox WHERE subject LIKE 'confirm-address %'"),
+    "COPY": lambda said: str(said.folder / "copy"),
+    "PORT": lambda said: str(said.port),
+    "RECORD": Said.record,
+    "ROBOT": Said.robot,
+    "TODAY": lambda said: said.asked("SELECT date()"),
+}
+"""What examples need that cannot be told before."""
+
+
+@pytest.fixture(scope="session")
+def happened(tmp_path_factory):
+    """A database of three players, on whose boards something has happened."""
+    folder = tmp_path_factory.mktemp("happened")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        Said(folder, monkeypatch)
+        for name in ("alice", "bob", "carol"):
+            shell.main(["signup", name, PASSWORDS[name], f"{name}@players.example"])
+        for line in (
+            "symple challenge -size=5 alice bob", "symple challenge alice carol", "spiro challenge -small alice bob",
+            "tournament symple pool alice bob", "symple seek carol carol-secret 3", "broadcast bob bob-secret on",
+        ):  # fmt: skip
+            assert shell.main(line.split()) == 0
+        for name in ("alice", "bob"):
+            with Store(folder / "pbm.db") as store:
+                move = next(Board.load(store, "spiro", "101").state.moves())
+            assert shell.main(["spiro", "move", "101", name, PASSWORDS[name], move]) == 0
+        for name in ("bob", "alice"):
+            assert shell.main(["spiro", "resign", "101", name, PASSWORDS[name]]) == 0
+    with closing(sqlite3.connect(folder / "pbm.db")) as db:
+        db.execute("UPDATE addresses SET suspended = '2026-11-20T12:00:00+00:00' WHERE userid = 'carol'")
+        db.commit()
+    return folder / "pbm.db"
+
+
+@pytest.fixture
+def said(happened, tmp_path, monkeypatch, capsys):
+    """What commands print with --json, on that database."""
+    with closing(sqlite3.connect(happened)) as source, closing(sqlite3.connect(tmp_path / "pbm.db")) as copy:
+        source.backup(copy)
+    (tmp_path / "pbm.db").chmod(0o600)
+    return Said(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+def mailbox(said):
+    """A mailbox to fetch from, with nothing in it."""
+    with serving(Mailbox()) as said.port:
+        yield
 
 
 def check(answer, name):
     """Assert that an answer is an object of the schema, and of the whole schema, too."""
-    schema = SCHEMA | {"anyOf": [{"$ref": f"#/$defs/{name}"}]}
-    jsonschema.validate(answer, schema, cls=jsonschema.Draft202012Validator)
-    jsonschema.validate(answer, SCHEMA, cls=jsonschema.Draft202012Validator)
+    for definition in (name, "answer"):
+        schema = SCHEMA | {"$ref": f"#/$defs/{definition}"}
+        jsonschema.Draft202012Validator(schema, registry=REGISTRY).validate(answer)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_prints_the_object_that_is_documented(said, name, tmp_path, monkeypatch):
+def test_every_command_prints_the_object_that_is_documented(said, name, request):
     assert name in EXAMPLES, (
         f"`{name}` has no example of its JSON. Add a line that runs it to EXAMPLES in {Path(__file__).name}, and its "
         "object to docs/json-schema.json and help/json.txt if none of those there is it."
     )
-    definition, line = EXAMPLES[name]
-    answer, status = said(filled(line, tmp_path, monkeypatch))
-    assert status == 0, answer
+    definition, lines = EXAMPLES[name]
+    if "PORT" in lines:
+        request.getfixturevalue("mailbox")
+    answer, status = said.last(lines)
+    assert status == (definition == "error"), answer
     check(answer, definition)
 
 
@@ -139,23 +260,40 @@ def test_every_example_is_of_a_command():
 
 
 @pytest.mark.parametrize(
-    ("definition", "line"),
+    ("definition", "lines"),
     [
         ("board", "symple show 101"),
         ("board", "symple show pool1"),
         ("board", "spiro show 101"),
         ("board", "symple resign pool1 bob bob-secret"),
+        ("board", "symple move pool1 alice alice-secret propose"),
+        ("boards", "all show carol next"),
         ("boards", "list symple spiro"),
+        ("boards", "spiro show carol"),
+        ("boards", "symple games 101 999"),
+        ("broadcasts", "broadcast alice alice-secret on"),
+        ("following", "symple notify carol carol-secret"),
+        ("following", "symple subscribe carol carol-secret all"),
+        ("following", "symple unsubscribe 101 carol carol-secret"),
+        ("listing", "boards symple next alice"),
         ("news", "wait symple 101 102 --until=turn=alice"),
         ("pools", "tournament symple"),
+        ("ratings", "spiro standings --plot=alice"),
+        ("records", "export spiro 101"),
         ("schedule", "tournament symple new alice bob --dry-run"),
+        ("standings", "spiro standings"),
         ("table", "tournament symple pool"),
         ("table", "tournament symple pool --csv"),
         ("user", "signup dave dave-secret"),
+        ("users", "users alice"),
+        ("users", "signoff alice alice-secret; users"),
+        ("vacation", "vacation alice alice-secret"),
+        ("wishes", "symple limit alice alice-secret"),
+        ("wishes", "symple seek alice alice-secret"),
     ],
 )
-def test_what_depends_on_the_words_of_a_command_is_documented_too(said, definition, line):
-    answer, status = said(line)
+def test_what_depends_on_the_words_of_a_command_is_documented_too(said, definition, lines):
+    answer, status = said.last(lines)
     assert status == 0
     check(answer, definition)
 
@@ -196,6 +334,120 @@ def test_an_object_with_another_key_is_not_the_documented_one(said):
         check({**answer, "extra": 1}, "board")
 
 
+def test_a_mail_with_another_key_is_not_the_documented_one(said):
+    answer, _ = said("outbox show 1")
+    with pytest.raises(jsonschema.ValidationError):
+        check({**answer, "extra": 1}, "whole_mail")
+
+
+def test_a_proposal_is_told_with_the_board(said):
+    said("symple move 101 alice alice-secret propose")
+    answer, _ = said("symple show 101")
+    assert (answer["vote"], answer["voter"]) == ("draw", "alice")
+    assert "vote" not in said("symple show 101#0 102")[0]["boards"][1]
+
+
+def test_what_is_queued_and_submitted_is_told_to_its_owner_alone(said):
+    assert said("symple queue 101 bob bob-secret c3")[0]["queued"] == "c3"
+    assert said("symple submit 101 alice alice-secret b1")[0]["submitted"] == "b1"
+    assert said("symple showas bob bob-secret 101")[0]["queued"] == "c3"
+    assert said("symple showas alice alice-secret 101")[0]["submitted"] == "b1"
+    for line in ("symple show 101", "symple showas carol carol-secret 101"):
+        assert not {"queued", "submitted"} & said(line)[0].keys()
+    assert "submitted" not in said("symple showas bob bob-secret 101")[0]
+
+
+def test_a_queued_move_that_is_forgotten_is_told_beside_the_board(said):
+    said.last("symple move 101 alice alice-secret c3; symple queue 101 alice alice-secret c3")
+    said.last("symple move 101 alice alice-secret undo; symple move 101 bob bob-secret accept")
+    said("symple queue 101 bob bob-secret b1")
+    answer, status = said("symple move 101 alice alice-secret c3")
+    check(answer, "forgotten")
+    assert (answer["forgotten"], answer["boards"][0]["moves"], status) == ("c3", 2, 0)
+
+
+def test_what_was_not_found_is_named(said):
+    assert said("symple show 101 998 999#2")[0]["missing"] == ["998", "999#2"]
+    assert said("symple games 101 999")[0]["missing"] == ["999"]
+
+
+def test_where_there_is_no_such_board_the_list_is_empty(said):
+    assert said("spiro show carol")[0]["boards"] == said("all show carol")[0]["boards"] == []
+
+
+def test_who_signs_off_is_told_of_every_board(said):
+    answer, _ = said("signoff alice alice-secret")
+    assert [(one["board"], one["winner"]) for one in answer["boards"]] == [("pool1", "bob")]
+    assert [(one["removed"], one["userid"]) for one in answer["removals"]] == [("101", "alice"), ("102", "alice")]
+
+
+def test_who_plays_nowhere_signs_off_from_nothing(said):
+    answer, _ = said.last("signup dave dave-secret; signoff dave dave-secret")
+    assert (answer["boards"], answer["removals"]) == ([], [])
+
+
+def test_following_names_what_was_changed(said):
+    def changed(line):
+        answer, _ = said(f"symple {line}")
+        return [answer[key] for key in ("added", "stopped", "unchanged", "all")]
+
+    assert changed("subscribe carol carol-secret 101 102") == [["101"], [], ["102"], False]
+    assert changed("subscribe carol carol-secret all") == [["pool1"], [], ["101"], True]
+    assert changed("unsubscribe carol carol-secret 101 102") == [[], ["101"], ["102"], True]
+    assert changed("unsubscribe carol carol-secret all") == [[], ["pool1"], [], False]
+    assert changed("notify carol carol-secret") == [[], [], [], True]
+    assert changed("notify carol carol-secret 101 102") == [["101", "102"], [], [], True]
+    assert changed("notify carol carol-secret off") == [[], [], [], False]
+    assert changed("notify carol carol-secret 101 pool1 off") == [[], ["101"], ["pool1"], False]
+
+
+def test_wishes_are_numbers(said):
+    assert said("symple limit carol carol-secret")[0]["limit"] is None
+    assert said("symple limit carol carol-secret 4")[0]["limit"] == 4
+    assert said("symple reject carol carol-secret")[0]["limit"] == 0
+    assert said("symple seek carol carol-secret")[0]["seeking"] == 3
+
+
+def test_a_vacation_is_days(said):
+    assert said("vacation alice alice-secret 2027-01-30 2027-02-02")[0]["vacations"] == [
+        {"first": "2027-01-30", "last": "2027-02-02"}
+    ]
+    assert said("vacation alice alice-secret off")[0]["vacations"] == []
+
+
+def test_readers_are_named_where_the_writer_may_know_them(said):
+    assert said("symple chat 101 carol carol-secret", "--comment=Hello")[0]["readers"] == ["alice", "bob", "carol"]
+    assert said("message alice alice-secret bob carol", "--comment=Hello")[0]["readers"] == ["bob", "carol"]
+    assert said("broadcast alice alice-secret", "--comment=Hello")[0]["count"] == 1
+
+
+def test_several_commands_have_an_answer_each_and_the_highest_exit_status(said):
+    commands = "symple show 101 102\nsymple move 101 bob bob-secret c3\nspiro\nlist"
+    answer, status = said("multiple", f"--comment={commands}")
+    check(answer, "several")
+    boards, refused, misused, counts = answer["answers"]
+    assert [one["board"] for one in boards["boards"]] == ["101", "102"]
+    assert (refused["status"], misused["status"]) == (1, 2)
+    assert counts["games"]["symple"] == 3
+    assert answer["status"] == status == 2
+
+
+def test_a_fault_is_one_finding(said, monkeypatch):
+    monkeypatch.setenv("PBM_ADDRESS", "nowhere")
+    answer, status = said("doctor")
+    check(answer, "findings")
+    assert (status, [one["where"] for one in answer["findings"]]) == (1, ["PBM_ADDRESS"])
+
+
+def test_a_board_that_cannot_be_looked_at_is_no_text_on_standard_error(said):
+    with closing(sqlite3.connect(said.folder / "pbm.db")) as db:
+        db.execute("UPDATE boards SET options = '-nix' WHERE game = 'symple' AND board = '101'")
+        db.commit()
+    answer, status = said("cleanup")
+    check(answer, "cleaning")
+    assert (len(answer["problems"]), status) == (1, 1)
+
+
 def test_several_texts_become_one(said):
     answer, _ = said("help tutorial spiro")
     assert "signup alice" in answer["reply"]
@@ -209,8 +461,9 @@ def test_the_help_names_every_key_of_the_schema():
 
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    answers = {one["$ref"].rpartition("/")[2] for one in SCHEMA["anyOf"]}
+    answers = {one["$ref"].rpartition("/")[2] for one in SCHEMA["$defs"]["answer"]["anyOf"]}
     assert {definition for definition, _ in EXAMPLES.values()} <= answers
+    assert answers <= SCHEMA["$defs"].keys()
 
 
 @pytest.mark.parametrize("subject", ["json", "tutorial", "operator"])
