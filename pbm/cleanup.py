@@ -90,7 +90,11 @@ def _remind(session: Session, board: Board, name: str) -> str:
         return ""
     what = "answer the proposal" if row.vote == "draw" else "move"
     days = clocks.age(row, session.now()).days
+    until = (row.changed or row.started) + clocks.limits(row)[1]
+    then = "your silence counts as accepting" if row.vote == "draw" else "you forfeit"
     note = f"{name}, please {what}; the last move was {letters.counted(days, 'day')} ago."
+    if session.now() < until:
+        note += f"\nFrom {until:{letters.MINUTES}} on, {then}."
     [letter] = letters.of_board(board.present, name, now=session.now(), notes=[note])
     session.queue(letter._replace(subject=f"Nag: {letter.subject}", is_urgent=True))
     board.row = row._replace(nagged=session.now())

@@ -46,7 +46,11 @@ def help_(front: Front, subjects: tuple[str, ...]) -> Letters:
 @ADDRESSES
 @in_session
 def signup(session: Session, userid: str, password: str, addresses: tuple[str, ...]) -> Letters:
-    """Become a user. Without an address, mail goes to the one that the command came from."""
+    """Become a user. Without an address, mail goes to the one that the command came from.
+
+    A userid is 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter. A password has 6
+    characters or more, no blanks, quotes or colons, and does not begin with a hyphen.
+    """
     return users.signup(session, userid, password, addresses)
 
 
@@ -166,7 +170,7 @@ def multiple(session: Session) -> Letters:
 @click.argument("state", default="next", metavar="[next|active]")
 @in_session
 def show_all(session: Session, userid: str, state: str) -> Letters:
-    """Show the boards of all games on which a user is to move, or all on which he plays."""
+    """Show the boards of all games on which a user is to move, or all on which he plays (`active`)."""
     if state.lower() not in {"next", "active"}:
         raise Refused(f"`all show` is for `next` or `active` boards, and not for {state!r}.")
     return lists.show_all(session, userid, state.lower())
@@ -414,7 +418,7 @@ def reject(session: Session, game: str, userid: str, password: str) -> Letters:
 @click.argument("number", default="", metavar="[N]")
 @in_session
 def limit(session: Session, game: str, userid: str, password: str, number: str) -> Letters:
-    """Take challenges only while you have fewer than N active boards; `all` and `reject` mean what they say.
+    """Take challenges only while you have fewer than N active boards; `all` ends the limit, `reject` or 0 takes none.
 
     Without N, it says what your limit is.
     """

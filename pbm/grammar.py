@@ -218,11 +218,14 @@ def refusal(why: Refused, tree: Root, line: Sequence[str], body: str = "", game:
     """What is answered to a line that was refused: the reason, the board if he may see it, and what he wrote.
 
     Passwords are masked. Of a line that is not understood, that is every word but the first two. The *game* is named
-    for a line that does not begin with it.
+    for the answer to a board mail, which does not begin with it.
     """
     tidied = words.tidied(line, games.exists)
     found = passwords(tree, line)
-    secrets = [*why.secrets, *(tidied[2:] if found is None else found)]
+    if found is None:
+        # an answer to a board mail is no command, and its short words are no passwords
+        found = [word for word in tidied[1:] if len(word) >= users.SHORTEST_PASSWORD] if game else tidied[2:]
+    secrets = [*why.secrets, *found]
     reason = words.masked(str(why), (secret for secret in secrets if len(secret) >= users.SHORTEST_PASSWORD))
     quoted = [" ".join("PASSWORD" if word in secrets else word for part in line for word in part.split())]
     quoted += [words.masked(line, [*secrets, *_passwords_of_a_body_line(tree, line)]) for line in body.splitlines()]

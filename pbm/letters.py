@@ -20,6 +20,7 @@ CROPPED = 300
 """How much of a line that we do not understand is said back."""
 NOTIFICATION = "Notification"
 """The kind of letter that says no more than that a game is over."""
+EASY = "To play, answer this mail with your move as its first line; that needs no password."
 MINUTES = "%Y-%m-%d %H:%M UTC"
 COLUMN = 34
 """The widest a move may be in that list before it is broken into lines."""
@@ -100,7 +101,7 @@ def of_board(
         Letter(
             to=to,
             subject=subject,
-            body="\n\n".join([*before, *_own(point, to), *after]),
+            body="\n\n".join([*before, *_own(point, to), *after, *([EASY] if is_new and to in board.players else [])]),
             answer=command or answer(point, to),
             data=shown | _own_data(point, to),
             thread=thread(board),

@@ -45,10 +45,13 @@ def message(session: Session, userid: str, password: str, readers: Sequence[str]
             raise Refused(f"These are {len(names)} users; a message goes to at most {MOST_READERS}.")
         if unknown := [reader for reader in names if session.store.password_of(reader) is None]:
             raise Refused("\n".join(f"There is no user {reader!r}." for reader in unknown))
+        unreached = [f"{reader} has no mail address." for reader in names if not session.store.addresses(reader)]
+        if len(unreached) == len(names):
+            raise Refused("\n".join([*unreached, "Nothing was sent."]))
         for reader in names:
             letter = _written(name, text, subject=f"Message from {name}", answer=f"message {reader} PASSWORD {name}")
             session.queue(letter._replace(to=reader))
-        done = f"Your message is on its way to {', '.join(names)}."
+        done = "\n".join([f"Your message is on its way to {', '.join(names)}.", *unreached])
         data = {"userid": name, "readers": names}
         return session.answer(None, letters.note(done, subject="Message", answer="help message", data=data))
 

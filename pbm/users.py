@@ -19,6 +19,7 @@ RESERVED = frozenset(
 """Words of the command language that cannot be userids; nor can the names of games."""
 SHORTEST_PASSWORD = 6
 """How many characters a password has at least."""
+CHANGED = "The password of {} was changed. Older mails about boards cannot be answered without it any more."
 MOST_RESETS = 3
 """How many codes for a new password are mailed to a user in a day."""
 RESET_HOLDS = timedelta(hours=24)
@@ -60,7 +61,7 @@ def change_password(session: Session, userid: str, old: str, new: str) -> list[L
         check_new_password(new)
         session.store.set_password(name, session.server.passwords.hash(new))
         session.store.revoke_replies(name)
-        letter = _settled(f"The password of {name} was changed.", "help", userid=name)
+        letter = _settled(CHANGED.format(name), f"all show {name}", userid=name)
         return session.answer(name, letter._replace(to=name))
 
 
@@ -123,7 +124,7 @@ def _with_code(session: Session, name: str, code: str, new: str) -> list[Letter]
     session.store.set_password(name, session.server.passwords.hash(new))
     session.store.set_reset_code(name, None, session.now())
     session.store.revoke_replies(name)
-    letter = _settled(f"The password of {name} was changed.", "help", userid=name)
+    letter = _settled(CHANGED.format(name), f"all show {name}", userid=name)
     return session.answer(None, letter, *([] if session.in_shell else [letter._replace(to=name)]))
 
 

@@ -24,7 +24,7 @@ def accept(session: Session, game: str, userid: str, password: str) -> list[Lett
     with session.writing():
         name = session.signed(userid, password)
         if session.store.player(game, name).most is None:
-            raise Refused(f"You take all challenges of {letters.title(game)} already.")
+            raise Refused(f"You already take all challenges of {letters.title(game)}.")
         return _limited(session, game, name, None)
 
 
@@ -33,7 +33,7 @@ def reject(session: Session, game: str, userid: str, password: str) -> list[Lett
     with session.writing():
         name = session.signed(userid, password)
         if session.store.player(game, name).most == 0:
-            raise Refused(f"You take no challenges of {letters.title(game)} already.")
+            raise Refused(f"You already take no challenges of {letters.title(game)}.")
         return _limited(session, game, name, 0)
 
 
@@ -79,8 +79,11 @@ def vacation(session: Session, userid: str, password: str, words: Sequence[str])
             if planned[0].first == today:
                 done = "Your vacation ends today."
         elif words:
-            session.store.replace_vacations(name, today, _planned(session, name, words, today))
-            done = _said(session.store.vacations(name, today))
+            wanted = _planned(session, name, words, today)
+            session.store.replace_vacations(name, today, wanted)
+            replaced = [away for away in planned if away.first > today and away not in wanted]
+            gone = [f"It takes the place of the one from {away.first} through {away.last}." for away in replaced]
+            done = "\n".join([_said(wanted), *gone])
         else:
             done = _said(planned)
         left = session.store.vacations(name, today)
@@ -122,25 +125,27 @@ def _read_limit(word: str) -> int | None:
 
 
 def _planned(session: Session, name: str, words: Sequence[str], today: date) -> list[Vacation]:
-    """The vacations of a user from today on, with the one that he asks for in place of what was planned.
+    """The vacations of a user from today on, with the one that he asks for in place of those that it overlaps.
 
     The one that he is on goes on; if the new one follows it at once, the two are one. Raises Refused.
     """
     days = [_day(word) for word in words]
     first, last = days if len(days) == 2 else (today, days[0])
-    now = [away for away in session.store.vacations(name, today) if away.first <= today]
-    if now and first <= now[0].last + clocks.DAY:
-        first = now.pop().first
+    planned = session.store.vacations(name, today)
+    if planned and planned[0].first <= today and first <= planned[0].last + clocks.DAY:
+        first = planned.pop(0).first
     elif first < today:
         raise Refused(f"A vacation cannot begin in the past; today is {today}.")
     if last < max(first, today) or first > today + AHEAD:
         raise Refused(f"A vacation is from a day through a later one, and begins within a year; today is {today}.")
-    wanted = [*now, Vacation(name, first, last)]
-    if (length := (last - _in_one_go(session, name, first)).days + 1) > MOST_DAYS_IN_ONE:
-        raise Refused(f"These are {length} days; a vacation has at most {MOST_DAYS_IN_ONE}.")
-    past = [away for away in session.store.vacations(name, date(first.year, 1, 1)) if away.last < today]
+    others = [away for away in planned if away.last < first or last < away.first]
+    wanted = sorted([*others, Vacation(name, first, last)])
+    since = date(min(first, today).year, 1, 1) - MOST_DAYS_IN_ONE * clocks.DAY
+    all_days = [*(away for away in session.store.vacations(name, since) if away.last < today), *wanted]
+    if (length := _longest_run(all_days)) > MOST_DAYS_IN_ONE:
+        raise Refused(f"These would be {length} days in one go; {MOST_DAYS_IN_ONE} is the most.")
     for year in {first.year, last.year}:
-        used = sum(_days_in(year, away) for away in [*past, *wanted])
+        used = sum(_days_in(year, away) for away in all_days)
         if used > MOST_DAYS_A_YEAR:
             raise Refused(
                 f"With these you would have {used} days of vacation in {year}; {MOST_DAYS_A_YEAR} is the most."
@@ -148,12 +153,14 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
     return wanted
 
 
-def _in_one_go(session: Session, name: str, first: date) -> date:
-    """The first day of the vacations that have followed each other without a day between up to one that begins then."""
-    for away in reversed(session.store.vacations(name, first - MOST_DAYS_IN_ONE * clocks.DAY)):
-        if away.last == first - clocks.DAY:
-            first = away.first
-    return first
+def _longest_run(vacations: Sequence[Vacation]) -> int:
+    """The most days in one go, where vacations without a day between them count as one."""
+    longest, begun, ended = 0, date.min, date.min
+    for away in vacations:
+        begun = begun if away.first == ended + clocks.DAY else away.first
+        ended = away.last
+        longest = max(longest, (ended - begun).days + 1)
+    return longest
 
 
 def _ended(planned: Sequence[Vacation], today: date) -> list[Vacation]:
@@ -178,4 +185,4 @@ def _day(word: str) -> date:
 def _said(planned: Sequence[Vacation]) -> str:
     if not planned:
         return "You have planned no vacation."
-    return "\n".join(f"You are on vacation from {away.first} through {away.last}." for away in planned)
+    return "\n".join(f"Your vacation is from {away.first} through {away.last}." for away in planned)

@@ -440,7 +440,7 @@ class Month(Club):
 
     def check_books(self):
         """The database says what the secretary's books say."""
-        assert set(self.store.all_boards()) == set(self.books.tables)
+        assert set(self.store.board_names()) == set(self.books.tables)
         for table in self.books.tables.values():
             if not table.is_over or table.ended.date() == self.time.date():
                 self.check_board(table)

@@ -406,7 +406,7 @@ def test_opponents_see_a_vacation_in_the_mails_while_it_lasts(both_ways):
 )
 def test_a_vacation_is_from_today_or_from_the_first_day_through_the_last(both_ways, days, first, last):
     told = both_ways.signs("alice", f"vacation ME {days}")
-    assert f"You are on vacation from {first} through {last}." in text_to("alice", told)
+    assert f"Your vacation is from {first} through {last}." in text_to("alice", told)
     assert [away[1:] for away in both_ways.store.vacations("alice", first)] == [(first, last)]
     assert text_to("alice", both_ways.signs("alice", "vacation ME")) == text_to("alice", told)
 
@@ -478,10 +478,20 @@ def test_a_vacation_that_has_not_begun_is_called_off_without_a_trace(both_ways):
     both_ways.refused("alice", "vacation ME off")
 
 
+def test_a_vacation_stands_beside_others_that_are_planned_and_takes_the_place_of_those_it_overlaps(four):
+    four.signs("alice", "vacation ME 2026-12-20 2026-12-24")
+    told = four.signs("alice", "vacation ME 2026-11-22")
+    assert "from 2026-11-20 through 2026-11-22." in text_to("alice", told)
+    assert "from 2026-12-20 through 2026-12-24." in text_to("alice", told)
+    told = four.signs("alice", "vacation ME 2026-12-23 2026-12-30")
+    assert "takes the place of the one from 2026-12-20 through 2026-12-24." in text_to("alice", told)
+    assert "from 2026-11-20 through 2026-11-22." in text_to("alice", four.signs("alice", "vacation ME"))
+
+
 def test_to_begin_and_end_a_vacation_on_every_day_uses_days_up_and_is_one_go(four):
     for _ in range(21):
         four.signs("alice", f"vacation ME {four.time.date()}")
         four.signs("alice", "vacation ME off")
         four.pass_time(days=1)
-    assert "22 days; a vacation has at most 21" in four.refused("alice", "vacation ME 2026-12-11").text
+    assert "22 days in one go; 21 is the most" in four.refused("alice", "vacation ME 2026-12-11").text
     assert "31 days of vacation" in four.refused("alice", "vacation ME 2026-12-13 2026-12-22").text

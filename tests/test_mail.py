@@ -409,7 +409,7 @@ def test_a_refused_answer_is_told_why_with_the_board_and_can_be_answered(pair):
 def test_an_endless_move_in_an_answer_is_refused_at_once(pair):
     begin = time.process_time()
     answer(pair, "e3:5," * 20_000)
-    assert "holds your move and no more" in " ".join(pair.mails()[-1].text.split())
+    assert "is your move and no more" in " ".join(pair.mails()[-1].text.split())
     assert time.process_time() - begin < 1
 
 
@@ -502,6 +502,29 @@ def test_an_address_that_is_none_of_ours_is_neither_known_nor_answered(pair, cha
     assert not incoming.is_known(pair.server, address)
     assert answer(pair, "e3:5", address) == "unknown"
     assert (moves(pair), len(pair.mails())) == (0, before)
+
+
+@pytest.mark.parametrize("line", ["e3:5.", "<e3:5>", "E3:5!", "<e3:5>."])
+def test_what_a_telephone_or_a_link_adds_to_a_move_is_dropped(pair, line):
+    answer(pair, line)
+    assert moves(pair) == 1
+
+
+@pytest.mark.parametrize(("line", "what"), [("", "Yours is empty."), ("e3:5 e3:5", "without blanks between its parts")])
+def test_an_answer_without_a_move_says_what_is_missing(pair, line, what):
+    answer(pair, line)
+    assert what in " ".join(pair.mails()[-1].text.split())
+
+
+def test_the_short_words_of_an_answer_are_no_passwords(pair):
+    answer(pair, "e3 : 5 alice-secret")
+    assert "\n> e3 : 5 PASSWORD\n" in pair.mails()[-1].text
+
+
+def test_the_last_refusal_of_a_day_says_so(pair):
+    for number in range(20):
+        answer(pair, f"e3:{number}9")
+        assert ("before tomorrow" in pair.mails()[-1].text) == (number == 19)
 
 
 def test_a_new_password_makes_all_reply_addresses_worthless(pair):

@@ -200,3 +200,12 @@ def test_a_user_with_several_addresses_gets_each_mail_at_all_of_them(club):
 def test_the_password_of_a_command_does_not_travel_in_its_comment(pair):
     pair.move("alice", "e3:5", comment="my password is alice-secret, keep it")
     assert "my password is PASSWORD, keep it" in pair.mails("bob")[-1].text
+
+
+def test_a_message_to_somebody_without_an_address_says_so(club):
+    club.signed_up("alice", "carol")
+    club.say("signup bob bob-secret")
+    with pytest.raises(Refused, match=r"bob has no mail address\.\nNothing was sent\."):
+        club.say("message alice alice-secret bob", "Hello")
+    assert "bob has no mail address." in club.say("message alice alice-secret bob carol", "Hello")[0].body
+    assert [mail.userid for mail in club.mails()] == ["carol"]

@@ -39,6 +39,7 @@ LAST_WORD = 10
 MOST_CALLS = {"*": 20, "MAIL": sys.maxsize, "RCPT": sys.maxsize, "DATA": sys.maxsize, "RSET": sys.maxsize}
 """How often each command may be given in one connection."""
 UNKNOWN = "550 5.1.1 There is no such mailbox here"
+ENDED = "550 5.1.1 There is no such mailbox here; a reply address ends with its game, and with a new password"
 STOPPED = "421 4.3.2 The server is being stopped; please try again later"
 FAULT = "451 4.3.0 This could not be handled; please try again later"
 TOO_LARGE = "552 5.3.4 The mail is too large"
@@ -90,7 +91,7 @@ class Handler:
     ) -> str:
         """Take mail for our own addresses only."""
         if not await self.is_known(address):
-            return UNKNOWN
+            return ENDED if "+" in address else UNKNOWN
         if len(envelope.rcpt_tos) == MOST_RECIPIENTS:
             return f"452 4.5.3 A mail has at most {MOST_RECIPIENTS} recipients here"
         envelope.rcpt_tos.append(address)
@@ -101,7 +102,7 @@ class Handler:
         """Handle the mail. By LMTP there is a reply for each recipient (RFC 2033)."""
         raw = envelope.original_content or b""
         if SMUGGLED.search(raw):
-            reply = outcome = "550 5.6.11 A line with nothing but a dot ends in CR or LF alone"
+            reply = outcome = "550 5.6.11 CR or LF stands alone where the mail might seem to end"
         else:
             sender = (envelope.mail_from or "").strip("<>")
             recipients = tuple(dict.fromkeys(envelope.rcpt_tos))

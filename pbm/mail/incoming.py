@@ -23,6 +23,10 @@ MOST_BYTES = 1_000_000
 """The largest mail that is taken."""
 MOST_ERRORS = 20
 """How many refusals a day are mailed to one address."""
+LAST_REFUSAL = (
+    f"That was mistake number {MOST_ERRORS} today, the last that is answered before tomorrow.\n"
+    "Commands that are right are answered as ever."
+)
 MOST_BOUNCES = 5
 BOUNCING_FOR = timedelta(days=3)
 """An address that has bounced so often in a row, and for so long, gets no more mail."""
@@ -148,6 +152,8 @@ def _do(server: Server, mail: Incoming, recipients: Sequence[str], peer: str | N
     if not server.store.take("error", sender, MOST_ERRORS, server.now()):
         return "capped"
     letter = grammar.refusal(why, root, [typed.line], session.comment, reply.game if reply else "")
+    if server.store.is_used_up("error", sender, MOST_ERRORS, server.now()):
+        letter = letter._replace(body=f"{LAST_REFUSAL}\n\n{letter.body}")
     session._replace(proved=reply).queue(letter)
     return "command"
 
@@ -168,7 +174,7 @@ def _refused(session: Session, line: str) -> Refused | None:
 def _play(session: Session, reply: Reply, line: str) -> None:
     """Do what a line says that came to a reply address: show the board, or what may stand in the place of a move."""
     game, board, userid = reply
-    move = re.sub(r"\s*,\s*", ",", line).split()
+    move = re.sub(r"\s*,\s*", ",", _bare(line)).split()
     if [word.lower() for word in move] == ["show"]:
         lists.show(session, game, [board], reader=userid)
         return
@@ -176,12 +182,18 @@ def _play(session: Session, reply: Reply, line: str) -> None:
         follow.stop(session, game, userid, board)
         return
     if len(move) != 1 or len(line) > grammar.MOST_CHARACTERS:
-        what = "A mail to this address begins with a line that holds your move and no more; a comment stands below it."
+        what = "The first line of a mail to this address is your move and no more, without blanks between its parts."
+        what += " A comment stands below it." if move else " Yours is empty."
         raise Misused(what, point=look.find_board(session, game, board).present, reader=userid)
     try:
         play.move(session, game, board, move[0], userid=userid, password="")
     except Illegal as why:
         raise Refused(str(why)) from why
+
+
+def _bare(line: str) -> str:
+    """A line without the brackets around what our links suggest, and without the full stop that a telephone adds."""
+    return line.strip().removeprefix("<").rstrip(".!").removesuffix(">").strip()
 
 
 def _typed(mail: Incoming, *, is_answer: bool) -> Typed:

@@ -87,6 +87,12 @@ class Mails(Base):
         query = "UPDATE handled SET outcome = ? WHERE sender = ? AND message_id = ?"
         self.db.execute(query, [outcome, sender, message_id])
 
+    def is_used_up(self, kind: str, holder: str, at_most: int, now: datetime) -> bool:
+        """Whether *holder* has none left of the things that he may have so many of on one day."""
+        query = "SELECT used >= ? FROM quotas WHERE kind = ? AND holder = ? AND day = ?"
+        row = self.db.execute(query, [at_most, kind, holder, now.date().isoformat()]).fetchone()
+        return bool(row and row[0])
+
     def take(self, kind: str, holder: str, at_most: int, now: datetime) -> bool:
         """Use up one of the things that *holder* may have so many of on one day; False if there is none left."""
         query = (
