@@ -69,7 +69,8 @@ def _look_at(session: Session, board: Board) -> str:
     if not is_gone and (age < forfeit or clocks.is_spared(session.store, late, session.now().date())):
         return _remind(session, board, late)
     if board.row.vote == "draw":
-        why = f"{late} has signed off" if is_gone else f"{late} has not answered for {forfeit.days} days"
+        silent = f"{late} has not answered, and the last move was {letters.counted(age.days, 'day')} ago"
+        why = f"{late} has signed off" if is_gone else silent
         for letter in votes.agree_draw(session, board, f"{why}, which counts as accepting."):
             session.queue(letter)
         return "drawn"

@@ -96,18 +96,18 @@ def signoff(session: Session, userid: str, password: str) -> Letters:
 
 @root.command()
 @USERID
-@click.argument("code", default="", metavar="[CODE")
+@click.argument("one_time_password", default="", metavar="[CODE")
 @click.argument("new_password", default="", metavar="NEWPASSWORD]", type=PasswordType())
 @in_session
-def reset(session: Session, userid: str, code: str, new_password: str) -> Letters:
+def reset(session: Session, userid: str, one_time_password: str, new_password: str) -> Letters:
     """Get another password when you have lost yours: a code is mailed to you, which is good once and for a day."""
-    if code and not new_password:
+    if one_time_password and not new_password:
         raise Misused(
             "These are too few words: NEWPASSWORD is missing. The command is written:\n\n"
             "  reset USERID [CODE NEWPASSWORD]",
-            secrets=(code,),
+            secrets=(one_time_password,),
         )
-    return users.reset(session, userid, code, new_password)
+    return users.reset(session, userid, one_time_password, new_password)
 
 
 @root.command()

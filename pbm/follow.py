@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pbm import letters, selection
-from pbm.board import Board
+from pbm.budget import Budget
 from pbm.letters import Letter
-from pbm.look import find_board
+from pbm.look import find_board, find_row
 from pbm.session import Session
+from pbm.store import BoardRow
 
 SUBSCRIBER = "subscriber"
 NOTIFIED = "notified"
+MOST_SHOWN = 100
+"""How many boards a user is shown in a day by mail because he subscribes to them."""
 
 
 class Following(NamedTuple):
@@ -30,32 +33,31 @@ def subscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter]:
     """Send a user every mail about some boards from now on, or about all boards of a game."""
     with session.writing():
         name, words = _signed(session, game, line)
-        is_all = _is_all(words)
+        now, is_all = session.now(), _is_all(words)
         if is_all:
             player = session.store.player(game, name)
             session.store.save_player(game, player._replace(subscribes=True))
         shown: list[Letter] = []
         done: list[str] = []
         refused: dict[str, str] = {}
+        budget = Budget()
         for number in _named(session, game, words, name):
-            board = find_board(session, game, number)
-            if why := _objection(board, name):
+            row = find_row(session, game, number)
+            if why := _objection(session, row, name):
                 refused[number] = why
                 continue
-            session.store.follow(game, board.row.board, name, SUBSCRIBER)
+            session.store.follow(game, row.board, name, SUBSCRIBER)
             done.append(number)
-            board.about = board.about._replace(subscribers=sorted([*board.about.subscribers, name]))
-            if len(shown) < selection.MOST_BOARDS:
-                shown += letters.of_board(
-                    board.present, name, now=session.now(), kind="Subscription Summary", is_full=True
-                )
+            if not budget.is_spent and (session.in_shell or session.store.take("shown", name, MOST_SHOWN, now)):
+                board = find_board(session, game, row.board)
+                shown += letters.of_board(board.present, name, now=now, kind="Subscription Summary", is_full=True)
         lines = [f"You get every mail about these {letters.title(game)} boards: {', '.join(done)}."] if done else []
         if refused and not is_all:
             lines.append(f"Not subscribed: {', '.join(f'{number} ({why})' for number, why in refused.items())}.")
         if is_all:
             lines.append(f"You are subscribed to every board of {letters.title(game)} that begins from now on.")
-        now = Following(is_all=session.store.player(game, name).subscribes, added=done, unchanged=[*refused])
-        return session.answer(name, *shown, _summary(game, name, lines, now))
+        told = Following(is_all=session.store.player(game, name).subscribes, added=done, unchanged=[*refused])
+        return session.answer(name, *shown, _summary(game, name, lines, told))
 
 
 def unsubscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter]:
@@ -108,13 +110,13 @@ def notify(session: Session, game: str, userid: str, password: str, words: Seque
 
 def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *, starts: bool) -> Letter:
     """Start or end telling a user of the end of some boards."""
-    boards = [find_board(session, game, number) for number in _named(session, game, words, name)]
+    rows = [find_row(session, game, number) for number in _named(session, game, words, name)]
     lines: list[str] = []
     changed: list[str] = []
     unchanged: list[str] = []
-    for board in boards:
-        number = board.row.board
-        if board.is_over:
+    for row in rows:
+        number = row.board
+        if row.ended:
             is_changed = False
             lines.append(f"{number} is over already.")
         elif starts:
@@ -136,13 +138,13 @@ def _signed(session: Session, game: str, line: Sequence[str]) -> tuple[str, Sequ
     return session.signed(line[0], line[1]), line[2:]
 
 
-def _objection(board: Board, name: str) -> str:
+def _objection(session: Session, row: BoardRow, name: str) -> str:
     """Why a user cannot subscribe to a board; empty if he can."""
-    if board.is_over:
+    if row.ended:
         return "the game is over"
-    if name in board.players:
+    if name in {row.first_player, row.second_player}:
         return "you play there"
-    if name in board.about.subscribers:
+    if name in session.store.followers(row.game, row.board, SUBSCRIBER):
         return "you are subscribed already"
     return ""
 

@@ -278,6 +278,19 @@ def passwords(tree: Root, line: Sequence[str]) -> list[str] | None:
     return None if node.wrong_number(others) else node.passwords(others)
 
 
+def without_passwords(tree: Root, text: str) -> str:
+    """A text for others, in which lines that are commands say no password."""
+    return "\n".join(_masked_comment(tree, line) if line.strip() else line for line in text.splitlines())
+
+
+def _masked_comment(tree: Root, line: str) -> str:
+    if not is_command(tree, [line]):
+        return line
+    found = passwords(tree, [line])
+    secrets = words.tidied([line], games.exists)[2:] if found is None else found
+    return words.masked(line, (secret for secret in secrets if len(secret) >= users.SHORTEST_PASSWORD))
+
+
 def _passwords_of_a_body_line(tree: Root, line: str) -> list[str]:
     """The passwords in a command that stands where it does not belong."""
     tidied = words.tidied([line], games.exists)

@@ -23,6 +23,7 @@ class Guesses:
         self.store = store
         self.peer = peer.lower()
         self.now = now
+        self.was_right = False
         self._known: dict[tuple[str, str], Failures] = {}
         self._changed: set[tuple[str, str]] = set()
 
@@ -34,6 +35,7 @@ class Guesses:
 
     def note(self, userid: str, *, is_right: bool) -> None:
         """Note whether a password for a user was right."""
+        self.was_right = self.was_right or is_right
         for holder, before in self._failures(userid).items():
             after = NONE if is_right else Failures(before.times + 1, self.now)
             if after != before:

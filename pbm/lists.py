@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import games
 from pbm import clocks, letters, selection
 from pbm.board import Board
+from pbm.budget import Budget
 from pbm.letters import Letter
 from pbm.look import find_point, find_row
 from pbm.session import Refused, Session
@@ -90,7 +91,11 @@ def _shown(
 ) -> tuple[list[Letter], dict[str, str]]:
     """The letters that show boards to whoever asked, and a sentence for each board that was not found."""
     found, missing = [], {}
+    budget = Budget()
     for board in boards:
+        if budget.is_spent:
+            missing[board] = f"{board} is left out, because all of them are too much work; ask for fewer boards."
+            continue
         try:
             point = find_point(session, game, board)
         except Refused as why:

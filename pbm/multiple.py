@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pbm import letters
+from pbm.budget import Budget
 from pbm.grammar import Front, Root, quoted, refusal, run
 from pbm.letters import Letter
 from pbm.session import Refused, Session
@@ -30,9 +31,10 @@ def multiple(session: Session, tree: Root) -> list[Letter]:
     with session.writing():
         parts: list[str] = []
         answered: list[dict[str, Any]] = []
+        budget = Budget()
         for line in lines:
-            if sum(map(len, parts)) > MOST_CHARACTERS:
-                parts.append("The answer has grown too long; the commands from here on are not carried out.")
+            if budget.is_spent or sum(map(len, parts)) > MOST_CHARACTERS:
+                parts.append("This has grown too much; the commands from here on are not carried out.")
                 answered.append({"error": parts[-1], "status": 1})
                 break
             answers = _answers(session, tree, line)

@@ -11,7 +11,7 @@ from pbm import clocks, dice, letters, turns, votes
 from pbm.board import RESIGN, About, Board
 from pbm.clocks import Clocks
 from pbm.letters import Letter
-from pbm.look import find_board, tried
+from pbm.look import find_board, find_row, tried
 from pbm.session import Refused, Session
 from pbm.store import BoardRow, Settled
 from pbm.words import clean
@@ -195,8 +195,9 @@ def check_turn(session: Session, board: Board, name: str) -> None:
 
 def _signed(session: Session, game: str, number: str, userid: str, password: str) -> tuple[Board, str]:
     """The board, and the user who signs a command for it."""
-    board = find_board(session, game, number)
-    return board, session.signed(userid, password, board=board.name)
+    row = find_row(session, game, number)
+    name = session.signed(userid, password, board=f"{row.game} {row.board}")
+    return find_board(session, game, number), name  # it is replayed only for somebody who may ask for that
 
 
 @contextmanager

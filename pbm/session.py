@@ -17,7 +17,11 @@ from pbm.server import Server
 from pbm.store import Held, Mail, Reply, Store
 
 MOST_ANSWERS = 500
-"""How many direct answers a day go to one address."""
+"""How many direct answers a day go to the address of a user."""
+MOST_WAITING = 200
+"""How many mails wait for a user who has no address that works; older ones are forgotten."""
+MOST_TO_STRANGERS = 100
+"""How many go to any other address, which may be that of somebody who has asked for nothing."""
 
 
 class Refused(Exception):
@@ -79,6 +83,11 @@ class Session(NamedTuple):
         """The time."""
         return self.server.now()
 
+    def counted_as(self, kind: str) -> str:
+        """What uses up which daily number: a stranger who takes a user's name cannot use up that user's own."""
+        is_signed = self.proved or (self.guesses and self.guesses.was_right)
+        return f"signed {kind}" if is_signed else kind
+
     def writing(self) -> AbstractContextManager[None]:
         """A transaction for a command that changes something."""
         return self.store.transaction()
@@ -131,7 +140,8 @@ class Session(NamedTuple):
             return
         reply_to = self.reply_address(letter)
         if letter.to is None:
-            if not self.sender or self.store.take("answer", self.sender, MOST_ANSWERS, self.now()):
+            most = MOST_ANSWERS if self.sender and self.store.userids_at(self.sender) else MOST_TO_STRANGERS
+            if not self.sender or self.store.take(self.counted_as("answer"), self.sender, most, self.now()):
                 self.mail(self.sender, letter, self.message_id, reply_to)
             return
         thread = f"<{letter.thread}.{letter.to}@{self.server.host}>" if letter.thread else None
@@ -144,6 +154,7 @@ class Session(NamedTuple):
             self.mail(address.address, letter, thread, reply_to, f".{mark}")
         if addresses and not usable:
             self.mail(None, letter, thread, reply_to)
+            self.store.trim_waiting(letter.to, MOST_WAITING)
 
     def _holds_back(self, letter: Letter, userid: str) -> bool:
         """Whether a user wants no mail about a board by itself; if he wants digests, it is kept for the next one."""

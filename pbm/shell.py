@@ -10,7 +10,7 @@ from typing import NamedTuple, TextIO
 import games
 from pbm import admin, letters, words
 from pbm.commands import root
-from pbm.grammar import Front, refusal, run
+from pbm.grammar import Front, refusal, run, without_passwords
 from pbm.session import Refused, Session
 from pbm.settings import open_server
 from pbm.store import Unusable
@@ -69,7 +69,9 @@ def main(args: Sequence[str]) -> int:
 
     def session() -> Session:
         text = _input().read() if comment == "-" else comment
-        return Session(open_server(), comment=words.written(text), body=words.clean(text), as_json=as_json)
+        return Session(
+            open_server(), comment=without_passwords(root, words.written(text)), body=words.clean(text), as_json=as_json
+        )
 
     try:
         answers = run(root, line, Front(session, prints=True, read_password=_read_password))

@@ -6,7 +6,7 @@ from typing import Any
 
 from pbm import letters
 from pbm.letters import Letter
-from pbm.look import find_board
+from pbm.look import find_board, find_row
 from pbm.session import Refused, Session
 
 MOST_READERS = 10
@@ -19,8 +19,9 @@ BETWEEN_BROADCASTS = timedelta(days=7)
 def chat(session: Session, game: str, number: str, userid: str, password: str) -> list[Letter]:
     """Write to the players and the subscribers of a board."""
     with session.writing():
-        board = find_board(session, game, number)
+        find_row(session, game, number)
         name = session.signed(userid, password)
+        board = find_board(session, game, number)
         text = _text(session, name, "chat")
         playing = [player for player in board.players if player != board.resigned]
         readers = dict.fromkeys([*playing, *board.about.subscribers, name])

@@ -51,6 +51,11 @@ def bounced_mail(server: Server, message_id: str) -> int | None:
     return _bounced(server, _behind(server, message_id.strip("<>"), "."))
 
 
+def masked(text: str) -> str:
+    """A text in which no token can be read, for others than the one it was mailed to."""
+    return re.sub(TOKEN.pattern, "TOKEN", text)
+
+
 def _bounced(server: Server, token: str) -> int | None:
     number = _number(token, BOUNCE)
     about = None if number is None else server.store.address_at(number)

@@ -10,16 +10,22 @@ from textwrap import fill
 import games
 from pbm import letters, look, turns, words
 from pbm.board import RESIGN
+from pbm.guesses import NONE
 from pbm.letters import Letter
 from pbm.session import Refused, Session
 
 RESERVED = frozenset(
-    "accept active all board clear html inactive new next nobody off on reject standard text tournament".split()
+    (
+        "accept active all board challenger clear draw html inactive new next nobody off on pbm reject server standard "
+        "text tournament"
+    ).split()
 )
 """Words of the command language that cannot be userids; nor can the names of games."""
 SHORTEST_PASSWORD = 6
 """How many characters a password has at least."""
 CHANGED = "The password of {} was changed. Older mails about boards cannot be answered without it any more."
+MOST_ASKED = 25
+"""How many confirmation mails one address can cause in a day."""
 MOST_RESETS = 3
 """How many codes for a new password are mailed to a user in a day."""
 RESET_HOLDS = timedelta(hours=24)
@@ -124,6 +130,7 @@ def _with_code(session: Session, name: str, code: str, new: str) -> list[Letter]
     session.store.set_password(name, session.server.passwords.hash(new))
     session.store.set_reset_code(name, None, session.now())
     session.store.revoke_replies(name)
+    session.store.save_failures("userid", name, NONE)
     letter = _settled(CHANGED.format(name), f"all show {name}", userid=name)
     return session.answer(None, letter, *([] if session.in_shell else [letter._replace(to=name)]))
 
@@ -156,6 +163,8 @@ def _set_addresses(session: Session, name: str, addresses: Sequence[str], done: 
     codes = {address: _digest(tokens[address]) if address in asked else None for address in chosen}
     session.store.replace_addresses(name, codes, session.now())
     for address, token in tokens.items():
+        if not session.store.take("asked", str(session.sender), MOST_ASKED, session.now()):
+            raise Refused(f"{MOST_ASKED} confirmation mails were asked for from your address today; that is the most.")
         if not session.store.take("confirmation", address, 1, session.now()):
             raise Refused(f"A confirmation mail has gone to {address} today already; another one can go tomorrow.")
         session.mail(address, _confirmation(name, token))

@@ -86,14 +86,18 @@ def command(word: str) -> str:
 
 
 def clean(text: str) -> str:
-    """A text that can be stored and shown: no control characters but line ends and tabs, no halves of characters."""
+    """A text that can be stored and shown: no control characters but line ends and tabs, no halves of characters.
+
+    Nor are there any that turn the direction of writing, which can make a text look like another one.
+    """
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
 
 
 def written(text: str) -> str:
     """What somebody wrote to others, as lines that can be stored, shown and mailed; the rest of a long text is cut."""
-    lines = (part for line in clean(text[:MOST_COMMENT]).splitlines() for part in wrapped(line))
+    text = re.sub(r"(?m)^[ \t]*\*{10,}[ \t]*$", "* * *", clean(text[:MOST_COMMENT]))  # ours are made of asterisks
+    lines = (part for line in text.splitlines() for part in wrapped(line))
     return "\n".join(islice(lines, MOST_LINES)).strip("\n")
 
 

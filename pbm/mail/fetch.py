@@ -242,7 +242,7 @@ def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
         sys.stderr.write(f"A mail could not be handled, and stays: {type(why).__name__}: {why}\n")
         return False
     mailbox.move(uid)
-    line = f"imap <{sender or ''}> {outcome}\n"
+    line = f"imap <{' '.join(clean(sender or '').split())}> {outcome}\n"
     sys.stderr.write(line.encode("ascii", "backslashreplace").decode())
     return True
 

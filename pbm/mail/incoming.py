@@ -137,7 +137,7 @@ def _do(server: Server, mail: Incoming, recipients: Sequence[str], peer: str | N
     session = Session(
         server,
         sender,
-        words.written(typed.body),
+        tokens.masked(grammar.without_passwords(root, words.written(typed.body))),
         body=typed.body,
         message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
         guesses=guesses,
@@ -149,12 +149,14 @@ def _do(server: Server, mail: Incoming, recipients: Sequence[str], peer: str | N
         return "command"
     if mail.is_absence or (mail.wants_no_answer and isinstance(why, Misused)):
         return "automatic"
-    if not server.store.take("error", sender, MOST_ERRORS, server.now()):
+    session = session._replace(proved=reply)
+    kind = session.counted_as("error")
+    if not server.store.take(kind, sender, MOST_ERRORS, server.now()):
         return "capped"
     letter = grammar.refusal(why, root, [typed.line], session.comment, reply.game if reply else "")
-    if server.store.is_used_up("error", sender, MOST_ERRORS, server.now()):
+    if server.store.is_used_up(kind, sender, MOST_ERRORS, server.now()):
         letter = letter._replace(body=f"{LAST_REFUSAL}\n\n{letter.body}")
-    session._replace(proved=reply).queue(letter)
+    session.queue(letter)
     return "command"
 
 

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from pbm.store.base import APPLICATION_ID, SCHEMA, Unusable
+from pbm.store.schema import wrong_parts
 
 IN_USE = "is in use; end `pbm serve` and whatever else uses it, and try again"
 
@@ -36,12 +37,15 @@ def check(path: Path) -> None:
         with closing(_open(path)) as db:
             query = "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
             application, version = db.execute(query).fetchone()
+            wrong = wrong_parts(db) if (application, version) == (APPLICATION_ID, SCHEMA) else []
     except sqlite3.Error as error:
         raise Unusable(f"{path} cannot be read: {error}.") from error
     if application != APPLICATION_ID or version < 1:
         raise Unusable(f"{path} is no database of pbm.")
     if version > SCHEMA:
         raise Unusable(f"{path} was written by a newer version of pbm; install that one.")
+    if wrong:
+        raise Unusable(f"{path} is not as pbm has made it: {'; '.join(wrong)}.")
 
 
 @contextmanager

@@ -57,7 +57,10 @@ class Health(Base):
 
     def damage(self) -> list[str]:
         """What SQLite finds wrong with the file, nothing if it is sound; and which rows refer to rows that are gone."""
+        from pbm.store.schema import wrong_parts
+
         found = [str(text) for (text,) in self.db.execute("PRAGMA integrity_check") if text != "ok"]
+        found += wrong_parts(self.db.conn)
         query = 'SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2'
         return found + [
             f"rows of {table} that belong to no row of {parent}: {count}"

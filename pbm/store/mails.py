@@ -80,7 +80,12 @@ class Mails(Base):
         """Forget what is of no more use: mails that were handled or given up before that time, and old counts."""
         for table, column in (("handled", "handled"), ("quotas", "day"), ("failures", "last")):
             self.db.execute(f"DELETE FROM {table} WHERE {column} < ?", [text(before)])
-        self.db.execute("DELETE FROM outbox WHERE address IS NOT NULL AND due IS NULL AND queued < ?", [text(before)])
+        self.db.execute("DELETE FROM outbox WHERE (address IS NULL OR due IS NULL) AND queued < ?", [text(before)])
+
+    def trim_waiting(self, userid: str, most: int) -> None:
+        """Forget the oldest of the mails that wait for an address of a user, until there are so many."""
+        waiting = "SELECT id FROM outbox WHERE userid = ?1 AND address IS NULL ORDER BY id DESC LIMIT -1 OFFSET ?2"
+        self.db.execute(f"DELETE FROM outbox WHERE id IN ({waiting})", [userid, most])
 
     def note_outcome(self, sender: str, message_id: str, outcome: str) -> None:
         """Note what became of a message that was recorded before."""

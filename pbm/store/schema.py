@@ -1,13 +1,27 @@
 """The tables, as one migration after another makes them; a database knows how many it has seen."""
 
 import secrets
+import sqlite3
 
 from sqlite_utils import Database, Migrations
 
 APPLICATION_ID = int.from_bytes(b"pbm1")
 """What SQLite's header calls the application that a file belongs to."""
 
+PARTS = "SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
+
 migrations = Migrations("pbm")
+
+
+def wrong_parts(db: sqlite3.Connection) -> list[str]:
+    """What a database of this version lacks, and what it has that pbm has not made."""
+    fresh = Database(memory=True)
+    migrations.apply(fresh)
+    wanted, found = ({name for (name,) in each.execute(PARTS)} for each in (fresh.conn, db))
+    return [
+        *(f"there is no {name}" for name in sorted(wanted - found)),
+        *(f"there is a {name} that pbm has not made" for name in sorted(found - wanted)),
+    ]
 
 
 @migrations()

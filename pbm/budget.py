@@ -1,0 +1,21 @@
+"""How much computing one command may cause, so that no mail holds up everybody else."""
+
+import time
+from collections.abc import Callable
+
+SECONDS = 5.0
+"""What any command may compute; a move takes a thousandth of a second."""
+
+
+class Budget:
+    """The time that a command has for things that it does again and again."""
+
+    def __init__(self, seconds: float = SECONDS, clock: Callable[[], float] = time.process_time) -> None:
+        """Begin with so many seconds of computing."""
+        self.clock = clock
+        self.until = clock() + seconds
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it is time to leave the rest undone, and to say so."""
+        return self.clock() > self.until

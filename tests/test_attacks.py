@@ -1,0 +1,143 @@
+"""What an attacker has tried, and what holds now."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from pbm import budget, words
+from pbm.mail.incoming import handle
+from pbm.session import Refused
+from pbm.store import Unusable, copies
+
+from conftest import ADDRESS
+from test_mail import answer, message, reply_address
+
+
+def send(club, subject, body="", sender="alice@players.example"):
+    return handle(club.server, message(subject, body, sender=sender), None, [ADDRESS])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "spiro move 101 alice alice-secret e4",
+        "symple resign 103 alice alice-secret",
+        "change password alice alice-secret other-secret",
+        "spiro move 101 alice alice-secret",
+    ],
+)
+def test_a_command_in_a_comment_tells_nobody_the_password(pair, line):
+    send(pair, "spiro challenge alice bob", f"Hello bob\n{line}")
+    answer(pair, f"e3:5\n{line}")
+    texts = "".join(mail.text for mail in pair.mails("bob"))
+    assert "Hello bob" in texts
+    assert "alice-secret" not in texts
+    assert "PASSWORD" in texts
+
+
+def test_what_is_no_command_is_passed_on_as_it_is(pair):
+    text = "All the best, alice\nspiro is a wonderful game\nmove quickly please"
+    send(pair, "spiro challenge alice bob", text)
+    assert text in pair.mails("bob")[-1].text
+
+
+def test_a_reply_address_in_a_comment_is_not_passed_on(pair):
+    address = reply_address(pair)
+    answer(pair, f"e3:5\nReply-To: {address}")
+    assert address.partition("+")[2].partition("@")[0] not in pair.mails("bob")[-1].text
+
+
+def test_a_comment_cannot_look_like_the_servers_own_text():
+    forged = words.written(f"Hi\n{'*' * 60}\nbob writes:\n\u202eevil\u2066")
+    assert forged == "Hi\n* * *\nbob writes:\nevil"
+
+
+def test_forged_mistakes_do_not_silence_a_player(pair):
+    for number in range(25):
+        send(pair, f"spiro move 101 alice wrong-secret{number} e3:5")
+    before = len(pair.mails())
+    answer(pair, "e3:9")
+    assert len(pair.mails()) == before + 1
+
+
+def test_a_stranger_gets_a_hundred_answers_a_day(pair):
+    for _ in range(120):
+        send(pair, "spiro games", sender="victim@elsewhere.example")
+        pair.made += 1
+    assert sum(mail.address == "victim@elsewhere.example" for mail in pair.mails()) <= 100
+
+
+def test_one_address_can_have_only_so_many_others_asked(club):
+    for number in range(30):
+        addresses = [f"v{number}.{at}@elsewhere.example" for at in range(5)]
+        handle(
+            club.server,
+            message(f"signup user{number} good-secret {' '.join(addresses)}", sender="mallory@players.example"),
+            None,
+            [ADDRESS],
+        )
+    assert sum(mail.subject.startswith("confirm-address") for mail in club.mails()) == 25
+
+
+def test_mails_that_wait_for_an_address_are_not_kept_for_ever(club):
+    handle(club.server, message("signup mallory good-secret", sender="mallory@players.example"), None, [ADDRESS])
+    club.signed_up("alice")
+    for _ in range(110):
+        club.say("symple challenge -size=5 alice mallory")
+        club.say("symple challenge -size=5 mallory alice")
+    assert len([mail for mail in club.mails("mallory") if mail.address is None]) == 200
+    club.pass_time(days=101)
+    with club.store.transaction():
+        club.store.forget(club.time)
+    assert [mail for mail in club.mails("mallory") if mail.address is None] == []
+
+
+def test_a_code_for_a_new_password_is_not_said_back(pair):
+    pair.say("reset alice", sender="alice@players.example")
+    code = next(mail for mail in pair.mails("alice") if mail.subject == "pbm reset").text.split()[-2]
+    send(pair, f"reset alice {code} abc")
+    assert code not in pair.mails()[-1].text
+
+
+def test_a_new_password_ends_the_waiting_that_wrong_ones_have_caused(pair):
+    for number in range(8):
+        send(pair, f"spiro move 101 alice wrong-secret{number} e3:5", sender=f"m{number}@elsewhere.example")
+    pair.say("reset alice", sender="alice@players.example")
+    code = next(mail for mail in pair.mails("alice") if mail.subject == "pbm reset").text.split()[-2]
+    send(pair, f"reset alice {code} better-secret")
+    assert send(pair, "spiro move 101 alice better-secret e3:5") == "command"
+    assert pair.store.board("spiro", "101").moves == 1
+
+
+def test_a_command_that_has_computed_too_long_leaves_the_rest_undone(pair, monkeypatch):
+    monkeypatch.setattr(budget, "SECONDS", 0)
+    monkeypatch.setattr(budget.Budget, "is_spent", True)
+    with pytest.raises(Refused, match="too much work"):
+        pair.say("spiro show 101")
+    send(pair, "multiple", "spiro games\nspiro games")
+    assert "are not carried out" in pair.mails()[-1].text
+
+
+def test_nobody_can_be_called_what_the_server_calls_a_draw(club):
+    for name in ("draw", "pbm", "server", "challenger"):
+        with pytest.raises(Refused, match="is a word of the command language"):
+            club.say(f"signup {name} good-secret")
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ("DROP TABLE replies", "there is no table replies"),
+        ("CREATE TRIGGER evil AFTER INSERT ON turns BEGIN DELETE FROM boards; END", "trigger evil"),
+    ],
+)
+def test_a_database_that_somebody_has_changed_is_not_restored_and_seen_by_the_doctor(club, tmp_path, change, what):
+    copies.copy(club.store.path, tmp_path / "copy.db")
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as db:
+        db.execute(change)
+        db.commit()
+    with pytest.raises(Unusable, match=what):
+        copies.check(tmp_path / "copy.db")
+    club.store.db.execute(change)
+    assert any(what in one for one in club.store.damage())
