@@ -95,7 +95,8 @@ def medians(*variants: Callable[[], float], times: int) -> list[float]:
 
 def environment(folder: Path) -> dict[str, str]:
     """The settings for a database in *folder*, with mail to maildirs beside it."""
-    others = {name: value for name, value in os.environ.items() if not name.startswith("PBM_")}
+    unlike_a_users = "PBM_", "PYTHONDONTWRITEBYTECODE"  # without bytecode, every command would compile the program
+    others = {name: value for name, value in os.environ.items() if not name.startswith(unlike_a_users)}
     return others | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER}
 
 
