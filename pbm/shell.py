@@ -10,7 +10,7 @@ from typing import NamedTuple, TextIO
 import games
 from pbm import admin, letters, words
 from pbm.commands import root
-from pbm.grammar import Front, refusal, run, without_passwords
+from pbm.grammar import Front, Letters, refusal, run, without_passwords
 from pbm.session import Refused, Session
 from pbm.settings import open_server
 from pbm.store import Unusable
@@ -49,6 +49,8 @@ def _subject(named: list[str]) -> list[str]:
     """The words among these that name the command they begin with."""
     if named and games.exists(named[0]):
         return named[1:2] or named
+    if operators := admin.named(named):
+        return operators
     return named[:2] if named[:1] == ["change"] else named[:1]
 
 
@@ -62,10 +64,9 @@ def main(args: Sequence[str]) -> int:
     if first in admin.MODULES:
         at = [word.lower() for word in line].index(first)
         return admin.main(first, [*line[:at], *line[at + 1 :]], as_json=as_json)
-    if first == "help" and len(line) == 2 and line[1].lower() in admin.MODULES:
-        text = admin.help_on(line[1].lower())
-        say(text, {"reply": text}, as_json=as_json)
-        return 0
+    answers: Letters = []
+    if first == "help":
+        answers, line = _operators_help(line)
 
     def session() -> Session:
         text = _input().read() if comment == "-" else comment
@@ -74,7 +75,8 @@ def main(args: Sequence[str]) -> int:
         )
 
     try:
-        answers = run(root, line, Front(session, prints=True, read_password=_read_password))
+        if line or not answers:
+            answers += run(root, line, Front(session, prints=True, read_password=_read_password))
     except (Refused, Unusable) as why:
         letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), root, line)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
@@ -82,6 +84,26 @@ def main(args: Sequence[str]) -> int:
     data = letters.as_one(letter.data for letter in answers)
     say(text, data, as_json=as_json)
     return int(data.get("status", 0))
+
+
+def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:
+    """What operator's commands say of themselves that `help` is asked for, and the line without them.
+
+    There is no line if there is no other subject.
+    """
+    found: list[list[str]] = []
+    others = [line[0]]
+    rest = [word.lower() for word in line[1:]]
+    while rest:
+        names = admin.named(rest)
+        if names:
+            found.append(names)
+        else:
+            others.append(rest[0])
+        rest = rest[len(names) or 1 :]
+    texts = dict.fromkeys(admin.help_on(names) for names in found)
+    told = [letters.note(text, subject="Help", answer="help commands") for text in texts]
+    return told, [] if told and len(others) == 1 else others
 
 
 def _read_password() -> str:

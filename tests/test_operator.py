@@ -16,6 +16,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import NamedTuple
 
+import click
 import jsonschema
 import pytest
 from hypothesis import given, settings
@@ -31,6 +32,7 @@ from pbm.board import FORFEIT, RESIGN, Board
 from pbm.passwords import Passwords
 from pbm.server import Server
 from pbm.session import Refused, Session
+from pbm.shell import main
 from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
 from pbm.store.schema import first_tables
 
@@ -1158,11 +1160,46 @@ def test_a_turn_is_checked_with_the_dice_of_a_record_without_a_secret(several):
 # Help
 
 
-@pytest.mark.parametrize(
-    "name", ["users", "addresses", "boards", "outbox", "doctor", "backup", "restore", "export", "import"]
-)
-def test_every_command_of_the_operator_is_explained(shell, name):
-    done = shell.run("help", name)
-    assert done.stdout.startswith(f"Usage: pbm {name} ")
-    assert shell.run(name, "--help").stdout == done.stdout
+def commands(name, command):
+    """The commands that are shown to people, each with the words that lead to it."""
+    if command.hidden:
+        return
+    yield name, command
+    if isinstance(command, click.Group):
+        for further in command.commands.values():
+            yield from commands(f"{name} {further.name}", further)
+
+
+COMMANDS = dict(pair for name in admin.MODULES for pair in commands(name, admin.command(name)))
+
+
+def printed(capsys, *words):
+    """What a command prints that is done."""
+    assert main(words) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_operator_is_explained_with_its_words_and_options(capsys, name):
+    text = printed(capsys, "help", *name.split())
+    assert text.startswith(f"Usage: pbm {name} ")
+    assert printed(capsys, *name.split(), "--help") == text
+    ctx = click.Context(COMMANDS[name])
+    for parameter in COMMANDS[name].params:
+        assert (parameter.opts[0] if isinstance(parameter, click.Option) else parameter.make_metavar(ctx)) in text
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if " " not in name])
+def test_every_command_of_the_operator_is_listed_with_the_others(name):
     assert f"pbm {name}" in (Path(__file__).parent.parent / "help" / "operator.txt").read_text()
+
+
+def test_a_group_of_commands_lists_each_with_the_whole_of_its_first_paragraph(capsys):
+    text = " ".join(printed(capsys, "help", "users").split())
+    assert "list List users with their addresses and the number of their active boards; tell more of those" in text
+
+
+def test_json_is_named_in_the_help_of_every_command_that_has_an_answer_and_of_no_other(capsys):
+    single = [name for name, command in COMMANDS.items() if not isinstance(command, click.Group)]
+    without = {name for name in single if "--json" not in printed(capsys, "help", *name.split())}
+    assert without == {"serve", "deliver", "demo", "referee"}

@@ -137,10 +137,22 @@ BAD = [  # words, exit status, what the user reads
     (["help", "nonsense"], 1, "There is no help on 'nonsense'"),
     (["list", "chess"], 1, "There is no game 'chess'"),
     (["-x"], 2, "There is no command"),
-    (["referee"], 2, "Missing argument 'GAME'"),
+    (["referee"], 2, "GAME is missing."),
     (["referee", "chess"], 2, "There is no game 'chess'"),
-    (["serve", "--port=1"], 1, "--port"),
-    (["outbox"], 2, "Missing command"),
+    (["serve", "--port=1"], 1, "There is no option --port."),
+    (["serve", "--listen"], 1, "--listen is written --listen=HOST:PORT."),
+    (["outbox"], 2, "Usage: pbm outbox"),
+    (["outbox", "nonsense"], 2, "There is no command `pbm outbox nonsense`."),
+    (["outbox", "flush", "x"], 2, "x is too much."),
+    (["outbox", "show", "x"], 1, "ID has to be a whole number from 1 on."),
+    (["outbox", "drop", "0"], 1, "ID has to be a whole number from 1 on."),
+    (["outbox", "retry", "9" * 40], 1, "ID has to be a whole number from 1 on."),
+    (["users", "--limit=x"], 1, "--limit=N takes a whole number from 1 on."),
+    (["users", f"--limit={'9' * 40}"], 1, "--limit=N takes a whole number from 1 on."),
+    (["users", "--limti=1"], 1, "There is no option --limti; did you mean --limit?"),
+    (["users", "remove", "--yes=1", "alice"], 1, "--yes takes no value."),
+    (["users", "password"], 2, "USERID is missing."),
+    (["completion", "csh"], 1, "SHELL has to be bash, zsh or fish."),
 ]
 
 
@@ -313,7 +325,15 @@ def test_without_pbm_db_the_database_is_in_the_data_folder_of_the_user(shell, tm
         (["signup", "carol", "--help"], "signup USERID PASSWORD [ADDRESSES]..."),
         (["dice", "spiro", "101", "-h"], "dice GAME BOARD"),
         (["list", "spiro", "--help"], "list [GAME]..."),
-        (["outbox", "list", "--help"], "Usage: pbm outbox"),
+        (["outbox", "--help"], "go out with the next flush."),
+        (["outbox", "list", "--help"], "--limit N"),
+        (["outbox", "LIST", "--limit=3", "-h"], "--limit N"),
+        (["help", "users", "list"], "--after USERID"),
+        (["help", "users", "move"], "MOVE[#n]"),
+        (["help", "wait", "boards", "mend"], "Usage: pbm boards mend [OPTIONS] GAME BOARD"),
+        (["help", "wait", "boards", "mend"], "--until"),
+        (["boards", "remove", "spiro", "101", "--help"], "Usage: pbm boards remove [OPTIONS] GAME BOARD"),
+        (["users", "alice", "--help"], "Usage: pbm users COMMAND"),
         (["HELP", "serve"], "--lmtp"),
         (["help", "referee"], "\n  undo             back to"),
         (["spiro", "help"], "Spiro"),
@@ -325,6 +345,20 @@ def test_help(shell, words, text):
     assert text in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 78
     assert not (shell.folder / "pbm.db").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [["help", "outbox", "keep-sending"], ["help", "outbox", "nonsense"], ["help", "complete"]]
+)
+def test_there_is_no_help_on_what_is_no_command_of_the_operator(shell, words):
+    done = shell.run(*words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"There is no help on {words[-1]!r}" in done.stderr
+
+
+def test_json_has_help_on_several_commands_in_one_text(shell):
+    reply = json.loads(shell.run("help", "outbox", "flush", "move", "--json").stdout)["reply"]
+    assert reply.index("Usage: pbm outbox flush") < reply.index("GAME move BOARD")
 
 
 def test_every_command_is_explained_where_all_are_listed(shell):

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from pbm.server import Server
 from pbm.session import Refused
@@ -39,6 +40,8 @@ MODULES: Mapping[str, str] = {
     "wait": "robots",
 }
 """In which module of this package each command is."""
+ABOUT_VALUES = click.NoSuchOption, click.BadOptionUsage, click.BadParameter
+"""The refusals that are about an option or a value, and not about the number of words."""
 INTERRUPTED = 130
 """The exit status of a command that its user has ended."""
 
@@ -56,11 +59,16 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
         status: int | None = command(name).main(list(args), prog_name=f"pbm {name}", standalone_mode=False, obj=as_json)
     except click.Abort:
         return INTERRUPTED
+    except NoArgsIsHelpError as why:
+        reason = f"There is no command behind `{why.ctx.command_path}`."
+        return fail(why.format_message(), 2, as_json=as_json, reason=reason)
     except click.UsageError as why:
-        if isinstance(why, (click.NoSuchOption, click.BadParameter)) and not isinstance(why, click.MissingParameter):
-            return fail(why.format_message(), 1, as_json=as_json)
+        from pbm.admin.usage import objection
+
+        if isinstance(why, ABOUT_VALUES) and not isinstance(why, click.MissingParameter):
+            return fail(objection(why), 1, as_json=as_json)
         usage = f"\n\n{why.ctx.get_usage()}" if why.ctx else ""
-        return fail(why.format_message() + usage, 2, as_json=as_json)
+        return fail(objection(why) + usage, 2, as_json=as_json)
     except Refused as why:
         return fail(str(why), why.status, as_json=as_json)
     except (Unusable, ValueError, OSError) as why:
@@ -87,9 +95,24 @@ def confirm(question: str, *, yes: bool) -> None:
         raise Refused(f"{question} Nothing was done; --yes does it.")
 
 
-def help_on(name: str) -> str:
-    """The help text of an operator's command."""
-    found = command(name)
-    return found.get_help(
-        click.Context(found, info_name=name, parent=click.Context(click.Group("pbm"), info_name="pbm"))
-    )
+def named(words: Sequence[str]) -> list[str]:
+    """As many of the words, from the first on, as name an operator's command; none if the first one does not."""
+    if not words or words[0] not in MODULES or command(words[0]).hidden:
+        return []
+    node, names = command(words[0]), [words[0]]
+    for word in words[1:]:
+        further = node.commands.get(word) if isinstance(node, click.Group) else None
+        if further is None or further.hidden:
+            break
+        node, names = further, [*names, word]
+    return names
+
+
+def help_on(names: Sequence[str]) -> str:
+    """The help text of the operator's command that these words name."""
+    node = command(names[0])
+    ctx = click.Context(node, info_name=f"pbm {names[0]}")
+    for name in names[1:]:
+        node = node.commands[name] if isinstance(node, click.Group) else node
+        ctx = click.Context(node, info_name=name, parent=ctx)
+    return node.get_help(ctx)

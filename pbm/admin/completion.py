@@ -15,6 +15,7 @@ import click
 import games
 from pbm import admin, words
 from pbm import help as helps
+from pbm.admin.usage import Commands
 from pbm.commands import root
 from pbm.grammar import Line
 from pbm.selection import KINDS, STATES
@@ -64,17 +65,17 @@ end
 """
 SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 
-commands = click.Group("pbm")
+commands = Commands("pbm")
 
 
 @commands.command()
-@click.argument("shell", type=click.Choice(list(SCRIPTS)))
+@click.argument("shell", type=click.Choice(list(SCRIPTS)), metavar="SHELL")
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
     """Print a script that lets a shell complete games, commands, boards, users and options.
 
-    The second line of the script says how your shell gets it at each start. The script is for the pbm that printed it;
-    print it anew if that moves to another folder, or if a game is added.
+    SHELL is bash, zsh or fish. The second line of the script says how your shell gets it at each start. The script is
+    for the pbm that printed it; print it anew if that moves to another folder, or if a game is added.
     """
     program = Path(sys.argv[0])
     pbm = [str(program.absolute())] if program.name == "pbm" else [sys.executable, "-m", "pbm"]

@@ -10,11 +10,12 @@ from pathlib import Path
 import click
 
 from pbm.admin import answer, confirm
+from pbm.admin.usage import Commands
 from pbm.session import Refused
 from pbm.settings import database, database_path
 from pbm.store import Store, copies
 
-commands = click.Group("pbm")
+commands = Commands("pbm")
 FILE = click.argument("file", type=click.Path(path_type=Path))
 
 

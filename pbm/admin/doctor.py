@@ -18,6 +18,7 @@ import games
 from pbm import clocks
 from pbm.admin import answer
 from pbm.admin.replay import Unsound, differences, outcome, replayed
+from pbm.admin.usage import Commands
 from pbm.mail.transports import PORTS
 from pbm.ratings import START, Rating, rated
 from pbm.session import Refused
@@ -39,7 +40,7 @@ BACKUP = "Go back to a backup from before: `pbm restore FILE`."
 REPORT = 500
 """After how many boards progress is shown."""
 
-commands = click.Group("pbm")
+commands = Commands("pbm")
 
 
 class Finding(NamedTuple):

@@ -13,6 +13,7 @@ from pbm import dice
 from pbm.admin import answer, open_existing, records
 from pbm.admin.records import Record
 from pbm.admin.replay import Unsound
+from pbm.admin.usage import Commands
 from pbm.look import find_row
 from pbm.server import Server
 from pbm.session import Refused, Session
@@ -21,7 +22,7 @@ from pbm.terminal import say
 
 NOT_BLANK = re.compile(r"\S")
 
-commands = click.Group("pbm")
+commands = Commands("pbm")
 
 
 @commands.command()

@@ -12,6 +12,7 @@ import games
 from pbm import clocks, letters, selection, users
 from pbm.admin import answer, confirm, open_existing
 from pbm.admin.replay import Unsound, differences, outcome, replayed
+from pbm.admin.usage import Commands, WholeNumber
 from pbm.look import find_board, find_row
 from pbm.mail.incoming import is_ours
 from pbm.server import Server
@@ -23,21 +24,25 @@ from pbm.store.keeping import KnownAddress, UserRow
 LISTED = 100
 """How many lines a list has, if no other number is given."""
 
-commands = click.Group("pbm")
+commands = Commands("pbm")
 LIMIT = click.option(
-    "--limit", type=click.IntRange(1), default=LISTED, show_default=True, metavar="N", help="How many are listed."
+    "--limit", type=WholeNumber(), default=LISTED, show_default=True, metavar="N", help="How many are listed."
 )
 AFTER = click.option("--after", default="", metavar="USERID", help="Begin behind that name.")
-NUMBERS = click.argument("numbers", nargs=-1, type=int, metavar="[ID]...")
+NUMBERS = click.argument("numbers", nargs=-1, type=WholeNumber(), metavar="[ID]...")
 
 
-class Listing(click.Group):
+class Listing(Commands):
     """Commands of which `list` is meant when none of them is named."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Declare a group without commands."""
+        super().__init__(*args, epilog="`list` can be left out.", **kwargs)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `list` in front of words that begin with no command."""
         first = next((arg for arg in args if not arg.startswith("-")), "")
-        return super().parse_args(ctx, args if first in self.commands else ["list", *args])
+        return super().parse_args(ctx, args if first.lower() in self.commands else ["list", *args])
 
 
 def _user(server: Server, userid: str) -> UserRow:
@@ -476,7 +481,7 @@ def _game(word: str) -> str:
 # Mails
 
 
-@commands.group(no_args_is_help=False)
+@commands.group()
 def outbox() -> None:
     """Look at the mails that have still to go out, and send them."""
 
@@ -521,7 +526,7 @@ def list_mails(limit: int) -> None:
 
 
 @outbox.command("show")
-@click.argument("number", type=int, metavar="ID")
+@click.argument("number", type=WholeNumber(), metavar="ID")
 def show_mail(number: int) -> None:
     """Show a mail as it will go out, and what has become of it so far."""
     server = open_existing()
@@ -556,7 +561,7 @@ def retry_mails(numbers: tuple[int, ...], *, wants_all: bool) -> None:
 
 
 @outbox.command("drop")
-@click.argument("numbers", nargs=-1, type=int, required=True, metavar="ID...")
+@click.argument("numbers", nargs=-1, type=WholeNumber(), required=True, metavar="ID...")
 def drop_mails(numbers: tuple[int, ...]) -> None:
     """Drop mails; they are not sent."""
     server = open_existing()

@@ -8,6 +8,7 @@ import click
 
 import games
 from pbm import letters, look
+from pbm.admin.usage import Commands, Seconds
 from pbm.admin.watching import PAUSE, condition, looks, players
 from pbm.board import Board
 from pbm.grammar import Misused
@@ -16,14 +17,14 @@ from pbm.settings import open_server
 from pbm.store import BoardRow
 from pbm.terminal import fail, say
 
-commands = click.Group("pbm")
+commands = Commands("pbm")
 
 
 @commands.command()
 @click.argument("game")
 @click.argument("boards", nargs=-1, required=True, metavar="BOARD...")
 @click.option("--until", default="change", metavar="change|over|turn=USERID", help="What to wait for.")
-@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="How long to wait; else for ever.")
+@click.option("--timeout", type=Seconds(), metavar="SECONDS", help="How long to wait; else for ever.")
 @click.pass_context
 def wait(ctx: click.Context, game: str, boards: tuple[str, ...], until: str, timeout: float | None) -> int:
     """Wait until something happens on one of these boards, and list the boards on which it has.
@@ -54,7 +55,7 @@ def wait(ctx: click.Context, game: str, boards: tuple[str, ...], until: str, tim
 @click.argument("board")
 @click.argument("userid")
 @click.option("--with", "program", required=True, metavar="PROGRAM", help="The program and its arguments.")
-@click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help="How long a move may take.")
+@click.option("--timeout", type=Seconds(), metavar="SECONDS", help="How long a move may take.")
 @click.pass_context
 def play(ctx: click.Context, game: str, board: str, userid: str, program: str, timeout: float | None) -> int:
     """Let a program play for a user on a board, until the game is over.

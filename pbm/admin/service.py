@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 import games
+from pbm.admin.usage import Commands
 from pbm.grammar import Misused
 from pbm.mail import incoming
 from pbm.session import Session
@@ -41,10 +42,10 @@ Each answer is a line that begins with `= ` if it was done, and with `? ` and th
 moves; `board` the number of lines that follow it.
 """
 
-commands = click.Group("pbm")
+commands = Commands("pbm")
 
 
-@commands.command(help=REFEREE)
+@commands.command(help=REFEREE, answers=False)
 @click.argument("game")
 def referee(game: str) -> int:
     """Answer requests about a game on standard input."""
@@ -59,7 +60,7 @@ def referee(game: str) -> int:
     return 0
 
 
-@commands.command()
+@commands.command(answers=False)
 @click.option(
     "--listen",
     default="127.0.0.1:8025",
@@ -98,7 +99,7 @@ def _tls(certificate: str, key: str) -> "SSLContext":
         raise ValueError(f"{certificate} and {key} are no certificate and its key: {why.strerror or why}.") from why
 
 
-@commands.command(context_settings={"ignore_unknown_options": True})
+@commands.command(answers=False, context_settings={"ignore_unknown_options": True})
 @click.argument("ignored", nargs=-1, type=click.UNPROCESSED, metavar="")
 def deliver(ignored: tuple[str, ...]) -> int:
     """Handle one mail from standard input, as mail servers pipe it to a program.
@@ -183,7 +184,7 @@ def _imap_password() -> str:
     return getpass()
 
 
-@commands.command()
+@commands.command(answers=False)
 def demo() -> None:
     """Play a whole game of Spiro by mail on a server of its own, and show the mails."""
     from pbm.admin import demo as show

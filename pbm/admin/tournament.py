@@ -12,6 +12,7 @@ import games
 from games import Illegal
 from pbm import clocks, letters, play
 from pbm.admin.robots import known
+from pbm.admin.usage import Commands
 from pbm.session import Refused, Session
 from pbm.settings import open_server
 from pbm.store import BoardRow, Store
@@ -231,7 +232,7 @@ def _collisions(store: Store, plan: Plan) -> Iterator[str]:
             yield f"There is a board {name} already."
 
 
-commands = click.Group("pbm")
+commands = Commands("pbm")
 
 
 @commands.command(context_settings={"ignore_unknown_options": True})

@@ -1,0 +1,131 @@
+"""What the operator's commands say of themselves, and of words that they cannot take."""
+
+import math
+import re
+from typing import Any
+
+import click
+
+
+class Command(click.Command):
+    """A command of the operator."""
+
+    def __init__(self, *args: Any, answers: bool = True, **kwargs: Any) -> None:
+        """Declare a command; one that *answers* does so in JSON, too."""
+        super().__init__(*args, **kwargs)
+        self.add_help_option = False  # the shell reads `--help`, and `--json`
+        self.answers = answers
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Deal out the words. Raises UsageError, which knows the command, if there are too many or too few."""
+        ctx.allow_extra_args = True
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.UsageError as why:
+            why.ctx = ctx
+            raise
+        if rest:
+            raise click.UsageError(f"{' '.join(rest)} {'is' if len(rest) == 1 else 'are'} too much.", ctx)
+        return rest
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options."""
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        records = [record for option in options if (record := option.get_help_record(ctx))]
+        if self.answers:
+            records.append(("--json", "Print the answer as JSON; see `pbm help json`."))
+        if records:
+            with formatter.section("Options"):
+                formatter.write_dl(records)
+
+
+class Commands(click.Group):
+    """Commands that begin with the same word."""
+
+    command_class = Command
+    group_class = type
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Declare a group without commands."""
+        super().__init__(*args, **kwargs)
+        self.add_help_option, self.options_metavar = False, None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word means. Raises UsageError if it means none."""
+        if args[0].lower() not in self.commands:
+            raise click.UsageError(f"There is no command `{ctx.command_path} {args[0]}`.", ctx)
+        return super().resolve_command(ctx, [args[0].lower(), *args[1:]])
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, each with all of the first paragraph that it says of itself."""
+        shown = [command for _, command in sorted(self.commands.items()) if not command.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl([(str(one.name), str(one.help).partition("\n\n")[0]) for one in shown])
+
+
+class WholeNumber(click.ParamType[int]):
+    """A number of things, or the number of one thing."""
+
+    name = "whole number from 1 on"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number, which is no larger than there can be of anything."""
+        text = str(value)
+        if not (re.fullmatch("[0-9]{1,18}", text) and int(text)):
+            self.fail(f"{text!r} is no {self.name}.", param, ctx)
+        return int(text)
+
+
+class Seconds(click.ParamType[float]):
+    """How long somebody waits."""
+
+    name = "number of seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number, which is neither negative nor infinite."""
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = math.nan
+        if not (math.isfinite(seconds) and seconds >= 0):
+            self.fail(f"{value!r} is no {self.name}.", param, ctx)
+        return seconds
+
+
+def objection(why: click.UsageError) -> str:
+    """What is wrong with the words of a command, in a sentence."""
+    if why.ctx is None:
+        return why.format_message()
+    if isinstance(why, click.NoSuchOption):
+        likely = f"; did you mean {' or '.join(sorted(why.possibilities))}?" if why.possibilities else "."
+        return f"There is no option {why.option_name}{likely}"
+    if isinstance(why, click.BadOptionUsage):
+        option = next(one for one in why.ctx.command.params if why.option_name in one.opts)
+        written = _written(option, why.ctx)
+        is_flag = written == why.option_name
+        return f"{written} takes no value." if is_flag else f"{why.option_name} is written {written}."
+    if isinstance(why, click.MissingParameter) and why.param:
+        return f"{_written(why.param, why.ctx)} is missing."
+    if isinstance(why, click.BadParameter) and why.param:
+        verb = "takes" if isinstance(why.param, click.Option) else "has to be"
+        return f"{_written(why.param, why.ctx)} {verb} {_kind(why.param.type)}."
+    return why.format_message()
+
+
+def _written(parameter: click.Parameter, ctx: click.Context) -> str:
+    """How an option is written, or what the word of an argument is called."""
+    if isinstance(parameter, click.Option):
+        return parameter.opts[0] + ("" if parameter.is_flag else f"={parameter.make_metavar(ctx)}")
+    word, *_ = parameter.make_metavar(ctx).split()
+    name = re.fullmatch(r"\[?(\w+)\]?(?:\.\.\.)?", word)
+    return name[1] if name else word
+
+
+def _kind(kind: click.ParamType[Any]) -> str:
+    """What a value has to be."""
+    if isinstance(kind, click.Choice):
+        *most, last = kind.choices
+        return f"{', '.join(most)} or {last}"
+    return f"a {kind.name}"
