@@ -9,6 +9,7 @@ from typing import NamedTuple, TextIO
 
 import games
 from pbm import admin, letters, words
+from pbm import help as helps
 from pbm.commands import root
 from pbm.grammar import Front, Letters, refusal, run, without_passwords
 from pbm.session import Refused, Session
@@ -60,6 +61,17 @@ def main(args: Sequence[str]) -> int:
     For several commands in one, it is the highest of theirs.
     """
     line, as_json, comment = read(args)
+    if "--comment" in line:
+        return fail("--comment needs a text: --comment=TEXT, or --comment=- for standard input.", 1, as_json=as_json)
+    if not line:
+        reason = "There is no command; `pbm help` tells what there is."
+        return fail(helps.letter("", ()).body, 2, as_json=as_json, reason=reason)
+    if line == ["--version"]:
+        from importlib.metadata import version
+
+        text = f"pbm {version('pbm')}"
+        say(text, {"reply": text}, as_json=as_json)
+        return 0
     first = next((word.lower() for word in line if not word.startswith("-")), "")
     if first in admin.MODULES:
         at = [word.lower() for word in line].index(first)

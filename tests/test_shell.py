@@ -6,6 +6,7 @@ import pty
 import sqlite3
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -89,7 +90,14 @@ def test_json_shows_several_boards_as_a_list(board):
 
 @pytest.mark.parametrize(
     ("words", "status"),
-    [(["nonsense"], 2), (["spiro", "show", "999"], 1), (["spiro", "move", "101"], 2), (["outbox", "nonsense"], 2)],
+    [
+        ([], 2),
+        (["symple", "chall", "alice", "bob", "--comment"], 1),
+        (["nonsense"], 2),
+        (["spiro", "show", "999"], 1),
+        (["spiro", "move", "101"], 2),
+        (["outbox", "nonsense"], 2),
+    ],
 )
 def test_json_is_one_object_for_errors_too_and_nothing_goes_to_standard_error(board, words, status):
     done = board.run(*words, "--json")
@@ -100,7 +108,9 @@ def test_json_is_one_object_for_errors_too_and_nothing_goes_to_standard_error(bo
 
 
 BAD = [  # words, exit status, what the user reads
-    ([], 2, "There is no command"),
+    ([], 2, "  help tutorial     a first game, step by step"),
+    (["symple", "challenge", "alice", "bob", "--comment"], 1, "--comment needs a text: --comment=TEXT"),
+    (["--comment", "symple", "challenge", "alice", "bob"], 1, "--comment needs a text: --comment=TEXT"),
     (["spiro"], 2, "There is no command behind `spiro`"),
     (["chess", "move", "101"], 2, "There is no game or command 'chess'"),
     (["spora!", "help"], 2, "There is no game or command"),
@@ -359,6 +369,26 @@ def test_there_is_no_help_on_what_is_no_command_of_the_operator(shell, words):
 def test_json_has_help_on_several_commands_in_one_text(shell):
     reply = json.loads(shell.run("help", "outbox", "flush", "move", "--json").stdout)["reply"]
     assert reply.index("Usage: pbm outbox flush") < reply.index("GAME move BOARD")
+
+
+def test_pbm_alone_shows_the_overview_though_it_is_no_command(shell):
+    assert shell.run().stderr == shell.run("help").stdout
+    error = json.loads(shell.run("--json").stdout)
+    assert error == {"error": "There is no command; `pbm help` tells what there is.", "status": 2}
+
+
+def test_pbm_tells_its_version(shell):
+    done = shell.run("--version")
+    assert (done.returncode, done.stdout) == (0, f"pbm {version('pbm')}\n")
+    assert json.loads(shell.run("--version", "--json").stdout) == {"reply": f"pbm {version('pbm')}"}
+
+
+def test_a_command_that_needs_the_database_says_how_there_will_be_one(shell):
+    path = shell.folder / "pbm.db"
+    assert shell.run("users").stderr == (
+        f"There is no database {path} yet; the first `signup` makes it. Set PBM_DB if yours is elsewhere.\n"
+    )
+    assert not path.exists()
 
 
 def test_every_command_is_explained_where_all_are_listed(shell):

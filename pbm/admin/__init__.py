@@ -80,7 +80,9 @@ def open_existing() -> Server:
     """The server, whose database has to be there. Raises Refused."""
     path = database_path()
     if not path.exists():
-        raise Refused(f"There is no database {path}; PBM_DB names another one.")
+        raise Refused(
+            f"There is no database {path} yet; the first `signup` makes it. Set PBM_DB if yours is elsewhere."
+        )
     return open_server()
 
 
