@@ -434,7 +434,7 @@ class Month(Club):
     def send(self):
         """Send what is in the outbox to the maildirs beside the database."""
         due = [mail for mail in self.store.mails() if mail.address]
-        assert outbox.flush(self.server, transport()) == (len(due), 0)
+        assert outbox.flush(self.server, transport()) == (len(due), 0, None)
 
     # What is true at every time
 

@@ -409,6 +409,28 @@ def test_what_is_to_be_retried_has_to_be_said(operate):
     assert operate("outbox", "retry").status == 2
 
 
+def test_a_flush_that_fails_says_why_and_until_when_the_mails_wait(operate, monkeypatch):
+    monkeypatch.setenv("PBM_TRANSPORT", "sendmail:/no/sendmail")
+    done = operate("outbox", "flush")
+    assert done.out == (
+        "0 sent, 2 not sent: /no/sendmail: No such file or directory. "
+        "2 mails wait for another try, not before 2026-11-20 12:05 UTC. `pbm outbox list` tells more.\n"
+    )
+    assert done.status == 1
+
+
+def test_a_flush_with_nothing_to_do_says_how_many_mails_wait(operate, pair):
+    first, second = pair.mails()
+    with pair.store.transaction():
+        pair.store.remove_mail(first)
+        pair.store.postpone_mail(second, pair.time + timedelta(minutes=5), "451 later")
+    done = operate("outbox", "flush")
+    waiting = "1 mail waits for another try, not before 2026-11-20 12:05 UTC."
+    assert (done.status, done.out) == (0, f"0 sent, 0 not sent. {waiting} `pbm outbox list` tells more.\n")
+    told = {"sent": 0, "failed": 0, "problem": None, "waiting": 1, "next_try": "2026-11-20T12:05:00+00:00"}
+    assert operate("outbox", "flush", as_json=True).data == told
+
+
 # The doctor
 
 

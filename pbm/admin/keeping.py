@@ -491,9 +491,10 @@ def flush() -> int:
     """Send all mails that are due."""
     from pbm.mail.outbox import flush as send
 
-    sent, failed = send(open_server(), transport())
-    answer(f"{sent} sent, {failed} not sent.", {"sent": sent, "failed": failed})
-    return 1 if failed else 0
+    server = open_server()
+    done = send(server, transport())
+    answer(*done.told(server))
+    return 1 if done.failed else 0
 
 
 @outbox.command("keep-sending", hidden=True)

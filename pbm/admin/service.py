@@ -168,10 +168,10 @@ def fetch(as_json: bool, url: str, folder: str, *, idle: bool) -> int:  # click 
         count = mailbox.fetch(server, box, password, folder)
     except (imaplib.IMAP4.error, OSError) as why:
         raise ValueError(f"The mailbox cannot be read: {mailbox.said(why)}.") from why
-    sent, failed = send(server, way)
-    data = {"handled": count, "sent": sent, "failed": failed}
-    say(f"{count} handled, {sent} sent, {failed} not sent.", data, as_json=as_json)
-    return 1 if failed else 0
+    done = send(server, way)
+    text, data = done.told(server)
+    say(f"{count} handled, {text}", {"handled": count, **data}, as_json=as_json)
+    return 1 if done.failed else 0
 
 
 def _imap_password() -> str:

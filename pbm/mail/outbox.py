@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from pbm import tokens
+from pbm import letters, tokens
 from pbm.mail.transports import Transport, Undelivered
 from pbm.mail.writing import compose
 from pbm.server import Server
@@ -27,19 +28,45 @@ LOOK_AGAIN = 1.0
 """Seconds after which the outbox is looked at for mails that other processes have put there."""
 
 
-def flush(server: Server, way: Transport, until: Callable[[], bool] = lambda: False) -> tuple[int, int]:
-    """Send all mails that are due, or go on *until* told to end. Returns how many were sent and how many could not be.
+class Sent(NamedTuple):
+    """How many mails were sent, and how many could not be."""
+
+    sent: int
+    failed: int
+    problem: str | None
+    """Why the last of these could not be."""
+
+    def told(self, server: Server) -> tuple[str, dict[str, Any]]:
+        """What is said of it to people and to programs; mails that wait since an earlier time are not forgotten."""
+        waiting, due = server.store.waiting_mails(server.now())
+        reason = f": {self.problem.rstrip('.')}" if self.problem else ""
+        parts = [f"{self.sent} sent, {self.failed} not sent{reason}."]
+        if due:
+            verb = "waits" if waiting == 1 else "wait"
+            parts.append(
+                f"{letters.counted(waiting, 'mail')} {verb} for another try, not before {due:{letters.MINUTES}}."
+            )
+        if self.failed or due:
+            parts.append("`pbm outbox list` tells more.")
+        data = {**self._asdict(), "waiting": waiting, "next_try": due.isoformat() if due else None}
+        return " ".join(parts), data
+
+
+def flush(server: Server, way: Transport, until: Callable[[], bool] = lambda: False) -> Sent:
+    """Send all mails that are due, or go on *until* told to end.
 
     Only one process sends at a time. One that is killed between sending mails and noting it sends them again.
     """
     sent = failed = 0
+    last = None
     with _only_one(server.store.path), way:
         while not until() and (mails := server.store.due_mails(server.now(), way.batch)):
             tried = [(mail, _problem(server, way, mail)) for mail in mails]
-            failed += sum(problem is not None for _, problem in tried)
-            sent += sum(problem is None for _, problem in tried)
-            failed += _note(server, tried)
-    return sent, failed
+            problems = [problem for _, problem in tried if problem]
+            sent += len(tried) - len(problems)
+            failed += len(problems) + _note(server, tried)
+            last = str(problems[-1]) if problems else last
+    return Sent(sent, failed, last)
 
 
 def keep_sending(server: Server, way: Transport, pipe: int) -> None:

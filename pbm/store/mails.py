@@ -31,6 +31,12 @@ class Mails(Base):
         query = f"SELECT *, {WANTS_HTML} FROM outbox WHERE address IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
         return [mail_row(row) for row in self.db.execute(query, [text(now), limit])]
 
+    def waiting_mails(self, now: datetime) -> tuple[int, datetime | None]:
+        """How many mails are to be sent later, and when the first of them."""
+        query = "SELECT count(*), min(due) FROM outbox WHERE address IS NOT NULL AND due > ?"
+        count, due = self.db.execute(query, [text(now)]).fetchone()
+        return count, due and time_of(due)
+
     def mails(self) -> list[Mail]:
         """All mails in the outbox, also those that wait for an address and those that were given up."""
         return [mail_row(row) for row in self.db.execute(f"SELECT *, {WANTS_HTML} FROM outbox ORDER BY id")]
