@@ -46,7 +46,7 @@ def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
             "nag_days": row.nag_days,
             "forfeit_days": row.forfeit_days,
             "total_days": row.total_days,
-            "used_seconds": [row.first_used, row.second_used],
+            "used_seconds": [round(used, 3) for used in (row.first_used, row.second_used)],
         },
         "dice": _dice(row) if has_dice else None,
         "comment": {"writer": row.commenter, "text": row.comment} if row.comment else None,
