@@ -30,7 +30,7 @@ class Done(NamedTuple):
     def text(self) -> str:
         """The same for people."""
         games = f"{self.reminded} reminded, {self.forfeited} forfeited, {self.drawn} drawn by silence"
-        return f"{games}, {self.digests} digests."
+        return f"{games}, {letters.counted(self.digests, 'digest')}."
 
 
 def clean(session: Session) -> Done:

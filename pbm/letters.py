@@ -78,7 +78,7 @@ def of_board(
     """
     board, row = point.board, point.board.row
     name = title(row.game)
-    when = "" if point.is_present else f" after {point.moves} of its {len(board.turns)} moves"
+    when = "" if point.is_present else f" after {point.moves} of its {counted(len(board.turns), 'move')}"
     heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(_sides(point))}"
     comment = row.comment if point.is_present and kind != NOTIFICATION else None
     drawing, *last_turn = picture(point)
@@ -241,8 +241,9 @@ def table(lines: Sequence[tuple[str, ...]], numbers: Collection[str] = ()) -> st
     return "\n".join("  ".join(line).rstrip() for line in padded)
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: float, noun: str) -> str:
     """A number of things."""
+    number = int(number) if number == int(number) else number
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

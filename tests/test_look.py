@@ -39,7 +39,7 @@ def test_the_answers_to_looking_go_to_whoever_asked_by_mail(pair):
 def test_what_is_shown_of_the_past_ends_with_a_command_that_can_be_given_now(pair):
     pair.move("alice", "e3:5", comment="Now you")
     [past] = pair.say("spiro show 101#0")
-    assert "board 101 after 0 of its 1 moves" in past.body
+    assert "board 101 after 0 of its 1 move" in past.body
     assert past.answer == "spiro show 101"
     assert "Now you" not in past.body
     [tried] = pair.say("spiro preview 101 E2-C2-E4")

@@ -25,7 +25,7 @@ from sqlite_utils import Database
 
 import games
 from games import SKIP
-from pbm import admin, cleanup, look
+from pbm import admin, cleanup, letters, look
 from pbm.admin import doctor, exchange, keeping, records
 from pbm.admin.replay import Unsound, outcome, replayed
 from pbm.board import FORFEIT, RESIGN, Board
@@ -356,6 +356,14 @@ def test_a_board_with_an_illegal_turn_cannot_be_mended(operate, several):
     assert "symple 101 cannot be mended: turn 1" in operate("boards", "mend", "symple", "101").err
 
 
+# The clean-up
+
+
+def test_one_of_a_kind_is_told_in_the_singular():
+    assert cleanup.Done(digests=1).text.endswith(", 1 digest.")
+    assert [letters.counted(number, "day") for number in (0, 1, 1.0, 1.5)] == ["0 days", "1 day", "1 day", "1.5 days"]
+
+
 # The outbox
 
 
@@ -497,7 +505,7 @@ BREAKAGES = [  # what is changed, where it is found, what is said of it
         "spiro 102",
         "its row says that alice is to move, but it is bob",
     ),
-    ("UPDATE boards SET moves = 5 WHERE board = '102'", "spiro 102", "counts 5 moves, but there are 1"),
+    ("UPDATE boards SET moves = 5 WHERE board = '102'", "spiro 102", "counts 5 moves, but the turns make 1"),
     ("UPDATE boards SET winner = 'alice' WHERE SYMPLE_101", "symple 101", "says that alice has won, but it is carol"),
     ("UPDATE boards SET ended = NULL WHERE SYMPLE_101", "symple 101", "the game is not over, which is wrong"),
     ("UPDATE boards SET ended = '2026-11-19T12:00:00+00:00' WHERE SYMPLE_101", "symple 101", "before its last move"),
@@ -959,6 +967,11 @@ def test_a_record_tells_the_game(record):
     ]  # fmt: skip
     assert told["result"] == {"winner": "carol", "drawn": False}
     assert told["dice"] is None
+
+
+def test_a_record_tells_the_time_that_was_used_to_the_millisecond(several, operate):
+    change(several, "UPDATE boards SET first_used = 0.9410200000000001 WHERE game = 'symple' AND board = '101'")
+    assert json.loads(operate("export", "symple", "101").out)["clocks"]["used_seconds"][0] == 0.941
 
 
 def test_records_fit_their_schema_and_their_description(several, operate):

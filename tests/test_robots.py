@@ -353,7 +353,7 @@ def test_a_move_of_a_program_is_mailed_to_the_opponent_only(board):
         ("sys.exit(3)", "The program has ended, or closed its output, before the game was over."),
         ("sys.stdin.readline()", "The program has ended, or closed its output, before the game was over."),
         ("import os\nos.close(0)\nos.close(1)\ntime.sleep(60)", "The program has ended, or closed its output"),
-        ("time.sleep(60)", "The program has not answered within 1 seconds."),
+        ("time.sleep(60)", "The program has not answered within 1 second."),
         ("print('x' * 100000, flush=True)\ntime.sleep(60)", "more than 10000 characters in a line"),
         ("sys.stdout.buffer.write(b'\\xff\\n' * 3)\nsys.stdout.flush()\ntime.sleep(60)", "3 moves of the program"),
     ],

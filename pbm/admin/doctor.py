@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import click
 
 import games
-from pbm import clocks
+from pbm import clocks, letters
 from pbm.admin import answer
 from pbm.admin.replay import Unsound, differences, outcome, replayed
 from pbm.admin.usage import Commands
@@ -160,7 +160,11 @@ def _boards(store: Store, now: datetime, progress: Callable[[int], None]) -> Ite
         for what, mend in _board(store, game, board, now):
             yield Finding(f"{game} {board}", what, mend)
     for game, count in missing.items():
-        yield Finding(game, f"there is no such game, but {count} boards of it.", "Install the package that brings it.")
+        yield Finding(
+            game,
+            f"there is no such game, but {letters.counted(count, 'board')} of it.",
+            "Install the package that brings it.",
+        )
 
 
 def _board(store: Store, game: str, board: str, now: datetime) -> Iterator[tuple[str, str]]:
@@ -215,7 +219,8 @@ def _ratings(store: Store) -> Iterator[Finding]:
         rating, counts = None, {1: 0, -1: 0, 0: 0}
         for number, (games_, result, before, after) in enumerate(store.results(game, userid), 1):
             if games_ != number or before != (START if rating is None else rating):
-                what = f"rated game {games_} begins with {before}, but {number - 1} games led to {rating or START}."
+                led = f"{letters.counted(number - 1, 'game')} led to {rating or START}"
+                what = f"rated game {games_} begins with {before}, but {led}."
                 yield Finding(f"{game}, {userid}", what, BACKUP)
             if result in counts:
                 counts[result] += 1

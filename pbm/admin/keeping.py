@@ -438,7 +438,8 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     name = f"{letters.title(row.game)} board {row.board}"
     if server.store.results_of_board(row.game, row.board):
         raise Refused(f"{name} counts in the ratings of its players, so it has to stay.")
-    confirm(f"Remove {name}, {row.first_player} against {row.second_player}, {row.moves} moves?", yes=yes)
+    moves = letters.counted(row.moves, "move")
+    confirm(f"Remove {name}, {row.first_player} against {row.second_player}, {moves}?", yes=yes)
     with server.store.transaction():
         found = find_board(session, row.game, row.board)
         server.store.remove_board(row.game, row.board)

@@ -51,7 +51,8 @@ class Program:
                 await self._tell(line)
                 answer = await self.process.stdout.readline() if self.process.stdout else b""
         except TimeoutError:
-            raise Refused(f"The program has not answered within {self.patience:g} seconds.") from None
+            within = letters.counted(self.patience or 0, "second")
+            raise Refused(f"The program has not answered within {within}.") from None
         except ValueError:
             raise Refused(f"The program has written more than {MOST_CHARACTERS} characters in a line.") from None
         if not answer:

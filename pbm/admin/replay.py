@@ -5,6 +5,7 @@ from datetime import datetime
 
 import games
 from games import SKIP, Illegal
+from pbm import letters
 from pbm.board import FORFEIT, RESIGN, Board
 from pbm.store import BoardRow, TurnRow
 
@@ -82,7 +83,7 @@ def outcome(row: BoardRow, board: Board, turns: int) -> BoardRow:
 def differences(row: BoardRow, right: BoardRow) -> Iterator[str]:
     """What a row of a board says, where it does not say what is *right*."""
     if row.moves != right.moves:
-        yield f"its row counts {row.moves} moves, but there are {right.moves}."
+        yield f"its row counts {letters.counted(row.moves, 'move')}, but the turns make {right.moves}."
     if row.turn != right.turn:
         yield f"its row says that {row.turn or 'nobody'} is to move, but it is {right.turn or 'nobody'}."
     if (row.ended is None) != (right.ended is None):

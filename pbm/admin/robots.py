@@ -47,7 +47,7 @@ def wait(ctx: click.Context, game: str, boards: tuple[str, ...], until: str, tim
         if left <= 0:
             break
         time.sleep(min(PAUSE, left))
-    return fail(f"Nothing has happened within {timeout:g} seconds.", 1, as_json=ctx.obj)
+    return fail(f"Nothing has happened within {letters.counted(timeout or 0, 'second')}.", 1, as_json=ctx.obj)
 
 
 @commands.command()

@@ -197,7 +197,7 @@ def begun(session: Session, plan: Plan, *, dry_run: bool) -> Listing:
                 board = play.start(session, plan.game, plan.options, pair, times=times, name=name)
                 session.answer(None, *play.announced(session, board))
     rows = [("board", "first", "second"), *((name, *pair) for name, pair in plan.boards)]
-    count = f"{len(plan.pairs)} board{'s' * (len(plan.pairs) > 1)} of {letters.title(plan.game)}"
+    count = f"{letters.counted(len(plan.pairs), 'board')} of {letters.title(plan.game)}"
     done = f"{count} would be started." if dry_run else f"{count} {'are' if len(plan.pairs) > 1 else 'is'} started."
     text = f"{letters.table([('Board', 'First', 'Second'), *rows[1:]])}\n\n{done}"
     schedule = [{"board": name, "players": pair} for name, pair in plan.boards]
@@ -281,7 +281,7 @@ def tournament(
     if double and pairs:
         raise Refused("Choose one of --double and --pairs.")
     if pairs and len(players) % 2:
-        raise Refused(f"{len(players)} players cannot be paired.")
+        raise Refused(f"{letters.counted(len(players), 'player')} cannot be paired.")
     session = Session(open_server())
     if players:
         met = neighbours(players) if pairs else round_robin(players, double=double)
