@@ -1,6 +1,7 @@
 """What holds for every game, and for the boundary between games and server."""
 
 import ast
+import re
 import sys
 from pathlib import Path
 from random import Random
@@ -133,6 +134,14 @@ def test_the_examples_of_a_games_help_are_what_the_referee_answers(name):
 def test_the_help_of_a_game_fits_a_mail_and_names_every_option(name):
     helptexts.check_form(name)
     assert all(option.syntax.partition("=")[0] in helptexts.read(name) for option in games.load(name).OPTIONS)
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_the_help_of_a_game_says_in_its_first_section_how_to_challenge(name):
+    before, line, behind = helptexts.read(name).partition(f"\n    {name} challenge [-options] userid1 userid2\n\n")
+    assert line
+    assert re.search(r"\n\n\n?(?:1 )?challenge\n(?:-+\n)?$", before, re.IGNORECASE)
+    assert all(option.syntax.partition("=")[0] in behind for option in games.load(name).OPTIONS)
 
 
 @pytest.mark.parametrize("name", games.names())
