@@ -115,6 +115,24 @@ def test_on_a_ladder_the_better_program_climbs(scripts):
     assert ladder.read_text() == f"cis={RANDOM}\nann={scripts.beginner}\nben={scripts.beginner}\n"
 
 
+def test_the_last_program_of_a_ladder_plays_too_if_its_line_has_no_end(scripts):
+    ladder = scripts.folder / "ladder.txt"
+    ladder.write_text(f"ann={scripts.beginner}\ncis={RANDOM}")
+    done = run(scripts, "ladder", "symple", str(ladder), "-size=5")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == ["cis challenges ann on board 101: cis", "cis", "ann"]
+    assert ladder.read_text() == f"cis={RANDOM}\nann={scripts.beginner}\n"
+
+
+@pytest.mark.parametrize("words", [(), ("symple",)])
+@pytest.mark.parametrize("name", ["ladder", "match", "round-robin", "weekly-arena"])
+def test_an_example_without_its_arguments_says_how_it_is_written(scripts, name, words):
+    done = run(scripts, name, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Usage: {name} GAME ")
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_in_the_arena_winners_meet_winners_and_a_week_is_paired_once(scripts):
     strong, weak = str(RANDOM), scripts.beginner
     programs = [f"ann={strong}", f"cis={weak}", f"ben={strong}", f"dan={weak}", "-size=5"]
