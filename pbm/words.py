@@ -10,11 +10,13 @@ from itertools import islice
 from textwrap import TextWrapper, wrap
 
 REPLIES = re.compile(
-    r"(re|fwd?|aw|wg|sv|vs|vb|vl|antw|doorst|tr|rif|rv|enc|res|odp|pd|ynt|ilt|nag|回复|答复|转发|回覆|轉寄)"
+    r"\[[^\[\]]{1,40}\]|\*{2,} ?[^*]{0,20}(spam|junk|extern)[^*]{0,20}\*{2,}"
+    r"|(re|fwd?|aw|wg|sv|vs|vb|vl|antw|doorst|tr|rif|rv|enc|res|odp|pd|ynt|ilt|nag|回复|答复|转发|回覆|轉寄)"
     r"(\[\d+\]|\^\d+)? ?[:\uff1a]",
     re.IGNORECASE | re.ASCII,
 )
-"""What mail programs put in front of the subject that they answer or forward, and what our reminders begin with."""
+"""What mail programs put in front of a subject that they answer or forward, mail servers in front of one that looks
+strange to them, and what our reminders begin with."""
 WIDTH = 78
 """Columns that a line of ours may have: what an 80-column screen shows of a mail, and of its quotation."""
 MOST_LINES = 200

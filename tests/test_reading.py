@@ -178,6 +178,9 @@ def test_the_footer_of_a_telephone_is_cut(footer):
     [
         "--",
         "--\nNothing to do.",
+        "Nothing to do.\n--",
+        "c3\n--\none\ntwo\nthree\nfour\nfive",
+        f"c3\n--\n{'long ' * 20}line",
         "-e3,+f6",
         "c3>c4",
         "<c3",
@@ -203,6 +206,15 @@ def test_a_signature_is_cut_but_hyphens_alone_are_the_pass():
     assert quotes.own("-- \n\n") == "--"
     assert quotes.own(f"-- \n\n{ATTRIBUTIONS[0]}\n{QUOTE}") == "--"
     assert quotes.own("-- \nAlice") == ""
+
+
+@pytest.mark.parametrize(
+    "signature", ["Alice", "Alice\nCologne", "Alice\n\nCologne\n+49 221 0\nhttps://alice.example", "Alice\n\n"]
+)
+def test_a_signature_is_cut_though_the_blank_behind_its_hyphens_was_lost(signature):
+    assert quotes.own(f"c3\n\nGood luck\n\n--\n{signature}") == "c3\n\nGood luck"
+    assert quotes.own(f"c3\n--\n{signature}\n\n{ATTRIBUTIONS[0]}\n{QUOTE}") == "c3"
+    assert quotes.own(f"{ATTRIBUTIONS[0]}\n{QUOTE}\n\nc3\n--\n{signature}") == "c3"
 
 
 @pytest.mark.parametrize(

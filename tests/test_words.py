@@ -22,12 +22,22 @@ def tidied(line: str) -> list[str]:
         "回复：Odp: spiro show 101",
         "Re[2]: ** spiro show 101",
         "Nag: spiro show 101",
+        "RE: [EXTERNAL] Re: spiro show 101",
+        "[SPAM?] spiro show 101",
+        "***SPAM*** Re: spiro show 101",
+        "** Possible spam ** [pbm] AW: spiro show 101 **",
         "New spiro show 101",
         "  spiro   show\t101  ",
     ],
 )
 def test_what_mail_programs_and_our_own_subjects_add_is_dropped(subject):
     assert tidied(subject) == ["spiro", "show", "101"]
+
+
+@pytest.mark.parametrize("subject", ["** spiro show 101 **", "spiro show [SPAM] 101", "spiro show 101 [EXTERNAL]"])
+def test_only_a_tag_in_front_is_dropped_and_no_command_is_taken_for_one(subject):
+    assert tidied(subject)[:2] == ["spiro", "show"]
+    assert tidied(subject)[-1] != "show"
 
 
 def test_new_in_front_of_a_game_is_dropped_but_not_a_board_called_new():

@@ -60,6 +60,8 @@ FOOTER = re.compile(
 )
 """How a line begins that a telephone puts under a mail."""
 LONGEST_FOOTER = 120
+MOST_OF_SIGNATURE, LONGEST_IN_SIGNATURE = 4, 72
+"""How many lines a signature has, and how many characters each, if nothing else tells it from a text."""
 
 
 def own(text: str) -> str:
@@ -154,7 +156,21 @@ def _without_signature(lines: list[str]) -> list[str]:
         if line == "-- ":
             is_last = not any(one.strip() for one in lines[at + 1 :])
             return [*lines[:at], "--"] if is_last else lines[:at]
-    return lines
+    return lines[: _begin_of_signature(lines)]
+
+
+def _begin_of_signature(lines: Sequence[str]) -> int:
+    """Where a signature begins of whose two hyphens the blank was lost: a few short lines, with a text above it."""
+    filled = 0
+    for at in reversed(range(len(lines))):
+        line = lines[at]
+        if line == "--":
+            has_text = any(one.strip() for one in lines[:at])
+            return at if filled and has_text else len(lines)
+        filled += bool(line.strip())
+        if filled > MOST_OF_SIGNATURE or len(line) > LONGEST_IN_SIGNATURE:
+            break
+    return len(lines)
 
 
 def _without_footers(lines: list[str]) -> list[str]:
