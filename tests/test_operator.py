@@ -26,7 +26,7 @@ from sqlite_utils import Database
 import games
 from games import SKIP
 from pbm import admin, cleanup, letters, look
-from pbm.admin import doctor, exchange, keeping, records
+from pbm.admin import doctor, exchange, mails, people, records
 from pbm.admin.replay import Unsound, outcome, replayed
 from pbm.board import FORFEIT, RESIGN, Board
 from pbm.passwords import Passwords
@@ -58,7 +58,7 @@ def operate(pair, monkeypatch, capsys):
     for name in [name for name in os.environ if name.startswith("PBM_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PBM_DB", str(pair.store.path))
-    for module in (admin, keeping):
+    for module in (admin, mails):
         monkeypatch.setattr(module, "open_server", lambda: pair.server)
 
     def run(*words, as_json=False):
@@ -162,7 +162,7 @@ def test_a_user_is_not_removed_unasked(operate):
 
 
 def states(club, name):
-    return {one.address: keeping.state_of_address(one) for one in club.store.known_addresses([name])}
+    return {one.address: people.state_of_address(one) for one in club.store.known_addresses([name])}
 
 
 def test_addresses_are_listed_with_their_states(operate, pair):

@@ -18,9 +18,9 @@ from pbm.store import Unusable
 from pbm.terminal import fail, say
 
 MODULES: Mapping[str, str] = {
-    "addresses": "keeping",
+    "addresses": "people",
     "backup": "copies",
-    "boards": "keeping",
+    "boards": "boards",
     "cleanup": "service",
     "complete": "completion",
     "completion": "completion",
@@ -30,13 +30,13 @@ MODULES: Mapping[str, str] = {
     "export": "exchange",
     "fetch": "service",
     "import": "exchange",
-    "outbox": "keeping",
+    "outbox": "mails",
     "play": "robots",
     "referee": "service",
     "restore": "copies",
     "serve": "service",
     "tournament": "tournament",
-    "users": "keeping",
+    "users": "people",
     "wait": "robots",
 }
 """In which module of this package each command is."""
