@@ -1087,7 +1087,9 @@ def test_the_doctor_finds_nothing_wrong_with_imported_boards(several, operate, f
     several.move("alice", "resign", "102")
     file = tmp_path / "record"
     for words in (["spiro", "102"], ["symple", "101"], ["symple", "102"]):
-        file.write_text(operate("export", *words).out)
+        exported = operate("export", *words)
+        assert exported.status == 0, exported.err
+        file.write_text(exported.out)
         assert operate("import", str(file)).status == 0
     assert findings() == []
 
