@@ -447,6 +447,7 @@ def findings(several, monkeypatch):
     """All that the doctor finds now."""
     for name in [name for name in os.environ if name.startswith("PBM_")]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("PBM_DB", str(several.store.path))
 
     def examine():
         return list(doctor.examine(several.store.path, several.time, doctor.silence))
