@@ -11,6 +11,7 @@ import click
 
 from pbm.admin import answer, confirm
 from pbm.admin.usage import Commands
+from pbm.disk import sync
 from pbm.session import Refused
 from pbm.settings import database, database_path
 from pbm.store import Store, copies
@@ -34,7 +35,7 @@ def backup(file: Path, *, force: bool) -> None:
     with _made(file) as copy:
         copies.copy(source, copy)
         copy.rename(file)
-        copies.sync(file.parent)
+        sync(file.parent)
     size = file.stat().st_size
     answer(f"{source} is backed up to {file}, {size:,} bytes.", {"backup": str(file), "bytes": size})
 

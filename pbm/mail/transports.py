@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import quote, unquote, urlsplit
 
+from pbm.disk import sync
 from pbm.words import clean
 
 PORTS: Mapping[str, int] = {"smtp": 25, "smtps": 465, "smtp+starttls": 587}
@@ -89,7 +90,7 @@ class Maildirs(Transport):
                 file.flush()
                 os.fsync(file.fileno())
             written.rename(maildir / "new" / name)
-            _sync_folder(maildir / "new")
+            sync(maildir / "new")
         except OSError as error:
             raise Undelivered(f"{written}: {error.strerror}") from error
 
@@ -231,12 +232,3 @@ def _smtp(setting: str, password: str) -> Smtp:
     if not password:
         raise ValueError("PBM_TRANSPORT names a user, so his password has to be in PBM_TRANSPORT_PASSWORD.")
     return Smtp(url.scheme, host, port, unquote(url.username), password)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make sure that a new name in a folder is on the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

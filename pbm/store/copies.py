@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from pbm.disk import sync
 from pbm.store.base import APPLICATION_ID, SCHEMA, Unusable
 from pbm.store.schema import wrong_parts
 
@@ -98,15 +99,6 @@ def use_wal(path: Path) -> None:
     """Let readers and a writer use a database at the same time, as all of ours do."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("PRAGMA journal_mode = WAL")
-
-
-def sync(path: Path) -> None:
-    """Make sure that a file, or the names in a folder, are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _open(path: Path) -> sqlite3.Connection:
