@@ -1,24 +1,29 @@
 """What a game is to the rest of the program, and how games are found by name.
 
-A game is a module that fits `Game`; its positions fit `State`. Text comes in, canonical text and a new
-position go out. A game knows nothing of users, mail or storage, and throws no dice: it says how many it needs,
-and is told how they fell.
+A game is a module that fits `Game`; its positions fit `State`, and `Position` has what never differs in them. Text
+comes in, canonical text and a new position go out. A game knows nothing of users, mail or storage, and throws no dice:
+it says how many it needs, and is told how they fell. `games.promises` finds out whether a game keeps what it promises.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeGuard, TypeVar, cast
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 _NAME = re.compile("[a-z][a-z0-9]*")
+_SHARED = frozenset({"boards", "promises"})
+"""The modules of this package that are no games."""
 SKIP = "--"
 """The move of a player who has none: then it is the only item of `State.moves`, and the server plays it."""
+
+LONGEST_NOTATION = 68
+"""How many columns the `NOTATION` of a game may have, so that it is one line of a mail."""
 
 Value = bool | int | str | None
 """The value of an option: of a flag, a number or a word; None where another option leaves it open."""
@@ -36,7 +41,7 @@ class Result(NamedTuple):
     """How a game ended."""
 
     winner: int | None
-    """The side that won, as an index of SIDES; None for a draw."""
+    """The side that won, as an index of SIDES; None for a draw, which is a winner called ``draw`` in a `State.view`."""
 
 
 class Option(NamedTuple):
@@ -81,12 +86,17 @@ class Option(NamedTuple):
 
 
 class Glyphs(NamedTuple):
-    """How pieces look in the pictures of a game, for those who colour them: regular expressions, within one line."""
+    """How pieces look in the pictures of a game, for those who colour them: regular expressions, within one line.
 
-    sides: tuple[str, str]
-    """The pieces of each side, also as they are drawn when the last turn has put them there."""
+    What is left out is as usual.
+    """
+
+    sides: tuple[str, str] = ("", "")
+    """The pieces of each side, also as they are drawn when the last turn has put them there; usually the capital
+    initials of the sides, apart from other letters."""
     latest: str = ""
-    """What marks the last turn, together with its pieces."""
+    """What marks the last turn, together with its pieces; usually brackets around pieces, an opening bracket alone in
+    front of one, or an asterisk behind it."""
     changing: str = ""
     """What shows the last turn by being new, in a picture that has no marks for it."""
 
@@ -126,7 +136,109 @@ class State(Protocol):
         """How the game ended; None while it goes on."""
 
     def view(self) -> dict[str, Any]:
-        """All there is to see, ready for JSON: cells, turn, over, winner, scores and what the game adds."""
+        """All there is to see, ready for JSON.
+
+        ``cells`` has what stands on each occupied cell, ``turn`` the side to move, ``over`` whether the game has ended,
+        ``winner`` a side, ``draw``, or None while it goes on, and ``scores`` a number for each side, if there are
+        any; a game can add more.
+        """
+
+
+class Position:
+    """What never differs between positions: sides that are not swapped, no dice, no skips, the common keys of a view.
+
+    The positions of a game are a NamedTuple with its fields and this, and say which its sides are::
+
+        class _Fields(NamedTuple):
+            stones: tuple[int, int] = (0, 0)
+            turn: int = 0
+
+        class State(_Fields, Position):
+            sides = SIDES
+
+    They need `read`, `moves`, `play`, `result` and `cells` of their own, and whatever else is different in the game.
+    """
+
+    __slots__ = ()
+    sides: ClassVar[tuple[str, str]]
+    """SIDES of the game."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def turn(self) -> int:
+            """As in `State`."""
+
+        @property
+        def cells(self) -> Mapping[str, Any]:
+            """What stands on each occupied cell, as a view shows it."""
+
+        def read(self, text: str) -> str:
+            """The move that was written while the game goes on, without blanks around it; else as `State.parse`."""
+
+        def moves(self) -> Iterator[str]:
+            """As in `State`."""
+
+        def result(self) -> Result | None:
+            """As in `State`."""
+
+    @property
+    def seats(self) -> tuple[int, int]:
+        """The sides are never swapped."""
+        return 0, 1
+
+    @property
+    def dice_needed(self) -> int:
+        """There are no dice."""
+        return 0
+
+    @property
+    def must_skip(self) -> bool:
+        """There is always something to play."""
+        return False
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """A number for each side; none in a game without scores."""
+        return ()
+
+    def parse(self, text: str) -> str:
+        """The move that a player wrote, in canonical form."""
+        if self.result():
+            raise Illegal("The game is over.")
+        return self.read(text.strip())
+
+    def random(self, rng: Random) -> str:
+        """One of all legal moves."""
+        return rng.choice([*self.moves()])
+
+    def view(self) -> dict[str, Any]:
+        """What stands on the cells, and what every view has."""
+        result = self.result()
+        winner = None if result is None else "draw" if result.winner is None else self.sides[result.winner]
+        return {
+            "cells": dict(self.cells),
+            "turn": self.sides[self.turn],
+            "over": result is not None,
+            "winner": winner,
+            "scores": dict(zip(self.sides, self.scores, strict=False)),
+        }
+
+
+def read_cells(view: Any) -> Mapping[str, Any]:
+    """The cells of a view. Raises Illegal if it has none."""
+    cells = view.get("cells") if isinstance(view, Mapping) else None
+    if not isinstance(cells, Mapping):
+        raise Illegal('A position has "cells": what stands on each occupied cell, by the names of the cells.')
+    return cells
+
+
+def read_turn(view: Mapping[str, Any], sides: tuple[str, str]) -> int:
+    """The side to move in a view, the first one if it does not say, as an index of the sides. Raises Illegal."""
+    turn = view.get("turn", sides[0])
+    if turn not in sides:
+        raise Illegal(f"It cannot be the turn of {quoted(turn)}; the sides are {' and '.join(sides)}.")
+    return sides.index(turn)
 
 
 class DiceState(State, Protocol):
@@ -146,7 +258,8 @@ S = TypeVar("S", bound=State)
 class Game(Protocol[S]):
     """A game: a module with these names, whose docstring is the rulebook in brief.
 
-    It may have `GLYPHS`, too, if its pictures are not drawn as `glyphs` supposes.
+    It may have `GLYPHS`, too, if its pictures are not drawn as `glyphs` supposes, and `NOTATION`: how its moves are
+    written, by two or three examples, in at most `LONGEST_NOTATION` columns.
     """
 
     SIDES: tuple[str, str]
@@ -171,25 +284,39 @@ class Game(Protocol[S]):
 
 
 def glyphs(game: Game[Any]) -> Glyphs:
-    """How a game draws its pieces: its own `GLYPHS`, or else the usual ones.
-
-    These are the capital initials of its sides, apart from other letters. What the last turn has put there stands in
-    brackets, or has an asterisk behind it.
-    """
+    """How a game draws its pieces: its own `GLYPHS`, with the usual patterns for what these leave out."""
+    own: Glyphs = getattr(game, "GLYPHS", Glyphs())
     first, second = (re.escape(side[:1].upper()) for side in game.SIDES)
     either = f"[{first}{second}]"
-    usual = Glyphs(
-        sides=(f"(?<![A-Za-z]){first}(?![A-Za-z])", f"(?<![A-Za-z]){second}(?![A-Za-z])"),
-        latest=rf"[(\[]{either}(?: {either})*[)\]]|(?<![A-Za-z]){either}\*",
-    )
-    own: Glyphs = getattr(game, "GLYPHS", usual)
-    return own
+    usual = f"(?<![A-Za-z]){first}(?![A-Za-z])", f"(?<![A-Za-z]){second}(?![A-Za-z])"
+    marked = rf"[(\[]{either}(?:(?: {either})*[)\]]|(?![A-Za-z]))|(?<![A-Za-z]){either}\*"
+    return own._replace(sides=own.sides if any(own.sides) else usual, latest=own.latest or marked)
+
+
+def notation(name: str) -> str:
+    """How the moves of the game of that name are written, in one line; or where its players are told that."""
+    told: str = getattr(load(name), "NOTATION", f"`help {name}` tells how moves are written")
+    return told
 
 
 def quoted(text: object) -> str:
     """What somebody wrote, in quotation marks and never longer than a few words, for a refusal."""
     shown = repr(text)
     return shown if len(shown) <= 32 else f"{shown[:28]}...{shown[0]}"
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The one of these words that somebody probably meant who wrote another one; empty if none is near."""
+    from difflib import get_close_matches
+
+    return "".join(get_close_matches(word.lower(), known, 1, 0.65))
+
+
+def unknown(name: str) -> str:
+    """What is said to somebody who names a game that there is not."""
+    near = nearest(name, names())
+    what = f"did you mean {near}?" if near else f"there are {', '.join(names())}."
+    return f"There is no game {quoted(name)}; {what}"
 
 
 def needs_dice(state: State) -> TypeGuard[DiceState]:
@@ -202,7 +329,7 @@ def names() -> tuple[str, ...]:
     """The names of all games there are, sorted: the modules of this package, and the entry points ``pbm.games``."""
     from pkgutil import iter_modules
 
-    own = (module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
+    own = {module.name for module in iter_modules(__path__)} - _SHARED
     return tuple(sorted({*own, *_entry_points()}))
 
 
@@ -225,7 +352,7 @@ def package(name: str) -> str | None:
 
 
 def _is_own(name: str) -> bool:
-    return _NAME.fullmatch(name) is not None and find_spec(f"{__name__}.{name}") is not None
+    return _NAME.fullmatch(name) is not None and name not in _SHARED and find_spec(f"{__name__}.{name}") is not None
 
 
 @cache
@@ -242,8 +369,10 @@ def find_option(game: Game[Any], word: str) -> Option:
     fits = [option for option in game.OPTIONS if option.name.startswith(name)]
     exact = [option for option in fits if option.name == name] or fits
     if not name or not exact:
-        known = ", ".join(option.syntax for option in game.OPTIONS)
-        raise Illegal(f"There is no option {quoted(word)}; this game has {known or 'none'}.")
+        known = {option.name: option.syntax for option in game.OPTIONS}
+        near = known.get(nearest(name, known))
+        what = f"did you mean {near}?" if near else f"this game has {', '.join(known.values()) or 'none'}."
+        raise Illegal(f"There is no option {quoted(word)}; {what}")
     if len(exact) > 1:
         raise Illegal(f"{quoted(word)} can be {' or '.join(option.syntax for option in exact)}; write more of it.")
     return exact[0]

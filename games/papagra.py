@@ -20,14 +20,15 @@ from operator import itemgetter
 from random import Random
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Glyphs, Illegal, Option, Result, quoted
-from games._board import Hexagon, bits, hexagon, union
+from games import SKIP, Glyphs, Illegal, Option, Position, Result, quoted, read_cells, read_turn
+from games.boards import Hexagon, bits, union
 
 SIDES: tuple[str, str] = ("pink", "black")
 GLYPHS = Glyphs(  # the letter of a row, which may be an o, stands nearer to the first space than a stone
     sides=(r"(?<!\w)(?:O|o(?! [.oO#@]|\())(?!\w)", "[#@]"), latest=r"(?<!\w)O(?!\w)|@"
 )
 
+NOTATION = "c3,d4 adds two stones, c3,-e2 adds one and takes that on e2 off"
 OPTIONS: Sequence[Option] = (
     Option("size", "how many spaces a side of the board has: 3 to 10, usually 6", range(3, 11), 6),
     Option(
@@ -85,9 +86,7 @@ def _empty(board: Hexagon, stones: Pair) -> int:
     return board.all & ~(stones[0] | stones[1])
 
 
-class State(NamedTuple):
-    """A position. It never changes: a turn makes a new one."""
-
+class _Fields(NamedTuple):
     board: Hexagon
     removals: int = 0
     """How many stones a third action may remove."""
@@ -101,15 +100,12 @@ class State(NamedTuple):
     times: int = 0
     """How often the stones have stood like this after a turn."""
 
-    @property
-    def seats(self) -> tuple[int, int]:
-        """The sides are never swapped."""
-        return 0, 1
 
-    @property
-    def dice_needed(self) -> int:
-        """There are no dice."""
-        return 0
+class State(_Fields, Position):
+    """A position. It never changes: a turn makes a new one."""
+
+    __slots__ = ()
+    sides = SIDES
 
     @property
     def actions(self) -> int:
@@ -122,18 +118,19 @@ class State(NamedTuple):
         pink, black = self.marks
         return None if pink == black else int(black > pink)
 
-    def parse(self, text: str) -> str:
+    def read(self, text: str) -> str:
         """The turn that a player wrote, with a sign before every space."""
-        if self.result():
-            raise Illegal("The game is over.")
-        if text.strip() == SKIP:
+        if text == SKIP:
             raise Illegal("A skip is not asked for: it comes by itself when no action is possible.")
         parts = [part.strip() for part in text.split(",")]
+        if len(parts) == 1:
+            _check_joined(text)
         self._check_number(parts)
         own, canonical = self.stones[self.turn], []
         for number, part in enumerate(parts):
-            sign, cells = _read(part, self.board)
-            self._check_kind(number, sign, cells.bit_count(), part)
+            sign, names = _read(part)
+            self._check_kind(number, sign, names, part)
+            cells = union(_cell(name, self.board) for name in names)
             for cell in bits(cells):
                 self._check(own, sign, cell)
             own ^= cells
@@ -152,12 +149,20 @@ class State(NamedTuple):
         elif len(parts) > 3:
             raise Illegal(f"A turn is two actions and one of removals (-a1-a2); {quoted(parts[3])} would be a fourth.")
 
-    def _check_kind(self, number: int, sign: str, stones: int, part: str) -> None:
-        """Raise Illegal unless so many stones can be added or removed by the action of that number, from 0."""
+    def _check_kind(self, number: int, sign: str, names: list[str], part: str) -> None:
+        """Raise Illegal unless these spaces can be those of the action of that number, from 0."""
+        stones, are_different = len(names), len(set(names)) == len(names)
+        if self.actions == 1 and sign == "-":
+            raise Illegal(f"The first turn of the game is one added stone; {quoted(part)} removes {stones}.")
         if number < 2 and stones > 1:
+            if not (self.removals and are_different):
+                _check_joined(part)
             raise Illegal(f"{quoted(part)} removes {stones} stones at once, which only a third action may do.")
         if number == 2 and sign == "+":
             raise Illegal(f"A third action only removes stones, such as -a1 or -a1-a2; {quoted(part)} adds one.")
+        if not are_different:
+            twice = next(name for name in names if names.count(name) > 1)
+            raise Illegal(f"{quoted(part)} names {twice} twice; the spaces of a third action are all different.")
         if number == 2 and stones > self.removals:
             raise Illegal(f"A third action of this game removes up to {self.removals}; {quoted(part)} has {stones}.")
 
@@ -251,20 +256,19 @@ class State(NamedTuple):
         """How many spaces the other side needs to overtake: for a group one larger than the mark, and its region."""
         return 2 * (self.marks[leader] + 1)
 
+    @property
+    def cells(self) -> dict[str, str]:
+        """The stones."""
+        return self.board.lettered(self.stones, ("P", "B"))
+
+    @property
+    def scores(self) -> Pair:
+        """The marks."""
+        return self.marks
+
     def view(self) -> dict[str, Any]:
-        """The stones, and the marks, which are the scores, too."""
-        result, marks = self.result(), dict(zip(SIDES, self.marks, strict=True))
-        winner = None if result is None else "draw" if result.winner is None else SIDES[result.winner]
-        pink, black = self.stones
-        cells = self.board.name.items()
-        return {
-            "cells": {name: "P" if bit & pink else "B" for bit, name in cells if bit & (pink | black)},
-            "turn": SIDES[self.turn],
-            "over": result is not None,
-            "winner": winner,
-            "scores": marks,
-            "marks": marks,
-        }
+        """What every view has, and the marks."""
+        return {**super().view(), "marks": dict(zip(SIDES, self.marks, strict=True))}
 
     @property
     def _open(self) -> int:
@@ -289,16 +293,14 @@ def _moved(marks: Pair, mover: int, created: tuple[set[int], set[int]]) -> Pair:
 
 def new(*, size: int = 6, removals: int = 0) -> State:
     """The empty board, and Pink to add one stone."""
-    return State(hexagon(size), removals)
+    return State(Hexagon(size), removals)
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
     """The position with the view's cells, turn, marks and number of turns. No arrangement has stood before."""
     start = new(**options)
-    if not isinstance(view, Mapping) or not isinstance(view.get("cells"), Mapping):
-        raise Illegal('"cells" names the spaces with stones, such as {"c4": "P", "d5": "B"}.')
     stones = {"P": 0, "B": 0}
-    for name, stone in view["cells"].items():
+    for name, stone in read_cells(view).items():
         cell = _cell(name, start.board)
         if stone not in ("P", "B"):
             raise Illegal(f"On {name} there can be P or B, a pink or a black stone, and nothing else.")
@@ -312,38 +314,43 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
         raise Illegal(f"A mark is a number from 0 to {highest}: a larger group leaves no region of its size.")
     if pink == black != 0:
         raise Illegal(f"Both marks cannot cover the {pink}.")
-    turn, turns = view.get("turn", SIDES[0]), view.get("moves", 2)
-    if turn not in SIDES:
-        raise Illegal(f"It can be the turn of {SIDES[0]} or of {SIDES[1]}, and of nobody else.")
+    turn, turns = read_turn(view, SIDES), view.get("moves", 2)
     if type(turns) is not int or not 0 <= turns < 10**9:
         raise Illegal('"moves" is the number of turns that were played, up to nine digits.')
-    return start._replace(stones=(stones["P"], stones["B"]), marks=(pink, black), turn=SIDES.index(turn), turns=turns)
+    return start._replace(stones=(stones["P"], stones["B"]), marks=(pink, black), turn=turn, turns=turns)
 
 
 # Notation
 
 
 _ACTION = re.compile(r"[+-]?[a-zA-Z][0-9]+|(?:-[a-zA-Z][0-9]+)+")
+_SPACE = re.compile("[+-]?[a-zA-Z][0-9]+")
+_BETWEEN = re.compile("[ \t;/+-]*")
+"""What people write between actions, if it is no comma."""
 
 
-def _read(part: str, board: Hexagon) -> tuple[str, int]:
+def _check_joined(text: str) -> None:
+    """Raise Illegal if that is several actions which no comma joins."""
+    names = _SPACE.findall(text)
+    if len(names) > 1 and len(text) <= 40 and text.isascii() and _BETWEEN.fullmatch(_SPACE.sub("", text)):
+        raise Illegal(f"{quoted(text)} is more than one action, and commas join them: write {','.join(names)}.")
+
+
+def _read(part: str) -> tuple[str, list[str]]:
     """The sign and the spaces of an action that a player wrote."""
     if not _ACTION.fullmatch(part):
+        _check_joined(part)
         raise Illegal(
             f"Cannot read {quoted(part)}; an action is a space with a sign, +f6 to add a stone or -e3 to remove one."
         )
-    cells = 0
-    for name in re.findall("[a-z][0-9]+", part.lower()):
-        cell = _cell(name, board)
-        if cells & cell:
-            raise Illegal(f"{quoted(part)} names {name} twice; the spaces of a third action are all different.")
-        cells |= cell
-    return "-" if part.startswith("-") else "+", cells
+    return "-" if part.startswith("-") else "+", re.findall("[a-z][0-9]+", part.lower())
 
 
 def _cell(name: str, board: Hexagon) -> int:
     if name in board.bit:
         return board.bit[name]
+    if re.fullmatch("[a-z]0+[1-9][0-9]{0,3}", name):
+        raise Illegal(f"{quoted(name)} is written with a zero too many: {name[0]}{name[1:].lstrip('0')}.")
     row = [other for other in board.bit if other[0] == name[:1]]
     where = f"row {name[0]} goes from {row[0]} to {row[-1]}" if row else f"its rows are a to {[*board.bit][-1][0]}"
     raise Illegal(f"There is no space {quoted(name)} on this board; {where}.")

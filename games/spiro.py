@@ -15,19 +15,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
-from random import Random
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Glyphs, Illegal, Option, Result, Value, quoted
+from games import SKIP, Glyphs, Illegal, Option, Position, Result, Value, quoted, read_cells, read_turn
 
 SIDES: tuple[str, str] = ("X", "O")
-GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), changing=r"[XO](?! to)|\d+")
+GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), latest=r"\([XO ]\)")
 
 
 def _usual_pieces(options: Mapping[str, Value]) -> Value:
     return 6 if options["small"] else 12
 
 
+NOTATION = "f3:4 steps 4 cells, f3:+ jumps, f3-g1 goes there; a comma joins"
 OPTIONS: Sequence[Option] = (
     Option("small", "the small board of 4 rows (32 cells), with 6 pieces each"),
     Option("no_inwards", "a jump may not bring a piece nearer to the beginning of a path"),
@@ -152,8 +152,12 @@ class Progress(NamedTuple):
     """The dice still to be used, four of them after a double."""
     jumps: int
     """How many jumps are left."""
-    barred: tuple[int, int] | None
-    """Source and target of the jump that would undo an earlier one: it has to blot."""
+    jumped: tuple[int, int] | None
+    """Source and target of the first jump of a double, if it did not blot."""
+
+    def is_same_wall(self, source: int, target: int) -> bool:
+        """Whether a jump leads back over the wall of the first one, which did not blot, so that this one has to."""
+        return self.jumped == (target, source)
 
     @property
     def outcome(self) -> Outcome:
@@ -219,29 +223,29 @@ class Turn:
             return f"{name} is blocked: two or more pieces stand there, {self.enemy} on top"
         if self.no_inwards and self.board.distance(target) < self.board.distance(cell):
             return f"{name} lies further inwards, and this game is played with -no_inwards"
-        if progress.barred == (cell, target) and not self.is_blot(progress, target):
+        if progress.is_same_wall(cell, target) and not self.is_blot(progress, target):
             return f"a jump back over the wall between {name} and {self.board.names[cell]} has to blot"
         return ""
 
     def uses(self, progress: Progress, cell: int) -> list[tuple[Use, Progress]]:
         """All that a free piece on *cell* can do with one die, and what the turn has come to then."""
-        pieces, blots, dice, jumps, barred = progress
+        pieces, blots, dice, jumps, jumped = progress
         uses = []
-        lefts = [(die, dice[: (at := dice.index(die))] + dice[at + 1 :]) for die in dict.fromkeys(dice)]
+        lefts = [*_each(dice)]
         for die, left in lefts:
             if self.can_step[die][cell]:
                 target = self.board.step(cell, die)
                 use = Use(cell, target, "x" if target == OFF else str(die))
-                uses.append((use, Progress(_moved(pieces, cell, target), blots, left, jumps, barred)))
+                uses.append((use, Progress(_moved(pieces, cell, target), blots, left, jumps, jumped)))
         across = self.board.jump[cell]
         if jumps and across is not None and not self.jump_objection(progress, cell):
-            back = None
+            jumped = None
             if self.is_blot(progress, across):
                 blots |= {across}
             elif jumps > 1:
-                back = across, cell
+                jumped = cell, across
             use, after = Use(cell, across, "+"), _moved(pieces, cell, across)
-            uses.extend((use, Progress(after, blots, left, jumps - 1, back)) for _, left in lefts)
+            uses.extend((use, Progress(after, blots, left, jumps - 1, jumped)) for _, left in lefts)
         return uses
 
     @property
@@ -286,17 +290,21 @@ class Turn:
                     stack.append((after, longer))
         return int(fewest), best
 
-    def arrival(self, outcome: Outcome, pips_left: int) -> Uses | None:
-        """A way to an outcome that leaves no more than so many pips; None if there is none."""
+    def way_to(self, outcome: Outcome, fewest: int) -> Uses | None:
+        """The way to an outcome that `legal` has, where a turn leaves at least so many pips; None if it has none."""
+        won: tuple[int, Uses] | None = None
         level: Ways = {self.start: ()}
         while level:
             for progress, uses in level.items():
-                if progress.outcome == outcome and progress.pips <= pips_left:
+                if progress.outcome == outcome and progress.pips == fewest:
                     return uses
-            # a die moves one piece, so no way leads there that is off by more pieces than it has dice left
+                if progress.outcome == outcome and self.has_won(progress) and (not won or progress.pips < won[0]):
+                    won = progress.pips, uses
+            # A die moves one piece, so no way leads there that is off by more pieces than it has dice left. What is
+            # kept stays in the order of `legal`: where a way leads there, those that it goes on from do so, too.
             longer = self._one_die_more(level).items()
             level = {some: uses for some, uses in longer if _displaced(some.pieces, outcome[0]) <= len(some.dice)}
-        return None
+        return won and won[1]
 
     def _one_die_more(self, ways: Ways) -> Ways:
         """All ways that go on from these with one more use of a die."""
@@ -309,6 +317,13 @@ class Turn:
         return longer
 
 
+def _each(dice: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Each number that was thrown, with the dice that are left when one of them is used."""
+    for die in dict.fromkeys(dice):
+        at = dice.index(die)
+        yield die, dice[:at] + dice[at + 1 :]
+
+
 def _moved(pieces: tuple[int, ...], source: int, target: int) -> tuple[int, ...]:
     left = list(pieces)
     left.remove(source)
@@ -317,9 +332,7 @@ def _moved(pieces: tuple[int, ...], source: int, target: int) -> tuple[int, ...]
     return tuple(left)
 
 
-class State(NamedTuple):
-    """A position, with the dice of the player to move."""
-
+class _Fields(NamedTuple):
     board: Board
     stacks: tuple[str, ...]
     """The pieces on each cell, from bottom to top: ``OX`` is an O pinned by an X."""
@@ -332,10 +345,12 @@ class State(NamedTuple):
     is_first: bool = False
     """Whether this is X's first turn, which has one die."""
 
-    @property
-    def seats(self) -> tuple[int, int]:
-        """The sides are never swapped."""
-        return 0, 1
+
+class State(_Fields, Position):
+    """A position, with the dice of the player to move."""
+
+    __slots__ = ()
+    sides = SIDES
 
     @property
     def dice_needed(self) -> int:
@@ -351,11 +366,9 @@ class State(NamedTuple):
             raise Illegal(f"This turn takes {'one die' if needed == 1 else 'two dice'}, from 1 to 6.")
         return self._replace(dice=dice)
 
-    def parse(self, text: str) -> str:
+    def read(self, text: str) -> str:
         """The turn that a player wrote, with every use of a die spelled out."""
-        if self.result():
-            raise Illegal("The game is over.")
-        turn, written = Turn(self), text.strip()
+        turn, written = Turn(self), text
         start: Ways = {turn.start: ()}
         if written == SKIP:
             if turn.is_skipped:
@@ -385,10 +398,6 @@ class State(NamedTuple):
         """Every position that a legal turn leads to, as one way of writing that turn."""
         if not self.result():
             yield from [_text(uses, self.board) for uses in Turn(self).legal().values()] or [SKIP]
-
-    def random(self, rng: Random) -> str:
-        """A legal turn; all positions that can be reached are equally likely."""
-        return rng.choice(list(self.moves()))
 
     def play(self, move: str) -> Self:
         """The position after a turn; the dice of the next player are still to be thrown."""
@@ -422,18 +431,27 @@ class State(NamedTuple):
                 return Result(side)
         return None
 
-    def view(self) -> dict[str, Any]:
-        """The stacks from bottom to top, the dice, and how many pieces each side has borne off."""
-        result = self.result()
+    @property
+    def cells(self) -> dict[str, str]:
+        """The stacks from bottom to top."""
+        return {name: stack for name, stack in zip(self.board.names, self.stacks, strict=True) if stack}
+
+    @property
+    def scores(self) -> tuple[int, int]:
+        """How many pieces each side has borne off."""
         standing = "".join(self.stacks)
-        return {
-            "cells": {name: stack for name, stack in zip(self.board.names, self.stacks, strict=True) if stack},
-            "turn": SIDES[self.turn],
-            "dice": [] if result else list(self.dice),
-            "over": result is not None,
-            "winner": None if result is None or result.winner is None else SIDES[result.winner],
-            "scores": {side: self.pieces - standing.count(side) for side in SIDES},
-        }
+        return self.pieces - standing.count(SIDES[0]), self.pieces - standing.count(SIDES[1])
+
+    def pips(self, side: int) -> int:
+        """How many pips a side needs to step off the board with all its pieces, each along the path it stands on."""
+        board = self.board
+        return sum(
+            stack.count(SIDES[side]) * (board.length - board.distance(cell)) for cell, stack in enumerate(self.stacks)
+        )
+
+    def view(self) -> dict[str, Any]:
+        """What every view has, and the dice."""
+        return {**super().view(), "dice": [] if self.result() else list(self.dice)}
 
     def _target(self, cell: int, use: str) -> int:
         """Where a piece goes by a use of a die that is written ``+``, ``x`` or as a number of pips."""
@@ -456,7 +474,7 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     """The position with the view's cells, turn and dice; X to move on the start position has his first turn."""
     start = new(**options)
     stacks = [""] * len(start.stacks)
-    for name, stack in view["cells"].items():
+    for name, stack in read_cells(view).items():
         if name not in start.board.number:
             raise Illegal(f"There is no cell {quoted(name)} on this board.")
         if not isinstance(stack, str) or not re.fullmatch("X?O+|O?X+", stack):
@@ -467,9 +485,7 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
         if any(cell == start.board.home(1 - side) and piece in stack for side, piece in enumerate(SIDES)):
             raise Illegal(f"{quoted(stack)} cannot stand on {name}, the home of the other side.")
         stacks[cell] = stack
-    if view.get("turn", SIDES[0]) not in SIDES:
-        raise Illegal(f"It cannot be the turn of {quoted(view['turn'])}; the sides are X and O.")
-    turn = SIDES.index(view.get("turn", SIDES[0]))
+    turn = read_turn(view, SIDES)
     dice = tuple(view["dice"]) if isinstance(view.get("dice"), list) else ()
     is_first = tuple(stacks) == start.stacks and turn == 0 and (view.get("moves", 2) == 0 or len(dice) == 1)
     state = start._replace(stacks=tuple(stacks), turn=turn, is_first=is_first)
@@ -587,12 +603,14 @@ def _by_link(turn: Turn, link: _Link, start: Progress, cell: int) -> dict[tuple[
 
 
 def _readings(turn: Turn, ways: Ways, fewest: int) -> list[str]:
-    """What these ways can mean, a text for each position: those that are legal turns, or come to what one comes to."""
+    """What these ways can mean, a text for each position: those that are legal turns, or come to what one comes to.
+
+    A way that uses all the pips stays as it was written; for any other there is the one that `legal` has.
+    """
     readings: dict[Outcome, str] = {}
     for progress in sorted(ways, key=lambda progress: progress.pips):
         if progress.outcome not in readings:
-            is_legal = progress.pips == fewest or turn.has_won(progress)
-            uses = ways[progress] if is_legal else turn.arrival(progress.outcome, fewest)
+            uses = ways[progress] if progress.pips == fewest else turn.way_to(progress.outcome, fewest)
             if uses:
                 readings[progress.outcome] = _text(uses, turn.board)
     return list(readings.values())
@@ -620,20 +638,62 @@ def _obstacle(turn: Turn, link: _Link, progress: Progress, at: int) -> str:
     name, left = turn.board.names[at], _listed(progress.dice)
     if not progress.dice:
         return f"There is no die left for {link.text}; the dice of this turn are {_listed(turn.start.dice)}."
-    jump = turn.jump_objection(progress, at)
     if not link.steps:
-        return f"The piece on {name} cannot jump: {jump}."
-    steps = [objection for die in progress.dice if (objection := turn.step_objection(at, die))]
+        return f"The piece on {name} cannot jump: {turn.jump_objection(progress, at)}."
     if link.pips is not None:
         sums = {sum(some) for n in range(len(progress.dice)) for some in combinations(progress.dice, n + 1)}
         if link.pips not in sums:
             return f"The piece on {name} cannot step {link.pips}: no die left ({left}) makes that, and no sum of them."
-        why = steps[0] if steps else "it is blocked on the way"
-        return f"The piece on {name} cannot step {link.pips} with the dice left ({left}): {why}."
-    goal = "leave the board" if link.target == OFF or link.target is None else f"get to {turn.board.names[link.target]}"
-    across = turn.board.jump[at] == link.target
-    why = f": {jump}" if across and jump else f": {steps[0]}" if steps else ""
-    return f"The piece on {name} cannot {goal} with the dice left ({left}){why}."
+        goal = f"step {link.pips}"
+    else:
+        goal = "get to " + turn.board.names[link.target] if link.target not in {None, OFF} else "leave the board"
+    ways = sorted(_imagined(turn, link, progress, at), key=lambda way: way[:2])
+    whys = dict.fromkeys(why for *kind, why in ways if kind == [*ways[0][:2]]) or [_out_of_reach(turn, link, at)]
+    return f"The piece on {name} cannot {goal} with the dice left ({left}){': ' * any(whys)}{'; '.join(whys)}."
+
+
+def _imagined(turn: Turn, link: _Link, start: Progress, at: int) -> Iterator[tuple[int, int, str]]:
+    """All ways to do what a link says, whatever is in the way.
+
+    Each is told by how many dice and how many jumps it takes, and what is in its way: the last thing that it comes to
+    if that is where it ends, or else the first one.
+    """
+    level: list[tuple[Progress, int, int, str]] = [(start, at, 0, "")]
+    while level:
+        longer = []
+        for progress, cell, jumps, first in level:
+            across = turn.board.jump[cell]
+            for die, left in _each(progress.dice):
+                targets = [(turn.board.step(cell, die), 0, turn.step_objection(cell, die))]
+                if link.jumps and across is not None:
+                    targets.append((across, 1, turn.jump_objection(progress, cell)))
+                for target, jump, why in targets:
+                    after = progress._replace(
+                        pieces=_moved(progress.pieces, cell, target),
+                        dice=left,
+                        jumps=max(0, progress.jumps - jump),
+                        jumped=(cell, target) if jump and not turn.is_blot(progress, target) else progress.jumped,
+                    )
+                    if link.is_done(target, start.pips - after.pips):
+                        yield len(start.dice) - len(left), jumps + jump, why or first
+                    elif target != OFF:
+                        longer.append((after, target, jumps + jump, first or why))
+        level = longer
+
+
+def _out_of_reach(turn: Turn, link: _Link, at: int) -> str:
+    """Why no way does what a link says, even if nothing were in it; empty if the dice are simply too low."""
+    board = turn.board
+    if link.pips is not None:
+        return "it would leave the board before the last of them"
+    if link.target == OFF or link.target is None:
+        return ""
+    is_same_path = link.target // board.length == at // board.length
+    if is_same_path and link.target < at:
+        return f"{board.names[link.target]} lies behind it, and a step never leads backwards"
+    if not is_same_path and board.distance(at) == board.distance(link.target) == 0:
+        return "the wall between the homes is never jumped"
+    return "it stands there already" if link.target == at else f"{board.names[link.target]} is out of reach"
 
 
 def _text(uses: Uses, layout: Board) -> str:
@@ -668,26 +728,39 @@ _FACES = (
 def draw(state: State, before: State | None = None) -> str:
     """The board with its coordinates, and beside it the dice of the player to move.
 
-    The picture shows no last move: *before* is not looked at.
+    That is the whole picture of a position. In a game, where there is a position *before*, what the last turn has
+    changed stands in brackets, and below the board stands how far each side has come.
     """
     layout = state.board
     picture = [list(line) for line in _empty(layout)]
-    for place, stack in zip(layout.cells, state.stacks, strict=True):
-        if stack:
-            line, column = _piece(layout, place)
-            shown = stack if len(stack) <= 2 else stack[-1]
-            for height, piece in enumerate(shown):
-                _put(picture, line - height, column, piece)
-            if len(stack) > 2:
-                _put(picture, line - 1, column, str(len(stack)))
+    for place, stack, was in zip(layout.cells, state.stacks, (before or state).stacks, strict=True):
+        line, column = _piece(layout, place)
+        shown = stack if len(stack) <= 2 else stack[-1]
+        for height, piece in enumerate(shown):
+            _put(picture, line - height, column, piece)
+        if len(stack) > 2:
+            _put(picture, line - 1, column, str(len(stack)))
+        if stack != was:
+            top = line - (len(stack) == 2)
+            _put(picture, top, column - 1, "(")
+            _put(picture, top, column + 1, ")")
     if state.dice and not state.result():
         column = 39 if layout.rows == 4 else 52
         _put(picture, 2, column, f"{SIDES[state.turn]} to move:")
         for box, die in enumerate(state.dice):
-            lines = (".-----.", *(f"|{part}|" for part in _FACES[die - 1].split("|")), "`-----'")
-            for line, text in enumerate(lines):
+            face = (".-----.", *(f"|{part}|" for part in _FACES[die - 1].split("|")), "`-----'")
+            for line, text in enumerate(face):
                 _put(picture, line, column + 11 + 8 * box, text)
-    return "\n".join("".join(line).rstrip() for line in picture)
+    lines = ["".join(line).rstrip() for line in picture]
+    if before:
+        lines += ["", *_race(state), *["( ) changed by the last turn"] * (state.stacks != before.stacks)]
+    return "\n".join(lines)
+
+
+def _race(state: State) -> Iterator[str]:
+    """How far each side has come."""
+    for side, (name, off) in enumerate(zip(SIDES, state.scores, strict=True)):
+        yield f"{name}  {state.pips(side):4} pips to go  {off:2} of {state.pieces} pieces off"
 
 
 @lru_cache

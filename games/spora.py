@@ -15,11 +15,12 @@ The rules in full, with the notation, are in help/spora.txt.
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
-from games import SKIP, Glyphs, Illegal, Option, Options, Result, Value, quoted
-from games._board import Square, bits, square, union
+from games import SKIP, Glyphs, Illegal, Option, Options, Position, Result, Value, quoted, read_cells, read_turn
+from games.boards import Square, bits, union
 
 SIDES: tuple[str, str] = ("black", "white")
 GLYPHS = Glyphs(sides=(r"[Bb]\d+", r"[Ww]\d+"), latest=r"[bw]\d+|(?<![a-z]):")
@@ -33,6 +34,7 @@ def _usual_komi(options: Options) -> Value:
     return None if options["pie"] else 3
 
 
+NOTATION = "f1:3 drops three pieces, f1,d2@nnen drops one and sows from d2"
 OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: 5 to 25, usually 13", range(5, 26), 13),
     Option("pie", "the first player names the komi, the second one chooses a side"),
@@ -134,6 +136,19 @@ class Turn(NamedTuple):
         enemy = _without(self.enemy, point) if self.enemy[0] & point else self.enemy
         return self._replace(own=_raised(self.own, point, 1), enemy=enemy).captured()
 
+    def dropped_or_sown(self, item: str) -> "Turn":
+        """The turn after a legal drop or sowing."""
+        name, _, path = item.partition("@")
+        if not path:
+            name, _, count = item.partition(":")
+            return self.drop(self.board.bit[name], int(count or 1))
+        point = self.board.bit[name]
+        turn = self.lift(point, len(path))
+        for direction in path:
+            point = _step(self.board, point, direction)
+            turn = turn.land(point)
+        return turn
+
     def captured(self) -> "Turn":
         """Count the groups, now that a piece stands, and capture the dead ones: the enemy's first."""
         board, own, enemy = self.board, self.own, self.enemy
@@ -172,7 +187,7 @@ class Turn(NamedTuple):
             return f"it would leave the board {_WORDS[direction]} of {name}"
         if there & self.enemy[0] and hand < 2 * (height := _height(self.enemy, there)):
             stack = f"the {SIDES[1 - self.side]} stack of {height} on {self.board.name[there]}"
-            return f"{stack} takes a hand of {2 * height}, and {hand} would be left there"
+            return f"only a hand of {2 * height} or more captures {stack}, and the hand that comes there has {hand}"
         return ""
 
     def sowings(self) -> Iterator[str]:
@@ -195,9 +210,7 @@ class Turn(NamedTuple):
                     yield direction + path
 
 
-class State(NamedTuple):
-    """A position."""
-
+class _Fields(NamedTuple):
     board: Square
     reserve: tuple[int, int]
     komi: int | None = None
@@ -209,15 +222,12 @@ class State(NamedTuple):
     turn: int = 0
     seats: tuple[int, int] = (0, 1)
 
-    @property
-    def dice_needed(self) -> int:
-        """There are no dice."""
-        return 0
 
-    @property
-    def must_skip(self) -> bool:
-        """There is always a legal turn: a piece on an own stack, or in a first turn on any empty point."""
-        return False
+class State(_Fields, Position):
+    """A position. No turn is skipped: a piece can be dropped on an own stack, or in a first turn on any empty point."""
+
+    __slots__ = ()
+    sides = SIDES
 
     @property
     def is_over(self) -> bool:
@@ -233,13 +243,7 @@ class State(NamedTuple):
     @property
     def territory(self) -> tuple[int, int]:
         """Each side's points of territory: of the empty regions that touch stacks of no other side."""
-        points = [0, 0]
-        for region in _regions(self.board, *self.stacks):
-            near = self.board.near(region)
-            owners = [side for side, stacks in enumerate(self.stacks) if stacks[0] & near]
-            if len(owners) == 1:
-                points[owners[0]] += region.bit_count()
-        return points[0], points[1]
+        return _territory(self.board, self.stacks)
 
     @property
     def scores(self) -> tuple[float, float]:
@@ -256,9 +260,12 @@ class State(NamedTuple):
             self.board, self.turn, own, enemy, _are_several(self.board, own[0]), _are_several(self.board, enemy[0])
         )
 
-    def parse(self, text: str) -> str:
+    def read(self, text: str) -> str:
         """The turn that a player wrote, in canonical form."""
-        return _follow(self, text.strip().lower() if text.isascii() else text)[0]
+        text = text.lower() if text.isascii() else text
+        if text == SKIP:
+            raise Illegal("A turn is never skipped; one piece dropped on a stack of four changes nothing on the board.")
+        return _read_pie(self, text) if self.pie else _read_turn(self, text)
 
     def moves(self) -> Iterator[str]:
         """All legal turns; of the last turns the shorter ones first."""
@@ -305,32 +312,38 @@ class State(NamedTuple):
 
     def play(self, move: str) -> "State":
         """The position after a turn."""
-        return _follow(self, move)[1]
+        if self.pie and self.komi is None:
+            return self._replace(komi=int(move.removeprefix("komi=")), turn=1)
+        if self.pie:
+            return self._replace(pie=False, turn=0, seats=(1, 0) if move == SIDES[0] else (0, 1))
+        turn, side = self.begin(), self.turn
+        for item in move.split(","):
+            turn = turn.dropped_or_sown(item)
+        left = 0 if self.is_last_turn else self.reserve[side] - turn.pieces
+        black, white = self.has_dropped
+        return self._replace(
+            reserve=(self.reserve[0], left) if side else (left, self.reserve[1]),
+            stacks=(turn.enemy, turn.own) if side else (turn.own, turn.enemy),
+            has_dropped=(black or side == 0, white or side == 1),
+            turn=1 - side,
+        )
 
     def result(self) -> Result | None:
         """The higher score wins."""
-        if not self.is_over:
-            return None
-        black, white = self.scores
-        return Result(None if black == white else int(white > black))
+        return _result(self)
 
-    def view(self) -> dict[str, Any]:
-        """The stacks by colour and height, and the reserves."""
-        result = self.result()
-        cells = {
+    @property
+    def cells(self) -> dict[str, str]:
+        """The stacks by colour and height."""
+        return {
             self.board.name[point]: f"{colour}{_height(stacks, point)}"
             for colour, stacks in zip("BW", self.stacks, strict=True)
             for point in bits(stacks[0])
         }
-        return {
-            "cells": cells,
-            "turn": SIDES[self.turn],
-            "reserve": dict(zip(SIDES, self.reserve, strict=True)),
-            "komi": self.komi,
-            "over": result is not None,
-            "winner": None if result is None else "draw" if result.winner is None else SIDES[result.winner],
-            "scores": dict(zip(SIDES, self.scores, strict=True)),
-        }
+
+    def view(self) -> dict[str, Any]:
+        """What every view has, the reserves and the komi."""
+        return {**super().view(), "reserve": dict(zip(SIDES, self.reserve, strict=True)), "komi": self.komi}
 
     def _last_turns(self) -> Iterator[str]:
         shorter = deque([("", self.begin(), self.reserve[self.turn])])
@@ -355,19 +368,36 @@ class State(NamedTuple):
         return ",".join(names)
 
 
+@lru_cache(maxsize=64)  # whoever plays, shows or checks a turn asks for it
+def _result(state: State) -> Result | None:
+    if not state.is_over:
+        return None
+    black, white = state.scores
+    return Result(None if black == white else int(white > black))
+
+
+@lru_cache(maxsize=64)  # the result, the scores and the picture of a position ask for the same
+def _territory(board: Square, stacks: tuple[Stacks, Stacks]) -> tuple[int, int]:
+    points = [0, 0]
+    for region in _regions(board, *stacks):
+        near = board.near(region)
+        owners = [side for side, (stones, *_) in enumerate(stacks) if stones & near]
+        if len(owners) == 1:
+            points[owners[0]] += region.bit_count()
+    return points[0], points[1]
+
+
 def new(*, size: int = 13, pie: bool = False, komi: int | None = 3) -> State:
     """The empty board with 7/12 of a piece a point in each reserve; with *pie*, the komi is to be named."""
     full = (7 * size * size + 11) // 12
-    return State(square(size), (full, full), None if pie else komi, pie)
+    return State(Square(size), (full, full), None if pie else komi, pie)
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
     """The position with the view's cells, turn, reserve and komi; ``moves`` tells who has dropped before."""
     start = new(**options)
-    stacks = _read_cells(view.get("cells"), start.board)
-    turn, moves, komi = view.get("turn", SIDES[0]), view.get("moves", 2), view.get("komi")
-    if turn not in SIDES:
-        raise Illegal('"turn" is "black" or "white".')
+    stacks = _read_cells(read_cells(view), start.board)
+    turn, moves, komi = read_turn(view, SIDES), view.get("moves", 2), view.get("komi")
     if type(moves) is not int or moves < 0:
         raise Illegal('"moves" is a number of moves, 0 or more.')
     if komi is None:
@@ -375,17 +405,15 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     elif type(komi) is not int or komi not in KOMI:
         raise Illegal('"komi" is a whole number X, for which White gets X + 0.5 points.')
     pie = start.pie and moves < 2 and stacks == start.stacks
-    if pie and turn != SIDES[komi is not None]:
-        raise Illegal(f"Black names the komi and White chooses a side, so it is not the turn of {turn}.")
+    if pie and turn != (komi is not None):
+        raise Illegal(f"Black names the komi and White chooses a side, so it is not the turn of {SIDES[turn]}.")
     drops = moves - 2 if start.pie else moves
     has_dropped = (stacks[0] != NO_STACKS or drops > 0, stacks[1] != NO_STACKS or drops > 1)
     reserve = _read_reserve(view.get("reserve"), start.reserve[0], stacks)
-    return State(start.board, reserve, komi, pie, stacks, has_dropped, SIDES.index(turn))
+    return State(start.board, reserve, komi, pie, stacks, has_dropped, turn)
 
 
-def _read_cells(cells: Any, board: Square) -> tuple[Stacks, Stacks]:
-    if not isinstance(cells, Mapping):
-        raise Illegal('"cells" is an object with the stacks by their points, such as {"d2": "B3"}.')
+def _read_cells(cells: Mapping[str, Any], board: Square) -> tuple[Stacks, Stacks]:
     found = {"B": NO_STACKS, "W": NO_STACKS}
     for name, stack in cells.items():
         point = _read_point(name, board)
@@ -419,51 +447,56 @@ def _read_reserve(reserve: Any, full: int, stacks: Sequence[Stacks]) -> tuple[in
 _ITEM = re.compile(r"([a-z][0-9]{1,3})(?::([0-9]{1,3})|@([a-z]*))?")
 
 
-def _follow(state: State, text: str) -> tuple[str, State]:
-    """The canonical form of a turn, and the position after it. Raises Illegal, and trusts nothing in *text*."""
-    if state.is_over:
-        raise Illegal("The game is over.")
-    if text == SKIP:
-        raise Illegal("A turn is never skipped; one piece dropped on a stack of four changes nothing on the board.")
-    if state.pie:
-        return _follow_pie(state, text)
-    side, left = state.turn, state.reserve[state.turn]
+def _read_turn(state: State, text: str) -> str:
+    """A turn in canonical form. Raises Illegal, and trusts nothing in *text*."""
+    left = state.reserve[state.turn]
     parts = [part.strip() for part in text.split(",")]
-    if state.is_last_turn and len(parts) > left:
-        raise Illegal(f"That drops {len(parts)} pieces, and your reserve has {left}.")
-    if not state.is_last_turn and len(parts) > 2:
+    if state.is_last_turn:
+        _check_last_turn(parts, left)
+    elif len(parts) > 2:
         raise Illegal(f"A turn is one drop and at most one sowing; leave out {quoted(','.join(parts[2:]))}.")
     turn, items = state.begin(), []
     for part in parts:
-        turn, item = _follow_item(state, turn, part)
+        item = _read_item(state, turn, part)
+        turn = turn.dropped_or_sown(item)
         items.append(item)
         if turn.is_dead and (state.is_last_turn or len(items) == len(parts)):
             when = "" if state.is_last_turn else " at the end of the turn"
             name = state.board.name[turn.dropped]
             raise Illegal(f"The stack dropped at {name} would be dead{when}: {turn.why_dead()}.")
-    left = 0 if state.is_last_turn else left - turn.pieces
-    black, white = state.has_dropped
-    return ",".join(items), state._replace(
-        reserve=(state.reserve[0], left) if side else (left, state.reserve[1]),
-        stacks=(turn.enemy, turn.own) if side else (turn.own, turn.enemy),
-        has_dropped=(black or side == 0, white or side == 1),
-        turn=1 - side,
-    )
+    return ",".join(items)
 
 
-def _follow_pie(state: State, text: str) -> tuple[str, State]:
+def _check_last_turn(parts: Sequence[str], left: int) -> None:
+    """Raise Illegal if what is written has more than single drops, or more of them than pieces are left."""
+    items = [match for part in parts if (match := _ITEM.fullmatch(part))]
+    sown = next((match[1] for match in items if match[3] is not None), None)
+    several = next((match for match in items if match[3] is None and int(match[2] or 1) > 1), None)
+    if several and sown:
+        raise Illegal(f"The last turn drops single pieces, as in {several[1]},{several[1]}, and has no sowing: "
+                      f"{several[0]} is several at once, and the sowing from {sown} is to be left out.")  # fmt: skip
+    if several:
+        raise Illegal(f"{several[0]} is not possible: the last turn drops single pieces, as in "
+                      f"{several[1]},{several[1]}.")  # fmt: skip
+    if sown:
+        raise Illegal(f"The last turn has no sowing; leave out the one from {sown}.")
+    if len(parts) > left:
+        raise Illegal(f"That drops {len(parts)} pieces, and your reserve has {left}.")
+
+
+def _read_pie(state: State, text: str) -> str:
     if state.komi is None:
         match = re.fullmatch("komi=([+-]?[0-9]{1,5})", text)
         if not match:
             raise Illegal(f"The first turn names the komi, a whole number: write komi=3, say, and not {quoted(text)}.")
-        return f"komi={int(match[1])}", state._replace(komi=int(match[1]), turn=1)
+        return f"komi={int(match[1])}"
     if text not in SIDES:
         raise Illegal(f"The komi is {state.komi}; choose your side: write black or white, and not {quoted(text)}.")
-    return text, state._replace(pie=False, turn=0, seats=(1, 0) if text == SIDES[0] else (0, 1))
+    return text
 
 
-def _follow_item(state: State, turn: Turn, part: str) -> tuple[Turn, str]:
-    """What a turn has come to after one more drop or sowing, and the canonical form of that."""
+def _read_item(state: State, turn: Turn, part: str) -> str:
+    """A drop or a sowing in canonical form, which the player can do as the turn has come."""
     match = _ITEM.fullmatch(part)
     if not match:
         raise Illegal(f"Cannot read {quoted(part)}; write a drop such as f1 or f1:3, and a sowing such as d2@nnen.")
@@ -473,7 +506,7 @@ def _follow_item(state: State, turn: Turn, part: str) -> tuple[Turn, str]:
         count = int(digits or 1)
         if why := _drop_objection(state, turn, name, count):
             raise Illegal(why)
-        return turn.drop(point, count), _drop_text(name, count)
+        return _drop_text(name, count)
     if why := _sowing_objection(state, turn, name, path):
         raise Illegal(why)
     turn, last = turn.lift(point, len(path)), ""
@@ -482,14 +515,12 @@ def _follow_item(state: State, turn: Turn, part: str) -> tuple[Turn, str]:
             raise Illegal(f"{part} is not possible: {why}.")
         point, last = _step(state.board, point, direction), direction
         turn = turn.land(point)
-    return turn, part
+    return part
 
 
 def _drop_objection(state: State, turn: Turn, name: str, count: int) -> str:
     """Why the player cannot drop so many pieces there; empty if he can."""
     left = state.reserve[state.turn]
-    if state.is_last_turn and count > 1:
-        return f"{name}:{count} is not possible: the last turn drops single pieces, as in {name},{name}."
     if turn.dropped and not state.is_last_turn:
         return f"{name} would be a second drop; a turn has one, and then at most one sowing such as d2@nnen."
     if not 1 <= count <= TALLEST:
@@ -504,8 +535,6 @@ def _drop_objection(state: State, turn: Turn, name: str, count: int) -> str:
 def _sowing_objection(state: State, turn: Turn, name: str, path: str) -> str:
     """Why the player cannot take a hand of that many pieces there to sow it; empty if he can."""
     point = state.board.bit[name]
-    if state.is_last_turn:
-        return f"The last turn has no sowing; leave out the one from {name}."
     if not turn.dropped:
         return f"A turn begins with a drop; write one before the sowing from {name}, such as f1,{name}@n."
     if not state.has_dropped[state.turn]:

@@ -10,16 +10,17 @@ The rules in full, with the notation, are in help/sprout.txt.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from random import Random
 from textwrap import wrap
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Result, quoted
-from games._board import Graph, bits
+from games import SKIP, Illegal, Option, Position, Result, quoted, read_cells, read_turn
+from games.boards import Graph, bits
 
 SIDES: tuple[str, str] = ("black", "white")
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
+NOTATION = "c3,d5 are two stones, c3,d5,xg7 then takes the group on g7 off"
 OPTIONS: Sequence[Option] = (Option("board", "one of seven boards of 27 to 160 cells", BOARDS, "limping-5"),)
 
 _LETTERS = "abcdefghijklmnopqrst"
@@ -46,7 +47,7 @@ class Rectangle(NamedTuple):
 class Layout(Graph):
     """One of the boards. Its cells are rectangles, and two of them are neighbours if they share a piece of edge."""
 
-    def __init__(self, name: str, cells: Mapping[str, Rectangle]) -> None:
+    def __init__(self, name: str, cells: Mapping[str, Rectangle], /) -> None:
         """Take the cells in board order."""
         at = {square: name for name, rectangle in cells.items() for square in rectangle.squares}
         beside = {
@@ -72,8 +73,8 @@ class Layout(Graph):
         """The cell of that name. Raises Illegal if there is none."""
         if name in self.called:
             return self.called[name]
-        alike = [other for other in self.bit if other[0] == name[0]]
-        letters = sorted(other[0] for other in self.bit)
+        alike = [other for other in self.called if other[0] == name[0]]
+        letters = sorted(other[0] for other in self.called)
         known = ", ".join(alike) or f"none with that letter, as letters go from {letters[0]} to {letters[-1]}"
         raise Illegal(f"There is no cell {name} on {self.title}; there are {known}.")
 
@@ -211,9 +212,7 @@ def _crowded(rings: Iterable[int]) -> int:
 Stones = tuple[int, int]
 
 
-class State(NamedTuple):
-    """A position, with as much of its history as the rules look at."""
-
+class _Fields(NamedTuple):
     board: Layout
     stones: Stones = (0, 0)
     """The cells with a stone of each side."""
@@ -225,26 +224,16 @@ class State(NamedTuple):
     passes: int = 0
     """How many of the turns just played were passes."""
 
-    @property
-    def seats(self) -> tuple[int, int]:
-        """The sides are never swapped."""
-        return 0, 1
 
-    @property
-    def dice_needed(self) -> int:
-        """There are no dice."""
-        return 0
+class State(_Fields, Position):
+    """A position, with as much of its history as the rules look at."""
+
+    __slots__ = ()
+    sides = SIDES
 
     def eyes(self, side: int) -> int:
         """All eyes of a side, empty or filled."""
-        board, own = self.board, self.stones[side]
-        eyes = self.filled[side]
-        empty = board.all & ~own & ~self.stones[1 - side]
-        for cell in bits(empty & ~board.near(board.all & ~own)):
-            near = board.near_bit[cell]
-            if not near & ~board.group(near & -near, own):
-                eyes |= cell
-        return eyes
+        return _eyes(self.board, self.stones[side], self.stones[1 - side], self.filled[side])
 
     def territory(self, side: int) -> int:
         """A side's eyes and its immortal groups, which are those next to them."""
@@ -269,11 +258,9 @@ class State(NamedTuple):
         is_repeated = self.starts[self.turn] == self.stones
         return (is_repeated and not self.passes) or not (self.first_cells() or self.eyeless())
 
-    def parse(self, text: str) -> str:
+    def read(self, text: str) -> str:
         """The turn that a player wrote, with each removed group named by its first cell."""
-        if self.result():
-            raise Illegal("The game is over.")
-        if text.strip() == SKIP:
+        if text == SKIP:
             raise Illegal(f"{SKIP} is never written: a forced pass is made by itself, and no other is allowed.")
         if self.must_skip:
             raise Illegal(f"{SIDES[self.turn].title()} must pass in this position, and nothing else can be played.")
@@ -360,28 +347,22 @@ class State(NamedTuple):
 
     def result(self) -> Result | None:
         """More than half of the cells win; after two passes in a row the larger territory does."""
-        sizes = [self.territory(side).bit_count() for side in (0, 1)]
-        mover = 1 - self.turn
-        major = [side for side in (mover, self.turn) if 2 * sizes[side] > len(self.board.bit)]
-        if major:
-            return Result(max(major, key=sizes.__getitem__))  # of equal ones, the mover
-        if self.passes < 2:
-            return None
-        return Result(None if sizes[0] == sizes[1] else int(sizes[1] > sizes[0]))
+        return _result(self)
+
+    @property
+    def cells(self) -> dict[str, str]:
+        """The stones."""
+        return self.board.lettered(self.stones, ("B", "W"))
+
+    @property
+    def scores(self) -> tuple[int, int]:
+        """How many cells the territory of each side has."""
+        return self.territory(0).bit_count(), self.territory(1).bit_count()
 
     def view(self) -> dict[str, Any]:
-        """The stones, the eyes of each side, and how many cells its territory has."""
-        result = self.result()
-        winner = None if result is None else "draw" if result.winner is None else SIDES[result.winner]
-        black, white = (dict.fromkeys(self.board.names(self.stones[side]), "BW"[side]) for side in (0, 1))
-        return {
-            "cells": black | white,
-            "turn": SIDES[self.turn],
-            "eyes": {name: sorted(self.board.names(self.eyes(side))) for side, name in enumerate(SIDES)},
-            "over": result is not None,
-            "winner": winner,
-            "scores": {name: self.territory(side).bit_count() for side, name in enumerate(SIDES)},
-        }
+        """What every view has, and the eyes of each side."""
+        eyes = {name: sorted(self.board.names(self.eyes(side))) for side, name in enumerate(SIDES)}
+        return {**super().view(), "eyes": eyes}
 
     def _begin(self) -> Turn:
         """The turn of the player to move, before its first stone."""
@@ -402,6 +383,28 @@ class State(NamedTuple):
         return f"x{self.board.first(group)}"
 
 
+@lru_cache(maxsize=64)  # whoever plays, shows or checks a turn asks for it
+def _result(state: State) -> Result | None:
+    sizes = state.scores
+    mover = 1 - state.turn
+    major = [side for side in (mover, state.turn) if 2 * sizes[side] > len(state.board.bit)]
+    if major:
+        return Result(max(major, key=sizes.__getitem__))  # of equal ones, the mover
+    if state.passes < 2:
+        return None
+    return Result(None if sizes[0] == sizes[1] else int(sizes[1] > sizes[0]))
+
+
+@lru_cache(maxsize=64)  # the choice of a turn and its check ask for the same
+def _eyes(board: Layout, own: int, enemy: int, filled: int) -> int:
+    eyes = filled
+    for cell in bits(board.all & ~own & ~enemy & ~board.near(board.all & ~own)):
+        near = board.near_bit[cell]
+        if not near & ~board.group(near & -near, own):
+            eyes |= cell
+    return eyes
+
+
 def new(*, board: str = "limping-5") -> State:
     """The empty board, Black to move."""
     return State(layout(board))
@@ -411,9 +414,9 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     """The position with the view's cells and turn, and those of its eyes on which a stone stands."""
     start = new(**options)
     stones, filled = [0, 0], [0, 0]
-    cells, eyes = view.get("cells"), view.get("eyes", {})
-    if not isinstance(cells, dict) or not isinstance(eyes, dict):
-        raise Illegal('A position has "cells" that go from names to B or W, and "eyes" from sides to lists of names.')
+    cells, eyes = read_cells(view), view.get("eyes", {})
+    if not isinstance(eyes, dict):
+        raise Illegal('"eyes" has a list of cells for black and one for white.')
     for name, stone in cells.items():
         cell = _read_cell(name, start.board)
         if stone not in ("B", "W"):
@@ -430,10 +433,7 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
             if cell & stones[side]:
                 raise Illegal(f"{name} cannot be an eye of {owner} with a stone of {owner} on it.")
             filled[side] |= cell & stones[1 - side]
-    if view.get("turn", SIDES[0]) not in SIDES:
-        raise Illegal("It is the turn of black or white.")
-    turn = SIDES.index(view.get("turn", SIDES[0]))
-    return start._replace(stones=(stones[0], stones[1]), filled=(filled[0], filled[1]), turn=turn)
+    return start._replace(stones=(stones[0], stones[1]), filled=(filled[0], filled[1]), turn=read_turn(view, SIDES))
 
 
 # Notation

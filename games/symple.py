@@ -17,13 +17,14 @@ from operator import itemgetter
 from random import Random
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Result, quoted
-from games._board import Square, bits, square, union
+from games import SKIP, Illegal, Option, Position, Result, quoted, read_turn
+from games.boards import Square, bits, union
 
 SIDES: tuple[str, str] = ("white", "black")
-STONES = ("W", "B")
+STONES: tuple[str, str] = ("W", "B")
 BLACK = 1
 
+NOTATION = "k10 is one stone, k10,m4,q8 grows three groups"
 OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: an odd number from 5 to 25", range(5, 26, 2), 19),
     Option("penalty", "what each group costs its owner: an even number from 2 to 20", range(2, 21, 2), 8),
@@ -38,28 +39,18 @@ class Group(NamedTuple):
     """The vacant points next to it."""
 
 
-class State(NamedTuple):
-    """A position."""
-
+class _Fields(NamedTuple):
     board: Square
     penalty: int
     stones: tuple[int, int] = (0, 0)
     turn: int = 0
 
-    @property
-    def seats(self) -> tuple[int, int]:
-        """The sides are never swapped."""
-        return 0, 1
 
-    @property
-    def dice_needed(self) -> int:
-        """There are no dice."""
-        return 0
+class State(_Fields, Position):
+    """A position. No turn is skipped: what is vacant can found a group, or is next to one that can be grown."""
 
-    @property
-    def must_skip(self) -> bool:
-        """Never: on a vacant point a group can be founded, unless it is next to one, which can then be grown."""
-        return False
+    __slots__ = ()
+    sides = SIDES
 
     @property
     def own(self) -> int:
@@ -106,15 +97,13 @@ class State(NamedTuple):
         """How many groups a side has."""
         return sum(1 for _ in self.board.groups(self.stones[side]))
 
-    def parse(self, text: str) -> str:
+    def read(self, text: str) -> str:
         """The turn that a player wrote: growth points sorted by column and row, the founding point last."""
-        if not self.vacant:
-            raise Illegal("The game is over: every point of the board has a stone.")
-        if text.strip() == SKIP:
+        if text == SKIP:
             raise Illegal(
                 f"No turn can be skipped, because moving is compulsory; {next(self.moves())} is a legal turn."
             )
-        points = self._read(text)
+        points = self._points(text)
         founding = union(points) & self.founding_points
         growth = union(points) & ~founding
         if founding & (founding - 1):
@@ -163,17 +152,10 @@ class State(NamedTuple):
         white, black = self.scores
         return Result(int(black > white))
 
-    def view(self) -> dict[str, Any]:
-        """The stones, and the scores as they are now."""
-        result = self.result()
-        sets = zip(STONES, self.stones, strict=True)
-        return {
-            "cells": {name: letter for letter, stones in sets for name in self.board.names(stones)},
-            "turn": SIDES[self.turn],
-            "over": result is not None,
-            "winner": None if result is None or result.winner is None else SIDES[result.winner],
-            "scores": dict(zip(SIDES, self.scores, strict=True)),
-        }
+    @property
+    def cells(self) -> dict[str, str]:
+        """The stones."""
+        return self.board.lettered(self.stones, STONES)
 
     def _whole_growths(self, among: int) -> Iterator[int]:
         """The growths by points of a set to which no point of the set can be added; without points the empty one.
@@ -233,7 +215,7 @@ class State(NamedTuple):
         names = sorted(self.board.names(growth), key=itemgetter(0))
         return ",".join(names + self.board.names(founding))
 
-    def _read(self, text: str) -> list[int]:
+    def _points(self, text: str) -> list[int]:
         """The points that were written, in that order: all of them different and vacant."""
         points: dict[int, None] = {}
         size, occupied = self.board.size, self.stones[0] | self.stones[1]
@@ -324,26 +306,13 @@ def _refill(kept: tuple[int, ...], kind: int, earlier: list[int]) -> list[int] |
 
 def new(*, size: int = 19, penalty: int = 8) -> State:
     """The empty board, White to move."""
-    return State(square(size), penalty)
+    return State(Square(size), penalty)
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
     """The position with the view's cells and turn. Nobody has grown in it if each group is a single stone."""
     start = new(**options)
-    stones = [0, 0]
-    cells = view.get("cells")
-    if not isinstance(cells, Mapping):
-        raise Illegal('A position has "cells", which are a stone for each occupied point.')
-    for name, stone in cells.items():
-        if name not in start.board.bit:
-            raise Illegal(f"There is no point {quoted(name)} on this board.")
-        if stone not in STONES:
-            raise Illegal(f"{name} can hold W or B, a white or a black stone, and nothing else.")
-        stones[STONES.index(stone)] |= start.board.bit[name]
-    turn = view.get("turn", SIDES[0])
-    if turn not in SIDES:
-        raise Illegal("It can be the turn of white or of black.")
-    return start._replace(stones=(stones[0], stones[1]), turn=SIDES.index(turn))
+    return start._replace(stones=start.board.stones(view, STONES), turn=read_turn(view, SIDES))
 
 
 # Drawing

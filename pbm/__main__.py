@@ -17,24 +17,39 @@ def main_of_game() -> None:
 
 
 def _leave(args: list[str]) -> None:
-    """Run the shell. Whatever happens, the user gets a sentence and no traceback."""
+    """Run the shell and end the process."""
     gc.disable()  # most commands end before there is garbage; those that run on switch it on again
+    status = run(args)
+    try:
+        sys.stdout.flush()
+    except OSError:  # what could not be printed is not tried again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    gc.freeze()  # nor is it looked for at the end
+    sys.exit(status)
+
+
+def run(args: list[str]) -> int:
+    """Run the shell, and return the exit status. Whatever happens, the user gets a sentence and no traceback."""
     from pbm import shell
 
     try:
-        status = shell.main(args)
+        return shell.main(args)
     except KeyboardInterrupt:
-        status = 130
+        return 130
     except BrokenPipeError:  # whoever read our answer has seen enough; nothing is left to be said to him at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 1
+    except OSError as error:
+        if "PBM_DEBUG" in os.environ:
+            raise
+        from pbm.disk import reason
+
+        what = error.filename or "The system refused something"
+        sys.stderr.write(f"{what}: {reason(error)}.\n")
     except Exception as error:
         if "PBM_DEBUG" in os.environ:
             raise
         sys.stderr.write(f"pbm has a fault here ({type(error).__name__}: {error}); PBM_DEBUG=1 shows where.\n")
-        status = 1
-    gc.freeze()  # nor is it looked for at the end
-    sys.exit(status)
+    return 1
 
 
 if __name__ == "__main__":

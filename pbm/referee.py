@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, TextIO
 import games
 from games import SKIP, Game, Illegal, Options, State
 
-LISTED = 100
+MOST_LISTED = 100
 """How many moves `moves` names when it is not told."""
 COUNTED = 20_000
-"""How many moves are counted before the number is given as ``+``."""
+"""How many moves are then counted before the number is given as ``+``."""
 
 
-class Point(NamedTuple):
+class Step(NamedTuple):
     """A point of the game: a position, how many moves led to it, and the position before the last written one."""
 
     state: State
@@ -34,7 +34,7 @@ class Referee:
         self.name = name
         self.game: Game[Any] = games.load(name)
         self.rng: Random = SystemRandom()
-        self.history: list[Point] = []
+        self.history: list[Step] = []
         self.options: Options = {}
         self.new("")
 
@@ -54,7 +54,7 @@ class Referee:
         options = games.read_options(self.game, rest.split())
         state = self.game.new(**options)
         self.options = options
-        self.history = [self._settled(Point(state, 0, None))]
+        self.history = [self._settled(Step(state, 0, None))]
         return "ok"
 
     def dice(self, rest: str) -> str:
@@ -83,7 +83,7 @@ class Referee:
         moves = view.setdefault("moves", 2)
         if type(moves) is not int or not 0 <= moves < 10**9:
             raise Illegal('"moves" is how many moves were played, 0 or more.')
-        self.history = [self._settled(Point(self.game.setup(view, **self.options), moves, None))]
+        self.history = [self._settled(Step(self.game.setup(view, **self.options), moves, None))]
         return "ok"
 
     def play(self, rest: str) -> str:
@@ -102,10 +102,10 @@ class Referee:
         return move
 
     def moves(self, rest: str) -> str:
-        """Count and list the legal moves."""
-        limit = _number(rest) if rest else LISTED
-        listed = list(islice(self.history[-1].state.moves(), max(limit, COUNTED) + 1))
-        count = len(listed) if len(listed) <= max(limit, COUNTED) else "+"
+        """List the legal moves, and count them; where a limit is given, no more of them are looked for."""
+        limit, most = (_number(rest),) * 2 if rest else (MOST_LISTED, COUNTED)
+        listed = list(islice(self.history[-1].state.moves(), most + 1))
+        count = len(listed) if len(listed) <= most else "+"
         return " ".join([str(count), *listed[:limit]])
 
     def undo(self, _: str) -> str:
@@ -126,9 +126,9 @@ class Referee:
 
     def _play(self, move: str) -> None:
         point = self.history[-1]
-        self.history.append(self._settled(Point(point.state.play(move), point.moves + 1, point.state)))
+        self.history.append(self._settled(Step(point.state.play(move), point.moves + 1, point.state)))
 
-    def _settled(self, point: Point) -> Point:
+    def _settled(self, point: Step) -> Step:
         """The point at which somebody has to move: with dice thrown, or with forced skips played."""
         state, moves, before = point
         if games.needs_dice(state):
@@ -137,7 +137,7 @@ class Referee:
         else:
             while state.must_skip:
                 state, moves = state.play(SKIP), moves + 1
-        return Point(state, moves, before)
+        return Step(state, moves, before)
 
 
 REQUESTS = ("new", "dice", "seed", "position", "play", "moves", "random", "undo", "state", "board", "quit")

@@ -22,6 +22,8 @@ class Server(NamedTuple):
     passwords: Passwords
     now: Callable[[], datetime] = _utc_now
     random_bytes: Callable[[int], bytes] = secrets.token_bytes
+    operator: str | None = None
+    """Where mail for the postmaster goes; None if it is only logged."""
 
     @property
     def host(self) -> str:

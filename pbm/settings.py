@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pbm.disk import reason
+from pbm.names import is_address
 from pbm.passwords import Passwords
 from pbm.server import Server
 from pbm.store import Store, Unusable
@@ -27,7 +29,7 @@ def database() -> Path:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise Unusable(f"The folder {path.parent} cannot be made: {error.strerror}. Set PBM_DB to a path.") from error
+        raise Unusable(f"The folder {path.parent} cannot be made: {reason(error)}. Set PBM_DB to a path.") from error
     return path
 
 
@@ -36,10 +38,24 @@ def address() -> str:
     return os.environ.get("PBM_ADDRESS") or f"pbm@{os.uname().nodename}"
 
 
+def operator() -> str | None:
+    """Where mail for the postmaster goes: ``PBM_OPERATOR``. Raises Unusable if that is no address, or one of ours."""
+    chosen = os.environ.get("PBM_OPERATOR")
+    if not chosen:
+        return None
+    if not is_address(chosen):
+        raise Unusable(f"PBM_OPERATOR is no address: {chosen!r}.")
+    local, _, host = chosen.lower().rpartition("@")
+    own, _, own_host = address().lower().rpartition("@")
+    if host == own_host and local.partition("+")[0] in {own, "postmaster"}:
+        raise Unusable("PBM_OPERATOR is an address of this server; it has to be one at which somebody reads mail.")
+    return chosen
+
+
 def transport() -> "Transport":
     """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs beside the database, in a folder that is made.
 
-    A user of a mail server has his password in ``PBM_TRANSPORT_PASSWORD``. Raises ValueError if the variables name no
+    A user of a mail server has his password in ``PBM_TRANSPORT_PASSWORD``. Raises Refused if the variables name no
     transport.
     """
     from pbm.mail import transports
@@ -51,4 +67,4 @@ def transport() -> "Transport":
 
 def open_server() -> Server:
     """The server that the settings describe. Raises Unusable."""
-    return Server(Store(database()), address(), Passwords())
+    return Server(Store(database()), address(), Passwords(), operator=operator())

@@ -2,19 +2,25 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from io import TextIOWrapper
 from typing import NamedTuple, TextIO
 
 import games
-from pbm import admin, letters, words
-from pbm import help as helps
-from pbm.commands import root
-from pbm.grammar import Front, Letters, refusal, run, without_passwords
-from pbm.session import Refused, Session
+from pbm import admin, letters, texts
+from pbm.language import quoting
+from pbm.language.commands import root
+from pbm.language.dispatch import run
+from pbm.language.front import Front
+from pbm.language.grammar import Letters
+from pbm.language.help import help_letter
+from pbm.language.line import Line
+from pbm.language.quoting import refusal
+from pbm.refusals import Refused
+from pbm.session import Session
 from pbm.settings import open_server
-from pbm.store import Unusable
+from pbm.store import Store, Unusable
 from pbm.terminal import fail, say
 
 
@@ -65,7 +71,7 @@ def main(args: Sequence[str]) -> int:
         return fail("--comment needs a text: --comment=TEXT, or --comment=- for standard input.", 1, as_json=as_json)
     if not line:
         reason = "There is no command; `pbm help` tells what there is."
-        return fail(helps.letter("", ()).body, 2, as_json=as_json, reason=reason)
+        return fail(help_letter("", ()).body, 2, as_json=as_json, reason=reason)
     if line == ["--version"]:
         from importlib.metadata import version
 
@@ -80,22 +86,36 @@ def main(args: Sequence[str]) -> int:
     if first == "help":
         answers, line = _operators_help(line)
 
+    stores: list[Store] = []
+
     def session() -> Session:
         text = _input().read() if comment == "-" else comment
-        return Session(
-            open_server(), comment=without_passwords(root, words.written(text)), body=words.clean(text), as_json=as_json
-        )
+        server = open_server()
+        stores.append(server.store)
+        now = server.now()
+        server.store.note_with_next_change(lambda store: store.count_command(now, refused=False))
+        told = quoting.comment(root, text, server.store.is_taken)
+        return Session(server, comment=told, body=texts.clean(text), as_json=as_json)
 
+    typed = Line.read(root, " ".join(line))
     try:
         if line or not answers:
-            answers += run(root, line, Front(session, prints=True, read_password=_read_password))
+            answers += run(typed, Front(session, prints=True, read_password=_read_password, beside=admin.MODULES))
     except (Refused, Unusable) as why:
-        letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), root, line)
+        is_user = stores[0].is_taken if stores and isinstance(why, Refused) else None
+        letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), typed, is_user=is_user)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
-    text = "\n\n".join(letter.text.rstrip() if letter.thread else letter.body for letter in answers)
     data = letters.as_one(letter.data for letter in answers)
-    say(text, data, as_json=as_json)
+    say("", data, as_json=as_json, rest=() if as_json else _pieces(answers))
     return int(data.get("status", 0))
+
+
+def _pieces(answers: Letters) -> Iterator[str]:
+    """What a shell prints of letters."""
+    for number, letter in enumerate(answers):
+        yield "\n\n" if number else ""
+        yield letter.text.rstrip() if letter.thread else letter.body
+        yield from letter.rest
 
 
 def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:

@@ -1,16 +1,27 @@
 """How programs print: text for people, or one JSON object for programs."""
 
 import json
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import TextIOWrapper
 
+HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Characters that command a terminal, or turn the direction of writing."""
 
-def say(text: str, data: Mapping[str, object], *, as_json: bool = False) -> None:
-    """Print an answer, whatever of it the terminal can show."""
+
+def escaped(text: str) -> str:
+    """A text that shows what it holds: no character of it commands a terminal."""
+    return HIDDEN.sub(lambda found: found[0].encode("unicode-escape").decode(), text)
+
+
+def say(text: str, data: Mapping[str, object], *, as_json: bool = False, rest: Iterable[str] = ()) -> None:
+    """Print an answer, and what is made while it is printed, whatever of it the terminal can show."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    sys.stdout.write(f"{json.dumps(data) if as_json else text}\n")
+    sys.stdout.write(json.dumps(data) if as_json else escaped(text))
+    sys.stdout.writelines(map(escaped, rest))
+    sys.stdout.write("\n")
     sys.stdout.flush()
 
 
@@ -19,5 +30,5 @@ def fail(text: str, status: int, *, as_json: bool = False, reason: str = "") -> 
     if as_json:
         say(text, {"error": reason or text, "status": status}, as_json=True)
     elif sys.stderr:  # a mail server may start us without one
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{escaped(text)}\n")
     return status

@@ -4,26 +4,47 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from unittest.mock import patch
 
+import hypothesis
 import pytest
+from argon2 import PasswordHasher
 
-from pbm.commands import root
-from pbm.grammar import Front, run
+from pbm import settings, shell
+from pbm.__main__ import run as run_shell
+from pbm.language.commands import root
+from pbm.language.dispatch import run
+from pbm.language.front import Front
+from pbm.language.line import Line
 from pbm.letters import Letter
 from pbm.passwords import Passwords
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Mail, Store
 
+from examples import IS_QUICK, examples
+
 if TYPE_CHECKING:
     from contract import Members
 
+hypothesis.settings.register_profile("pbm", examples())
+hypothesis.settings.load_profile("pbm")
 ADDRESS = "pbm@pbm.example"
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # processes of the tests start as users' do: compiled already
 PASSWORDS = {"alice": "alice-secret", "bob": "bob-secret", "carol": "carol-secret"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes long, but for ``bin/test --all``."""
+    if IS_QUICK:
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 class Club:
@@ -46,7 +67,7 @@ class Club:
         """Give a command as a shell does, or by mail if there is a sender."""
         session = Session(self.server, sender, comment)
         with self.store.transaction() if sender else nullcontext():  # as a mail is handled
-            return run(root, [line], Front(lambda: session))
+            return run(Line.read(root, line), Front(lambda: session))
 
     def text(self, line: str) -> str:
         """What a command prints in a shell."""
@@ -62,6 +83,26 @@ class Club:
     def mails(self, name: str | None = None) -> list[Mail]:
         """The mails in the outbox, or those of them to one user."""
         return [mail for mail in self.store.mails() if name in (None, mail.userid)]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def cheap_hashes() -> Iterator[pytest.MonkeyPatch]:
+    """Hash passwords in this process as cheaply as argon2 can."""
+    with pytest.MonkeyPatch.context() as patched:
+        hash_cheaply(patched)
+        yield patched
+
+
+def hash_cheaply(patched: pytest.MonkeyPatch) -> None:
+    patched.setattr("pbm.passwords._hasher", lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+
+
+@pytest.fixture
+def real_hashes(cheap_hashes: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hash passwords as processes do."""
+    cheap_hashes.undo()
+    yield
+    hash_cheaply(cheap_hashes)
 
 
 @pytest.fixture
@@ -81,7 +122,7 @@ def pair(club: Club) -> Club:
 
 
 class Shell:
-    """Programs started as a user starts them, on a database of their own."""
+    """Commands as a user types them, on a database of their own."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -90,15 +131,33 @@ class Shell:
         } | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": ADDRESS}  # fmt: skip
 
     def run(self, *args: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run `pbm` with these arguments; no traceback is ever seen."""
+        """Run `pbm` with these arguments, as a process would but in this one: to start one takes far longer."""
+        raw = stdin if isinstance(stdin, bytes) else stdin.encode()
+        out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
+        with (
+            ExitStack() as opened,
+            patch.object(settings, "Store", lambda path: opened.enter_context(Store(path))),  # closed as a process ends
+            patch.dict(os.environ, self.environment | environment, clear=True),
+            patch.multiple(sys, stdin=TextIOWrapper(BytesIO(raw), "utf-8", "replace"), stdout=out, stderr=err),
+            patch.object(shell, "_input", lambda: sys.stdin),  # a process has but one
+        ):
+            status = run_shell(list(args))
+        return self._ended([*args], status, out.buffer.getvalue(), err.buffer.getvalue())
+
+    def process(self, *args: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run `pbm` with these arguments as a process."""
         raw = stdin if isinstance(stdin, bytes) else stdin.encode()
         command = [sys.executable, "-m", "pbm", *args]
         done = subprocess.run(
             command, input=raw, capture_output=True, env=self.environment | environment, check=False, timeout=60
         )
-        out, err = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
+        return self._ended(command, done.returncode, done.stdout, done.stderr)
+
+    def _ended(self, command: list[str], status: int, *streams: bytes) -> subprocess.CompletedProcess[str]:
+        """What a command has left; no traceback is ever seen."""
+        out, err = (stream.decode(errors="replace") for stream in streams)
         assert "Traceback" not in out + err
-        return subprocess.CompletedProcess(command, done.returncode, out, err)
+        return subprocess.CompletedProcess(command, status, out, err)
 
     @contextmanager
     def serving(self, *args: str) -> Iterator[int]:
@@ -112,9 +171,19 @@ class Shell:
                 process.terminate()
 
 
-@pytest.fixture
-def shell(tmp_path: Path) -> Shell:
+@pytest.fixture(name="shell")
+def shell_(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
+
+
+@pytest.fixture
+def players(shell: Shell) -> Shell:
+    """alice and bob on board 101 of small Spiro, with two pieces each."""
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
+    shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
+    shell.run("outbox", "flush")
+    return shell
 
 
 class Certificate(NamedTuple):

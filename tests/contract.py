@@ -7,22 +7,25 @@ from email.policy import SMTP
 from pathlib import Path
 from typing import NamedTuple
 
-from pbm.board import Board
-from pbm.cleanup import Done, clean
-from pbm.commands import root
-from pbm.grammar import Front, refusal, run
+from pbm.actions.cleanup import Done, clean_up
+from pbm.board.board import Board
+from pbm.language.commands import root
+from pbm.language.dispatch import run
+from pbm.language.front import Front
+from pbm.language.line import Line
+from pbm.language.quoting import refusal
 from pbm.mail.incoming import handle
 from pbm.passwords import Passwords
-from pbm.session import Refused, Session
-from pbm.words import clean as cleaned
-from pbm.words import written
+from pbm.refusals import Refused
+from pbm.session import Session
+from pbm.texts import clean, written
 
 from conftest import ADDRESS, Club
 
 NAMES = "alice", "bob", "carol", "dora"
 SENDER = "sender"
 """Who is told what goes to wherever a command came from."""
-NOTES = "handled", "outbox", "quotas", "failures", "sqlite_sequence"
+NOTES = "handled", "outbox", "quotas", "failures", "commands", "sqlite_sequence"
 """Tables that a refused command may write to."""
 
 
@@ -52,11 +55,12 @@ class Members(Club):
         return printed + [Told(mail.userid or SENDER, mail.subject, mail.text) for mail in new]
 
     def _typed(self, name: str, line: str, body: str) -> list[Told]:
-        session = Session(self.server, comment=written(body), body=cleaned(body))
+        session = Session(self.server, comment=written(body), body=clean(body))
+        read = Line.read(root, line)
         try:
-            letters = run(root, [line], Front(lambda: session, prints=True))
+            letters = run(read, Front(lambda: session, prints=True))
         except Refused as why:
-            letters = [refusal(why, root, [line])]
+            letters = [refusal(why, read)]
         return [Told(letter.to or SENDER, letter.subject, letter.text) for letter in letters]
 
     def _mailed(self, name: str, line: str, body: str, fields: dict[str, str]) -> list[Told]:
@@ -98,8 +102,9 @@ class Members(Club):
 
     def forget_mails(self) -> None:
         """Empty the outbox."""
-        for mail in self.store.mails():
-            self.store.remove_mail(mail)
+        with self.store.transaction():
+            for mail in self.store.mails():
+                self.store.remove_mail(mail)
 
     def plays(self, *moves: str, game: str = "symple", board: str = "101") -> None:
         """Moves, each by the player whose turn it is; what the players were told of them is forgotten."""
@@ -121,7 +126,7 @@ class Members(Club):
     def clean(self) -> Done:
         """Do what `pbm cleanup` does; what it tells is in the outbox, and nothing else."""
         self.forget_mails()
-        return clean(Session(self.server))
+        return clean_up(Session(self.server))
 
     def outbox(self) -> list[tuple[str | None, str]]:
         """Whom the mails in the outbox are for, with their subjects."""

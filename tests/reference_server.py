@@ -74,7 +74,7 @@ class Table:
     def __init__(self, game, number, options, players, secret, started, clocks=""):
         self.game, self.number, self.players, self.secret = game, number, players, secret
         self.pool = None if number.isdecimal() else number.rstrip("0123456789")
-        days = {word[2]: int(word.partition("=")[2]) * DAY for word in clocks.split()}
+        days = {word[2]: int(word.partition("=")[2]) * DAY for word in clocks.split() if "=" in word}
         self.nag = days.get("n", DAY if self.pool else 7 * DAY)
         self.forfeit = days.get("f", 7 * DAY if self.pool else 21 * DAY)
         self.total = days.get("t")
@@ -88,6 +88,9 @@ class Table:
         self.submitted = self.vote = self.voter = self.nagged = self.ended = None
         self.comment = ""
         self.drawn = False
+        self.gave_up = "resigned"  # why a player gives up, if he does
+        self.novacation = "--nov" in clocks
+        self.reminded = {}  # when a player has reminded the other one
         self.subscribers, self.notified = set(), set()
 
     @property
@@ -114,6 +117,19 @@ class Table:
             return self.opponent(self.resigned)
         winner = self.state.result().winner
         return None if winner is None else self.players[self.state.seats[winner]]
+
+    @property
+    def reason(self):
+        """Why it is over; None while it goes on."""
+        if not self.is_over:
+            return None
+        return "agreed" if self.drawn else self.gave_up if self.resigned else "rules"
+
+    @property
+    def is_rated(self):
+        """Two players, of whom each has made a move, and not only been skipped or given up."""
+        moved = {name for name, text, _ in self.turns if text not in {RESIGN, FORFEIT, SKIP}}
+        return len(moved) == 2
 
     @property
     def seat(self):
@@ -185,6 +201,7 @@ class Secretary:
         self.subscribing, self.notified, self.hearing = set(), set(), set()
         self.pools = {}
         self.vacations = {}
+        self.taken = {}  # the days of vacation that were taken, of users who want that
         self.mail = {}  # how users want mails about the boards of a game
         self.held = {}  # when the last mail was kept for the digest of a user and a game
         self.digested = {}  # when the last digest went out
@@ -302,10 +319,11 @@ class Secretary:
     def too_late(self, table):
         """Somebody does something on a board where the time of the player to move is up."""
         error = [(None, f"{table.title} error")] if table.is_young else self.error(table)
-        return self.give_up(table) + error
+        return self.give_up(table, "total time") + error
 
-    def give_up(self, table):
+    def give_up(self, table, reason):
         """The server makes the player to move give up."""
+        table.gave_up = reason
         return self.leave(table, table.turn, BY_SERVER) if table.is_young else self.moved(
             table, table.turn, FORFEIT, BY_SERVER, automatic=True
         )  # fmt: skip
@@ -347,8 +365,9 @@ class Secretary:
             self.inactive[table.game, name] = False
         if table.resigned:
             table.subscribers.add(table.resigned)
-        if len(set(table.players)) == 2:
+        if table.is_rated:
             self.over.append(table)
+        if len(set(table.players)) == 2:
             pool = self.pools.get((table.game, table.pool), {})
             for name in set(table.players) & set(pool):
                 pool[name][OUTCOMES[table.outcome(name)]] += 1
@@ -523,7 +542,7 @@ class Secretary:
         mails = [(name, "pbm settings")]
         mine = [table for table in self.tables.values() if name in table.players and not table.is_over]
         for table in sorted(mine, key=lambda table: (table.game, len(table.number), table.number)):
-            why = f"{name} has signed off."
+            why, table.gave_up = f"{name} has signed off.", "signed off"
             mails += self.leave(table, name, why) if table.is_young else self.moved(table, name, RESIGN, why)
         for table in self.tables.values():
             table.subscribers.discard(name)
@@ -551,19 +570,43 @@ class Secretary:
 
     def look_at(self, table):
         if table.time_is_up(self.now):
-            return self.give_up(table)
+            return self.give_up(table, "total time")
         late = table.opponent(table.voter) if table.vote == "draw" else table.turn
         age = self.now - table.changed
         if age < table.nag:
             return []
-        if age < table.forfeit or self.is_away(late, grace=3):
+        has_taken = self.today in self.taken.get(late, ())
+        if age < table.forfeit or (not table.novacation and (has_taken or self.is_away(late, grace=3))):
+            return self.nag(table, late)
+        if late in self.taken and not table.novacation and self.days_off(late) < 30:
+            self.taken[late].append(self.today)
+            table.nagged = None
             return self.nag(table, late)
         if table.vote != "draw":
-            return self.give_up(table)
+            return self.give_up(table, "forfeited")
         return self.agreed(table)
 
+    def days_off(self, name):
+        """How many days of this year are vacation, planned or taken."""
+        planned = [(last - first).days + 1 for first, last in self.vacations.get(name, [])]
+        return sum(planned) + len(self.taken[name])
+
+    def take_days(self, name):
+        """From now on a day of vacation is taken where this user would lose."""
+        self.taken.setdefault(name, [])
+        return [(name, "Vacation")]
+
+    def remind(self, table, name):
+        """A player asks for the other one's move."""
+        last = table.reminded.get(name)
+        if table.is_over or table.turn == name or table.vote or (last and self.now - last < 3 * DAY):
+            return self.error(table)
+        table.reminded[name] = table.nagged = self.now
+        return [(name, f"{table.title} nag"), (table.turn, f"Nag: {table.subject}")]
+
     def nag(self, table, late):
-        if self.is_away(late) or (table.nagged and self.now - table.nagged < DAY):
+        is_away = self.is_away(late) and not table.novacation
+        if is_away or (table.nagged and self.now - table.nagged < DAY):
             return []
         table.nagged = self.now
         return [(late, f"Nag: {table.subject}")]

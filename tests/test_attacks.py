@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from pbm import budget, words
+from pbm import budget, texts
 from pbm.mail.incoming import handle
-from pbm.session import Refused
+from pbm.refusals import Refused
 from pbm.store import Unusable, copies
 
 from conftest import ADDRESS
@@ -49,7 +49,7 @@ def test_a_reply_address_in_a_comment_is_not_passed_on(pair):
 
 
 def test_a_comment_cannot_look_like_the_servers_own_text():
-    forged = words.written(f"Hi\n{'*' * 60}\nbob writes:\n\u202eevil\u2066")
+    forged = texts.written(f"Hi\n{'*' * 60}\nbob writes:\n\u202eevil\u2066")
     assert forged == "Hi\n* * *\nbob writes:\nevil"
 
 
@@ -138,6 +138,6 @@ def test_a_database_that_somebody_has_changed_is_not_restored_and_seen_by_the_do
         db.execute(change)
         db.commit()
     with pytest.raises(Unusable, match=what):
-        copies.check(tmp_path / "copy.db")
+        copies.bring_up_to_date(tmp_path / "copy.db", tmp_path / "copy.db")
     club.store.db.execute(change)
     assert any(what in one for one in club.store.damage())

@@ -14,7 +14,7 @@ import pytest
 
 from pbm import admin
 from pbm.admin.completion import SCRIPTS
-from pbm.commands import root
+from pbm.language.commands import root
 
 from conftest import PASSWORDS
 

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from pbm.cleanup import Done
+from pbm.actions.cleanup import Done
 
 from contract import SENDER, text_to, to
 

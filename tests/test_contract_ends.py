@@ -76,8 +76,8 @@ def test_the_history_has_a_line_for_each_game_with_date_board_winner_points_and_
     told = both_ways.give("stranger", "symple history")
     assert to(told) == [(SENDER, "Historical List of Symple games")]
     lines = [line.split() for line in told[0].text.splitlines()]
-    assert ["2026-11-20", "12:00", "101", "bob", "1", "3", "alice", "bob"] in lines
-    assert ["2027-01-09", "12:00", "102", "TIE", "1", "2", "carol", "dora"] in lines
+    assert ["2026-11-20", "12:00", "101", "bob", "1", "3", "resigned", "alice", "bob"] in lines
+    assert ["2027-01-09", "12:00", "102", "TIE", "1", "2", "agreed", "carol", "dora"] in lines
 
 
 def test_a_board_that_was_left_is_not_in_the_history(both_ways):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pbm.commands import root
-from pbm.grammar import Group, Line
+from pbm.language.commands import root
+from pbm.language.grammar import Command, Group
 
 from contract import SENDER, text_to
 
@@ -98,7 +98,7 @@ def signed_lines():
         for name, command in group.commands.items():
             if isinstance(command, Group):
                 yield from lines(command, f"{prefix}{name} ")
-            elif isinstance(command, Line):
+            elif isinstance(command, Command):
                 given = [words.get(str(parameter.name), "text") for parameter in command.params]
                 yield f"{prefix}{name} {' '.join(given)}"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pbm.grammar import Misused
+from pbm.language.grammar import Misused
 
 from contract import SENDER, text_to, to
 

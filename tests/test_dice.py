@@ -1,10 +1,10 @@
-"""The dice (pbm/dice.py): even, repeatable, and bound to a promise."""
+"""The dice (pbm/board/dice.py): even, repeatable, and bound to a promise."""
 
 import hashlib
 import hmac
 from collections import Counter
 
-from pbm import dice
+from pbm.board import dice
 
 SECRET = bytes(range(32))
 

@@ -1,16 +1,19 @@
 """What nobody may do at the door: conversations byte by byte, as a rude or hostile program would hold them."""
 
 import asyncio
+import gc
+import re
 import socket
 import ssl
 import threading
 import time
+from asyncio.sslproto import SSLProtocol
 from contextlib import contextmanager, suppress
 
 import pytest
 
 from pbm.mail import door
-from pbm.mail.incoming import MOST_BYTES, is_ours
+from pbm.mail.incoming import MOST_BYTES, Outcome, is_ours
 
 from conftest import ADDRESS
 
@@ -25,7 +28,7 @@ class Keeper:
 
     def __init__(self, kind, tls=None):
         self.deliveries = []
-        self.reply = ("250 2.0.0 Done", "command")
+        self.reply = door.Answer("250 2.0.0 Done", Outcome("command"))
         self.wait = 0
         self.house = None
         self.kind, self.tls = kind, tls
@@ -409,7 +412,7 @@ def test_a_mail_that_comes_in_too_slowly_is_cut_off(keeper, monkeypatch):
 
 
 def test_a_peer_who_never_comes_to_the_point_has_to_leave(keeper, monkeypatch):
-    monkeypatch.setattr(door, "MOST_WAITING", 0.5)
+    monkeypatch.setattr(door, "MOST_IDLE", 0.5)
     peer = Peer(keeper.port)
     while (reply := peer.say(b"RSET\r\n")) == "250 OK":
         time.sleep(0.05)
@@ -418,7 +421,7 @@ def test_a_peer_who_never_comes_to_the_point_has_to_leave(keeper, monkeypatch):
 
 
 def test_a_peer_who_does_not_listen_has_to_leave_too(keeper, monkeypatch):
-    monkeypatch.setattr(door, "MOST_WAITING", 0.5)
+    monkeypatch.setattr(door, "MOST_IDLE", 0.5)
     monkeypatch.setattr(door, "LAST_WORD", 0.2)
     peer = Peer(keeper.port)
     peer.socket.settimeout(1)
@@ -461,9 +464,11 @@ def test_the_log_has_a_line_a_mail_with_nothing_private_in_it(keeper, peer, capf
     peer.text(b"x" * 2000 + b"\r\n.\r\n", sender="MAIL FROM:<jörg@players.example> SMTPUTF8\r\n".encode())
     peer.reply()
     peer.say(b"QUIT\r\n")
-    assert capfd.readouterr().err == (
-        "127.0.0.1 <alice@players.example> command\n"
-        "127.0.0.1 <j\\xf6rg@players.example> 500 Line too long (see RFC5321 4.5.3.1.6)\n"
+    said = re.sub(r"\d+-\d+-\d+T[0-9:.]+\+00:00|\d+\.\d(?= ms)", "*", capfd.readouterr().err)
+    assert said == (
+        "* 1 127.0.0.1 <alice@players.example> done (* ms in the lock, * ms in all)\n"
+        "* 2 127.0.0.1 <j\\xf6rg@players.example> refused: "
+        "500 5.5.2 A line of the mail is too long (RFC 5321, 4.5.3.1.6) (* ms in the lock, * ms in all)\n"
     )
 
 
@@ -490,3 +495,95 @@ def test_old_versions_of_tls_are_refused(certificate):
     from pbm.mail.serve import tls
 
     assert tls(str(certificate.file), str(certificate.key)).minimum_version == ssl.TLSVersion.TLSv1_2
+
+
+def collected(kind):
+    """How many objects of a kind only the collector of cycles would find."""
+    return sum(isinstance(one, kind) for one in gc.get_objects())
+
+
+@contextmanager
+def without_collector():
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def cut_off(port, raw, wrapped=None):
+    """Hang up in the middle of a mail; *wrapped* encrypts the conversation first."""
+    peer = Peer(port)
+    if wrapped:
+        assert peer.codes(HELLO, b"STARTTLS\r\n") == ["250", "220"]
+        peer.socket = wrapped.wrap_socket(peer.socket, server_hostname="localhost")
+        peer.file = peer.socket.makefile("rb")
+    peer.text(raw)
+    peer.file.close()
+    peer.socket.close()
+
+
+@pytest.mark.parametrize("kind", [door.Door, door.LocalDoor])
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_a_connection_that_is_cut_off_leaves_nothing_for_the_collector_of_cycles(certificate, kind, encrypted):
+    from pbm.mail.serve import tls
+
+    hello = HELLO if kind is door.Door else b"LHLO mx.example\r\n"
+    wrapped = ssl.create_default_context(cafile=certificate.file) if encrypted else None
+    context = tls(str(certificate.file), str(certificate.key)) if encrypted else None
+    with kept(kind, context) as keeper, without_collector(), pytest.MonkeyPatch.context() as patch:
+        patch.setitem(globals(), "HELLO", hello)
+        for raw in (b"x" * 100_000, b"x" * 98 + b"\r\n", b"Subject: help\r\n" * 10_000):
+            cut_off(keeper.port, raw, wrapped)
+        end = time.monotonic() + 10
+        while (keeper.house.inside or collected(door.Door) + collected(SSLProtocol)) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert collected(door.Door) == collected(SSLProtocol) == 0
+        assert keeper.house.held == 0
+
+
+def test_all_together_hold_so_many_bytes_and_no_more(keeper, monkeypatch):
+    monkeypatch.setattr(door, "MOST_HELD", 1000)
+    first, second = Peer(keeper.port), Peer(keeper.port)
+    first.text(b"x" * 900 + b"\r\n")
+    while keeper.house.held != 902:
+        time.sleep(0.01)
+    second.text(b"x" * 900 + b"\r\n.\r\n")
+    assert second.reply() == door.CROWDED
+    assert first.say(b".\r\n") == "250 2.0.0 Done"
+    second.text(b"x" * 900 + b"\r\n.\r\n")
+    assert second.reply() == "250 2.0.0 Done"
+    assert keeper.house.held == 0
+
+
+def test_a_mail_in_hand_counts_until_it_is_handled_though_its_peer_has_hung_up(keeper):
+    keeper.wait = 0.5
+    cut_off(keeper.port, TEXT + b".\r\n")
+    end = time.monotonic() + 10
+    while not keeper.house.held:
+        assert time.monotonic() < end
+    time.sleep(0.1)
+    assert not keeper.house.inside
+    assert keeper.house.held == len(TEXT)
+    while keeper.house.held:
+        assert time.monotonic() < end
+    assert len(keeper.deliveries) == 1
+
+
+@pytest.mark.parametrize("line", [b"x" * 98 + b"\r\n", b"\r\n" * 50], ids=["full", "empty"])
+def test_a_program_that_says_all_before_it_reads_a_reply_is_told_that_its_mail_is_too_large(keeper, peer, line):
+    peer.text(line * 200_000 + b".\r\n")
+    assert peer.reply() == door.TOO_LARGE
+    peer.text(TEXT + b".\r\n")
+    assert peer.reply() == "250 2.0.0 Done"
+
+
+def test_by_lmtp_a_mail_that_is_too_large_is_refused_for_each_recipient():
+    with kept(door.LocalDoor) as keeper:
+        peer = Peer(keeper.port)
+        assert peer.codes(b"LHLO mx\r\n", MAIL, RCPT, b"RCPT TO:<pbm+x@pbm.example>\r\n") == ["250"] * 4
+        peer.say(b"DATA\r\n")
+        peer.socket.sendall((b"x" * 98 + b"\r\n") * 20_000 + b".\r\n")
+        assert [peer.reply(), peer.reply()] == [door.TOO_LARGE] * 2
+        assert peer.say(b"NOOP\r\n") == "250 OK"

@@ -6,6 +6,7 @@ import re
 import socketserver
 import sqlite3
 import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -422,7 +423,7 @@ def test_one_call_takes_mail_and_sends_the_answers(shell):
 @pytest.mark.parametrize("can", [MOVES, "IMAP4rev1 AUTH=PLAIN MOVE"])
 def test_mails_are_handled_as_they_come_also_after_the_connection_was_lost(pair, monkeypatch, can, capfd):
     monkeypatch.setattr(fetch, "POLLING", 0.05)
-    monkeypatch.setattr(fetch, "FIRST_DELAY", 0.05)
+    monkeypatch.setattr(fetch, "FIRST_RETRY", 0.05)
     monkeypatch.setattr(fetch, "LISTENING", 0.5)
     monkeypatch.setattr(fetch, "SENDER", (sys.executable, "-c", "import sys; sys.stdin.read()"))
     pair.store.close()
@@ -459,3 +460,22 @@ def test_mails_are_handled_as_they_come_also_after_the_connection_was_lost(pair,
         thread.join(20)
     assert not thread.is_alive()
     assert capfd.readouterr().err.count("No mail can be fetched: ") == 3
+
+
+def test_no_mail_is_taken_into_a_database_that_was_replaced(shell):
+    shell.run("signup", "alice", "alice-secret")
+    box = Mailbox()
+    with serving(box) as port:
+        command = [sys.executable, "-m", "pbm", "fetch", "--idle", f"imap://pbm@127.0.0.1:{port}"]
+        settings = shell.environment | {"PBM_IMAP_PASSWORD": PASSWORD}
+        with subprocess.Popen(command, env=settings, stderr=subprocess.PIPE, text=True) as process:
+            try:
+                box.add(message("help", sender="x@players.example"))
+                box.wait_for(1)
+                (shell.folder / "pbm.db").rename(shell.folder / "old.db")
+                box.add(move())
+                assert process.wait(20) == 1
+                assert "was deleted or replaced while it was open" in process.stderr.read()
+            finally:
+                process.kill()
+    assert box.texts("INBOX") == [move()]

@@ -30,6 +30,7 @@ def environment(folder):
     return kept | {"HOME": str(folder)}
 
 
+@pytest.mark.long
 def test_programs_of_a_bare_checkout_set_themselves_up_once_even_when_started_together(bare, tmp_path):
     started = [
         subprocess.Popen([bare / "bin" / name, "help"], env=environment(tmp_path), cwd=tmp_path,
@@ -56,6 +57,7 @@ def test_programs_of_a_bare_checkout_set_themselves_up_once_even_when_started_to
     assert "Setting up pbm" in again.stderr
 
 
+@pytest.mark.long
 def test_an_installed_package_has_its_programs_games_and_help_texts(bare, tmp_path):
     target = tmp_path / "site"
     pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]

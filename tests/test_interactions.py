@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from pbm.admin.replay import differences, outcome, replayed
-from pbm.board import Board
-from pbm.session import Refused
+from pbm.board.board import Board
+from pbm.refusals import Refused
 
 
 def begun(pair):

@@ -15,9 +15,9 @@ import pytest
 from referencing import Registry, Resource
 
 from pbm import admin, shell
-from pbm.board import Board
-from pbm.commands import root
-from pbm.help import FOLDER
+from pbm.board.board import Board
+from pbm.language.commands import root
+from pbm.language.help import FOLDER
 from pbm.store import Store
 
 from conftest import ADDRESS, PASSWORDS
@@ -32,6 +32,7 @@ PROTOCOLS = {"deliver", "demo", "referee", "serve"}
 """Operator's commands that talk to a program, or go on, and print no answer."""
 
 EXAMPLES = {
+    "replay": ("replay", "replay spiro 101"),
     "GAME accept": ("wishes", "symple reject bob bob-secret; symple accept bob bob-secret"),
     "GAME challenge": ("board", "symple challenge -size=5 alice bob"),
     "GAME chat": ("chat", "symple chat 101 carol carol-secret --comment=Hello"),
@@ -42,6 +43,7 @@ EXAMPLES = {
     "GAME limit": ("wishes", "symple limit alice alice-secret 3"),
     "GAME mail": ("mails_of_game", "symple mail alice alice-secret digest"),
     "GAME move": ("board", "symple move 101 alice alice-secret c3"),
+    "GAME nag": ("reminder", "symple nag 101 bob bob-secret"),
     "GAME notify": ("following", "symple notify carol carol-secret 101"),
     "GAME preview": ("board", "spiro preview new 2 -small"),
     "GAME queue": ("board", "symple queue 101 bob bob-secret c3"),
@@ -63,6 +65,7 @@ EXAMPLES = {
     "addresses drop": ("dropped_address", "addresses drop alice alice@players.example"),
     "addresses list": ("addresses", "dave: signup dave dave-secret; addresses list"),
     "addresses resume": ("resumed_address", "addresses resume carol@players.example"),
+    "all games": ("waiting", "all games alice bob"),
     "all show": ("boards", "all show alice active"),
     "backup": ("backup", "backup COPY"),
     "boards list": ("listing", "boards list --all"),
@@ -90,10 +93,13 @@ EXAMPLES = {
     "outbox retry": ("due", "outbox retry --all"),
     "outbox show": ("whole_mail", "outbox show 1"),
     "play": ("news", "play symple 101 alice --with=ROBOT"),
+    "promises": ("promises", "promises symple"),
     "reset": ("user", "reset alice"),
     "restore": ("restored", "backup COPY; restore COPY --yes"),
     "signoff": ("signoff", "signoff alice alice-secret"),
     "signup": ("user", "signup dave dave-secret dave@players.example"),
+    "status": ("status", "status"),
+    "timezone": ("zone", "timezone alice alice-secret Europe/Berlin"),
     "tournament": ("schedule", "tournament symple new alice bob carol"),
     "users list": ("users", "users list"),
     "users password": ("done_to_user", "users password alice"),
@@ -118,7 +124,7 @@ def operators(name: str, command: click.Command) -> Iterator[str]:
 
 COMMANDS = sorted(
     {one.name for one in root.explained()}
-    | {name for first in admin.MODULES for name in operators(first, admin.command(first))}
+    | {name for first in admin.MODULES for name in operators(first, admin.operation(first))}
 )
 
 
@@ -288,6 +294,10 @@ def test_every_example_is_of_a_command():
         ("users", "users alice"),
         ("users", "signoff alice alice-secret; users"),
         ("vacation", "vacation alice alice-secret"),
+        ("vacation", "vacation alice alice-secret auto"),
+        ("waiting", "all games alice inactive"),
+        ("waiting", "all games alice next tournament"),
+        ("board", "symple challenge -size=5 --novacation alice alice"),
         ("wishes", "symple limit alice alice-secret"),
         ("wishes", "symple seek alice alice-secret"),
     ],

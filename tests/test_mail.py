@@ -10,12 +10,13 @@ from html import unescape
 
 import pytest
 
-from pbm import tokens
-from pbm.board import Board
+from pbm.access import tokens
+from pbm.board.board import Board
 from pbm.mail import incoming, reading
 from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
-from pbm.session import Refused, Session
+from pbm.refusals import Refused
+from pbm.session import Session
 from pbm.store import Failures, Reply
 
 from conftest import ADDRESS
@@ -297,6 +298,18 @@ def test_every_mail_ends_with_a_command(pair):
         ("=?utf-8?Q?J=C3=B6rg_=28Firma?= <hans@x.example>", "hans@x.example"),
         ("o'brien@x.example", "o'brien@x.example"),
         ("victim@z.example, attacker@[10.0.0.1]", None),
+        ("victim@z.example, Attacker <attacker@[10.0.0.1]>", None),
+        ("Alice, Bob <alice@players.example>, <bob@players.example>", None),
+        ("alice@players.example <alice@players.example>", "alice@players.example"),
+        ("Example, Alice <alice@players.example>", "alice@players.example"),
+        ("Alice @ Home, Inc. <alice@players.example>", "alice@players.example"),
+        ("Alice [Club] <alice@players.example>", "alice@players.example"),
+        ("<alice@players.example> Alice", "alice@players.example"),
+        ("Alice, Ph.D. <alice@players.example>", "alice@players.example"),
+        ("alice@players.example, Alice <ALICE@players.example>", "ALICE@players.example"),
+        ("alice@players.example (Alice, bob@players.example)", "alice@players.example"),
+        ('"bob@players.example, " <alice@players.example>', "alice@players.example"),
+        ("Alice <mailto:alice@players.example>", "alice@players.example"),
         ("alice@players.example\nFrom: eve@evil.example", None),
         ("alice@players.example,", "alice@players.example"),
         ("", None),
@@ -306,12 +319,47 @@ def test_the_sender_is_read_from_the_field_as_it_is_and_not_from_a_decoded_name(
     assert reading.read(f"From: {field}\nSubject: help\n\n".encode(), None).sender == sender
 
 
+@pytest.mark.parametrize("field", ["", "Alice", "=?utf-8?q?Alice_=3Calice=40x=2Eexample=3E?=", "alic\u00e9@x.example"])
+def test_a_mail_whose_from_has_no_address_is_from_the_sender_of_its_envelope(field):
+    assert reading.read(f"From: {field}\nSubject: help\n\n".encode(), ALICE).sender == ALICE
+
+
+def test_who_is_one_of_several_senders_is_told_if_the_envelope_is_his_and_he_is_a_user(pair):
+    raw = message("spiro move 101 alice alice-secret e3:5", sender=f"{ALICE}, bob@players.example")
+    before = len(pair.mails())
+    assert handle(pair.server, raw, "stranger@players.example") == "unreadable"
+    assert len(pair.mails()) == before
+    assert handle(pair.server, raw.replace(b"e3:5", b"e3:4"), ALICE.title()) == "unreadable"
+    [answer] = pair.mails()[before:]
+    assert answer.address == ALICE
+    assert "from several addresses" in answer.text
+    assert "alice-secret" not in answer.text
+    assert moves(pair) == 0
+
+
+def test_an_empty_message_id_is_none_and_keeps_no_second_mail_from_being_read(pair):
+    mails = [
+        message(f"spiro move 101 alice alice-secret {move}", message_id="<1@x>").replace(b"<1@x>", b"<>")
+        for move in ("e3:1", "e3:2")
+    ]
+    assert [handle(pair.server, raw, None) for raw in (*mails, mails[1])] == ["command", "command", "repeated"]
+    assert [one.subject for one in pair.mails()[-2:]] == ["Spiro Board 101 Error"] * 2
+
+
+def test_a_command_that_is_written_wrongly_is_answered_though_the_mail_wants_no_answer(pair):
+    for number, subject in enumerate(("spiro move 101 alice", "sprio move 101 alice", "spiro mov 101", "vacation")):
+        outcome = send(pair, subject, f"{number}", x_auto_response_suppress="All", list_unsubscribe="<mailto:x@y>")
+        assert outcome == "command"
+        assert pair.mails()[-1].address == ALICE
+
+
 def test_a_line_in_the_body_that_looks_like_a_header_field_makes_another_mail(pair):
     for line in ("yes", "no\r\nReceived: maybe"):
         raw = f"From: {ALICE}\r\nSubject: spiro games\r\n\r\nhello\r\nReceived: {line}\r\n".encode()
         assert handle(pair.server, raw, None) == "command"
 
 
+@pytest.mark.long
 def test_one_mail_causes_only_so_many(pair):
     for subject in (f"spiro show {'101 ' * 1000}", f"help {'spiro ' * 1000}", "spiro games " + "101 " * 1000):
         before = len(pair.mails())
@@ -335,6 +383,7 @@ def test_a_comment_is_limited_in_size_too(pair):
     assert len(pair.mails("bob")[-1].text) < 20_000
 
 
+@pytest.mark.long
 def test_no_line_of_a_mail_is_longer_than_78_columns_however_long_the_turn(club):
     club.signed_up("alice", "bob")
     club.say("symple challenge -size=25 alice bob")
@@ -614,6 +663,7 @@ def test_after_five_wrong_passwords_the_next_one_is_not_looked_at_for_a_while(pa
     assert "e3:9" in guess(pair, "alice-secret")
 
 
+@pytest.mark.long
 def test_the_wait_doubles_up_to_an_hour(pair):
     for _ in range(5):
         guess(pair)
@@ -683,6 +733,7 @@ def test_a_command_is_carried_out_though_refusals_are_capped(pair):
     assert moves(pair) == 1
 
 
+@pytest.mark.long
 def test_direct_answers_to_one_address_are_capped_by_day(pair):
     before = len(pair.mails())
     for number in range(505):
@@ -707,7 +758,7 @@ def test_an_autoresponder_that_says_nothing_of_itself_comes_to_rest(pair, at_rep
 @pytest.mark.parametrize(
     "fields",
     [
-        {"list_unsubscribe": "<mailto:x@y.example>"},
+        {"list_unsubscribe": "<mailto:x@y.example>", "list_id": "<y.example>"},
         {"x_autoreply": "yes"},
         {"precedence": "auto_reply"},
         {"sender": "MAILER-DAEMON@mx.example"},

@@ -9,8 +9,7 @@ from random import Random
 
 import pytest
 
-import games
-
+import helptexts
 from conftest import ADDRESS
 from month import NAMES, Month
 from reference_server import FORFEIT, RESIGN
@@ -124,6 +123,23 @@ def a_vacation_ends_early(month):
     assert month.nags(table, "judy") == [5, 6, 7]
     assert table.turns[-1] == ("judy", FORFEIT, True)
     assert table.ended.day == 8
+
+
+def days_of_vacation_stand_in_for_games_but_not_where_there_are_none(month):
+    spared = month.challenge("laura", "heidi", "sprout", clocks="--nagtime=2 --forfeittime=4")
+    lost = month.challenge("laura", "heidi", "sprout", clocks="--nagtime=2 --forfeittime=4 --novacation")
+    for table in (spared, lost):
+        month.exchange(table)
+    month.take_days("laura", way="mail")
+    month.remind("heidi", spared, way="mail")
+    month.remind("heidi", spared)
+    month.remind("laura", lost)
+    yield 8
+    assert lost.reason == "forfeited"
+    assert [day.day for day in month.books.taken["laura"]] == [5, 6, 7]
+    month.remind("heidi", spared)
+    month.move("laura", spared)
+    yield 10
 
 
 def moves_are_taken_back_and_what_was_queued_waits(month):
@@ -251,6 +267,8 @@ def a_tournament_asks_nobody_and_forgets_nobody(month):
     assert month.nags(begun, "heidi") == month.nags(unbegun, "heidi") == [11, 12, 13]
     assert begun.turns[-1] == unbegun.turns[0] == ("heidi", FORFEIT, True)
     assert begun.ended.day == unbegun.ended.day == 14
+    assert not begun.is_rated
+    assert not unbegun.is_rated
     assert month.books.pools["symple", "a"]["heidi"] == {"won": 0, "lost": 2, "tied": 0}
 
 
@@ -346,7 +364,7 @@ def robots_play_at_all_games(month):
     tables = []
     for day in range(1, 30):
         if day % 4 == 1:
-            tables += filter(None, [month.start(game) for game in games.names() * 2])
+            tables += filter(None, [month.start(game) for game in helptexts.GAMES * 2])
         for hour in (12, 14, 16):
             month.time = month.time.replace(hour=hour)
             month.robots(tables)
@@ -364,6 +382,7 @@ STORIES = (
     a_draw_is_agreed_with_a_move_submitted_and_another_queued,
     silence_is_consent_but_not_on_a_vacation,
     a_vacation_ends_early,
+    days_of_vacation_stand_in_for_games_but_not_where_there_are_none,
     moves_are_taken_back_and_what_was_queued_waits,
     a_resignation_waits_for_the_players_turn,
     a_resignation_comes_too_late,
@@ -382,6 +401,7 @@ def days_of(story, month):
     yield from story(month) or ()
 
 
+@pytest.mark.long
 def test_a_month_in_the_life_of_the_server(month):
     month.sign_up("alice", "alice@players.example", "alice@work.example")
     month.sign_up("kevin")
@@ -398,6 +418,7 @@ def test_a_month_in_the_life_of_the_server(month):
     month.check_month()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
 def test_whatever_players_do_the_secretary_does_the_same(month, seed):
     month.rng = Random(seed)

@@ -5,14 +5,15 @@ import re
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import games
 from games import SKIP, Illegal, papagra
-from games._board import hexagon
+from games.boards import Hexagon
 from pbm import referee
 
+from examples import examples
 from reference_papagra import Papagra, same_shape, spaces
 
 SIDES = ("pink", "black")
@@ -167,7 +168,7 @@ def test_two_pairs_have_the_same_shape_and_a_stone_alone_has_another():
 
 
 @given(st.integers(3, 7), st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_matched_groups_are_those_of_the_reference(size, seed):
     rng = Random(seed)
     game = Papagra(size, 0)
@@ -186,9 +187,9 @@ def test_matched_groups_are_those_of_the_reference(size, seed):
 
 
 @given(st.integers(3, 8), st.integers(2, 12), st.integers(0, 10**6))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_two_sets_have_one_shape_if_turning_and_moving_makes_one_of_the_other(size, number, seed):
-    rng, board, places = Random(seed), hexagon(size), spaces(size)
+    rng, board, places = Random(seed), Hexagon(size), spaces(size)
 
     def grown():
         cells = rng.choice(list(board.name))
@@ -286,10 +287,11 @@ def test_the_first_turn_can_be_written_with_or_without_a_sign(text):
     [
         ("+a4,-a4", "The first turn of the game is one added stone; '-a4' is one too many."),
         ("a1,", "The first turn of the game is one added stone; '' is one too many."),
-        ("-a3", "A player removes stones of his own, but no stone stands on a3."),
+        ("-a3", "The first turn of the game is one added stone; '-a3' removes 1."),
+        ("a3 b4", "'a3 b4' is more than one action, and commas join them: write a3,b4."),
         ("", "Cannot read ''; an action is a space with a sign, +f6 to add a stone or -e3 to remove one."),
         ("--", "A skip is not asked for: it comes by itself when no action is possible."),
-        ("-a1-a2", "'-a1-a2' removes 2 stones at once, which only a third action may do."),
+        ("-a1-a2", "'-a1-a2' is more than one action, and commas join them: write -a1,-a2."),
     ],
 )
 def test_refused_as_the_first_turn(text, reason):
@@ -305,11 +307,15 @@ ONE_TOO_FEW = "A turn is two actions, such as +f6,-e3, and"
     [
         ("", f"{ONE_TOO_FEW} '' is only one."),
         ("+c2", f"{ONE_TOO_FEW} '+c2' is only one."),
-        ("-b2-b3", f"{ONE_TOO_FEW} '-b2-b3' is only one."),
+        ("-b2-b3", "'-b2-b3' is more than one action, and commas join them: write -b2,-b3."),
+        ("c2 c3", "'c2 c3' is more than one action, and commas join them: write c2,c3."),
+        ("+c2-b3", "'+c2-b3' is more than one action, and commas join them: write +c2,-b3."),
+        ("C2; c3", "'C2; c3' is more than one action, and commas join them: write C2,c3."),
         (",", f"Cannot read ''; {UNREADABLE}"),
         ("++c2,-c2", f"Cannot read '++c2'; {UNREADABLE}"),
-        ("c2-c3,c4", f"Cannot read 'c2-c3'; {UNREADABLE}"),
-        ("+c2+c3,c4", f"Cannot read '+c2+c3'; {UNREADABLE}"),
+        ("c2-c3,c4", "'c2-c3' is more than one action, and commas join them: write c2,-c3."),
+        ("+c2+c3,c4", "'+c2+c3' is more than one action, and commas join them: write +c2,+c3."),
+        ("-b2-b2,c4", "'-b2-b2' is more than one action, and commas join them: write -b2,-b2."),
         ("+ c2,c4", f"Cannot read '+ c2'; {UNREADABLE}"),
         ("c,c4", f"Cannot read 'c'; {UNREADABLE}"),
         ("c\u0662,c4", f"Cannot read 'c\u0662'; {UNREADABLE}"),
@@ -317,7 +323,7 @@ ONE_TOO_FEW = "A turn is two actions, such as +f6,-e3, and"
         ("+c4," + 99 * "c", f"Cannot read '{27 * 'c'}...'; {UNREADABLE}"),
         ("c4," + 30 * "\0", "Cannot read '" + 6 * r"\x00" + rf"\x0...'; {UNREADABLE}"),
         ("c8,c1", "There is no space 'c8' on this board; row c goes from c1 to c6."),
-        ("d07,c1", "There is no space 'd07' on this board; row d goes from d1 to d7."),
+        ("d07,c1", "'d07' is written with a zero too many: d7."),
         ("c1,h1", "There is no space 'h1' on this board; its rows are a to g."),
         ("a1,c1", "A stone is added to an empty space, but a black stone stands on a1."),
         ("b2,c1", "A stone is added to an empty space, but a pink stone stands on b2."),
@@ -595,16 +601,16 @@ def test_the_first_turn_is_still_to_come_on_an_empty_board_after_no_turn():
 @pytest.mark.parametrize(
     ("view", "reason"),
     [
-        ([], '"cells" names'),
-        ({}, '"cells" names'),
-        ({"cells": ["a1"]}, '"cells" names'),
+        ([], 'A position has "cells"'),
+        ({}, 'A position has "cells"'),
+        ({"cells": ["a1"]}, 'A position has "cells"'),
         ({"cells": {"a9": "P"}}, "no space 'a9' on this board; row a goes from a1 to a3"),
         ({"cells": {"": "P"}}, "no space '' on this board; its rows are a to e"),
         ({"cells": {"A1": "P"}}, "no space 'A1' on this board; its rows are a to e"),
         ({"cells": {"a1": "O"}}, "On a1 there can be P or B"),
         ({"cells": {"a1": ["P"]}}, "On a1 there can be P or B"),
-        ({"cells": {}, "turn": "white"}, "turn of pink or of black"),
-        ({"cells": {}, "turn": {}}, "turn of pink or of black"),
+        ({"cells": {}, "turn": "white"}, "the sides are pink and black"),
+        ({"cells": {}, "turn": {}}, "the sides are pink and black"),
         ({"cells": {}, "marks": 3}, '"marks" gives'),
         ({"cells": {}, "marks": {"white": 3}}, '"marks" gives'),
         ({"cells": {}, "marks": {"pink": -1}}, "from 0 to 9"),
@@ -656,7 +662,7 @@ GAMES = (st.integers(3, 10), st.sampled_from([0, 1, 3, 999]), st.integers(0, 10*
 
 
 @given(*GAMES)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_random_game_is_played_as_by_the_reference(size, removals, seed):
     reference, rng = Papagra(size, removals), Random(seed)
     for state, move in random_game(size, removals, seed, 80):
@@ -689,7 +695,7 @@ def read(state, text):
 
 
 @given(*GAMES)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_what_random_play_chooses_is_legal_and_replays_to_the_same_position(size, removals, seed):
     replayed = papagra.new(size=size, removals=removals)
     for state, move in random_game(size, removals, seed, 150):
@@ -702,7 +708,7 @@ def test_what_random_play_chooses_is_legal_and_replays_to_the_same_position(size
 
 
 @given(*GAMES)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_in_every_position_marks_only_rise_and_differ_and_a_view_can_be_set_up(size, removals, seed):
     highest = (0, 0)
     for state, _ in random_game(size, removals, seed, 60):
@@ -736,6 +742,7 @@ def test_random_play_knows_every_kind_of_turn():
 THIRDS = ("", ",-", ",--", ",---")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("removals", [0, 2])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_moves_are_all_that_can_be_written(removals, seed):
@@ -935,7 +942,7 @@ def test_the_end_of_the_game_is_said_in_one_line():
 
 
 @given(*GAMES)
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_no_line_is_longer_than_78_columns_or_ends_in_blanks(size, removals, seed):
     before = None
     for number, (state, _) in enumerate(random_game(size, removals, seed, 60)):

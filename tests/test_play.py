@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pbm.board import Board
-from pbm.session import Refused
+from pbm.board.board import Board
+from pbm.refusals import Refused
 
 
 def test_a_challenge_starts_a_board_from_101_and_mails_it_to_both(club):

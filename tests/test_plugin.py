@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
+import venv
 from pathlib import Path
 
 import pytest
@@ -88,20 +90,20 @@ def elsewhere(shell, tmp_path):
 
 def test_a_game_from_another_package_is_listed_explained_and_played(elsewhere):
     for name in ("alice", "bob"):
-        elsewhere.run("signup", name, f"{name}-secret")
-    assert re.search(r"^take +0$", elsewhere.run("list").stdout, re.MULTILINE)
-    assert "Bad-Name" not in elsewhere.run("help").stdout  # it could not be called
-    assert elsewhere.run("take", "help").stdout == "Take one stick or two.\n"
-    assert "\n\n|||\n" in elsewhere.run("take", "challenge", "-sticks=3", "alice", "bob").stdout
-    refused = elsewhere.run("take", "move", "101", "alice", "alice-secret", "3")
+        elsewhere.process("signup", name, f"{name}-secret")
+    assert re.search(r"^take +0$", elsewhere.process("list").stdout, re.MULTILINE)
+    assert "Bad-Name" not in elsewhere.process("help").stdout  # it could not be called
+    assert elsewhere.process("take", "help").stdout == "Take one stick or two.\n"
+    assert "\n\n|||\n" in elsewhere.process("take", "challenge", "-sticks=3", "alice", "bob").stdout
+    refused = elsewhere.process("take", "move", "101", "alice", "alice-secret", "3")
     assert refused.returncode == 1
     assert "Take 1 or 2 of the 3 sticks, not '3'." in refused.stderr
-    elsewhere.run("take", "move", "101", "alice", "alice-secret", "2")
-    assert "Won by bob." in elsewhere.run("take", "move", "101", "bob", "bob-secret", "1").stdout
+    elsewhere.process("take", "move", "101", "alice", "alice-secret", "2")
+    assert "Won by bob." in elsewhere.process("take", "move", "101", "bob", "bob-secret", "1").stdout
 
 
 def test_a_game_from_another_package_has_a_referee(elsewhere):
-    done = elsewhere.run("referee", "take", stdin="new -sticks=2\nmoves\nplay 2\nstate\n")
+    done = elsewhere.process("referee", "take", stdin="new -sticks=2\nmoves\nplay 2\nstate\n")
     assert done.stdout.splitlines()[:3] == ["= ok", "= 2 1 2", "= 2"]
     assert '"winner": "first"' in done.stdout
 
@@ -114,7 +116,127 @@ def test_looking_a_game_up_imports_only_that_game(elsewhere):
     assert done.stdout == "[]\n"
 
 
-def test_the_readme_names_every_part_that_a_game_needs():
-    text = (Path(__file__).parent.parent / "README.md").read_text()
-    for part in ("games/", "help/", "tests/", "pbm.games", "Game", "State"):
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "docs" / "adding-a-game.md").read_text()
+FILES = dict(re.findall(r"^`([\w./]+)`[^\n]*:\n\n```\w*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+
+
+def written(folder, rename=lambda text: text):
+    """A folder with the files that stand in the page, with other names of game and module if they are to be."""
+    for name, text in FILES.items():
+        path = folder / rename(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(rename(text))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A fresh environment where pbm is installed, and then, as the page says, Hex and the same under another name."""
+    folder = tmp_path_factory.mktemp("fresh")
+    venv.create(folder / "venv", with_pip=True)
+    [site] = (folder / "venv" / "lib").glob("python*/site-packages")
+    (site / "pbm.pth").write_text("\n".join([str(ROOT), sysconfig.get_path("purelib"), ""]))  # pbm, and what it needs
+    sources = written(folder / "hex"), written(folder / "hax", lambda text: re.sub("hex(?!agon)", "hax", text))
+    pip = [folder / "venv" / "bin" / "pip", "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, *sources], check=True, env=bare_environment(), capture_output=True)
+    return folder
+
+
+def bare_environment(**more):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PBM_", "VIRTUAL_ENV", "PYTHON"))}
+    return kept | more
+
+
+def pbm(installed, *words, stdin=""):
+    """What pbm does in the fresh environment."""
+    command = [installed / "venv" / "bin" / "python", "-m", "pbm", *words]
+    environment = bare_environment(PBM_DB=str(installed / "pbm.db"), PBM_ADDRESS="pbm@pbm.example")
+    return subprocess.run(
+        command, input=stdin, env=environment, cwd=installed, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_page_prints_every_file_and_the_module_is_short_and_imports_from_games_alone():
+    assert set(FILES) == {"pyproject.toml", "hex_game/__init__.py", "hex_game/hex.txt"}
+    module = FILES["hex_game/__init__.py"]
+    assert len(module.splitlines()) <= 75
+    assert max(map(len, module.splitlines())) <= 120
+    others = set(re.findall(r"^(?:from|import) (\w+)", module, re.MULTILINE)) - sys.stdlib_module_names
+    assert others == {"games"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["hex", "hax"])
+def test_what_the_page_prints_is_installed_by_pip_and_keeps_its_promises(installed, name):
+    kept = pbm(installed, "promises", name)
+    assert (kept.returncode, kept.stdout) == (0, f"{name} keeps all its promises.\n")
+    assert f"    {name} challenge [-options] userid1 userid2\n" in pbm(installed, name, "help").stdout
+    assert re.search(rf"^{name} +\d+$", pbm(installed, "list").stdout, re.MULTILINE)
+
+
+@pytest.mark.long
+def test_a_game_of_hex_is_played_to_its_end_and_the_doctor_finds_all_well(installed):
+    for name in ("alice", "bob"):
+        pbm(installed, "signup", name, f"{name}-secret")
+    assert "alice (red) against bob (blue)" in pbm(installed, "hex", "challenge", "-size=3", "alice", "bob").stdout
+    for number, cell in enumerate(["b1", "a1", "b2", "a2"]):
+        name = ("alice", "bob")[number % 2]
+        assert pbm(installed, "hex", "move", "101", name, f"{name}-secret", cell).returncode == 0
+    end = pbm(installed, "hex", "move", "101", "alice", "alice-secret", "B3").stdout
+    assert "Won by alice." in end
+    assert "\n   3 .(R .\n  2 B R .\n 1 B R .\n" in end
+    over = pbm(installed, "hex", "move", "101", "bob", "bob-secret", "c3")
+    assert "The game has ended" in over.stderr
+    found = pbm(installed, "doctor")
+    assert (found.returncode, found.stdout) == (0, f"All is well with {installed / 'pbm.db'}.\n")
+
+
+@pytest.mark.long
+def test_hex_is_won_by_who_joins_his_edges_and_by_nobody_else(installed):
+    red = "new -size=3\nplay a1\nplay c1\nplay a2\nplay c2\nplay a3\nstate\n"
+    blue = "new -size=3\nplay b3\nplay a1\nplay c3\nplay b1\nplay a3\nplay c1\nstate\n"  # Red has all of the top
+    for requests, winner in ((red, "red"), (blue, "blue")):
+        assert f'"winner": "{winner}"' in pbm(installed, "referee", "hex", stdin=requests).stdout.splitlines()[-1]
+
+
+@pytest.mark.long
+def test_an_installed_game_is_none_of_those_that_our_tests_are_about(installed):
+    collect = [
+        installed / "venv" / "bin" / "python",
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-o",
+        "addopts=",
+        "-q",
+        "-n",
+        "0",
+        "-p",
+        "no:cacheprovider",
+    ]
+    done = subprocess.run(
+        [*collect, ROOT / "tests"], cwd=ROOT, env=bare_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    others = [line for line in done.stdout.splitlines() if "test_plugin.py" not in line]
+    assert any(line.endswith("test_every_game_keeps_its_promises[spiro]") for line in others)
+    assert [line for line in others if line.partition("[")[2].split("]")[0] in {"hex", "hax"}] == []
+
+
+def test_the_doctor_says_which_promise_the_game_of_a_package_breaks(elsewhere, tmp_path):
+    module = tmp_path / "site" / "take_game.py"
+    module.write_text(MODULE.replace('return "|" * state.sticks', 'return "|" * 80'))
+    elsewhere.process("signup", "alice", "alice-secret")
+    done = elsewhere.process("doctor")
+    assert done.returncode == 1
+    assert "take: the package take has a fault: draw makes lines of 80 columns, and 78 fit into a mail." in done.stdout
+    kept = elsewhere.process("promises", "take")
+    assert kept.returncode == 1
+    assert "draw makes lines of 80 columns, and 78 fit into a mail.\n" in kept.stdout
+
+
+def test_the_readme_leads_to_the_page():
+    text = (ROOT / "README.md").read_text()
+    for part in ("games/", "help/", "tests/", "pbm.games", "Game", "State", "docs/adding-a-game.md"):
         assert part in text

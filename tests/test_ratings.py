@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import games
 from games import Option
-from pbm import ratings
-from pbm.ratings import LOWEST, Rating, described, rated, settle
+from pbm.board import ratings
+from pbm.board.ratings import LOWEST, Rating, described, rated, settle
 from pbm.store import BoardRow, Player, ResultRow
 
 WIN, TIE, LOSS = 1, 0, -1

@@ -57,6 +57,11 @@ def test_a_subject_is_one_line_of_text_however_it_is_encoded(written, meant):
         ("Grüße".encode(), "nonsense", "Grüße"),
         ("Grüße".encode(), "punycode", "Grüße"),
         ("Grüße".encode(), "unicode_escape", "Grüße"),
+        ("Grüße".encode(), "ansi", "Grüße"),
+        ("Grüße".encode("cp1252"), "ansi", "Grüße"),
+        ("Grüße".encode("cp1252"), "mbcs", "Grüße"),
+        ("Grüße".encode("cp1252"), "x-unknown", "Grüße"),
+        ("Grüße".encode("cp1252"), "oem", "Grüße"),
         ("“x” – €".encode("cp1252"), "iso-8859-1", "“x” – €"),
         ("你好".encode("gb18030"), "gb2312", "你好"),
         ("こんにちは".encode("iso2022_jp"), "iso-2022-jp", "こんにちは"),
@@ -163,6 +168,10 @@ def test_all_behind_the_heading_of_an_original_is_cut(heading):
         "Get Outlook for iOS<https://aka.ms/o0ukef>",
         "Sent from Yahoo Mail for iPhone",
         "Sent with Proton Mail secure email.",
+        "Sent with [Proton Mail](https://proton.me/) secure email.",
+        "Sent from [Proton Mail](https://proton.me/mail/home) for iOS.",
+        "Enviado con el correo electrónico seguro de Proton Mail.",
+        "Inviato con l'email sicura Proton Mail.",
         "Sent from my Android device with K-9 Mail. Please excuse my brevity.",
         "Diese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.",
         "iPhoneから送信",
@@ -198,6 +207,28 @@ def test_the_footer_of_a_telephone_is_cut(footer):
 )
 def test_what_a_player_wrote_is_never_cut(text):
     assert quotes.own(text) == text
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "---- On Fri, 20 Nov 2026 13:00:00 +0100 pbm@pbm.example wrote ----",
+        "---- Am Fr., 20 Nov. 2026 13:00:00 +0100 pbm@pbm.example schrieb ----",
+        " ---- On Fri, 20 Nov 2026 13:00:00 +0100 <pbm@pbm.example> wrote ---- ",
+        "---- On Fri, 20 Nov 2026 13:00:00 +0100 A Server\n<pbm@pbm.example> wrote ----",
+        ">>> pbm@pbm.example 11/20/2026 1:00 PM >>>",
+        ">>> Server <pbm@pbm.example> 20.11.2026 13:00 >>>",
+        ">>> The Play-by-mail Server of the Club\n<pbm@pbm.example> 11/20/26 1:00 PM >>>",
+    ],
+)
+def test_what_follows_a_heading_between_marks_is_cut_whether_it_is_marked_or_not(heading):
+    assert quotes.own(f"c3\n\nHello\n\n{heading}\n\n{ORIGINAL}") == "c3\n\nHello"
+    assert quotes.own(f"c3\n\nHello\n\n{heading}\n{QUOTE}") == "c3\n\nHello"
+
+
+def test_three_brackets_alone_are_a_quotation_of_a_quotation():
+    assert quotes.own(">>> a\n>> b\n> c\n\nc3") == "c3"
+    assert quotes.own(">>> a@b.example >>>\n>> b\n\nc3") == "c3"
 
 
 def test_a_signature_is_cut_but_hyphens_alone_are_the_pass():
@@ -265,6 +296,7 @@ def test_blanks_that_look_different_are_blanks_and_those_that_are_not_seen_are_n
     assert words("spiro\u00a0move\u2009101 \u200be3\ufeff:5") == ["spiro", "move", "101", "e3:5"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     ["x" * 900_000, "> " * 450_000, ">\n" * 450_000, "On 1 " * 180_000, "From: x\n" * 100_000, "a@b:\n" * 180_000,
@@ -279,6 +311,7 @@ def test_a_megabyte_of_anything_is_read_in_no_time(text):
     assert time.process_time() - begin < 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
     ["<a ", "<!--", "</", "<![", "<!", "<?", "<", "&", "<p", "<div>", "</p>", '<a b=">', "<style>", "<blockquote>"],
@@ -289,6 +322,7 @@ def test_a_megabyte_of_html_that_is_none_is_read_in_no_time(piece):
     assert time.process_time() - begin < 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "raw",
     [

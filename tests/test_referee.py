@@ -4,16 +4,17 @@ import json
 import os
 import subprocess
 import sys
+import time
 from random import Random
 from threading import Timer
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from games import spiro
 from pbm import referee
-from pbm.referee import REQUESTS, replies
+from pbm.referee import REQUESTS, Referee, replies
 
 START = {"e2": "OOOOOO", "e3": "XXXXXX"}
 MIDDLE = 'position {"turn": "X", "cells": {"f3": "X", "e2": "O"}, "dice": [1, 2]}'
@@ -102,7 +103,6 @@ def test_the_requests_are_those_of_the_protocol():
         max_size=6,
     )
 )
-@settings(deadline=None)
 def test_no_line_ends_the_game_and_a_refused_one_changes_nothing(lines):
     lines = [line for line in lines if line.strip().lower() != "quit"]
     judge = referee.Referee("spiro")
@@ -394,7 +394,8 @@ def test_moves_counts_the_turns_and_lists_them():
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 50])
 def test_moves_lists_no_more_turns_than_asked(limit):
     listed = said(MIDDLE, "moves")[1].split()
-    assert said(MIDDLE, f"moves {limit}")[1].split() == listed[: 2 + limit]
+    count = "+" if limit < int(listed[1]) else listed[1]
+    assert said(MIDDLE, f"moves {limit}")[1].split() == ["=", count, *listed[2 : 2 + limit]]
 
 
 def test_moves_lists_100_turns_if_it_is_not_told():
@@ -406,12 +407,30 @@ def test_moves_lists_100_turns_if_it_is_not_told():
 
 
 def test_moves_says_plus_when_there_are_too_many_to_count():
-    count, *turns = next(replies("symple", ["moves 3"])).split()[1:]
-    assert (count, len(turns)) == ("361", 3)
+    count, *turns = next(replies("symple", ["moves"])).split()[1:]
+    assert (count, len(turns)) == ("361", 100)
+    count, *turns = next(replies("symple", ["moves 361"])).split()[1:]
+    assert (count, len(turns)) == ("361", 361)
     cells = {f"{column}{row}": "W" for column in "acegikmoqs" for row in range(1, 20, 2)}
     _, reply = replies("symple", [f"position {json.dumps({'cells': cells, 'turn': 'white'})}", "moves 2"])
     assert reply.startswith("= + ")
     assert len(reply.split()) == 4
+
+
+def test_no_more_turns_are_looked_for_than_were_asked_for_even_on_a_crowded_board_of_spora():
+    cells = {f"{x}{y}": f"{'BW'[y > 6]}4" for x in "abcdefghijklm" for y in range(1, 14) if (ord(x) + y) % 3}
+    given = [f"position {json.dumps({'cells': cells, 'turn': 'black', 'reserve': {'black': 20, 'white': 20}})}"]
+    referee = Referee("spora")
+    assert referee.answer(given[0]) == "= ok"
+    seconds = {}
+    for request in ("moves 1", "random"):
+        begin = time.process_time()
+        for _ in range(10):
+            assert referee.answer(request).startswith("= ")
+            if request == "random":
+                referee.answer("undo")
+        seconds[request] = time.process_time() - begin
+    assert seconds["moves 1"] < 3 * seconds["random"]
 
 
 @pytest.mark.parametrize("limit", ["x", "-1", "1 2", "1.5", "9" * 5000])

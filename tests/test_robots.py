@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from pbm.admin import watching
-from pbm.board import Board
-from pbm.session import Refused
+from pbm.board.board import Board
+from pbm.refusals import Refused
 from pbm.store import Store
 
 from conftest import PASSWORDS
@@ -232,7 +232,7 @@ def test_wait_that_times_out_says_so_in_json(board):
         (["play", "symple", "101", "alice", "--with="], 1, "No program is named"),
         (["play", "symple", "101", "alice", "--with=cat '"], 1, "no closing quotation"),
         (["play", "symple", "101", "alice", "--with=/no/robot"], 1, "The program /no/robot cannot be started"),
-        (["play", "symple", "101", "alice", "--with=/"], 1, "permission denied"),
+        (["play", "symple", "101", "alice", "--with=/"], 1, "this user is not allowed to"),
     ],
 )  # fmt: skip
 def test_a_wrong_command_is_explained(board, words, status, text):
@@ -290,7 +290,7 @@ for line in sys.stdin:
 
 
 def played(shell, *args, text, name="alice", board="101"):
-    return shell.run("play", "symple", board, name, "--with", program(shell.folder, text), *args)
+    return shell.process("play", "symple", board, name, "--with", program(shell.folder, text), *args)
 
 
 def answering(*lines):
@@ -432,6 +432,7 @@ def test_a_command_that_is_ended_ends_its_program_and_says_nothing(board, tmp_pa
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+@pytest.mark.long
 def test_programs_play_games_with_dice(shell, tmp_path):
     for name in ("alice", "bob"):
         shell.run("signup", name, PASSWORDS[name])

@@ -23,16 +23,6 @@ from conftest import ADDRESS, PASSWORDS
 from test_mail import message
 
 
-@pytest.fixture
-def players(shell):
-    """alice and bob on board 101 of small Spiro, with two pieces each."""
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
-    shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
-    shell.run("outbox", "flush")
-    return shell
-
-
 def inbox(shell, name, at_least=1):
     """What is in a player's maildir, the oldest first, once so many mails are there."""
     folder = shell.folder / "mail" / f"{name}@players.example" / "new"
@@ -224,6 +214,7 @@ def test_the_server_ends_when_it_is_told_to(players):
         assert process.stderr.read() == b""
 
 
+@pytest.mark.long
 def test_the_server_ends_at_once_whenever_it_is_told_to(players):
     """Stopped at a different moment of its second each time; it has hung here when the moment was a bad one."""
     for number in range(8):
@@ -367,7 +358,8 @@ def handled(club, *raws):
     async def all_at_once():
         clerk = Clerk(club.server)
         deliveries = [Delivery(raw, "alice@players.example", (ADDRESS,), None) for raw in raws]
-        return await asyncio.gather(*map(clerk.handle, deliveries))
+        answers = await asyncio.gather(*map(clerk.handle, deliveries))
+        return [(answer.reply, answer.outcome) for answer in answers]
 
     return asyncio.run(all_at_once())
 
@@ -408,3 +400,39 @@ def test_where_nothing_can_be_stored_all_that_came_together_has_to_come_again(pa
         db.execute("ALTER TABLE outbox RENAME TO hidden")
     assert [reply[:3] for reply, _ in handled(pair, *(message(f"help {n}") for n in range(4)))] == ["451"] * 4
     assert list(pair.store.db["handled"].rows) == []
+
+
+def memory_of(process):
+    """How many MB of memory a process has."""
+    line = next(line for line in Path(f"/proc/{process.pid}/status").read_text().splitlines() if "VmRSS" in line)
+    return int(line.split()[1]) / 1024
+
+
+def break_off(port, raw, together, origin):
+    """Hang up in the middle of a mail, together with others."""
+    with socket.create_connection(("127.0.0.1", port), 20, (origin, 0)) as peer, peer.makefile("rb") as replies:
+        replies.readline()
+        for line in (b"HELO x", b"MAIL FROM:<a@b.example>", b"RCPT TO:<pbm@pbm.example>", b"DATA"):
+            peer.sendall(line + b"\r\n")
+            replies.readline()
+        peer.sendall(raw)
+        together.wait(30)
+
+
+@pytest.mark.parametrize("raw", [b"x" * 7_800_000, (b"x" * 98 + b"\r\n") * 9_000], ids=["one line", "many lines"])
+def test_mails_that_are_broken_off_take_up_no_memory(players, raw):
+    command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
+    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE) as process:
+        try:
+            port = int(process.stdout.readline().rpartition(b":")[2])
+            before = memory_of(process)
+            for number in range(4):
+                arguments = port, raw, threading.Barrier(25), f"127.0.0.{2 + number}"
+                peers = [threading.Thread(target=break_off, args=arguments) for _ in range(25)]
+                for peer in peers:
+                    peer.start()
+                for peer in peers:
+                    peer.join()
+            assert memory_of(process) < before + 60
+        finally:
+            process.kill()

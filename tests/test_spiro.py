@@ -8,12 +8,13 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import games
 from games import SKIP, Illegal, spiro
 
+from examples import examples
 from reference_spiro import MEDIUM, SMALL, Rules, frozen, legal, spelled
 
 PICTURES = Path(__file__).parent / "data" / "spiro-board.txt"
@@ -94,10 +95,40 @@ def test_no_dice_are_drawn_when_the_game_is_over():
     assert spiro.draw(state.play("c4:x")) == spiro.draw(position("O", e2="O"))
 
 
-def test_the_last_turn_leaves_no_mark_on_the_picture():
+def test_what_the_last_turn_changed_stands_in_brackets_and_the_race_below():
+    before = position("X", 1, 2, pieces=3, f3="XX", e2="O")
+    state = before.play("f3:1:2").roll((3, 4))
+    picture, (empty, *race) = (lines := spiro.draw(state, before).splitlines())[:-4], lines[-4:]
+    assert picture == spiro.draw(state).replace(" X ", "(X)").splitlines()
+    assert picture != spiro.draw(state).splitlines()
+    assert [empty, *race] == [
+        "",
+        "X    27 pips to go   1 of 3 pieces off",  # f3 is the second cell of 16, f2 the fifth
+        "O    16 pips to go   2 of 3 pieces off",
+        "( ) changed by the last turn",
+    ]
+
+
+def test_brackets_stand_around_the_upper_of_two_pieces_and_where_there_is_none_any_more():
+    before = position("X", 1, 2, f3="X", f2="O", e2="O")
+    lines = spiro.draw(before.play("f3:1:2"), before).splitlines()
+    assert [line[25:28] for line in lines if "(" in line] == ["( )", "(X)", "urn"]
+    assert lines[[*map("(X)".__eq__, (line[25:28] for line in lines))].index(True) + 1][25:28] == " O "
+
+
+def test_a_position_without_one_before_is_drawn_as_in_the_pictures_and_no_more():
     before = position("X", 1, 2, f3="X", e2="O")
     state = before.play("f3:1:2")
-    assert spiro.draw(state, before) == spiro.draw(state)
+    assert not set("()") & set(spiro.draw(state))
+    assert "pips" not in spiro.draw(state)
+    assert spiro.draw(state, state).splitlines()[:-3] == spiro.draw(state).splitlines()  # nothing changed
+
+
+def test_pips_are_counted_along_the_path_that_a_piece_stands_on_and_pinned_pieces_count():
+    state = position("X", 1, 2, c4="X", g1="X", h1="OX", e2="OO")
+    assert state.pips(0) == 1 + 1 + 2
+    assert state.pips(1) == 16 + 16 + 2
+    assert (spiro.new().pips(0), spiro.new(small=True, pieces=6).pips(1)) == (12 * 33, 6 * 16)
 
 
 # The board and the options
@@ -401,7 +432,9 @@ def test_a_piece_may_jump_into_its_own_home():
 
 def test_the_wall_between_the_homes_is_never_jumped():
     assert spiro.new().roll((6,)).play("g4:+").view()["cells"]["f4"] == "X"
-    assert refusal(spiro.new().roll((6,)), "g4-g3") == "The piece on g4 cannot get to g3 with the dice left (6)."
+    assert refusal(spiro.new().roll((6,)), "g4-g3") == (
+        "The piece on g4 cannot get to g3 with the dice left (6): the wall between the homes is never jumped."
+    )
 
 
 def test_with_no_inwards_no_jump_brings_a_piece_nearer_to_the_beginning_of_a_path():
@@ -753,8 +786,11 @@ def test_different_ways_to_one_position_are_not_ambiguous():
         ("f3:5", "The piece on f3 cannot step 5: no die left (1, 2) makes that, and no sum of them."),
         ("f3:0", "The piece on f3 cannot step 0: no die left (1, 2) makes that, and no sum of them."),
         ("f3:1:1", "The piece on g3 cannot step 1: no die left (2) makes that, and no sum of them."),
-        ("f3-e3", "The piece on f3 cannot get to e3 with the dice left (1, 2)."),
-        ("f3-c4", "The piece on f3 cannot get to c4 with the dice left (1, 2)."),
+        (
+            "f3-e3",
+            "The piece on f3 cannot get to e3 with the dice left (1, 2): e3 lies behind it, and a step never leads",
+        ),
+        ("f3-c4", "The piece on f3 cannot get to c4 with the dice left (1, 2): c4 is out of reach."),
         ("f3-x", "The piece on f3 cannot leave the board with the dice left (1, 2)."),
     ],
 )
@@ -806,7 +842,6 @@ def test_a_hostile_text_is_refused_at_once_and_shortly(text):
 
 
 @given(st.text() | st.text("ef3g12-:x+, 4"))
-@settings(deadline=None)
 def test_any_text_is_a_turn_or_refused(text):
     state = position("X", 1, 2, e3="X", f3="XX", g3="XX", e2="O")
     try:
@@ -835,6 +870,8 @@ def test_any_text_is_a_turn_or_refused(text):
         ({"cells": {"e3": "O"}}, "'O' cannot stand on e3, the home of the other side."),
         ({"cells": {"e3": "OX"}}, "'OX' cannot stand on e3, the home of the other side."),
         ({"cells": {"e2": "XO"}}, "'XO' cannot stand on e2, the home of the other side."),
+        ({}, 'A position has "cells"'),
+        ({"cells": "e3"}, 'A position has "cells"'),
         ({"cells": {"e3": "X"}, "turn": "Y"}, "It cannot be the turn of 'Y'; the sides are X and O."),
         ({"cells": {"e3": "X"}, "turn": None}, "It cannot be the turn of None"),
         ({"cells": {"e3": "X"}, "turn": ["X"]}, "It cannot be the turn of ['X']"),
@@ -891,7 +928,7 @@ def is_quick(state):
 
 
 @given(OPTIONS, SEEDS)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_no_piece_is_lost_and_every_stack_is_of_one_side_but_for_a_pinned_piece(options, seed):
     for state in random_game(options, seed, 150):
         view = state.view()
@@ -902,14 +939,14 @@ def test_no_piece_is_lost_and_every_stack_is_of_one_side_but_for_a_pinned_piece(
 
 
 @given(OPTIONS, SEEDS)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_a_view_can_be_set_up_again(options, seed):
     for state in random_game(options, seed, 100):
         assert spiro.setup(state.view(), **options) == state
 
 
 @given(OPTIONS, SEEDS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_listed_turns_are_accepted_as_they_are_and_lead_to_different_positions(options, seed):
     rng = Random(seed)
     for state in random_game(options, seed, 60):
@@ -921,13 +958,69 @@ def test_listed_turns_are_accepted_as_they_are_and_lead_to_different_positions(o
             assert state.parse(turn) == turn
 
 
+@pytest.mark.parametrize("text", ["a3:5", "a3:x", "a3-x", "a3:8", "a3:3:x", "A3:3:5"])
+def test_the_turn_of_the_last_piece_is_always_the_listed_one(text):
+    state = position("X", 3, 5, a3="X", e2="OO")
+    assert state.parse(text) == "a3:3:x"
+    assert "a3:3:x" in state.moves()
+
+
+@given(OPTIONS, SEEDS)
+@examples(25)
+def test_whatever_is_accepted_is_accepted_again_as_it_was_understood_and_leads_where_a_listed_turn_does(options, seed):
+    rules, rng = Rules(small=options["small"], no_inwards=options["no_inwards"]), Random(seed)
+    for state in filter(is_quick, random_game(options, seed, 40)):
+        tried = rules.sequences(*seen(state))
+        ends = {state.play(turn) for turn in state.moves()}
+        for uses, _ in rng.sample(tried, min(len(tried), 3)):
+            for text in (shortened(uses, rng), spelled(uses)):
+                try:
+                    turn = state.parse(text)
+                except Illegal:
+                    continue
+                assert state.parse(turn) == turn
+                assert state.play(turn) in ends
+
+
+BLOCKED_WAY = {"e3": "XX", "g2": "OO", "f1": "OO", "e2": "OO"}  # three and five steps from e3
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("e3:5", "f1 is blocked: two or more pieces stand there, O on top"),
+        ("e3-f1", "f1 is blocked: two or more pieces stand there, O on top"),
+        ("e3:3", "g2 is blocked: two or more pieces stand there, O on top"),
+        ("e3-h2", "g2 is blocked: two or more pieces stand there, O on top"),  # by a step of three and a jump
+        ("e3-b1", "b1 is out of reach"),
+        ("e3-g1", "f1 is blocked: two or more pieces stand there, O on top"),  # by a step of five and a jump
+    ],
+)
+def test_the_cell_that_is_named_as_blocked_is_on_the_way_that_was_written(text, why):
+    assert refusal(position("X", 3, 5, **BLOCKED_WAY), text).endswith(f"with the dice left (3, 5): {why}.")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("b3:8", "cannot step 8 with the dice left (4, 4, 4, 4): it would leave the board before the last of them."),
+        ("b3-a2", "cannot get to a2 with the dice left (4, 4, 4, 4): a2 lies behind it, and a step never leads"),
+        ("b3-b3", "cannot get to b3 with the dice left (4, 4, 4, 4): "),
+    ],
+)
+def test_nothing_is_called_blocked_where_the_piece_would_leave_the_board_or_go_back(text, why):
+    refused = refusal(position("X", 4, 4, b3="XX", c1="OO", e2="O"), text)
+    assert why in refused
+    assert "blocked" not in refused
+
+
 def test_a_listed_turn_that_bears_off_the_last_piece_is_accepted_as_it_is():
     state = position("X", 1, 6, b4="X", e2="O")  # 6 alone bears it off, and so do 1 and then 6
     assert [state.parse(turn) for turn in state.moves()] == list(state.moves())
 
 
 @given(OPTIONS, SEEDS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_the_turns_of_a_position_are_those_that_trying_everything_finds(options, seed):
     rules = Rules(small=options["small"], no_inwards=options["no_inwards"])
     for state in filter(is_quick, random_game(options, seed, 40)):
@@ -937,7 +1030,7 @@ def test_the_turns_of_a_position_are_those_that_trying_everything_finds(options,
 
 
 @given(OPTIONS, SEEDS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_of_all_ways_to_use_dice_those_to_a_legal_position_are_accepted(options, seed):
     rules, rng = Rules(small=options["small"], no_inwards=options["no_inwards"]), Random(seed)
     for state in filter(is_quick, random_game(options, seed, 40)):
@@ -972,7 +1065,7 @@ def shortened(uses, rng):
 
 
 @given(OPTIONS, SEEDS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_a_shortened_text_means_what_it_fits_and_is_refused_if_that_is_not_one_position(options, seed):
     rules, rng = Rules(small=options["small"], no_inwards=options["no_inwards"]), Random(seed)
     for state in filter(is_quick, random_game(options, seed, 40)):
@@ -988,7 +1081,7 @@ def test_a_shortened_text_means_what_it_fits_and_is_refused_if_that_is_not_one_p
 
 
 @given(OPTIONS, SEEDS)
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_the_turns_of_a_game_played_again_lead_to_the_same_positions(options, seed):
     states = list(random_game(options, seed, 80))
     rng = Random(seed)
@@ -1018,6 +1111,7 @@ def test_what_a_refusal_of_unused_pips_proposes_uses_them_all():
     assert state.parse(proposed) == proposed
 
 
+@pytest.mark.long
 def test_a_double_with_many_stacks_is_parsed_quickly_though_it_has_very_many_turns():
     names = spiro.board(small=False).names
     cells = dict.fromkeys(names[:30], "XX") | dict.fromkeys(names[34:60], "X") | {"g3": "O"}

@@ -5,11 +5,12 @@ from itertools import islice, pairwise
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from games import SKIP, Illegal, read_options, spora
 
+from examples import examples
 from reference_spora import Reference
 
 LETTERS = "abcdefghijklmnopqrstuvwxy"
@@ -327,7 +328,7 @@ def test_a_sowing_leaves_no_piece_over():
         B2 .  .  .  B1
     """)
     assert "leave the board east" in refusal(state, "b2,e1@e")
-    assert "and 1 would be left there" in refusal(state, "b2,e1@n")
+    assert "the hand that comes there has 1" in refusal(state, "b2,e1@n")
 
 
 # Capturing by sowing
@@ -360,7 +361,8 @@ def test_an_enemy_stack_takes_a_hand_of_twice_its_pieces(hand, height, captures)
 def test_a_hand_counts_only_the_pieces_taken_from_the_stack():
     state = row("B4", "W1", ".", ".", ".")
     assert refusal(state, "a3,a1@e") == (
-        "a1@e is not possible: the white stack of 1 on b1 takes a hand of 2, and 1 would be left there."
+        "a1@e is not possible: only a hand of 2 or more captures the white stack of 1 on b1, "
+        "and the hand that comes there has 1."
     )
 
 
@@ -373,9 +375,18 @@ def test_a_hand_of_four_can_capture_two_pieces_and_then_single_ones():
 @pytest.mark.parametrize(
     ("stacks", "where"),
     [
-        (("B4", ".", "W2", ".", "."), "the white stack of 2 on c1 takes a hand of 4, and 3 would be left there"),
-        (("B4", ".", "W1", "W2", "."), "the white stack of 2 on d1 takes a hand of 4, and 2 would be left there"),
-        (("B4", ".", ".", ".", "W1"), "the white stack of 1 on e1 takes a hand of 2, and 1 would be left there"),
+        (
+            ("B4", ".", "W2", ".", "."),
+            "only a hand of 4 or more captures the white stack of 2 on c1, and the hand that comes there has 3",
+        ),
+        (
+            ("B4", ".", "W1", "W2", "."),
+            "only a hand of 4 or more captures the white stack of 2 on d1, and the hand that comes there has 2",
+        ),
+        (
+            ("B4", ".", ".", ".", "W1"),
+            "only a hand of 2 or more captures the white stack of 1 on e1, and the hand that comes there has 1",
+        ),
     ],
 )
 def test_a_hand_becomes_smaller_at_each_point(stacks, where):
@@ -439,7 +450,10 @@ def test_e2_wse_of_the_source_encloses_e1_in_the_middle_of_the_sowing():
 
 def test_without_the_drop_on_f1_the_last_piece_of_e2_would_have_no_place():
     state = after(position(SOURCE), "e1,d2@ws")
-    assert "the black stack of 1 on e1 takes a hand of 2, and 1 would be left" in refusal(state, "b8,e2@wse")
+    assert (
+        "only a hand of 2 or more captures the black stack of 1 on e1, and the hand that comes there has 1"
+        in refusal(state, "b8,e2@wse")
+    )
 
 
 def test_f2_es_of_the_source_would_sow_the_stack_just_dropped():
@@ -683,6 +697,10 @@ def test_a_player_may_stop_after_the_first_piece_and_what_is_left_is_gone():
         ("c3,a1@n", "The last turn has no sowing; leave out the one from a1."),
         ("a1@n", "The last turn has no sowing"),
         ("c3:2", "c3:2 is not possible: the last turn drops single pieces, as in c3,c3."),
+        (
+            "c3:4,a1@n",
+            "The last turn drops single pieces, as in c3,c3, and has no sowing: c3:4 is several at once, and",
+        ),
         ("c3:0", "c3:0 is not possible: a drop is 1 to 4 pieces."),
         ("c3,c3,c3,c3,c3", "That drops 5 pieces, and your reserve has 4."),
         ("c3,e2", "A white stack stands on e2; a drop needs an empty point or an own stack."),
@@ -810,13 +828,13 @@ def test_after_the_end_nothing_can_be_played():
 @pytest.mark.parametrize(
     ("view", "why"),
     [
-        ({}, '"cells" is an object'),
-        ({"cells": []}, '"cells" is an object'),
+        ({}, 'A position has "cells"'),
+        ({"cells": []}, 'A position has "cells"'),
         ({"cells": {"f1": "B1"}}, "There is no point 'f1'"),
         ({"cells": {"a1": "B5"}}, "What stands on a1 cannot be read; a stack is B1 to B4 or W1 to W4."),
         ({"cells": {"a1": 3}}, "What stands on a1 cannot be read"),
-        ({"cells": {}, "turn": "pink"}, '"turn" is "black" or "white"'),
-        ({"cells": {}, "turn": ["black"]}, '"turn" is "black" or "white"'),
+        ({"cells": {}, "turn": "pink"}, "It cannot be the turn of"),
+        ({"cells": {}, "turn": ["black"]}, "It cannot be the turn of"),
         ({"cells": {}, "moves": -1}, '"moves" is a number of moves'),
         ({"cells": {}, "komi": 3.5}, '"komi" is a whole number'),
         ({"cells": {}, "komi": True}, '"komi" is a whole number'),
@@ -861,7 +879,7 @@ json_values = st.recursive(
 @given(
     st.dictionaries(st.sampled_from(["cells", "turn", "reserve", "komi", "moves", "over"]), json_values), st.booleans()
 )
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_any_json_is_a_position_or_refused(view, pie):
     try:
         state = spora.setup(view, size=5, pie=pie)
@@ -871,7 +889,7 @@ def test_any_json_is_a_position_or_refused(view, pie):
 
 
 @given(st.text(max_size=30) | st.text("abcde12345nesw:@,-= ", max_size=12), st.integers(0, 3))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_any_text_is_a_turn_or_refused(text, turns):
     state = spora.new(size=5)
     for move in ("a1:2", "e5:2", "c3:2")[:turns]:
@@ -991,7 +1009,7 @@ def test_a_game_of_any_size_ends_when_the_pieces_are_used_up(size):
 
 
 @given(st.integers(5, 8), seeds, st.booleans())
-@settings(max_examples=15, deadline=None)
+@examples(15)
 def test_the_reference_plays_the_same_game(size, seed, pie):
     reference = Reference(size, pie=pie)
     rng = Random(seed)
@@ -1003,8 +1021,9 @@ def test_the_reference_plays_the_same_game(size, seed, pie):
             reference.play(move)
 
 
+@pytest.mark.long
 @given(st.integers(9, 25), seeds)
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_the_reference_plays_the_same_turns_on_large_boards(size, seed):
     turns = list(random_game(size, seed))
     rng = Random(seed)
@@ -1015,7 +1034,7 @@ def test_the_reference_plays_the_same_turns_on_large_boards(size, seed):
 
 
 @given(seeds)
-@settings(max_examples=6, deadline=None)
+@examples(6)
 def test_the_listed_turns_are_those_that_the_reference_allows(seed):
     rng = Random(seed)
     state, _ = rng.choice([(state, move) for state, move in random_game(5, seed) if move and not state.is_last_turn])
@@ -1028,7 +1047,7 @@ def test_the_listed_turns_are_those_that_the_reference_allows(seed):
 
 
 @given(seeds)
-@settings(max_examples=5, deadline=None)
+@examples(5)
 def test_everything_that_can_be_parsed_is_listed(seed):
     rng = Random(seed)
     state, _ = rng.choice([(state, move) for state, move in random_game(5, seed) if move and not state.is_last_turn])
@@ -1041,8 +1060,9 @@ def test_everything_that_can_be_parsed_is_listed(seed):
         assert {text for text in tried if is_legal(state, text)} == {text for text in tried if text in listed}
 
 
+@pytest.mark.long
 @given(seeds)
-@settings(max_examples=8, deadline=None)
+@examples(8)
 def test_all_last_turns_are_listed_in_the_order_of_their_length(seed):
     *_, (before, _), _ = random_game(5, seed)
     state = before._replace(reserve=(0, 2) if before.turn else (2, 0))
@@ -1057,7 +1077,7 @@ def test_all_last_turns_are_listed_in_the_order_of_their_length(seed):
 
 
 @given(st.integers(5, 25), seeds, st.booleans())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_a_position_can_be_set_up_from_what_is_seen(size, seed, pie):
     for moves, (state, _) in enumerate(random_game(size, seed, pie=pie)):
         view = json.loads(json.dumps({**state.view(), "moves": moves}))
@@ -1072,3 +1092,11 @@ def test_random_turns_are_of_all_kinds():
     assert any(move.count(",") > 1 for move in moves)
     assert spora.new(pie=True).random(Random(1)).startswith("komi=")
     assert after(spora.new(pie=True), "komi=1").random(Random(1)) in spora.SIDES
+
+
+def test_the_result_is_found_once_a_state(monkeypatch):
+    end = spora.setup({"cells": {"a1": "B1", "a3": "B1", "e5": "W1"}, "turn": "black", "reserve": {"black": 0}}, size=5)
+    found = end.result()
+    assert found is not None
+    monkeypatch.setattr(spora.State, "scores", None)
+    assert end.result() is found

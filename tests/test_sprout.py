@@ -7,13 +7,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import games
 from games import SKIP, Illegal, sprout
 from pbm import referee
 
+from examples import examples
 from reference_sprout import HEXAGONS, OTHER, WALLS, Reference, Refused, geometry
 
 HELP = Path(__file__).parents[1] / "help" / "sprout.txt"
@@ -786,6 +787,27 @@ def test_a_brick_has_one_stone_under_both_of_its_names():
         sprout.setup({"cells": {"c9": "B", "c10": "B"}}, board="cairo-1")
 
 
+@pytest.mark.parametrize(
+    ("board", "name", "known"), [("cairo-1", "l1", "l7, l8"), ("cairo-2", "t1", "t7, t8, t15, t16")]
+)
+def test_every_letter_that_a_cairo_board_has_in_its_picture_is_a_letter(board, name, known):
+    state = sprout.new(board=board)
+    assert name[0] in sprout.draw(state).splitlines()[0].split()
+    with pytest.raises(Illegal) as refused:
+        state.parse(name)
+    assert str(refused.value) == f"There is no cell {name} on {board}; there are {known}."
+    with pytest.raises(Illegal, match=f"as letters go from a to {name[0]}"):
+        state.parse("z1")
+
+
+def test_the_result_is_found_once_a_state(monkeypatch):
+    state = sprout.new().play("a1").play("h1")
+    state.result()
+    monkeypatch.setattr(sprout.State, "territory", None)
+    assert state.result() is None
+    assert state.parse("c5,h2") == "c5,h2"
+
+
 def test_empty_eyes_of_a_position_follow_from_the_stones():
     view = {"cells": {"a3": "B", "b4": "B", "b5": "B"}, "turn": "white", "eyes": {"black": ["f1"], "white": ["a1"]}}
     assert eyes(sprout.setup(view, board="limping-3"), "black") == ["a4"]
@@ -893,11 +915,12 @@ def agree(rng, state, reference):
         assert attempt(state, text)[0] == expected, (text, state.view())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("board", "turns"),
     [("limping-5", 50), ("limping-7", 40), ("hex-6", 50), ("cairo-1", 60), ("cairo-2", 40), ("square-9", 60)],
 )
-@settings(max_examples=2, deadline=None)
+@examples(2)
 @given(seed=seeds)
 def test_random_games_agree_with_the_reference_on_every_board(board, turns, seed):
     for number, (rng, state, reference) in enumerate(follow(board, seed, turns)):
@@ -905,7 +928,7 @@ def test_random_games_agree_with_the_reference_on_every_board(board, turns, seed
             agree(rng, state, reference)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(seed=seeds)
 def test_whole_games_on_the_smallest_board_agree_with_the_reference(seed):
     for rng, state, reference in follow("limping-3", seed, 60):
@@ -913,7 +936,7 @@ def test_whole_games_on_the_smallest_board_agree_with_the_reference(seed):
             agree(rng, state, reference)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(seed=seeds)
 def test_the_list_of_turns_is_that_of_the_reference(seed):
     for number, (rng, state, reference) in enumerate(follow("limping-3", seed, 40)):
@@ -927,7 +950,8 @@ def test_the_list_of_turns_is_that_of_the_reference(seed):
             assert state.random(rng) in listed
 
 
-@settings(max_examples=8, deadline=None)
+@pytest.mark.long
+@examples(8)
 @given(seed=seeds)
 def test_all_texts_of_two_items_that_are_accepted_are_listed(seed):
     for _, state, reference in follow("limping-3", seed, 4):
@@ -940,7 +964,7 @@ def test_all_texts_of_two_items_that_are_accepted_are_listed(seed):
 
 
 @pytest.mark.parametrize("board", CELLS)
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @given(seed=seeds)
 def test_a_random_game_ends_and_can_be_replayed_and_set_up_again(board, seed):
     rng, state = Random(seed), start(board)
@@ -969,7 +993,7 @@ def test_a_random_game_ends_and_can_be_replayed_and_set_up_again(board, seed):
     assert replayed == state
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(text=st.text(max_size=30) | st.from_regex(r"\A(x?[a-g][0-9],?){1,6}\Z"))
 def test_no_text_breaks_the_parser(text):
     for state in (start(), position(CORNERS), position(NO_FIRST_STONE)):
@@ -984,7 +1008,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(view=st.dictionaries(st.sampled_from(["cells", "eyes", "turn", "moves"]), json_values))
 def test_no_json_breaks_the_setup(view):
     try:

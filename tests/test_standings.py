@@ -6,10 +6,11 @@ from random import Random
 
 import pytest
 
-from pbm.grammar import Misused
-from pbm.ratings import settle
-from pbm.session import Refused
-from pbm.standings import MOST_GAMES, drawing
+from pbm.actions.pages import PAGE
+from pbm.actions.standings import drawing
+from pbm.board.ratings import settle
+from pbm.language.grammar import Misused
+from pbm.refusals import Refused
 from pbm.store import BoardRow, Player
 
 LONG = ("abcdefghijklmnop", "qrstuvwxyz.12345")
@@ -49,7 +50,7 @@ def played(club, first, second, winner=None, board=None, **fields):
         number = board or club.store.next_number("symple")
         row = BoardRow(
             "symple", number, "", first, second, b"", started,
-            moves=30, ended=club.time, winner=winner, changed=club.time, **fields,
+            moves=30, ended=club.time, winner=winner, changed=club.time, reason="rules", **fields,
         )  # fmt: skip
         club.store.add_board(row)
         settle(club.store, row, club.time)
@@ -91,12 +92,12 @@ def test_the_standings_stand_in_four_sections_and_then_in_one_list(members):
     known(members, "bob", 1900, lost=3)
     known(members, "carol", 1500, lost=20, inactive=True)
     known(members, "dora", 1800, won=1, inactive=True)
-    heading = "Rank  Name   Rating  Won  Lost  Active  Limit  Seeking"
+    heading, short = (f"Rank  {name}  Rating  Won  Lost  Active  Limit  Seeking" for name in ("Name ", "Name"))
     assert [part.splitlines() for part in standings(members).body.split("\n\n")] == [
         ["Established", heading, "   1  alice    1700   20     0"],
-        ["Provisional", heading, "   1  bob      1900    0     3"],
+        ["Provisional", short, "   1  bob     1900    0     3"],
         ["Inactive (established)", heading, "   1  carol    1500    0    20"],
-        ["Inactive (provisional)", heading, "   1  dora     1800    1     0"],
+        ["Inactive (provisional)", short, "   1  dora    1800    1     0"],
         [
             "All (E established, P provisional, I inactive)",
             heading,
@@ -197,9 +198,12 @@ def test_the_standings_for_programs_have_all_that_is_public_of_a_player(members)
     assert data["seekers"] == [{"userid": "carol", "seeking": 1}]
 
 
-def test_ratings_is_another_name_of_standings_and_both_take_no_words(members):
+def test_ratings_is_another_name_of_standings_and_both_take_a_page_alone(members):
     assert members.say("symple ratings") == members.say("SYMPLE Standings")
-    for line in ("symple standings alice", "symple history 101"):
+    for line in ("symple standings alice", "symple history 0"):
+        with pytest.raises(Refused, match="is no page; the first one is 1"):
+            members.say(line)
+    for line in ("symple standings 1 2", "symple history 1 2"):
         with pytest.raises(Misused, match="too many words"):
             members.say(line)
 
@@ -249,9 +253,9 @@ def test_the_history_has_a_line_for_each_game_the_oldest_first(members):
     [letter] = members.say("symple history")
     assert letter.subject == "Historical List of Symple games"
     assert letter.body.splitlines() == [
-        "Ended (UTC)       Board  Winner  Pts  Moves  Players",
-        "2026-11-20 13:00  101    bob       1     30  alice bob",
-        "2027-01-19 14:00  102    TIE       1     30  carol alice",
+        "Ended (UTC)       Board  Winner  Pts  Moves  Reason  Players",
+        "2026-11-20 13:00  101    bob       1     30  rules   alice bob",
+        "2027-01-19 14:00  102    TIE       1     30  rules   carol alice",
     ]
 
 
@@ -259,9 +263,9 @@ def test_the_history_has_games_that_were_not_rated_and_says_so(members):
     played(members, "alice", "bob", "bob", board="trial")
     played(members, "alice", "bob", "bob")
     lines = members.say("symple history")[0].body.splitlines()
-    assert lines[0].split() == "Ended (UTC) Board Winner Pts Moves Rated Players".split()
-    assert "  no     alice bob" in lines[1]
-    assert "no" not in lines[2]
+    assert lines[0].split() == "Ended (UTC) Board Winner Pts Moves Rated Reason Players".split()
+    assert "  unrated  rules   alice bob" in lines[1]
+    assert "unrated" not in lines[2]
 
 
 def test_the_history_has_no_games_against_oneself_none_that_go_on_and_none_of_other_games(members):
@@ -283,32 +287,36 @@ def test_the_history_for_programs_has_the_games_as_objects(members):
     assert members.say("symple history")[0].data["games"] == [
         {
             "board": "101", "ended": "2026-11-20T13:00:00+00:00", "winner": "bob", "points": 1, "moves": 30,
-            "rated": True, "players": ["alice", "bob"],
+            "rated": True, "reason": "rules", "players": ["alice", "bob"],
         },
         {
             "board": "trial", "ended": "2026-11-20T14:00:00+00:00", "winner": "draw", "points": 1, "moves": 30,
-            "rated": False, "players": ["bob", "alice"],
+            "rated": False, "reason": "rules", "players": ["bob", "alice"],
         },
     ]  # fmt: skip
 
 
-def test_a_mail_has_the_last_1000_games_and_a_shell_all(members, monkeypatch):
-    assert MOST_GAMES == 1000
-    monkeypatch.setattr("pbm.standings.MOST_GAMES", 3)
+def test_a_mail_has_a_page_of_the_last_games_and_a_shell_all(members, monkeypatch):
+    assert PAGE == 200
+    monkeypatch.setattr("pbm.actions.pages.PAGE", 3)
     for winner in ("alice", "bob", "alice", "bob"):
         played(members, "alice", "bob", winner)
     members.say("symple history", sender="alice@players.example")
     text = members.mails()[-1].text
-    assert "the last 3 games; older ones are left out" in text
+    assert text.endswith("This is page 1; the next one:\n\nsymple history 2\n")
     assert re.findall(r" (10\d) ", text) == ["102", "103", "104"]
     assert re.findall(r" (10\d) ", members.text("symple history")) == ["101", "102", "103", "104"]
+    members.say("symple history 2", sender="alice@players.example")
+    text = members.mails()[-1].text
+    assert re.findall(r" (10\d) ", text) == ["101"]
+    assert "the next one" not in text
 
 
 def test_a_history_that_is_not_too_long_is_mailed_without_a_word_about_more(members, monkeypatch):
-    monkeypatch.setattr("pbm.standings.MOST_GAMES", 1)
+    monkeypatch.setattr("pbm.actions.pages.PAGE", 1)
     played(members, "alice", "bob", "bob")
     members.say("symple history", sender="alice@players.example")
-    assert "left out" not in members.mails()[-1].text
+    assert "the next one" not in members.mails()[-1].text
 
 
 def test_long_names_stand_below_each_other_where_they_do_not_fit_beside(members):
@@ -316,7 +324,7 @@ def test_long_names_stand_below_each_other_where_they_do_not_fit_beside(members)
     played(members, "alice", "bob", "alice")
     played(members, *LONG, winner=LONG[0])
     lines = members.say("symple history")[0].body.splitlines()
-    assert [line[55:] for line in lines] == ["Players", "alice bob", LONG[0], LONG[1]]
+    assert [line[62:].strip() for line in lines] == ["Players", "alice bob", "", LONG[0], LONG[1]]
 
 
 def test_a_history_fits_a_mail_whatever_the_names_of_boards_and_players_are(members):

@@ -7,13 +7,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import games
 from games import Illegal, symple
 from pbm import referee
 
+from examples import examples
 from reference_symple import Position, point
 
 HELP = Path(__file__).parents[1] / "help" / "symple.txt"
@@ -523,7 +524,7 @@ def test_what_cannot_be_read_or_played_is_named(text, why):
     refused(top_left(), text, why)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(max_size=200) | st.text("abci1239,-. \tA", max_size=40))
 def test_whatever_is_written_is_a_turn_or_is_refused(text):
     state = top_left()
@@ -630,7 +631,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.fixed_dictionaries({}, optional={"cells": JSON, "turn": JSON, "over": JSON, "scores": JSON}))
 def test_a_position_of_any_json_is_set_up_or_refused(view):
     try:
@@ -687,8 +688,9 @@ def altered(move, state, rng):
     return rng.choice([",", " ,", ", "]).join(word.upper() if rng.random() < 0.2 else word for word in words)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", SIZES)
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(rng=SEEDS, penalty=st.sampled_from(range(2, 21, 2)))
 def test_random_games_go_as_in_the_reference(size, rng, penalty):
     state, reference = symple.new(size=size, penalty=penalty), Position(size, penalty)
@@ -718,7 +720,7 @@ def test_random_games_go_as_in_the_reference(size, rng, penalty):
     assert white != black
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(rng=SEEDS, size=st.sampled_from([5, 7, 9, 13, 19, 25]))
 def test_listed_turns_are_legal_different_and_canonical(rng, size):
     state = symple.new(size=size)
@@ -729,7 +731,7 @@ def test_listed_turns_are_legal_different_and_canonical(rng, size):
         state = state.play(rng.choice([state.random(rng), rng.choice(listed)]))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(rng=SEEDS, turns=st.integers(0, 9))
 def test_the_turns_of_a_small_board_are_those_that_the_reference_finds_by_trying(rng, turns):
     state, reference = symple.new(size=5), Position(5)

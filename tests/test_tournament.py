@@ -9,7 +9,7 @@ from itertools import combinations
 
 import pytest
 
-from pbm.admin.tournament import Place, neighbours, results, round_robin, table
+from pbm.admin.tournament import Standing, neighbours, results, round_robin, table
 from pbm.store import BoardRow
 
 from conftest import PASSWORDS
@@ -74,14 +74,14 @@ def test_the_table_counts_points_and_sonneborn_berger_scores():
     ]
     # by hand: alice beat bob (2) and carol (1), bob beat carol (1) and dave (1), dave beat alice (2), carol dave (1)
     assert table(results(["alice", "bob", "carol", "dave"], boards)) == [
-        Place(1, "alice", 2, 3, 2, 1, 0, 0),
-        Place(2, "bob", 2, 2, 2, 1, 0, 0),
-        Place(3, "dave", 1, 2, 1, 2, 0, 0),
-        Place(4, "carol", 1, 1, 1, 2, 0, 0),
+        Standing(1, "alice", 2, 3, 2, 1, 0, 0),
+        Standing(2, "bob", 2, 2, 2, 1, 0, 0),
+        Standing(3, "dave", 1, 2, 1, 2, 0, 0),
+        Standing(4, "carol", 1, 1, 1, 2, 0, 0),
     ]
 
 
-def test_a_tie_counts_half_and_players_who_are_equal_share_a_place():
+def test_a_tie_counts_half_and_direct_encounter_decides_between_players_who_are_equal():
     boards = [
         game("alice", "bob", "alice"),
         game("alice", "carol", None),
@@ -90,12 +90,12 @@ def test_a_tie_counts_half_and_players_who_are_equal_share_a_place():
         game("bob", "dave", None),
         game("carol", "dave", "carol"),
     ]
-    # by hand: alice 1.5 + 1.5/2 + 0.5, bob 1.5 + 0.5/2, carol 2.5/2 + 0.5, dave 1.5/2
+    # by hand: alice 1.5 + 1.5/2 + 0.5, bob 1.5 + 0.5/2, carol 2.5/2 + 0.5, dave 1.5/2; bob has beaten carol
     assert table(results([], boards)) == [
-        Place(1, "alice", 2.5, 2.75, 2, 0, 1, 0),
-        Place(2, "bob", 1.5, 1.75, 1, 1, 1, 0),
-        Place(2, "carol", 1.5, 1.75, 1, 1, 1, 0),
-        Place(4, "dave", 0.5, 0.75, 0, 2, 1, 0),
+        Standing(1, "alice", 2.5, 2.75, 2, 0, 1, 0),
+        Standing(2, "bob", 1.5, 1.75, 1, 1, 1, 0),
+        Standing(3, "carol", 1.5, 1.75, 1, 1, 1, 0),
+        Standing(4, "dave", 0.5, 0.75, 0, 2, 1, 0),
     ]
 
 
@@ -103,8 +103,8 @@ def test_of_two_games_between_the_same_players_each_counts():
     boards = [game("alice", "bob", "alice"), game("bob", "alice", None)]
     # by hand: alice 0.5 + 0.5/2, bob 1.5/2
     assert table(results([], boards)) == [
-        Place(1, "alice", 1.5, 0.75, 1, 0, 1, 0),
-        Place(2, "bob", 0.5, 0.75, 0, 1, 1, 0),
+        Standing(1, "alice", 1.5, 0.75, 1, 0, 1, 0),
+        Standing(2, "bob", 0.5, 0.75, 0, 1, 1, 0),
     ]
 
 

@@ -177,6 +177,7 @@ def test_a_server_that_takes_only_so_many_mails_over_a_connection_is_asked_for_a
         assert relay.connections == 2
 
 
+@pytest.mark.long
 def test_a_mail_that_could_not_go_out_for_five_days_is_given_up(waiting):
     with running(Relay(RCPT="450 4.2.0 full")) as relay:
         for _ in range(60):
@@ -317,7 +318,7 @@ def test_of_folders_only_the_default_one_is_made(waiting, tmp_path):
     missing = tmp_path / "not-there"
     assert flush(waiting.server, transport(f"maildir:{missing}"))[:2] == (0, 4)
     assert not missing.exists()
-    assert "No such file" in left(waiting)[0][3]
+    assert "there is no such file or folder" in left(waiting)[0][3]
 
 
 def test_sending_ends_after_the_mail_in_hand_when_it_is_told_to(waiting):

@@ -3,8 +3,10 @@
 import re
 
 import pytest
+from argon2.exceptions import VerificationError
 
-from pbm.session import Refused
+from pbm.passwords import Passwords
+from pbm.refusals import Refused
 
 STRANGER = "dave@players.example"
 
@@ -134,7 +136,7 @@ def test_a_userid_is_given_once_in_whatever_case(club):
         club.say("signup ALICE other-secret")
 
 
-def test_passwords_are_stored_as_argon2_hashes(club):
+def test_passwords_are_stored_as_argon2_hashes_of_the_strength_that_owasp_asks_for(club, real_hashes):
     club.signed_up("alice")
     assert club.store.password_of("alice").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
@@ -163,7 +165,7 @@ def test_a_wrong_userid_and_a_wrong_password_get_the_same_answer(pair):
     assert answers[0] == answers[1]
 
 
-def test_a_hash_with_weaker_parameters_is_renewed_when_the_password_is_given(club):
+def test_a_hash_with_weaker_parameters_is_renewed_when_the_password_is_given(club, real_hashes):
     from argon2 import PasswordHasher
 
     club.signed_up("alice")
@@ -209,3 +211,20 @@ def test_a_message_to_somebody_without_an_address_says_so(club):
         club.say("message alice alice-secret bob", "Hello")
     assert "bob has no mail address." in club.say("message alice alice-secret bob carol", "Hello")[0].body
     assert [mail.userid for mail in club.mails()] == ["carol"]
+
+
+def test_a_userid_that_there_is_not_takes_as_long_as_a_wrong_password(monkeypatch):
+    class Hasher:
+        hashed = verified = 0
+
+        def hash(self, _):
+            Hasher.hashed += 1
+
+        def verify(self, *_):
+            Hasher.verified += 1
+            raise VerificationError
+
+    monkeypatch.setattr("pbm.passwords._hasher", Hasher)
+    assert not Passwords().is_right(None, "secret")
+    assert not Passwords().is_right("$argon2id$", "secret")
+    assert (Hasher.hashed, Hasher.verified) == (1, 1)

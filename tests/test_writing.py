@@ -14,15 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games
-from pbm import digests, pictures, words
-from pbm.board import Board
-from pbm.mail import html
+from pbm import letters, texts
+from pbm.actions import digests
+from pbm.board.board import Board
+from pbm.letters import pictures
+from pbm.letters.pictures import Drawing
 from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
-from pbm.pictures import Drawing
 from pbm.session import Session
-from pbm.store import Mail
+from pbm.store import BoardRow, Mail, TurnRow
 
+import helptexts
 from conftest import ADDRESS, PASSWORDS
 
 HOSTILE = '<script>x()</script><img src="http://evil.example/x.png"></pre></body>&&lt;"\'\u202e'
@@ -31,7 +33,7 @@ HOSTILE = '<script>x()</script><img src="http://evil.example/x.png"></pre></body
 class Page(HTMLParser):
     """HTML as a mail program reads it: it has to be balanced, and neither runs nor fetches anything."""
 
-    TAGS = frozenset("html head meta title style body pre b span a".split())
+    TAGS = frozenset("html head meta title style body pre b span a wbr".split())
 
     def __init__(self, source):
         super().__init__()
@@ -39,13 +41,15 @@ class Page(HTMLParser):
         self.marked = []
         """Each marked part of a board: its class and its text."""
         self.marks_open = []
+        self.colours = {}
+        """The style of each kind of mark."""
         self.feed(source)
         self.close()
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
         assert tag in self.TAGS
-        if tag == "meta":
+        if tag in {"meta", "wbr"}:
             return
         self.open.append(tag)
         attributes = dict(attrs)
@@ -59,6 +63,7 @@ class Page(HTMLParser):
         if tag in {"b", "span"}:
             self.marks_open.append(len(self.marked))
             self.marked.append((attributes["class"], ""))
+            self.colours[attributes["class"]] = dict(re.findall(r"(background|color): (#\w+)", attributes["style"]))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -76,7 +81,8 @@ class Page(HTMLParser):
 
     @property
     def text(self):
-        return "\n\n".join(self.paragraphs) + "\n"
+        """All of it; a browser drops the line end with which a paragraph begins."""
+        return "".join(paragraph.removeprefix("\n") for paragraph in self.paragraphs) + "\n"
 
     def of(self, kind):
         return [text for found, text in self.marked if found == kind]
@@ -97,6 +103,15 @@ def plain(message):
 
 def page(message):
     return Page(message.get_body(("html",)).get_content().replace("\r\n", "\n"))
+
+
+MOVES = re.compile(r"^Move.*?\n\n", re.MULTILINE | re.DOTALL)
+"""The list of moves, which is in columns in the text and turn by turn in HTML."""
+
+
+def is_same(read, text):
+    """Whether a page says what a text says, word for word but for the columns of its moves."""
+    return MOVES.sub("", read.text) == MOVES.sub("", text)
 
 
 def due(club, name=None):
@@ -154,7 +169,7 @@ def test_a_text_in_ascii_is_sent_as_it_is_and_any_other_in_quoted_printable(pair
 
 @given(st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")) | st.sampled_from("\n<&>=\"'")))
 def test_whatever_a_mail_says_both_parts_say_it(text):
-    text = re.sub("\n{2,}", "\n\n", words.fitted(f"A letter:\n\n{text}".rstrip())) + "\n\nspiro show 101\n"
+    text = re.sub("\n{2,}", "\n\n", texts.fitted(f"A letter:\n\n{text}".rstrip())) + "\n\nspiro show 101\n"
     message = parsed(mail(text, html=True))
     assert plain(message) == text
     assert page(message).text == text
@@ -163,7 +178,7 @@ def test_whatever_a_mail_says_both_parts_say_it(text):
 DRAWN = st.text(st.sampled_from("BWXOFSoOb#@w*()[]:.<>&1 \n"), min_size=1).map(str.strip).filter(bool)
 
 
-@pytest.mark.parametrize("game", games.names())
+@pytest.mark.parametrize("game", helptexts.GAMES)
 @given(drawn=DRAWN, line=st.integers(0, 3), first=st.integers(0, 9), length=st.integers(0, 5))
 def test_whatever_a_game_draws_is_shown_as_it_is_drawn(game, drawn, line, first, length):
     drawn = re.sub("\n+", "\n", drawn)
@@ -196,32 +211,32 @@ def columns(line):
     ).map("\n".join)
 )
 def test_no_line_of_a_mail_is_wider_than_78_columns(text):
-    for line in words.fitted(words.clean(text)).split("\n"):
+    for line in texts.fitted(texts.clean(text)).split("\n"):
         assert columns(line) <= 78
 
 
 @pytest.mark.parametrize("start", ["", "a"])
 def test_a_wide_letter_is_not_cut_at_the_edge(start):
-    lines = words.fitted(start + "漢" * 60).split("\n")
+    lines = texts.fitted(start + "漢" * 60).split("\n")
     assert "".join(lines) == start + "漢" * 60
     assert max(map(columns, lines)) <= 78
 
 
 def test_a_line_that_fits_stays_as_it_is():
     text = "  two  blanks,  and a comma\n\n" + "x" * 78 + "\n" + " " * 10 + "y" * 68 + "\n"
-    assert words.fitted(text) == text
+    assert texts.fitted(text) == text
 
 
 def test_a_long_command_breaks_where_its_lines_can_be_put_together_again():
     command = "spiro move 101 bob PASSWORD " + ",".join(f"a{number}:3" for number in range(50)) + "#7"
-    lines = words.fitted(command).split("\n")
+    lines = texts.fitted(command).split("\n")
     assert len(lines) > 3
     assert all(line.endswith((",", "PASSWORD")) for line in lines[:-1])
     assert " ".join(lines).replace(", ", ",") == command
 
 
 def test_a_quoted_line_that_breaks_stays_quoted():
-    assert all(line.startswith("> ") for line in words.fitted("> " + "word " * 40).split("\n"))
+    assert all(line.startswith("> ") for line in texts.fitted("> " + "word " * 40).split("\n"))
 
 
 def test_long_userids_and_options_make_no_long_lines(club):
@@ -234,6 +249,47 @@ def test_long_userids_and_options_make_no_long_lines(club):
         assert max(map(len, row.text.split("\n"))) <= 78, row.text
 
 
+REMOVALS = "-" + "-".join(f"{row}{number}" for row in "abcdefghijklmnopqrs" for number in range(6, 12))
+LONG_TURNS = {
+    "papagra": f"+f6,{REMOVALS}",
+    "sprout": ",".join(f"{'x' * (number % 3 == 2)}{row}{number}" for row in "abcdefgh" for number in range(1, 9)),
+    "symple": ",".join(f"{row}{number}" for row in "abcdefghijklmnopqrst" for number in range(8, 12)),
+}
+CUT = re.compile(r"[x-][a-z]?$|[a-z]$")
+"""How a line ends that is broken inside the name of a cell, or behind what belongs to it."""
+
+
+@pytest.mark.parametrize("game", LONG_TURNS)
+@pytest.mark.parametrize("before", range(8))
+def test_no_line_ends_inside_a_cell_of_a_turn_and_the_link_has_all_of_it(game, before):
+    turn = LONG_TURNS[game]
+    command = f"{game} move 101 bob{'b' * before} PASSWORD {turn}"
+    text = texts.fitted(f"Preview.\n\n{command}\n")
+    lines = text.split("\n")[2:-1]
+    assert len(lines) > 2
+    assert not any(CUT.search(line) for line in lines[1:])
+    [link] = page(parsed(mail(text, html=True))).links
+    assert target(link)[1]["subject"] == command
+    [link] = page(parsed(mail(text, html=True, reply_to="pbm+token@pbm.example"))).links
+    assert target(link)[1]["body"] == turn
+
+
+@pytest.mark.parametrize("game", LONG_TURNS)
+def test_a_long_turn_is_not_broken_inside_a_cell_in_the_list_of_moves_either(game):
+    turn = LONG_TURNS[game]
+    now = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    board = Board(BoardRow(game, "101", "", "alice", "bob", b"", now), [], {})
+    board.turns.append(TurnRow("alice", turn, (), automatic=False, played=now))
+    board.states.append(board.state)
+    [letter] = letters.of_board(board.present, "bob", now=now)
+    lines = MOVES.search(letter.text)[0].split("\n")[1:-2]
+    assert "".join(line[6:].strip() for line in lines) == turn
+    assert not any(CUT.search(line) for line in lines)
+    last = re.search("^Last turn: (.*?)\n\n", letter.text, re.MULTILINE | re.DOTALL)[1]
+    assert last.replace("\n", "") == turn
+    assert not any(CUT.search(line) for line in last.split("\n"))
+
+
 # The HTML part
 
 
@@ -244,7 +300,7 @@ def test_a_hostile_comment_is_text_and_nothing_else(pair, comment):
     pair.move("alice", "e3:5", comment=comment)
     message = parsed(due(pair, "bob")[-1])
     read = page(message)
-    assert read.text == plain(message)
+    assert is_same(read, plain(message))
     assert comment.splitlines()[0] in read.text
     assert len(read.links) == 1
 
@@ -319,12 +375,33 @@ def test_the_last_turn_of_papagra_is_its_new_stones(club):
     assert on_board.count("@") == new[1].bit_count() + bool(any(new))
 
 
-def test_the_last_turn_of_spiro_is_what_has_changed_although_its_picture_has_no_mark(pair):
+def test_the_last_turn_of_spiro_stands_in_brackets(pair):
     assert page(parsed(due(pair, "bob")[-1])).of("latest") == []
     pair.move("alice", "e3:5")
-    assert page(parsed(due(pair, "bob")[-1])).of("latest") == ["X"]
+    assert page(parsed(due(pair, "bob")[-1])).of("latest") == ["(X)", "(X)", "( )"]
     board = Board.load(pair.store, "spiro", "101")
-    assert board.rules.draw(board.state) in due(pair, "bob")[-1].text
+    assert board.rules.draw(board.state, board.states[0]) in due(pair, "bob")[-1].text
+
+
+def test_a_mail_lists_every_throw_and_the_one_for_the_turn_to_come(pair):
+    assert "\n\nThrows: 5\n\n" in due(pair, "bob")[-1].text
+    pair.move("alice", "e3:5")
+    assert "\n\nThrows: 5, 4-2\n\n" in due(pair, "bob")[-1].text
+    pair.move("bob", "e2:4:2")
+    board = Board.load(pair.store, "spiro", "101")
+    third = "-".join(map(str, board.state.dice))
+    assert f"\n\nThrows: 5, 4-2, {third}\n\n" in due(pair, "alice")[-1].text
+
+
+@pytest.mark.parametrize("end", [["alice resign"], ["alice propose", "bob accept"]])
+def test_the_mail_at_the_end_lists_the_last_throw_too(pair, end):
+    pair.move("alice", "e3:5")
+    pair.move("bob", "e2:4:2")
+    third = "-".join(map(str, Board.load(pair.store, "spiro", "101").state.dice))
+    for line in end:
+        pair.move(*line.split())
+    winner = due(pair, "bob" if len(end) == 1 else "alice")[-1].text
+    assert f"\n\nThrows: 5, 4-2, {third}\n\n" in winner
 
 
 def test_a_row_that_is_called_o_is_no_stone(club):
@@ -351,7 +428,8 @@ def test_of_a_game_that_says_nothing_initials_brackets_and_asterisks_are_taken(m
 
 def test_a_board_of_a_game_that_is_no_longer_installed_is_shown_without_colours():
     read = page(parsed(mail("Gone.\n\n<B W>\n\nhelp\n", html=True, picture="gone 2-3")))
-    assert read.paragraphs == ["Gone.", "<B W>", "help"]
+    assert read.text == "Gone.\n\n<B W>\n\nhelp\n"
+    assert read.marked == []
 
 
 def luminance(colour):
@@ -365,30 +443,50 @@ def contrast(one, other):
     return (lighter + 0.05) / (darker + 0.05)
 
 
-@pytest.mark.parametrize("colours", [html.LIGHT, html.DARK])
-def test_all_colours_can_be_read_in_light_and_in_dark_mode(colours):
-    for ink in (colours.ink, colours.first, colours.second):
-        for paper in (colours.board, colours.latest):
-            assert contrast(ink, paper) >= 4.5  # what WCAG asks of a text
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_all_letters_of_a_board_can_be_read_and_its_pieces_stand_out(game):
+    found = pictures.colours(games.load(game).SIDES)
+    assert contrast(found.ink, found.paper) >= 4.5  # what WCAG asks of a text
+    assert contrast(*pictures.LATEST) >= 4.5
+    for tile in (found.first, found.second):
+        assert contrast(*tile) >= 4.5
+        assert contrast(tile.paper, found.paper) >= 3  # and of what is no text
+    assert contrast(pictures.LATEST.paper, found.paper) >= 3
 
 
-def test_dark_mode_is_declared_and_every_colour_has_a_dark_one(pair):
+def test_black_is_dark_and_white_is_light_and_pink_is_pink():
+    symple, papagra = (pictures.colours(games.load(game).SIDES) for game in ("symple", "papagra"))
+    assert (symple.first.paper, symple.second.paper) == ("#ffffff", "#000000")  # White moves first
+    assert papagra.second.paper == "#000000"
+    red, green, blue = (int(papagra.first.paper[at : at + 2], 16) for at in (1, 3, 5))
+    assert red > blue > green
+
+
+def test_dark_mode_is_declared_and_every_piece_has_a_colour_and_a_background_in_both(pair):
     pair.move("alice", "e3:5")
     source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content().replace("\r\n", "\n")
     assert '<meta name="color-scheme" content="light dark">' in source
-    dark = re.search(r"@media \(prefers-color-scheme: dark\) \{(.*?)\n\}\n", source, re.DOTALL)[1]
-    used = set(re.findall('class="(.*?)"', source))
-    assert used == {"board", "first", "second", "latest"}
-    for name in used:
-        assert re.search(rf"\.{name} {{[^}}]*#[0-9a-f]{{6}} !important", dark)
+    colours = page(parsed(due(pair, "bob")[-1])).colours
+    assert {"first", "second", "latest"} <= set(colours)
+    assert all(colours[name].keys() == {"background", "color"} for name in ("first", "second", "latest"))
 
 
-def test_without_the_style_sheet_every_piece_still_has_its_colour_on_a_background(pair):
+def test_a_mail_is_made_for_the_screen_of_a_telephone(pair):
     source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content()
-    body = source.partition("<body>")[2]
-    assert f"background: {html.LIGHT.board}; color: {html.LIGHT.ink}" in body
-    for tag in re.findall(r"<b\s.*?>", body):
-        assert re.search(r'style="color: #[0-9a-f]{6}"', tag)
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in source
+
+
+def test_the_moves_stand_one_on_a_line(pair):
+    pair.move("alice", "e3:5")
+    pair.move("bob", "e2:4:2")
+    read = page(parsed(due(pair, "alice")[-1]))
+    assert "Moves of alice (X) and bob (O)\n1. alice  e3:5\n   bob    e2:4:2\n\n" in read.text
+
+
+def test_what_only_looks_like_a_list_of_moves_is_shown_whole():
+    text = "Move  a (x)  b (y)\nand more\n1.    x   y  z\n      q\n\nhelp\n"
+    read = page(parsed(mail(text, html=True)))
+    assert all(word in read.text.split() for word in "more x y z q".split())
 
 
 # The link to answer with
@@ -424,13 +522,13 @@ def test_a_command_that_is_no_move_goes_to_the_server_itself():
 
 def test_a_command_in_several_lines_is_one_in_the_link():
     command = "symple move 101 bob PASSWORD " + ",".join(f"a{number}" for number in range(1, 26)) + "#7"
-    row = mail(words.fitted(f"Preview.\n\n{command}\n"), html=True)
+    row = mail(texts.fitted(f"Preview.\n\n{command}\n"), html=True)
     subject = target(page(parsed(row)).links[0])[1]["subject"]
     assert subject == command
 
 
 def test_a_command_too_long_for_a_link_has_none():
-    row = mail(words.fitted(f"Preview.\n\nsymple move 101 bob PASSWORD {'a1,' * 600}\n"), html=True)
+    row = mail(texts.fitted(f"Preview.\n\nsymple move 101 bob PASSWORD {'a1,' * 600}\n"), html=True)
     assert page(parsed(row)).links == []
 
 
@@ -601,9 +699,8 @@ def test_a_digest_has_all_its_boards_in_colours(pair):
     row = due(pair, "bob")[-1]
     assert len(pictures.read(row.picture)[1]) == 2
     read = page(parsed(row))
-    assert read.text == row.text
-    assert read.of("latest")[0] == "X"
-    assert set(read.of("latest")[1:]) == {"O"}
+    assert is_same(read, row.text)
+    assert set(read.of("latest")) == {"(X)", "(O)", "( )"}
 
 
 def test_a_digest_goes_out_once_a_day_and_loses_nothing(pair):
@@ -673,7 +770,7 @@ def test_a_digest_of_a_user_without_a_confirmed_address_waits_and_one_without_an
 
 
 def test_a_day_of_many_long_mails_becomes_several_digests(pair, monkeypatch):
-    monkeypatch.setattr(digests, "MOST_CHARACTERS", 4000)
+    monkeypatch.setattr(digests, "LONGEST_DIGEST", 4000)
     pair.say("spiro mail bob bob-secret digest")
     for _ in range(4):
         pair.say("spiro challenge -small -pieces=2 alice bob")

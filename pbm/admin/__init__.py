@@ -5,14 +5,16 @@ Each module that has some brings them as a click group named `commands`; only th
 
 import gc
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 
 import click
 from click.exceptions import NoArgsIsHelpError
 
+from pbm.disk import reason
+from pbm.refusals import Refused
 from pbm.server import Server
-from pbm.session import Refused
 from pbm.settings import database_path, open_server
 from pbm.store import Unusable
 from pbm.terminal import fail, say
@@ -32,9 +34,12 @@ MODULES: Mapping[str, str] = {
     "import": "exchange",
     "outbox": "mails",
     "play": "robots",
+    "promises": "promises",
     "referee": "service",
+    "replay": "stepping",
     "restore": "copies",
     "serve": "service",
+    "status": "status",
     "tournament": "tournament",
     "users": "people",
     "wait": "robots",
@@ -46,7 +51,7 @@ INTERRUPTED = 130
 """The exit status of a command that its user has ended."""
 
 
-def command(name: str) -> click.Command:
+def operation(name: str) -> click.Command:
     """The command of that name."""
     group: click.Group = import_module(f"pbm.admin.{MODULES[name]}").commands
     return group.commands[name]
@@ -56,7 +61,9 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
     """Carry out an operator's command, and return the exit status."""
     gc.enable()
     try:
-        status: int | None = command(name).main(list(args), prog_name=f"pbm {name}", standalone_mode=False, obj=as_json)
+        status: int | None = operation(name).main(
+            list(args), prog_name=f"pbm {name}", standalone_mode=False, obj=as_json
+        )
     except click.Abort:
         return INTERRUPTED
     except NoArgsIsHelpError as why:
@@ -71,7 +78,7 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
         return fail(objection(why) + usage, 2, as_json=as_json)
     except Refused as why:
         return fail(str(why), why.status, as_json=as_json)
-    except (Unusable, ValueError, OSError) as why:
+    except Unusable as why:
         return fail(str(why), 1, as_json=as_json)
     return status or 0
 
@@ -79,11 +86,22 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
 def open_existing() -> Server:
     """The server, whose database has to be there. Raises Refused."""
     path = database_path()
-    if not path.exists():
+    with touching(f"The database {path} cannot be used"):
+        is_there = path.exists()
+    if not is_there:
         raise Refused(
             f"There is no database {path} yet; the first `signup` makes it. Set PBM_DB if yours is elsewhere."
         )
     return open_server()
+
+
+@contextmanager
+def touching(what: str) -> Iterator[None]:
+    """Say *what* does not go, and why, where a file that the user has named is touched. Raises Refused."""
+    try:
+        yield
+    except OSError as error:
+        raise Refused(f"{what}: {reason(error)}.") from error
 
 
 def answer(text: str, data: Mapping[str, object]) -> None:
@@ -99,9 +117,9 @@ def confirm(question: str, *, yes: bool) -> None:
 
 def named(words: Sequence[str]) -> list[str]:
     """As many of the words, from the first on, as name an operator's command; none if the first one does not."""
-    if not words or words[0] not in MODULES or command(words[0]).hidden:
+    if not words or words[0] not in MODULES or operation(words[0]).hidden:
         return []
-    node, names = command(words[0]), [words[0]]
+    node, names = operation(words[0]), [words[0]]
     for word in words[1:]:
         further = node.commands.get(word) if isinstance(node, click.Group) else None
         if further is None or further.hidden:
@@ -112,7 +130,7 @@ def named(words: Sequence[str]) -> list[str]:
 
 def help_on(names: Sequence[str]) -> str:
     """The help text of the operator's command that these words name."""
-    node = command(names[0])
+    node = operation(names[0])
     ctx = click.Context(node, info_name=f"pbm {names[0]}")
     for name in names[1:]:
         node = node.commands[name] if isinstance(node, click.Group) else node

@@ -5,13 +5,16 @@ from datetime import datetime
 import click
 
 import games
-from pbm import clocks, letters, selection
+from pbm import delivery, letters, texts
+from pbm.actions import selection
+from pbm.actions.finding import find_board, find_row
 from pbm.admin import answer, confirm, open_existing
 from pbm.admin.listing import LIMIT, Listing, find_user, more, time_data
 from pbm.admin.replay import Unsound, differences, outcome, replayed
 from pbm.admin.usage import Commands
-from pbm.look import find_board, find_row
-from pbm.session import Refused, Session
+from pbm.board import clocks
+from pbm.refusals import Refused
+from pbm.session import Session
 from pbm.store import BoardRow
 
 commands = Commands("pbm")
@@ -58,8 +61,9 @@ def list_boards(words: tuple[str, ...], limit: int, *, wants_all: bool) -> None:
     for row in shown:
         players = f"{row.first_player} {row.second_player}"
         started, days = f"{row.started:%Y-%m-%d}", str(_age(row, now))
-        lines.append((row.game, row.board, str(row.moves), players, letters.status(row), started, days, _options(row)))
-    text = "\n".join([letters.table(lines), *more(rows, limit)])
+        status = f"{letters.status(row)} ({row.reason})" if row.reason else letters.status(row)
+        lines.append((row.game, row.board, str(row.moves), players, status, started, days, _options(row)))
+    text = "\n".join([texts.table(lines), *more(rows, limit)])
     data = [
         {
             "game": row.game,
@@ -68,6 +72,7 @@ def list_boards(words: tuple[str, ...], limit: int, *, wants_all: bool) -> None:
             "players": [row.first_player, row.second_player],
             "turn": row.turn,
             "winner": row.winner or ("draw" if row.ended else None),
+            "reason": row.reason,
             "started": time_data(row.started),
             "ended": time_data(row.ended),
             "days": _age(row, now),
@@ -97,10 +102,10 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     server = open_existing()
     session = Session(server)
     row = find_row(session, _game(game), board)
-    name = f"{letters.title(row.game)} board {row.board}"
+    name = f"{texts.title(row.game)} board {row.board}"
     if server.store.results_of_board(row.game, row.board):
         raise Refused(f"{name} counts in the ratings of its players, so it has to stay.")
-    moves = letters.counted(row.moves, "move")
+    moves = texts.counted(row.moves, "move")
     confirm(f"Remove {name}, {row.first_player} against {row.second_player}, {moves}?", yes=yes)
     with server.store.transaction():
         found = find_board(session, row.game, row.board)
@@ -111,7 +116,7 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
             answer=letters.challenge(found, *found.players),
         )
         for player in dict.fromkeys(found.players):
-            session.queue(letter._replace(to=player, thread=letters.thread(found)))
+            delivery.queue(session, letter._replace(to=player, thread=letters.thread(found)))
     answer(f"{name} is removed.", {"game": row.game, "removed": row.board})
 
 
@@ -137,5 +142,5 @@ def mend_board(game: str, board: str) -> None:
 def _game(word: str) -> str:
     """The game that a word names. Raises Refused if there is none."""
     if not games.exists(word.lower()):
-        raise Refused(f"There is no game {word!r}; there are {', '.join(games.names())}.")
+        raise Refused(games.unknown(word))
     return word.lower()

@@ -13,19 +13,20 @@ from pathlib import Path
 import click
 
 import games
-from pbm import admin, words
-from pbm import help as helps
+from pbm import admin
+from pbm.actions.selection import KINDS, STATES
 from pbm.admin.usage import Commands
-from pbm.commands import root
-from pbm.grammar import Line
-from pbm.selection import KINDS, STATES
+from pbm.language import words
+from pbm.language.commands import root
+from pbm.language.grammar import Command
+from pbm.language.help import subjects
 from pbm.settings import database_path
 from pbm.store import Glanced, Unusable
 from pbm.terminal import say
 
 MOST_OFFERED = 100
 """How many boards or users are offered."""
-OPTIONS = ["--comment=", "--help", "--json"]
+SHELL_OPTIONS = ["--comment=", "--help", "--json"]
 """The options that a shell understands wherever they stand."""
 
 BASH = """\
@@ -106,19 +107,19 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")
     node: click.Command | None = root
     if rest and rest[0].lower() in admin.MODULES:
-        node = admin.command(rest.pop(0).lower())
+        node = admin.operation(rest.pop(0).lower())
     while isinstance(node, click.Group) and rest:
         node = node.get_command(click.Context(root), words.command(rest.pop(0)))
     if node is None:
         return []
     if isinstance(node, click.Group):
-        return OPTIONS if current.startswith("-") else _names(node)
+        return SHELL_OPTIONS if current.startswith("-") else _names(node)
     behind = _behind(node, rest)
     if behind is None:
         return []
-    is_move = isinstance(node, Line) and node.begins_moves(behind, current)
+    is_move = isinstance(node, Command) and node.begins_moves(behind, current)
     if current.startswith("-"):
-        return OPTIONS if is_move else [*OPTIONS, *_options(node, game, current)]
+        return SHELL_OPTIONS if is_move else [*SHELL_OPTIONS, *_options(node, game, current)]
     return [] if is_move else _values(_kind(node, len(behind)), game, current)
 
 
@@ -134,7 +135,7 @@ def _operators() -> list[str]:
 
 def _behind(node: click.Command, rest: Sequence[str]) -> list[str] | None:
     """The words behind a command that are no options and no values of options; None if such a value comes next."""
-    if isinstance(node, Line):
+    if isinstance(node, Command):
         return words.split(rest, node.begins_moves)[1]
     takers = {name for option in node.params if isinstance(option, click.Option) and not option.is_flag
               for name in option.opts}  # fmt: skip
@@ -149,13 +150,15 @@ def _behind(node: click.Command, rest: Sequence[str]) -> list[str] | None:
 
 def _options(node: click.Command, game: str, current: str) -> Iterator[str]:
     """The options of a command, each that takes a value with an equals sign."""
-    if isinstance(node, Line):
-        yield from (f"--{name}=" for name in node.named)
+    if isinstance(node, Command):
+        yield from (f"--{name}{'=' if value else ''}" for name, value in node.named.items())
     else:
         for option in node.params:
             if isinstance(option, click.Option):
                 yield option.opts[0] + ("" if option.is_flag else "=")
-    if game and (node.takes_options if isinstance(node, Line) else "ignore_unknown_options" in node.context_settings):
+    if game and (
+        node.takes_options if isinstance(node, Command) else "ignore_unknown_options" in node.context_settings
+    ):
         for own in games.load(game).OPTIONS:
             begin = f"-{own.name}" + ("" if own.values is None else "=")
             of_words = isinstance(own.values, tuple) and current.lower().startswith(begin)
@@ -194,7 +197,7 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
     known: Mapping[str, Callable[[], Sequence[str]]] = {
         "GAME": games.names,
         "COMMAND": lambda: _names(root.game),
-        "SUBJECT": lambda: [*_names(root), *_names(root.game), *helps.texts()],
+        "SUBJECT": lambda: [*_names(root), *_names(root.game), *subjects()],
     }
     noun = kind.rpartition("_")[2].removesuffix("S")
     if noun in stored:

@@ -1,7 +1,6 @@
 """The commands that back the database up, and go back to a copy of it."""
 
-import fcntl
-import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -9,35 +8,49 @@ from pathlib import Path
 
 import click
 
-from pbm.admin import answer, confirm
-from pbm.admin.usage import Commands
-from pbm.disk import sync
-from pbm.session import Refused
+from pbm import texts
+from pbm.admin import answer, confirm, touching
+from pbm.admin.usage import Commands, WholeNumber
+from pbm.disk import locked, sync, whole
+from pbm.refusals import Refused
 from pbm.settings import database, database_path
-from pbm.store import Store, copies
+from pbm.store import copies
 
 commands = Commands("pbm")
 FILE = click.argument("file", type=click.Path(path_type=Path))
+TIME = "%Y%m%dT%H%M%S.%fZ"
+"""How times are written in the names of files."""
 
 
 @commands.command()
 @FILE
 @click.option("--force", is_flag=True, help="Overwrite the file.")
-def backup(file: Path, *, force: bool) -> None:
+@click.option("--keep", type=WholeNumber(), metavar="N", help="FILE is a folder for dated backups: keep the last N.")
+def backup(file: Path, keep: int | None, *, force: bool) -> None:
     """Copy the database to a file, as it is at one moment, while it goes on being used.
 
     The copy holds all there is: addresses, hashes of passwords, and the secrets of dice. Only its owner can read it.
+    With --keep the copy gets a name of its own in a folder, and older ones that were made so are removed, all but N.
     """
     source = _present(database_path())
-    _not_the_database(file, source)
-    if file.exists() and not force:
-        raise Refused(f"There is a file {file} already; --force overwrites it.")
-    with _made(file) as copy:
-        copies.copy(source, copy)
-        copy.rename(file)
-        sync(file.parent)
-    size = file.stat().st_size
-    answer(f"{source} is backed up to {file}, {size:,} bytes.", {"backup": str(file), "bytes": size})
+    now = datetime.now(UTC)
+    with touching(f"{file} cannot be written"):
+        target = file if keep is None else _dated(file, source, now)
+        _not_the_database(target, source)
+        if target.exists() and not force:
+            raise Refused(f"There is a file {target} already; --force overwrites it.")
+        with whole(target) as copy:
+            copies.copy(source, copy)
+            copy.rename(target)
+            sync(target.parent)
+        size = target.stat().st_size
+        removed = [] if keep is None else _rotated(file, source, keep)
+    copies.note_backup(source, now)
+    fewer = f" {texts.counted(len(removed), 'older backup')} removed." if removed else ""
+    answer(
+        f"{source} is backed up to {target}, {size:,} bytes.{fewer}",
+        {"backup": str(target), "bytes": size, "removed": [str(each) for each in removed]},
+    )
 
 
 @commands.command()
@@ -48,26 +61,43 @@ def restore(file: Path, *, yes: bool) -> None:
 
     Nothing else may use the database meanwhile: end `pbm serve`, and whatever delivers or fetches mail. What has
     happened since the backup is undone, also the note of which mails were handled and sent.
+
+    The backup of an older version is brought up to date, and every one is checked, before anything is replaced.
     """
-    copies.check(_present(file))
     target = database()
-    _not_the_database(file, target)
-    old = target.with_name(f"{target.name}.before-restore-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}")
+    with touching(f"{file} cannot be read"):
+        copies.check(_present(file))
+        _not_the_database(file, target)
+    old = target.with_name(f"{target.name}.before-restore-{datetime.now(UTC):{TIME}}")
     is_there = target.exists()
     if is_there:
         confirm(f"Put {file} in the place of {target}, which is kept as {old.name}?", yes=yes)
-    with _made(target) as copy:
+    with touching(f"{target} cannot be written"), whole(target) as copy:
         copies.copy(file, copy)
-        copies.use_wal(copy)
+        copies.bring_up_to_date(copy, file)
         if is_there:
             with _nobody_sending(target), copies.alone(target):
                 copies.replace(target, copy, old)
         else:
             copies.replace(target, copy, old)
-    with Store(target):
-        pass  # a backup of an older version is brought up to date
     kept = f" What was there is {old}." if is_there else ""
     answer(f"{target} is what {file} holds.{kept}", {"restored": str(file), "kept": str(old) if is_there else None})
+
+
+def _dated(folder: Path, source: Path, now: datetime) -> Path:
+    """The name of a backup that is made now in a folder. Raises Refused if that is none."""
+    if not folder.is_dir():
+        raise Refused(f"There is no folder {folder}.")
+    return folder / f"{source.stem}-{now:{TIME}}{source.suffix}"
+
+
+def _rotated(folder: Path, source: Path, keep: int) -> list[Path]:
+    """Remove all dated backups of a database from a folder but the last so many. Returns what was removed."""
+    ours = re.compile(rf"{re.escape(source.stem)}-[0-9]{{8}}T[0-9]{{6}}\.[0-9]{{6}}Z{re.escape(source.suffix)}")
+    dated = sorted(each for each in folder.iterdir() if ours.fullmatch(each.name) and not each.is_symlink())
+    for each in dated[:-keep]:
+        each.unlink()
+    return dated[:-keep]
 
 
 def _present(file: Path) -> Path:
@@ -82,24 +112,10 @@ def _not_the_database(file: Path, path: Path) -> None:
 
 
 @contextmanager
-def _made(file: Path) -> Iterator[Path]:
-    """The name of a file that is to become another one; whatever goes wrong, nothing of it stays."""
-    copy = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        yield copy
-    except OSError as error:
-        raise Refused(f"{file} cannot be written: {error.strerror}.") from error
-    finally:
-        for ending in ("", "-wal", "-shm", "-journal"):
-            copy.with_name(copy.name + ending).unlink(missing_ok=True)
-
-
-@contextmanager
 def _nobody_sending(path: Path) -> Iterator[None]:
     """Keep processes from sending mails of a database. Raises Refused if one does."""
-    with path.with_name(f"{path.name}.sending").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise Refused(f"The database {path} {copies.IN_USE}.") from error
-        yield
+    try:
+        with locked(path.with_name(f"{path.name}.sending")):
+            yield
+    except BlockingIOError as error:
+        raise Refused(f"The database {path} {copies.IN_USE}.") from error

@@ -17,13 +17,14 @@ from tempfile import TemporaryDirectory
 
 import games
 from games import DiceState
+from pbm.refusals import Refused
 
-SERVER = "pbm@pbm.example"
-PATIENCE = 20
+SERVER_ADDRESS = "pbm@pbm.example"
+MAIL_PATIENCE = 20
 """Seconds that a player waits for a mail before he gives up."""
 
 
-class Player:
+class Correspondent:
     """Somebody with a mail program, a seed, and no other knowledge than his mails."""
 
     def __init__(self, name: str, folder: Path, smtp: smtplib.SMTP) -> None:
@@ -39,7 +40,7 @@ class Player:
     def write(self, subject: str, body: str = "", answered: EmailMessage | None = None) -> None:
         """Send a mail to the server."""
         message = EmailMessage()
-        message["From"], message["To"], message["Subject"] = self.address, SERVER, subject
+        message["From"], message["To"], message["Subject"] = self.address, SERVER_ADDRESS, subject
         if answered:
             message["In-Reply-To"] = answered["Message-ID"]
         message.set_content(body)
@@ -47,13 +48,13 @@ class Player:
 
     def receive(self) -> EmailMessage:
         """The next mail that arrives. Raises TimeoutError if none does."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + MAIL_PATIENCE
         while time.monotonic() < end:
             for path in sorted(set(self.inbox.glob("*")) - self.seen):
                 self.seen.add(path)
                 return BytesParser(EmailMessage, policy=email.policy.default).parsebytes(path.read_bytes())
             time.sleep(0.005)
-        raise TimeoutError(f"No mail came to {self.address} within {PATIENCE} seconds.")
+        raise TimeoutError(f"No mail came to {self.address} within {MAIL_PATIENCE} seconds.")
 
     def choose(self, state: DiceState) -> str:
         """A move that bears off as many pieces as can be, and for the rest is left to chance."""
@@ -64,13 +65,13 @@ def run(say: Callable[[str], None]) -> None:
     """Play the game and tell it."""
     with TemporaryDirectory() as folder, _server(Path(folder)) as (host, port), smtplib.SMTP(host, port) as smtp:
         say(f"A server listens on {host}:{port}. Two players write to it, each with a mail program.\n")
-        players = {name: Player(name, Path(folder) / "mail", smtp) for name in ("alice", "bob")}
+        players = {name: Correspondent(name, Path(folder) / "mail", smtp) for name in ("alice", "bob")}
         for player in players.values():
             _sign_up(player, say)
         _play(players, say)
 
 
-def _sign_up(player: Player, say: Callable[[str], None]) -> None:
+def _sign_up(player: Correspondent, say: Callable[[str], None]) -> None:
     subject = f"signup {player.name} {player.password}"
     say(f"{player.name} mails: {subject}\n")
     player.write(subject)
@@ -82,7 +83,7 @@ def _sign_up(player: Player, say: Callable[[str], None]) -> None:
     say(_shown(player.receive()))
 
 
-def _play(players: dict[str, Player], say: Callable[[str], None]) -> None:
+def _play(players: dict[str, Correspondent], say: Callable[[str], None]) -> None:
     subject = "spiro challenge -small alice bob"
     say(f"alice mails: {subject}\n")
     players["alice"].write(subject, "Good luck, bob!")
@@ -102,7 +103,7 @@ def _play(players: dict[str, Player], say: Callable[[str], None]) -> None:
         letters = {name: reader.receive() for name, reader in players.items()}
         played = re.search(r"^Last turn: (.*)$", _text(letters["alice"]), re.MULTILINE)
         if played is None:
-            raise ValueError(f"{move} was not played:\n\n{_shown(letters[player.name])}")
+            raise Refused(f"{move} was not played:\n\n{_shown(letters[player.name])}")
         for text in played[1].split("; "):
             number += 1
             say(f"{number:4}. {player.name if text == move else 'server':7} {text}")
@@ -114,7 +115,7 @@ def _play(players: dict[str, Player], say: Callable[[str], None]) -> None:
 @contextmanager
 def _server(folder: Path) -> Iterator[tuple[str, int]]:
     """A server with a database in *folder*, on a free port; where it listens."""
-    settings = {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER}
+    settings = {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER_ADDRESS}
     environment = {name: value for name, value in os.environ.items() if name != "PBM_TRANSPORT"} | settings
     command = [sys.executable, "-P", "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
     with subprocess.Popen(

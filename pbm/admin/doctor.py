@@ -15,17 +15,21 @@ from urllib.parse import urlsplit
 import click
 
 import games
-from pbm import clocks, letters
+from pbm import texts, zones
 from pbm.admin import answer
+from pbm.admin.promises import broken_promises
 from pbm.admin.replay import Unsound, differences, outcome, replayed
 from pbm.admin.usage import Commands
+from pbm.board import clocks
+from pbm.board.board import Board
+from pbm.board.ratings import START, Rating, rated
+from pbm.disk import left_behind, reason
 from pbm.mail.transports import PORTS
-from pbm.ratings import START, Rating, rated
-from pbm.session import Refused
+from pbm.names import is_address
+from pbm.refusals import Refused
 from pbm.settings import address, database_path, transport
 from pbm.store import BoardRow, Store, Unusable
 from pbm.terminal import say
-from pbm.users import is_address
 
 LEAST_FREE = 100_000_000
 """Bytes of the disk that should be free."""
@@ -94,11 +98,11 @@ def examine(path: Path, now: datetime, progress: Callable[[int], None]) -> Itera
             checks = (
                 _database(store),
                 _boards(store, now, progress),
-                _cleanup(store, now),
                 _ratings(store),
                 _formula(store),
                 _rows(store),
                 _mails(store, now),
+                _zones(store),
             )
             yield from chain.from_iterable(map(_readable, checks))
     except Unusable as why:
@@ -131,6 +135,9 @@ def _file(path: Path) -> Iterator[Finding]:
     if free < max(LEAST_FREE, path.stat().st_size):
         what = f"only {free / 1e6:.0f} MB of the disk are free."
         yield Finding(str(folder), what, "Make room, or move the database to another disk.")
+    for left in left_behind(folder):
+        what = "a backup or a restore that was killed has left it behind."
+        yield Finding(str(left), what, f"rm {left}; or the next one into this folder removes it.")
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size > LARGEST_WAL:
         what = f"it has grown to {log.stat().st_size / 1e6:.0f} MB, because some process has been reading for long."
@@ -141,6 +148,9 @@ def _database(store: Store) -> Iterator[Finding]:
     """Whether SQLite finds the file sound."""
     for what in store.damage():
         yield Finding("database", f"{what}.", BACKUP)
+    if why := store.objection():
+        mend = "Look who owns the file and its folder, and whether the disk is mounted read-only."
+        yield Finding("database", f"it cannot be written: {why}.", mend)
     if not store.uses_wal():
         mend = "`pbm backup FILE` and `pbm restore FILE`, while nothing else runs, mend it."
         yield Finding("database", "it is not in WAL mode, so that whoever reads holds up who writes.", mend)
@@ -150,40 +160,62 @@ def _database(store: Store) -> Iterator[Finding]:
 
 
 def _boards(store: Store, now: datetime, progress: Callable[[int], None]) -> Iterator[Finding]:
-    """Whether every board is what its turns lead to."""
+    """Whether every board is what its turns lead to, and games end whose players take too long."""
     missing: dict[str, int] = {}
+    late = 0
     for number, (game, board) in enumerate(store.board_names(), 1):
         progress(number)
         if not games.exists(game):
             missing[game] = missing.get(game, 0) + 1
             continue
-        for what, mend in _board(store, game, board, now):
+        try:
+            row, again = _replayed(store, game, board)
+        except Fault as fault:
+            yield Finding(f"{game} {board}", str(fault), fault.mend)
+            continue
+        for what, mend in _board(row, again, now):
             yield Finding(f"{game} {board}", what, mend)
+        late += not (again.is_over or row.drawn) and _is_late(store, row, again.seat, now)
+    if late:
+        what = f"boards on which somebody should have forfeited some days ago: {late}."
+        yield Finding("cleanup", what, "Let `pbm cleanup` run once a day, from cron or a systemd timer.")
     for game, count in missing.items():
         yield Finding(
             game,
-            f"there is no such game, but {letters.counted(count, 'board')} of it.",
+            f"there is no such game, but {texts.counted(count, 'board')} of it.",
             "Install the package that brings it.",
         )
 
 
-def _board(store: Store, game: str, board: str, now: datetime) -> Iterator[tuple[str, str]]:
-    """What is wrong with a board, and how to mend it."""
+class Fault(Exception):
+    """A board that cannot be played again. The text says why."""
+
+    def __init__(self, why: object, mend: str = BACKUP) -> None:
+        """Say why, and what mends it."""
+        super().__init__(why)
+        self.mend = mend
+
+
+def _replayed(store: Store, game: str, board: str) -> tuple[BoardRow, Board]:
+    """The row of a board, and the board that its turns lead to. Raises Fault."""
     try:
         row = store.board(game, board)
         turns = store.turns(game, board)
         if (last := store.last_turn_number(game, board)) != len(turns):
-            yield f"its turns are numbered up to {last}, but there are {len(turns)}.", BACKUP
-            return
+            raise Fault(f"its turns are numbered up to {last}, but there are {len(turns)}.")
         again = row and replayed(row, turns)
     except (Unsound, ValueError, TypeError, LookupError) as why:
-        yield str(why), BACKUP
-        return
+        raise Fault(why) from why
     if row is None or again is None:
-        yield "it can be listed, but not be read.", "Build its index anew: `sqlite3 pbm.db REINDEX`."
-        return
+        raise Fault("it can be listed, but not be read.", "Build its index anew: `sqlite3 pbm.db REINDEX`.")
+    return row, again
+
+
+def _board(row: BoardRow, again: Board, now: datetime) -> Iterator[tuple[str, str]]:
+    """What is wrong with the row of a board that was played *again*, and how to mend it."""
+    turns = again.turns
     for what in differences(row, outcome(row, again, len(turns))):
-        yield what, f"`pbm boards mend {game} {board}` sets the row right by the moves."
+        yield what, f"`pbm boards mend {row.game} {row.board}` sets the row right by the moves."
     if again.is_over and row.drawn:
         yield "a draw was agreed on, but the game had ended.", BACKUP
     if not again.is_over and not row.drawn and games.needs_dice(again.state) and not row.secret:
@@ -194,21 +226,9 @@ def _board(store: Store, game: str, board: str, now: datetime) -> Iterator[tuple
         yield "it has a time that is still to come.", "Set the clock of this machine right (`timedatectl`)."
 
 
-def _cleanup(store: Store, now: datetime) -> Iterator[Finding]:
-    """Whether games end whose players take too long."""
-    rows = (store.board(game, board) for game, board in store.unfinished_boards())
-    if late := sum(row is not None and _is_late(store, row, now) for row in rows):
-        what = f"boards on which somebody should have forfeited some days ago: {late}."
-        yield Finding("cleanup", what, "Let `pbm cleanup` run once a day, from cron or a systemd timer.")
-
-
-def _is_late(store: Store, row: BoardRow, now: datetime) -> bool:
+def _is_late(store: Store, row: BoardRow, seat: int, now: datetime) -> bool:
     """Whether a clean-up should have ended a game, also one of the day before yesterday."""
-    then = now - MISSED
-    players = {row.first_player, row.second_player}
-    late = next(iter(players - {row.voter}), row.voter) if row.vote == "draw" else row.turn
-    is_spared = any(clocks.is_spared(store, late or "", day.date()) for day in (then, now))
-    return clocks.age(row, then) >= clocks.limits(row)[1] and not is_spared
+    return all(clocks.due(store, row, seat, moment).deed.ends for moment in (now - MISSED, now))
 
 
 def _ratings(store: Store) -> Iterator[Finding]:
@@ -219,7 +239,7 @@ def _ratings(store: Store) -> Iterator[Finding]:
         rating, counts = None, {1: 0, -1: 0, 0: 0}
         for number, (games_, result, before, after) in enumerate(store.results(game, userid), 1):
             if games_ != number or before != (START if rating is None else rating):
-                led = f"{letters.counted(number - 1, 'game')} led to {rating or START}"
+                led = f"{texts.counted(number - 1, 'game')} led to {rating or START}"
                 what = f"rated game {games_} begins with {before}, but {led}."
                 yield Finding(f"{game}, {userid}", what, BACKUP)
             if result in counts:
@@ -265,6 +285,14 @@ def _mails(store: Store, now: datetime) -> Iterator[Finding]:
         yield Finding("clock", what, "Set the clock of this machine right (`timedatectl`).")
 
 
+def _zones(store: Store) -> Iterator[Finding]:
+    """Whether users can be told times as they wish."""
+    for name in store.zones():
+        if name not in zones.all_names():
+            what = f"this machine does not know the time zone {name}, so that its users are told times in UTC."
+            yield Finding("timezone", what, "Install tzdata: the package of the system, or `pip install tzdata`.")
+
+
 # What surrounds it
 
 
@@ -281,7 +309,7 @@ def _settings() -> Iterator[Finding]:
     try:
         transport()
         problem = _unreachable(setting)
-    except (ValueError, OSError) as why:
+    except Refused as why:
         problem = str(why)
     if problem:
         yield Finding("PBM_TRANSPORT", problem, "Set it right, or make what it names work.")
@@ -298,18 +326,22 @@ def _unreachable(setting: str) -> str:
     try:
         socket.create_connection((url.hostname or "", url.port or PORTS[kind]), timeout=10).close()
     except OSError as why:
-        return f"{url.hostname} does not answer: {why.strerror or why}."
+        return f"{url.hostname} does not answer: {reason(why)}."
     return ""
 
 
 def _games() -> Iterator[Finding]:
-    """Whether every game can be loaded."""
+    """Whether every game can be loaded, and those of other packages keep what games promise."""
     for name in games.names():
+        package = games.package(name)
+        mend = f"Mend or remove the package {package}." if package else "Install pbm anew."
         try:
             game = games.load(name)
             game.new(**games.read_options(game, []))
+            whys = [*broken_promises(name)] if package else []  # ours are tested before they are installed
         except Exception as why:
-            package = games.package(name)
             whose = f"the package {package}, which brings it, has a fault" if package else "it cannot be loaded"
-            mend = f"Mend or remove the package {package}." if package else "Install pbm anew."
             yield Finding(name, f"{whose} ({type(why).__name__}: {why}).", mend)
+            continue
+        for promise in whys:
+            yield Finding(name, f"the package {package} has a fault: {promise}", mend)

@@ -9,14 +9,17 @@ from pathlib import Path
 import click
 
 import games
-from pbm import dice
+from pbm.actions.finding import find_row
 from pbm.admin import answer, open_existing, records
 from pbm.admin.records import Record
 from pbm.admin.replay import Unsound
 from pbm.admin.usage import Commands
-from pbm.look import find_row
+from pbm.board import dice
+from pbm.disk import reason
+from pbm.names import is_new_board
+from pbm.refusals import Refused
 from pbm.server import Server
-from pbm.session import Refused, Session
+from pbm.session import Session
 from pbm.store import BoardRow
 from pbm.terminal import say
 
@@ -38,7 +41,7 @@ def export(game: str, boards: tuple[str, ...], pool: str | None, *, wants_all: b
     if [bool(boards), pool is not None, wants_all].count(True) != 1:
         raise click.UsageError("Name boards, or a pool by --pool, or all by --all.")
     if not games.exists(game.lower()):
-        raise Refused(f"There is no game {game!r}; there are {', '.join(games.names())}.")
+        raise Refused(games.unknown(game))
     server = open_existing()
     store = server.store
     with store.transaction(reading=True):
@@ -111,7 +114,7 @@ def _text(file: Path | None) -> str:
         raw = file.read_bytes() if file else sys.stdin.buffer.read()
         return raw.decode("utf-8-sig")
     except OSError as why:
-        raise Refused(f"{file} cannot be read: {why.strerror}.") from why
+        raise Refused(f"{file} cannot be read: {reason(why)}.") from why
     except UnicodeDecodeError as why:
         raise Refused(f"{file or 'Standard input'} is no text in UTF-8.") from why
 
@@ -145,7 +148,7 @@ def take_in(server: Server, record: Record, number: str | None = None) -> str:
         if not (store.is_taken(userid) if row.ended else store.password_of(userid)):
             raise Unsound(f"there is no user {userid} here; --map={userid}:USERID says who that is.")
     board = (number or row.board).lower()
-    if not records.NAME.fullmatch(board):
+    if not is_new_board(board):
         raise Unsound(f"{games.quoted(board)} is no number of a board.")
     if store.board(row.game, board):
         if number is not None:

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from pbm.admin.usage import Commands, WholeNumber
+from pbm.refusals import Refused
 from pbm.server import Server
-from pbm.session import Refused
 from pbm.store.keeping import UserRow
 
 LISTED = 100

@@ -5,17 +5,17 @@ from typing import Any
 
 import click
 
-from pbm import letters
+from pbm import texts
 from pbm.admin import answer, open_existing
 from pbm.admin.listing import LIMIT, more, time_data, time_text
 from pbm.admin.usage import Commands, WholeNumber
+from pbm.refusals import Refused
 from pbm.server import Server
-from pbm.session import Refused
 from pbm.settings import open_server, transport
 from pbm.store import Mail
 
 commands = Commands("pbm")
-NUMBERS = click.argument("numbers", nargs=-1, type=WholeNumber(), metavar="[ID]...")
+MAIL_NUMBERS = click.argument("numbers", nargs=-1, type=WholeNumber(), metavar="[ID]...")
 
 
 @commands.group()
@@ -23,27 +23,27 @@ def outbox() -> None:
     """Look at the mails that have still to go out, and send them."""
 
 
-@outbox.command()
-def flush() -> int:
+@outbox.command("flush")
+def flush_mails() -> int:
     """Send all mails that are due."""
-    from pbm.mail.outbox import flush as send
+    from pbm.mail.outbox import flush
 
     server = open_server()
-    done = send(server, transport())
+    done = flush(server, transport())
     answer(*done.told(server))
     return 1 if done.failed else 0
 
 
 @outbox.command("keep-sending", hidden=True)
-def keep_sending() -> None:
+def send_mails() -> None:
     """Send mails as they come, until standard input ends; `pbm serve` runs this."""
     import signal
 
-    from pbm.mail import outbox as mails
+    from pbm.mail.outbox import keep_sending
 
     for sent in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sent, signal.SIG_IGN)  # who sends it to a whole group means `pbm serve`, which ends the input
-    mails.keep_sending(open_server(), transport(), sys.stdin.fileno())
+    keep_sending(open_server(), transport(), sys.stdin.fileno())
 
 
 @outbox.command("list")
@@ -56,11 +56,11 @@ def list_mails(limit: int) -> None:
     for mail, is_suspended in mails[:limit]:
         state = _state_of_mail(server, mail, is_suspended=is_suspended)
         to = mail.address or str(mail.userid)
-        when = time_text(mail.due) if state == "retry" else STATES[state]
+        when = time_text(mail.due) if state == "retry" else WHEN_TRIED[state]
         lines.append(
             (str(mail.id), to, mail.subject, time_text(mail.queued), str(mail.tries), when, mail.problem or "")
         )
-    text = "\n".join([letters.table(lines), *more(mails, limit)])
+    text = "\n".join([texts.table(lines), *more(mails, limit)])
     data = [_mail_data(server, mail, is_suspended=is_suspended) for mail, is_suspended in mails[:limit]]
     answer(text if mails else "The outbox is empty.", {"mails": data})
 
@@ -77,14 +77,14 @@ def show_mail(number: int) -> None:
         ("To:", f"{mail.address or 'no address yet'}{f' ({mail.userid})' if mail.userid else ''}"),
         ("Subject:", mail.subject),
         ("Written:", time_text(mail.queued)),
-        ("State:", f"tried again at {time_text(mail.due)}" if state == "retry" else STATES[state]),
+        ("State:", f"tried again at {time_text(mail.due)}" if state == "retry" else WHEN_TRIED[state]),
         ("Tries:", f"{mail.tries}{f', {mail.problem}' if mail.problem else ''}"),
     ]
-    answer(f"{letters.table(lines)}\n\n{mail.text.rstrip()}", {**data, "text": mail.text})
+    answer(f"{texts.table(lines)}\n\n{mail.text.rstrip()}", {**data, "text": mail.text})
 
 
 @outbox.command("retry")
-@NUMBERS
+@MAIL_NUMBERS
 @click.option("--all", "wants_all", is_flag=True, help="All that have an address.")
 def retry_mails(numbers: tuple[int, ...], *, wants_all: bool) -> None:
     """Try mails again now, also such as were given up: they become due, and go out with the next flush."""
@@ -113,7 +113,7 @@ def drop_mails(numbers: tuple[int, ...]) -> None:
     answer(f"{count} dropped.", {"dropped": count})
 
 
-STATES = {
+WHEN_TRIED = {
     "due": "now",
     "retry": "later",
     "given up": "never (given up)",

@@ -7,13 +7,16 @@ from typing import Any, NamedTuple
 
 import click
 
-from pbm import letters, users
+from pbm import letters, texts
+from pbm.actions import address_book, resets, users
 from pbm.admin import answer, confirm, open_existing
 from pbm.admin.listing import LIMIT, Listing, find_user, time_data, time_text
 from pbm.admin.usage import Commands
 from pbm.mail.incoming import is_ours
+from pbm.names import is_address
+from pbm.refusals import Refused
 from pbm.server import Server
-from pbm.session import Refused, Session
+from pbm.session import Session
 from pbm.store import Vacation
 from pbm.store.keeping import KnownAddress, UserRow
 
@@ -97,7 +100,7 @@ def list_users(userids: tuple[str, ...], limit: int, after: str) -> None:
         state = "signed off" if row.signed_off else "on vacation" if is_away else ""
         told = ", ".join(map(_address_text, known))
         lines.append((row.userid, f"{row.created:%Y-%m-%d}", str(sum(active.values()) or ""), state, told))
-    text = "\n".join([letters.table(lines), *more]) if facts else "There are no users."
+    text = "\n".join([texts.table(lines), *more]) if facts else "There are no users."
     answer(text, {"users": [one.data for one in facts]})
 
 
@@ -135,7 +138,7 @@ def _described(facts: Facts, ratings: list[dict[str, Any]]) -> str:
         ("rating", f"{one['game']} {one['rating']} (won {one['won']}, lost {one['lost']}, tied {one['tied']})")
         for one in ratings
     ]
-    return letters.table(lines)
+    return texts.table(lines)
 
 
 @users_.command("password")
@@ -150,7 +153,7 @@ def set_password(userid: str) -> None:
     if user.signed_off:
         raise Refused(f"{user.userid} has signed off.")
     password = _new_password()
-    users.check_new_password(password)
+    resets.check_new_password(password)
     with server.store.transaction():
         server.store.set_password(user.userid, server.passwords.hash(password))
         server.store.revoke_replies(user.userid)
@@ -212,7 +215,7 @@ def list_addresses(userids: tuple[str, ...], limit: int, after: str) -> None:
         rows, more = _page(server, userids, limit, after)
         found = server.store.known_addresses([row.userid for row in rows])
     lines = [("Userid", "Address", "State"), *((one.userid, one.address, state_of_address(one)) for one in found)]
-    text = "\n".join([letters.table(lines) if found else "There are no addresses.", *more])
+    text = "\n".join([texts.table(lines) if found else "There are no addresses.", *more])
     answer(text, {"addresses": [_address_data(one) for one in found]})
 
 
@@ -225,13 +228,13 @@ def add_address(userid: str, address: str) -> None:
     user = find_user(server, userid)
     if user.signed_off:
         raise Refused(f"{user.userid} has signed off.")
-    if not users.is_address(address) or is_ours(address, server.address):
+    if not is_address(address) or is_ours(address, server.address):
         raise Refused(f"{address!r} cannot be a player's mail address.")
     with server.store.transaction():
         present = [one.address.lower() for one in server.store.known_addresses([user.userid])]
         if address.lower() in present:
             raise Refused(f"{user.userid} has the address {address} already.")
-        if len(present) >= users.MOST_ADDRESSES:
+        if len(present) >= address_book.MOST_ADDRESSES:
             raise Refused(f"{user.userid} has {len(present)} addresses, and more are not allowed; drop one.")
         server.store.add_address(user.userid, address, server.now())
     answer(f"Mails for {user.userid} go to {address}, too.", {"userid": user.userid, "address": address})

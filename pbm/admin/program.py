@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Self
 
-from pbm import letters, look, play
+from pbm import delivery, letters, texts
+from pbm.actions import finding, play
 from pbm.admin.watching import PAUSE, condition, looks, position
-from pbm.board import Board
-from pbm.grammar import MOST_CHARACTERS
-from pbm.session import Refused, Session
+from pbm.board.board import Board
+from pbm.disk import reason
+from pbm.language.grammar import MOST_CHARACTERS
+from pbm.refusals import Refused
+from pbm.session import Session
 from pbm.store import BoardRow, Store
 
 MOST_REFUSED = 3
@@ -41,7 +44,7 @@ class Program:
                 *words, stdin=PIPE, stdout=PIPE, limit=MOST_CHARACTERS, start_new_session=True
             )
         except OSError as why:
-            raise Refused(f"The program {words[0]} cannot be started: {str(why.strerror).lower()}.") from why
+            raise Refused(f"The program {words[0]} cannot be started: {reason(why)}.") from why
         return cls(process, patience)
 
     async def ask(self, line: str) -> str:
@@ -51,7 +54,7 @@ class Program:
                 await self._tell(line)
                 answer = await self.process.stdout.readline() if self.process.stdout else b""
         except TimeoutError:
-            within = letters.counted(self.patience or 0, "second")
+            within = texts.counted(self.patience or 0, "second")
             raise Refused(f"The program has not answered within {within}.") from None
         except ValueError:
             raise Refused(f"The program has written more than {MOST_CHARACTERS} characters in a line.") from None
@@ -156,8 +159,8 @@ def _moved(session: Session, row: BoardRow, userid: str, move: str) -> str:
         if now is None or position(now) != position(row):
             return ""
         try:
-            board = look.find_board(session, row.game, row.board)
-            session.answer(userid, *play.moved(session, board, userid, move))
+            board = finding.find_board(session, row.game, row.board)
+            delivery.answer(session, userid, *play.moved(session, board, userid, move))
         except Refused as why:  # caught inside, because what else the refusal has done stands
             return " ".join(str(why).split())
     return ""

@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import games
-from pbm import clocks, dice, words
+from pbm import texts
+from pbm.actions.turns import SERVER
 from pbm.admin.replay import Unsound, outcome, replayed
-from pbm.board import Board
+from pbm.board import clocks, dice
+from pbm.board.board import Board
+from pbm.names import is_new_board, is_tournament_board, is_userid
 from pbm.store import BoardRow, ResultRow, TurnRow
-from pbm.users import is_userid
 
 FORMAT = "pbm-game-record"
 VERSION = 1
-NAME = re.compile("[1-9][0-9]{0,8}|[a-z]{1,12}[0-9]{1,6}", re.ASCII)
-"""What a board is called; what begins with letters is a board of a tournament."""
 MOST_SECONDS = 1e10
 """More than anybody can have thought."""
 
@@ -37,15 +37,17 @@ def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
         "game": row.game,
         "board": row.board,
         "options": row.options.split(),
+        "source": {"board": row.source, "moves": row.given} if row.source else None,
         "players": [row.first_player, row.second_player],
         "started": row.started.isoformat(),
         "ended": row.ended.isoformat() if row.ended else None,
-        "result": {"winner": row.winner, "drawn": row.drawn} if row.ended else None,
+        "result": {"winner": row.winner, "drawn": row.drawn, "reason": row.reason} if row.ended else None,
         "rated": bool(results),
         "clocks": {
             "nag_days": row.nag_days,
             "forfeit_days": row.forfeit_days,
             "total_days": row.total_days,
+            "novacation": row.novacation,
             "used_seconds": [round(used, 3) for used in (row.first_used, row.second_used)],
         },
         "dice": _dice(row) if has_dice else None,
@@ -94,6 +96,7 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         )
         for turn in fields.parts("turns")
     ]
+    source = fields.part_or_none("source")
     started = fields.time("started", now)
     winner = result.text_or_none("winner") if result else None
     writer = comment.text_or_none("writer") if comment else None
@@ -107,8 +110,8 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         started=started,
         ended=fields.time("ended", now) if result else None,
         winner=name_here(winner) if winner else None,
-        commenter=name_here(writer) if writer else None,
-        comment=words.written(comment.text("text")) if comment else None,
+        commenter=name_here(writer) if writer and writer != SERVER else writer,
+        comment=texts.written(comment.text("text")) if comment else None,
         nag_days=times.days_or_none("nag_days"),
         forfeit_days=times.days_or_none("forfeit_days"),
         total_days=times.days_or_none("total_days"),
@@ -116,15 +119,24 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
         first_used=used[0],
         second_used=used[1],
         drawn=result.flag("drawn") if result else False,
+        novacation=times.flag("novacation") if "novacation" in times.found else False,
+        reason=result.text_or_none("reason") if result else None,
+        source=_board_name(source.text("board")) if source else None,
+        given=source.count("moves") if source else 0,
     )
     if not games.exists(row.game):
         raise Unsound(f"there is no game {games.quoted(row.game)} here.")
-    if not NAME.fullmatch(row.board):
-        raise Unsound(f"{games.quoted(row.board)} is no number of a board.")
-    nag, forfeit = clocks.of(row).limits(is_tournament=row.board[0].isalpha())
+    _board_name(row.board)
+    nag, forfeit = clocks.of(row).limits(is_tournament=is_tournament_board(row.board))
     if nag >= forfeit:
         raise Unsound(f"clocks: nobody can be reminded after {nag} days and forfeit after {forfeit}.")
     return Record(_checked(row, turns), turns)
+
+
+def _board_name(word: str) -> str:
+    if not is_new_board(word):
+        raise Unsound(f"{games.quoted(word)} is no number of a board.")
+    return word
 
 
 def _options(fields: "Fields") -> str:
@@ -159,6 +171,8 @@ def _checked(row: BoardRow, turns: list[TurnRow]) -> BoardRow:
     if row.winner != right.winner:
         told, found = row.winner or "nobody", right.winner or "nobody"
         raise Unsound(f"the result is that {told} has won, but these turns make it {found}.")
+    if row.reason not in {None, right.reason}:
+        raise Unsound(f"the reason of the end is told as {games.quoted(row.reason or '')}, but it was {right.reason}.")
     if row.ended and row.ended < (turns[-1].played if turns else row.started):
         raise Unsound("the game ended before its last turn.")
     if not row.ended and games.needs_dice(board.states[0]):
@@ -196,6 +210,13 @@ class Fields:
         value = self.found.get(name)
         if not isinstance(value, bool):
             raise self._wrong(name, "true or false")
+        return value
+
+    def count(self, name: str) -> int:
+        """A whole number that is not negative."""
+        value = self.found.get(name)
+        if type(value) is not int or not 0 <= value <= MOST_SECONDS:
+            raise self._wrong(name, "a whole number that is not negative")
         return value
 
     def days_or_none(self, name: str) -> int | None:

@@ -5,8 +5,8 @@ from datetime import datetime
 
 import games
 from games import SKIP, Illegal
-from pbm import letters
-from pbm.board import FORFEIT, RESIGN, Board
+from pbm import texts
+from pbm.board.board import FORFEIT, RESIGN, Board
 from pbm.store import BoardRow, TurnRow
 
 LEAVING = frozenset({RESIGN, FORFEIT})
@@ -20,8 +20,8 @@ class Unsound(Exception):
 def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
     """The board that turns lead to when they are played one by one.
 
-    The dice have to follow from the secret of the board; without a secret, they are taken as they are written. Raises
-    Unsound.
+    The dice have to follow from the secret of the board; without a secret, and in the turns that it begins with, they
+    are taken as they are written. Raises Unsound.
     """
     try:
         board = Board(row._replace(drawn=False), [], {})
@@ -33,6 +33,8 @@ def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
             raise Unsound(f"turn {number}, {games.quoted(turn.text)}: {objection}")
         board.play(turn.userid, turn.text, turn.played, automatic=turn.automatic)
         before = turn.played
+    if len(board.turns) < row.given:
+        raise Unsound(f"{row.given} of its turns are those of board {row.source}, but it has {len(board.turns)}.")
     return board
 
 
@@ -46,7 +48,7 @@ def _objection(board: Board, turn: TurnRow, before: datetime) -> str:
     if turn.played < before:
         return "its time is before that of what went before it."
     try:
-        if turn.dice and not board.row.secret:
+        if turn.dice and (not board.row.secret or len(board.turns) < board.row.given):
             board.set_dice(turn.dice)
     except Illegal as why:
         return str(why)
@@ -71,22 +73,26 @@ def _dice(dice: tuple[int, ...]) -> str:
 def outcome(row: BoardRow, board: Board, turns: int) -> BoardRow:
     """The row of a board with all in it that follows from its turns, as they were played again."""
     is_over = board.is_over or row.drawn
+    reasons = ("agreed",) if row.drawn else board.reasons
     last = board.turns[-1].played if board.turns else row.started
     return row._replace(
         moves=turns,
         turn=None if is_over else board.turn,
         ended=(row.ended or last) if is_over else None,
         winner=None if row.drawn else board.winner,
+        reason=row.reason if row.reason in reasons else next(iter(reasons), None),
     )
 
 
 def differences(row: BoardRow, right: BoardRow) -> Iterator[str]:
     """What a row of a board says, where it does not say what is *right*."""
     if row.moves != right.moves:
-        yield f"its row counts {letters.counted(row.moves, 'move')}, but the turns make {right.moves}."
+        yield f"its row counts {texts.counted(row.moves, 'move')}, but the turns make {right.moves}."
     if row.turn != right.turn:
         yield f"its row says that {row.turn or 'nobody'} is to move, but it is {right.turn or 'nobody'}."
     if (row.ended is None) != (right.ended is None):
         yield f"its row says that the game is {'over' if row.ended else 'not over'}, which is wrong."
+    if row.reason != right.reason:
+        yield f"its row says that the end was {row.reason or 'none'}, but it is {right.reason or 'none'}."
     if row.winner != right.winner:
         yield f"its row says that {row.winner or 'nobody'} has won, but it is {right.winner or 'nobody'}."

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 import click
 
 import games
-from pbm import letters, look
+from pbm import letters, texts
+from pbm.actions import finding
 from pbm.admin.usage import Commands, Seconds
 from pbm.admin.watching import PAUSE, condition, looks, players
-from pbm.board import Board
-from pbm.grammar import Misused
-from pbm.session import Refused, Session
+from pbm.board.board import Board
+from pbm.language.grammar import Misused
+from pbm.refusals import Refused
+from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import BoardRow
 from pbm.terminal import fail, say
@@ -36,7 +38,7 @@ def wait(ctx: click.Context, game: str, boards: tuple[str, ...], until: str, tim
     The exit status is 1 if nothing has happened in time.
     """
     session = Session(open_server())
-    rows = [look.find_row(session, known(game), number) for number in dict.fromkeys(boards)]
+    rows = [finding.find_row(session, known(game), number) for number in dict.fromkeys(boards)]
     happened = condition(until, rows)
     end = time.monotonic() + timeout if timeout is not None else float("inf")
     for found in looks(session.store, rows, happened):
@@ -47,7 +49,7 @@ def wait(ctx: click.Context, game: str, boards: tuple[str, ...], until: str, tim
         if left <= 0:
             break
         time.sleep(min(PAUSE, left))
-    return fail(f"Nothing has happened within {letters.counted(timeout or 0, 'second')}.", 1, as_json=ctx.obj)
+    return fail(f"Nothing has happened within {texts.counted(timeout or 0, 'second')}.", 1, as_json=ctx.obj)
 
 
 @commands.command()
@@ -69,15 +71,15 @@ def play(ctx: click.Context, game: str, board: str, userid: str, program: str, t
     The words of PROGRAM are split as a shell does it, but there is no shell: write --with 'sh -c "..."' if you need
     one. No password is asked for. The mails go out as they do for any move, but the user gets none about his own.
     """
-    from pbm.admin import program as running
+    from pbm.admin.program import run
 
     words = _words(program)
     session = Session(open_server())
-    row = look.find_row(session, known(game), board)
+    row = finding.find_row(session, known(game), board)
     name = userid.lower()
     if name not in players(row):
         raise Refused(f"{name} does not play on this board; {row.first_player} and {row.second_player} do.")
-    status = running.run(session, row, name, words, timeout)
+    status = run(session, row, name, words, timeout)
     if status == 0:
         _say_which(session, [row], as_json=ctx.obj)
     return status
@@ -86,7 +88,7 @@ def play(ctx: click.Context, game: str, board: str, userid: str, program: str, t
 def known(game: str) -> str:
     """The name of a game. Raises Misused if there is no such game."""
     if not games.exists(game.lower()):
-        raise Misused(f"There is no game {game!r}; there are {', '.join(games.names())}.")
+        raise Misused(games.unknown(game))
     return game.lower()
 
 
@@ -103,7 +105,7 @@ def _say_which(session: Session, rows: Sequence[BoardRow], *, as_json: bool) -> 
     ]
     lines += [(number, "", "", "removed") for number in gone]
     data = {"boards": [letters.data(board.present) for board in there], "gone": gone}
-    say(letters.table(lines), data, as_json=as_json)
+    say(texts.table(lines), data, as_json=as_json)
 
 
 def _words(program: str) -> list[str]:

@@ -10,14 +10,20 @@ import click
 
 import games
 from pbm.admin.usage import Commands
-from pbm.grammar import Misused
+from pbm.disk import reason
+from pbm.language.grammar import Misused
 from pbm.mail import incoming
+from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.settings import address, open_server, transport
 from pbm.terminal import fail, say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from ssl import SSLContext
+
+    from pbm.mail.journal import Entry
+    from pbm.server import Server
 
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
 """What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
@@ -39,7 +45,7 @@ quit             end
 
 Each answer is a line that begins with `= ` if it was done, and with `? ` and the reason if it was refused. `play` and
 `random` answer the move in canonical form; `moves` the number, which is + if there are more than were counted, and the
-moves; `board` the number of lines that follow it.
+moves; where MOST is given no more of them are counted. `board` answers the number of lines that follow it.
 """
 
 commands = Commands("pbm")
@@ -49,18 +55,18 @@ commands = Commands("pbm")
 @click.argument("game")
 def referee(game: str) -> int:
     """Answer requests about a game on standard input."""
-    from pbm import referee as protocol
+    from pbm.referee import run
 
     if not games.exists(game.lower()):
-        raise Misused(f"There is no game {game!r}; there are {', '.join(games.names())}.")
+        raise Misused(games.unknown(game))
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    protocol.run(game.lower(), sys.stdin, sys.stdout)
+    run(game.lower(), sys.stdin, sys.stdout)
     return 0
 
 
-@commands.command(answers=False)
+@commands.command("serve", answers=False)
 @click.option(
     "--listen",
     default="127.0.0.1:8025",
@@ -71,23 +77,59 @@ def referee(game: str) -> int:
 @click.option("--lmtp", is_flag=True, help="Speak LMTP instead of SMTP.")
 @click.option("--certificate", metavar="FILE", help="Offer STARTTLS with this certificate and those above it.")
 @click.option("--key", metavar="FILE", help="The key of the certificate.")
-def serve(listen: str, certificate: str | None, key: str | None, *, lmtp: bool) -> None:
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How each mail is logged.")
+@click.option("--metrics", metavar="HOST:PORT", help="Tell Prometheus there how it goes.")
+def serve_(
+    listen: str, certificate: str | None, key: str | None, log_format: str, metrics: str | None, *, lmtp: bool
+) -> None:
     """Take mail by SMTP, and send what is in the outbox, until told to end."""
     import asyncio
 
-    from pbm.mail import serve as server
+    from pbm.mail.journal import Journal
+    from pbm.mail.serve import place, serve
 
-    where = server.place(listen)
+    where = place(listen)
     if not where:
         raise click.UsageError(f"--listen={listen} is not HOST:PORT or unix:/PATH.")
     if (certificate is None) != (key is None) or (certificate and lmtp):
         raise click.UsageError("--certificate and --key go together, and not with --lmtp.")
     transport()  # the process that sends could not say that there is none
     context = _tls(certificate, key) if certificate and key else None
+    opened = open_server()
+    # systemd adds the time to what goes into its journal
+    journal = Journal(as_json=log_format == "json", has_time="JOURNAL_STREAM" not in os.environ, now=opened.now)
+    notes: list[Callable[[Entry], None]] = [journal.note]
+    if metrics:
+        notes.append(_measured(opened, metrics))
+
+    def note(entry: "Entry") -> None:
+        for each in notes:
+            each(entry)
+
     try:
-        asyncio.run(server.serve(open_server(), where, lmtp=lmtp, tls=context))
+        asyncio.run(serve(opened, where, lmtp=lmtp, tls=context, note=note))
     except OSError as why:
-        raise ValueError(f"The server cannot listen on {listen}: {why.strerror or why}.") from why
+        raise Refused(f"The server cannot listen on {listen}: {reason(why)}.") from why
+
+
+def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
+    """What counts mails for Prometheus, which can ask for it from now on."""
+    from pbm.mail.serve import place
+
+    where = place(metrics)
+    if not where or where.path:
+        raise click.UsageError(f"--metrics={metrics} is not HOST:PORT.")
+    try:
+        from pbm.mail.metrics import Metrics
+    except ImportError as why:
+        raise Refused("--metrics needs the official client of Prometheus: pip install 'pbm[metrics]'.") from why
+    figures = Metrics(opened.store.path, opened.now)
+    try:
+        port = figures.listen(where.host, where.port)
+    except OSError as why:
+        raise Refused(f"The metrics cannot listen on {metrics}: {reason(why)}.") from why
+    say(f"metrics on {where._replace(port=port)}", {})
+    return figures.note
 
 
 def _tls(certificate: str, key: str) -> "SSLContext":
@@ -96,7 +138,7 @@ def _tls(certificate: str, key: str) -> "SSLContext":
     try:
         return tls(certificate, key)
     except OSError as why:
-        raise ValueError(f"{certificate} and {key} are no certificate and its key: {why.strerror or why}.") from why
+        raise Refused(f"{certificate} and {key} are no certificate and its key: {reason(why)}.") from why
 
 
 @commands.command(answers=False, context_settings={"ignore_unknown_options": True})
@@ -114,7 +156,7 @@ def deliver(ignored: tuple[str, ...]) -> int:
         if len(raw) > incoming.MOST_BYTES:
             return fail("The mail is too large.", EX_DATAERR)
         sender, recipient = incoming.envelope(raw, os.environ)
-        if recipient is not None and not incoming.is_ours(recipient, address()):
+        if recipient is not None and not _is_for_us(recipient):
             return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
         server = open_server()
         recipients = incoming.addressed(raw, server.address) if recipient is None else [recipient]
@@ -126,6 +168,10 @@ def deliver(ignored: tuple[str, ...]) -> int:
     return 0
 
 
+def _is_for_us(recipient: str) -> bool:
+    return incoming.is_ours(recipient, address()) or incoming.is_postmaster(recipient, address())
+
+
 @commands.command()
 @click.pass_obj
 def cleanup(as_json: bool) -> int:
@@ -133,23 +179,23 @@ def cleanup(as_json: bool) -> int:
 
     Let it run once a day; more often does no harm.
     """
-    from pbm import cleanup as work
+    from pbm.actions.cleanup import clean_up
 
-    done = work.clean(Session(open_server()))
+    done = clean_up(Session(open_server()))
     if not as_json:
         sys.stderr.writelines(f"{problem}\n" for problem in done.problems)
     say(done.text, done._asdict(), as_json=as_json)
     return 1 if done.problems else 0
 
 
-@commands.command()
+@commands.command("fetch")
 @click.argument("url", metavar="imaps://USER@HOST[:PORT][/FOLDER]")
 @click.option(
     "--to", "folder", default="pbm-handled", show_default=True, metavar="FOLDER", help="Where they are moved."
 )
 @click.option("--idle", is_flag=True, help="Go on, and handle mails as they come.")
 @click.pass_obj
-def fetch(as_json: bool, url: str, folder: str, *, idle: bool) -> int:  # click passes the first by place
+def fetch_(as_json: bool, url: str, folder: str, *, idle: bool) -> int:  # click passes the first by place
     """Handle the unread mails of a mailbox, move them, and send what is in the outbox.
 
     The password of the mailbox is PBM_IMAP_PASSWORD, or is asked for. A URL that begins with imap is encrypted by
@@ -157,18 +203,18 @@ def fetch(as_json: bool, url: str, folder: str, *, idle: bool) -> int:  # click 
     """
     import imaplib
 
-    from pbm.mail import fetch as mailbox
-    from pbm.mail.outbox import flush as send
+    from pbm.mail.fetch import account, complaint, fetch, folder_name, keep_fetching
+    from pbm.mail.outbox import flush
 
-    box, folder = mailbox.account(url), mailbox.named(folder)
+    box, folder = account(url), folder_name(folder)
     password, way, server = _imap_password(), transport(), open_server()
     try:
         if idle:
-            mailbox.keep_fetching(server, box, password, folder)
-        count = mailbox.fetch(server, box, password, folder)
+            keep_fetching(server, box, password, folder)
+        count = fetch(server, box, password, folder)
     except (imaplib.IMAP4.error, OSError) as why:
-        raise ValueError(f"The mailbox cannot be read: {mailbox.said(why)}.") from why
-    done = send(server, way)
+        raise Refused(f"The mailbox cannot be read: {complaint(why)}.") from why
+    done = flush(server, way)
     text, data = done.told(server)
     say(f"{count} handled, {text}", {"handled": count, **data}, as_json=as_json)
     return 1 if done.failed else 0
@@ -178,7 +224,7 @@ def _imap_password() -> str:
     if password := os.environ.get("PBM_IMAP_PASSWORD"):
         return password
     if not sys.stdin.isatty():
-        raise ValueError("The password of the mailbox has to be in PBM_IMAP_PASSWORD.")
+        raise Refused("The password of the mailbox has to be in PBM_IMAP_PASSWORD.")
     from getpass import getpass
 
     return getpass()
@@ -187,6 +233,6 @@ def _imap_password() -> str:
 @commands.command(answers=False)
 def demo() -> None:
     """Play a whole game of Spiro by mail on a server of its own, and show the mails."""
-    from pbm.admin import demo as show
+    from pbm.admin.demo import run
 
-    show.run(partial(print, flush=True))
+    run(partial(print, flush=True))

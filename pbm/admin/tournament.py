@@ -3,27 +3,31 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import click
 
 import games
 from games import Illegal
-from pbm import clocks, letters, play
+from pbm import delivery, texts
+from pbm.actions import challenges
 from pbm.admin.robots import known
 from pbm.admin.usage import Commands
-from pbm.session import Refused, Session
+from pbm.board import clocks
+from pbm.names import LONGEST_POOL, is_pool
+from pbm.refusals import Refused
+from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import BoardRow, Store
 from pbm.terminal import say
 
 MOST_PLAYERS = 32
 """How many players a pool may have: to start the boards of more would hold up everybody else for too long."""
-LONGEST_POOL = 12
 SIGNS = {1: "1", 0: "=", -1: "0", None: "."}
 """How the table shows a game that was won, tied or lost, and one that is still to be played."""
-POINTS = {1: 1.0, 0: 0.5, -1: 0.0, None: None}
+WORTH = {1: 1.0, 0: 0.5, -1: 0.0, None: None}
 """What a game is worth."""
 
 Pair = tuple[str, str]
@@ -49,11 +53,11 @@ class Plan(NamedTuple):
         return [(f"{self.pool}{number}", pair) for number, pair in enumerate(self.pairs, 1)]
 
 
-class Place(NamedTuple):
+class Standing(NamedTuple):
     """A line of a pool's table."""
 
     place: int
-    """1 for the best; players who are equal in points and Sonneborn-Berger score share a place."""
+    """1 for the best; players who are equal also in their games against each other share a place."""
     userid: str
     points: float
     """1 for each win, 0.5 for each tie."""
@@ -104,24 +108,45 @@ def results(players: Iterable[str], boards: Iterable[BoardRow]) -> Results:
     return found
 
 
-def table(found: Results) -> list[Place]:
-    """The players by points, then by Sonneborn-Berger score, then by name."""
-    points = {name: sum(POINTS[outcome] or 0 for outcome in _outcomes(found[name])) for name in found}
+def table(found: Results) -> list[Standing]:
+    """The players by points, then by Sonneborn-Berger score, then by their games against each other, then by name."""
+    points = {name: sum(WORTH[outcome] or 0 for outcome in _outcomes(found[name])) for name in found}
     tie_breaks = {
         name: sum(
-            (POINTS[outcome] or 0) * points[other] for other, against in found[name].items() for outcome in against
+            (WORTH[outcome] or 0) * points[other] for other, against in found[name].items() for outcome in against
         )
         for name in found
     }
-    order = sorted(found, key=lambda name: (-points[name], -tie_breaks[name], name))
-    lines: list[Place] = []
-    for number, name in enumerate(order, 1):
-        outcomes = _outcomes(found[name])
-        counts = (outcomes.count(outcome) for outcome in (1, -1, 0, None))
-        line = Place(number, name, points[name], tie_breaks[name], *counts)
-        is_equal = lines and lines[-1][2:4] == line[2:4]
-        lines.append(line._replace(place=lines[-1].place) if is_equal else line)
+    lines: list[Standing] = []
+    for scored in _equals(found, lambda name: (points[name], tie_breaks[name])):
+        for equals in _by_encounter(found, scored):
+            place = len(lines) + 1
+            for name in sorted(equals):
+                outcomes = _outcomes(found[name])
+                counts = (outcomes.count(outcome) for outcome in (1, -1, 0, None))
+                lines.append(Standing(place, name, points[name], tie_breaks[name], *counts))
     return lines
+
+
+def _by_encounter(found: Results, names: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Players who are equal otherwise, parted by what they have reached against each other, the best ones first.
+
+    Those who stay together are parted by their games among themselves alone, until nothing parts them.
+    """
+    reached = {
+        name: sum(WORTH[outcome] or 0 for other in names for outcome in found[name].get(other, ())) for name in names
+    }
+    parts = _equals(names, lambda name: reached[name])
+    for part in parts:
+        if len(parts) > 1:
+            yield from _by_encounter(found, part)
+        else:
+            yield part
+
+
+def _equals(names: Iterable[str], value: Callable[[str], Any]) -> list[list[str]]:
+    """The names of the same value together, the highest value first."""
+    return [list(same) for _, same in groupby(sorted(names, key=value, reverse=True), value)]
 
 
 def _outcomes(games_of: Mapping[str, Sequence[int | None]]) -> list[int | None]:
@@ -131,7 +156,7 @@ def _outcomes(games_of: Mapping[str, Sequence[int | None]]) -> list[int | None]:
 # What the command says
 
 
-class Listing(NamedTuple):
+class Overview(NamedTuple):
     """A list for people, for spreadsheets and for programs."""
 
     text: str
@@ -140,27 +165,27 @@ class Listing(NamedTuple):
     data: Mapping[str, object]
 
 
-def pools(session: Session, game: str) -> Listing:
+def pools(session: Session, game: str) -> Overview:
     """The pools of a game."""
     with session.reading():
         players = Counter(pool for pool, *_ in session.store.pool_players(game))
     lines = [("Pool", "Players"), *((pool, str(count)) for pool, count in players.items())]
-    text = letters.table(lines) if players else f"There are no tournaments of {letters.title(game)}."
-    return Listing(text, [("pool", "players"), *players.items()], {"game": game, "pools": players})
+    text = texts.table(lines) if players else f"There are no tournaments of {texts.title(game)}."
+    return Overview(text, [("pool", "players"), *players.items()], {"game": game, "pools": players})
 
 
-def standing(session: Session, game: str, pool: str) -> Listing:
+def standing(session: Session, game: str, pool: str) -> Overview:
     """The table of a pool. Raises Refused if there is no such pool."""
     with session.reading():
         players = [userid for _, userid, *_ in session.store.pool_players(game, pool)]
         boards = session.store.tournament_boards(game, pool)
     if not players and not boards:
-        raise Refused(f"There is no pool {pool!r} of {letters.title(game)}.")
+        raise Refused(f"There is no pool {pool!r} of {texts.title(game)}.")
     found = results(players, boards)
     lines = table(found)
     names = [line.userid for line in lines]
     shown = [("Place", "Player", "Points", "SB", "Won", "Lost", "Tied", "To play", *names)]
-    rows = [(*Place._fields, *names)]
+    rows = [(*Standing._fields, *names)]
     for line in lines:
         against = [found[line.userid].get(name, []) for name in names]
         signs = ("".join(SIGNS[outcome] for outcome in outcomes) for outcomes in against)
@@ -168,23 +193,23 @@ def standing(session: Session, game: str, pool: str) -> Listing:
         shown.append((*numbers, *signs))
         rows.append((*numbers, *(" ".join(_worth(outcome) for outcome in outcomes) for outcomes in against)))
     over = sum(row.ended is not None for row in boards)
-    heading = f"Pool {pool} of {letters.title(game)}, {over} of {len(boards)} games played"
+    heading = f"Pool {pool} of {texts.title(game)}, {over} of {len(boards)} games played"
     data = [
         {
             **line._asdict(),
-            "results": {name: [POINTS[one] for one in outcomes] for name, outcomes in found[line.userid].items()},
+            "results": {name: [WORTH[one] for one in outcomes] for name, outcomes in found[line.userid].items()},
         }
         for line in lines
     ]
-    return Listing(f"{heading}\n\n{letters.table(shown)}", rows, {"game": game, "pool": pool, "table": data})
+    return Overview(f"{heading}\n\n{texts.table(shown)}", rows, {"game": game, "pool": pool, "table": data})
 
 
 def _worth(outcome: int | None) -> str:
-    points = POINTS[outcome]
+    points = WORTH[outcome]
     return "-" if points is None else f"{points:g}"
 
 
-def begun(session: Session, plan: Plan, *, dry_run: bool) -> Listing:
+def pool_begun(session: Session, plan: Plan, *, dry_run: bool) -> Overview:
     """Start a tournament, or say only what it would be. Raises Refused, with all that stands against it."""
     with session.reading() if dry_run else session.writing():
         times, wrong = clocks.read(plan.times, is_tournament=True)
@@ -194,15 +219,15 @@ def begun(session: Session, plan: Plan, *, dry_run: bool) -> Listing:
             for userid in plan.players:
                 session.store.add_pool_player(plan.game, plan.pool, userid)
             for name, pair in plan.boards:
-                board = play.start(session, plan.game, plan.options, pair, times=times, name=name)
-                session.answer(None, *play.announced(session, board))
+                board = challenges.start(session, plan.game, plan.options, pair, times=times, name=name)
+                delivery.answer(session, None, *challenges.announced(session, board))
     rows = [("board", "first", "second"), *((name, *pair) for name, pair in plan.boards)]
-    count = f"{letters.counted(len(plan.pairs), 'board')} of {letters.title(plan.game)}"
+    count = f"{texts.counted(len(plan.pairs), 'board')} of {texts.title(plan.game)}"
     done = f"{count} would be started." if dry_run else f"{count} {'are' if len(plan.pairs) > 1 else 'is'} started."
-    text = f"{letters.table([('Board', 'First', 'Second'), *rows[1:]])}\n\n{done}"
+    text = f"{texts.table([('Board', 'First', 'Second'), *rows[1:]])}\n\n{done}"
     schedule = [{"board": name, "players": pair} for name, pair in plan.boards]
     data = {"game": plan.game, "pool": plan.pool, "dry_run": dry_run, "schedule": schedule}
-    return Listing(text, rows, data)
+    return Overview(text, rows, data)
 
 
 def _problems(plan: Plan) -> Iterator[str]:
@@ -218,12 +243,12 @@ def _problems(plan: Plan) -> Iterator[str]:
 
 def _collisions(store: Store, plan: Plan) -> Iterator[str]:
     """What of a plan does not fit with what is stored."""
-    if not (plan.pool.isascii() and plan.pool.isalpha() and len(plan.pool) <= LONGEST_POOL):
+    if not is_pool(plan.pool):
         yield f"The name of a pool is 1 to {LONGEST_POOL} letters, not {plan.pool!r}."
         return
     yield from (f"There is no user {name!r}." for name in plan.players if store.password_of(name) is None)
     if store.pool_players(plan.game, plan.pool) or store.tournament_boards(plan.game, plan.pool):
-        yield f"There is a pool {plan.pool} of {letters.title(plan.game)} already."
+        yield f"There is a pool {plan.pool} of {texts.title(plan.game)} already."
         return
     for name, _ in plan.boards:
         if store.is_taken(name):
@@ -243,6 +268,7 @@ commands = Commands("pbm")
 @click.option("--nagtime", metavar="DAYS", help="Until the player to move is reminded.")
 @click.option("--forfeittime", metavar="DAYS", help="Until he has lost.")
 @click.option("--totaltime", metavar="DAYS", help="What a player has for all his moves.")
+@click.option("--novacation", flag_value="yes", help="Vacations do not stop the clocks.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the list as CSV.")
 @click.pass_context
 def tournament(
@@ -263,8 +289,10 @@ def tournament(
     challenges plays nevertheless.
 
     Without players, the table of the pool: a win is 1 point, a tie 0.5. SB is the Sonneborn-Berger score, which
-    decides between equal points: for each win the points of the opponent, for each tie half of them. Then what each
-    player has reached against each other: 1 won, 0 lost, = tied, and a dot for a game that is still to be played.
+    decides between equal points: for each win the points of the opponent, for each tie half of them. Between players
+    who are equal in that, too, direct encounter decides: the points of their games against each other. Only who is
+    equal even there shares a place. Then what each player has reached against each other: 1 won, 0 lost, = tied, and
+    a dot for a game that is still to be played.
 
     Without a pool, the pools there are.
     """
@@ -281,11 +309,11 @@ def tournament(
     if double and pairs:
         raise Refused("Choose one of --double and --pairs.")
     if pairs and len(players) % 2:
-        raise Refused(f"{letters.counted(len(players), 'player')} cannot be paired.")
+        raise Refused(f"{texts.counted(len(players), 'player')} cannot be paired.")
     session = Session(open_server())
     if players:
         met = neighbours(players) if pairs else round_robin(players, double=double)
-        listing = begun(session, Plan(game, pool, options, players, met, times), dry_run=dry_run)
+        listing = pool_begun(session, Plan(game, pool, options, players, met, times), dry_run=dry_run)
     else:
         listing = standing(session, game, pool) if pool else pools(session, game)
     if as_csv and not ctx.obj:

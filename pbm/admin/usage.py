@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from games import nearest
 
-class Command(click.Command):
+
+class Operation(click.Command):
     """A command of the operator."""
 
     def __init__(self, *args: Any, answers: bool = True, **kwargs: Any) -> None:
@@ -42,7 +44,7 @@ class Command(click.Command):
 class Commands(click.Group):
     """Commands that begin with the same word."""
 
-    command_class = Command
+    command_class = Operation
     group_class = type
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -55,7 +57,9 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first word means. Raises UsageError if it means none."""
         if args[0].lower() not in self.commands:
-            raise click.UsageError(f"There is no command `{ctx.command_path} {args[0]}`.", ctx)
+            near = nearest(args[0], self.commands)
+            likely = f"; did you mean `{ctx.command_path} {near}`?" if near else "."
+            raise click.UsageError(f"There is no command `{ctx.command_path} {args[0]}`{likely}", ctx)
         return super().resolve_command(ctx, [args[0].lower(), *args[1:]])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pbm.session import Refused
+from pbm.refusals import Refused
 from pbm.store import BoardRow, Store
 
 PAUSE = 0.05
@@ -35,10 +35,12 @@ def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterat
     """At each look, the boards on which what is waited for has happened; they are read only if there was a change."""
     seen = None
     while True:
-        version = store.data_version()
-        changed = rows if version != seen else []
+        with store.transaction(reading=True):
+            version = store.data_version()
+            changed = rows if version != seen else []
+            found = [row for row in changed if happened(row, store.board(row.game, row.board))]
         seen = version
-        yield [row for row in changed if happened(row, store.board(row.game, row.board))]
+        yield found
 
 
 def position(row: BoardRow) -> tuple[object, ...]:

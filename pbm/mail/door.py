@@ -7,17 +7,19 @@ import asyncio
 import logging
 import re
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from ipaddress import ip_network
 from ssl import SSLContext
-from typing import Any, AnyStr, NamedTuple
+from typing import Any, AnyStr, NamedTuple, Self
 
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope
 from aiosmtpd.smtp import Session as Connection
 
-from pbm.mail.incoming import MOST_BYTES
+from pbm.mail.incoming import MOST_BYTES, Outcome
+from pbm.mail.journal import Entry, Journal
 
 MOST_RECIPIENTS = 10
 """How many recipients a mail may have; all of them are addresses of this server."""
@@ -26,14 +28,20 @@ MOST_OF_A_PEER = 25
 """How many connections one peer may have; Postfix opens at most 20."""
 MOST_ERRORS = 20
 """How many mistakes a peer may make from one mail to the next."""
-MOST_HELD = 8 * MOST_BYTES
-"""How many bytes of memory a mail may take up while it comes in."""
-LINE_HELD = 70
-"""How many bytes of memory a line takes up besides its text."""
+MOST_HELD = 64 * MOST_BYTES
+"""How many bytes of mails the whole house holds, from the first byte of a mail until it is answered."""
+MOST_HEARD = 8 * MOST_BYTES
+"""How much a peer may say between two mails, and how much a mail may be: bytes, and `LINE` for each line."""
+LINE = 70
+MOST_DROPPED = 32 * MOST_BYTES
+"""How many bytes of a mail are read. What is too much is dropped; many programs read a reply only when they have said
+all."""
 MOST_SILENCE = 300
 """Seconds between two commands, and for the text of a mail as a whole."""
-MOST_WAITING = 900
+MOST_IDLE = 900
 """Seconds from one mail to the next."""
+LAST_PATIENCE = 5
+"""Seconds for which mails in hand are waited for when the server is stopped."""
 LAST_WORD = 10
 """Seconds that a peer has to read why he has to leave."""
 MOST_CALLS = {"*": 20, "MAIL": sys.maxsize, "RCPT": sys.maxsize, "DATA": sys.maxsize, "RSET": sys.maxsize}
@@ -42,12 +50,21 @@ UNKNOWN = "550 5.1.1 There is no such mailbox here"
 ENDED = "550 5.1.1 There is no such mailbox here; a reply address ends with its game, and with a new password"
 STOPPED = "421 4.3.2 The server is being stopped; please try again later"
 FAULT = "451 4.3.0 This could not be handled; please try again later"
+DOT = b".\r\n"
+"""The last line of a text."""
+LONGEST_LINE = 999
+"""How many bytes a line of a mail has, and the dot that is put in front of it on its way (RFC 5321, 4.5.3.1.6)."""
 TOO_LARGE = "552 5.3.4 The mail is too large"
+TOO_LONG = "500 5.5.2 A line of the mail is too long (RFC 5321, 4.5.3.1.6)"
+CROWDED = "452 4.3.1 Too many mails are coming in; please try again later"
+SMUGGLING = "550 5.6.11 CR or LF stands alone where the mail might seem to end"
 ATOM = r"""[^\s"%!:@,;<>()\[\]\\]+"""
-SENDER = re.compile(rf"(?i)from: ?<({ATOM}@({ATOM}|\[[\w.:]+\]))?>( .*)?")
+FROM = re.compile(rf"(?i)from: ?<({ATOM}@({ATOM}|\[[\w.:]+\]))?>( .*)?")
 """A sender, who may be nobody; not one in quotes, who could not be answered."""
-RECIPIENT = re.compile(rf"(?i)to: ?<{ATOM}@{ATOM}>( .*)?")
+TO = re.compile(rf"(?i)to: ?<({ATOM}@{ATOM}|postmaster)>( .*)?")
 """A recipient without quotes, and without a way for the mail to take (RFC 5321, appendix C)."""
+POSTMASTER = re.compile("(?i)(?<=<)postmaster(?=>)")
+"""The one recipient who needs no domain (RFC 5321, 4.5.1)."""
 SMUGGLED = re.compile(rb"(?:\r(?!\n)|(?<!\r)\n)\.[\r\n]|(?:\A|\r\n)(?:\r(?!\n)|\n)")
 """What another mail server may take for the end of a mail. Of a dot behind CR LF, only what follows is left here."""
 
@@ -65,8 +82,73 @@ class Delivery(NamedTuple):
     """The address of the machine that brought it; None if it came by a local socket."""
 
 
-Answer = tuple[str, str]
-"""The reply to a mail, and what came of it in a word, for the log."""
+class Answer(NamedTuple):
+    """The answer to a mail."""
+
+    reply: str
+    outcome: Outcome
+    locked: float = 0.0
+    """Seconds for which nobody else could write to the database."""
+
+
+def failed(error: Exception) -> Answer:
+    """The answer to a mail that comes again because something went wrong here."""
+    return Answer(FAULT, Outcome("failed", reason=f"{type(error).__name__}: {error}"))
+
+
+class Text:
+    """The text of a mail that is coming in. It counts as held by the house, and is dropped if it is refused."""
+
+    def __init__(self, house: "House") -> None:
+        """Begin with nothing."""
+        self.house = house
+        self.raw = bytearray()
+        self.lines = 0
+        self.refusal = ""
+
+    def __enter__(self) -> Self:
+        """Hold the text in a `with` block."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Drop the text."""
+        self.drop()
+
+    def add(self, raw: bytes) -> None:
+        """Add what has come in."""
+        if self.refusal:
+            return
+        self.lines += raw.count(b"\n")
+        size = len(self.raw) + len(raw)
+        if size > MOST_BYTES + len(DOT) or size + LINE * self.lines > MOST_HEARD:
+            self.refuse(TOO_LARGE)
+        elif self.house.held + len(raw) > MOST_HELD:
+            self.refuse(CROWDED)
+        else:
+            self.raw += raw
+            self.house.held += len(raw)
+
+    def mail(self) -> bytes:
+        """The mail: without the last line, and the dots that are put in front of lines with a dot on their way.
+
+        If it cannot be taken, there is a `refusal`.
+        """
+        if max(map(len, self.raw.split(b"\r\n"))) > LONGEST_LINE:
+            self.refuse(TOO_LONG)
+        raw = (b"\r\n" + self.raw[: -len(DOT)]).replace(b"\r\n.", b"\r\n")[2:]
+        if SMUGGLED.search(raw):
+            self.refuse(SMUGGLING)
+        return bytes(raw)
+
+    def refuse(self, why: str) -> None:
+        """Say why the mail is not taken, unless that has been said."""
+        self.refusal = self.refusal or why
+        self.drop()
+
+    def drop(self) -> None:
+        """Hold the text no longer."""
+        self.house.held -= len(self.raw)
+        self.raw.clear()
 
 
 class Handler:
@@ -98,21 +180,6 @@ class Handler:
         envelope.rcpt_options.extend(rcpt_options)
         return "250 2.1.5 OK"
 
-    async def handle_DATA(self, door: "Door", session: Connection, envelope: Envelope) -> str:
-        """Handle the mail. By LMTP there is a reply for each recipient (RFC 2033)."""
-        raw = envelope.original_content or b""
-        if SMUGGLED.search(raw):
-            reply = outcome = "550 5.6.11 CR or LF stands alone where the mail might seem to end"
-        else:
-            sender = (envelope.mail_from or "").strip("<>")
-            recipients = tuple(dict.fromkeys(envelope.rcpt_tos))
-            with door.busy():
-                reply, outcome = await self.handle(Delivery(raw, sender, recipients, door.peer or None))
-        door.log(outcome)
-        if reply.startswith("2"):
-            door.begin()
-        return "\r\n".join([reply] * (len(envelope.rcpt_tos) if isinstance(door, LMTP) else 1))
-
     async def handle_exception(self, error: Exception) -> str:
         """Let the mail come again, where aiosmtpd would refuse it for good."""
         sys.stderr.write(f"A mail could not be handled: {type(error).__name__}: {error}\n")
@@ -120,11 +187,15 @@ class Handler:
 
 
 class House:
-    """All who are at the door."""
+    """All who are at the door, and the mails that they have brought."""
 
-    def __init__(self) -> None:
-        """Begin with nobody."""
+    def __init__(self, note: Callable[[Entry], None] | None = None) -> None:
+        """Begin with nobody; *note* is told what came of each mail, and otherwise logs it."""
+        self.note = note or Journal().note
         self.inside: set[Door] = set()
+        self.handling: set[asyncio.Task[str]] = set()
+        self.held = 0
+        """How many bytes of mails are here."""
         self.is_closing = False
         self.is_empty = asyncio.Event()
 
@@ -146,15 +217,43 @@ class House:
         if not self.inside:
             self.is_empty.set()
 
-    async def close(self) -> None:
-        """Let the mails that have come in be handled and answered, and send everybody away."""
+    def hand_in(self, delivery: Delivery, handle: Callable[[Delivery], Awaitable[Answer]]) -> "asyncio.Task[str]":
+        """Have a mail handled and noted, also if nobody waits any more for the reply, which is the result."""
+        self.held += len(delivery.raw)
+        task = asyncio.get_running_loop().create_task(self._handled(delivery, handle))
+        self.handling.add(task)
+        task.add_done_callback(self.handling.discard)
+        return task
+
+    async def _handled(self, delivery: Delivery, handle: Callable[[Delivery], Awaitable[Answer]]) -> str:
+        begin = time.perf_counter()
+        try:
+            answer = await handle(delivery)
+        except Exception as error:  # he who waits for a reply must get one
+            answer = failed(error)
+        finally:
+            self.held -= len(delivery.raw)
+        took = time.perf_counter() - begin
+        told = answer.outcome.told, answer.outcome.command, answer.outcome.reason
+        self.note(Entry(delivery.peer or "", delivery.sender, *told, answer.locked, took))
+        return answer.reply
+
+    async def close(self, patience: float = LAST_PATIENCE) -> None:
+        """Let the mails that have come in be handled and answered, and send everybody away.
+
+        After so many seconds nobody is waited for any more; what is still in hand then is in `handling`.
+        """
         self.is_closing = True
         for door in self.inside:
             if not door.is_busy:
                 door.leave(STOPPED)
-        if self.inside:
-            self.is_empty.clear()
-            await self.is_empty.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                while self.handling:
+                    await asyncio.wait(self.handling)
+                if self.inside:
+                    self.is_empty.clear()
+                    await self.is_empty.wait()
 
 
 class Door(SMTP):
@@ -175,7 +274,8 @@ class Door(SMTP):
         )
         self.house = house
         self.peer = self.origin = ""
-        self.errors = self.held = 0
+        self.errors = self.said = 0
+        self.most = MOST_HEARD
         self.is_busy = False
         self.alarm: asyncio.TimerHandle | None = None
 
@@ -194,25 +294,36 @@ class Door(SMTP):
         super().connection_made(transport)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Let go of a peer who was let in."""
+        """Let go of a peer who was let in, and of all that he has said.
+
+        aiosmtpd refers to itself in many ways, and the collector of such cycles counts objects, not their bytes.
+        """
         if self in self.house.inside:
             self.house.leave(self)
+            super().connection_lost(error)
             if self.alarm:
                 self.alarm.cancel()
-            super().connection_lost(error)
+            if self._handler_coroutine:
+                self._handler_coroutine.add_done_callback(lambda _: vars(self).clear())
+
+    def eof_received(self) -> bool | None:
+        """Take no more words from a peer who has hung up; one who was not let in has said nothing."""
+        return super().eof_received() if self in self.house.inside else False
 
     def begin(self) -> None:
         """Give the peer all the time and all the errors that he has for his next mail."""
         self.errors = 0
         if self.alarm:
             self.alarm.cancel()
-        self.alarm = self.loop.call_later(MOST_WAITING, self.leave, "421 4.4.2 This has taken too long")
+        self.alarm = self.loop.call_later(MOST_IDLE, self.leave, "421 4.4.2 This has taken too long")
 
     def leave(self, reply: str) -> None:
         """Say a last word, and end the connection even if nobody listens."""
         self._writer.write(f"{reply}\r\n".encode())
         self._writer.close()
-        self.loop.call_later(LAST_WORD, self._writer.transport.abort)
+        if self.alarm:
+            self.alarm.cancel()
+        self.alarm = self.loop.call_later(LAST_WORD, self._writer.transport.abort)
 
     @contextmanager
     def busy(self) -> Iterator[None]:
@@ -223,19 +334,18 @@ class Door(SMTP):
         finally:
             self.is_busy = False
 
-    def log(self, outcome: str) -> None:
-        """Write a line about a mail: who brought it, who its envelope says has sent it, and what came of it."""
-        sender = self.envelope.mail_from if self.envelope else ""
-        line = f"{self.peer or 'local'} <{(sender or '').strip('<>')}> {outcome}\n"
-        sys.stderr.write(line.encode("ascii", "backslashreplace").decode())
+    def refused(self, why: str) -> None:
+        """Note that a mail was refused before anybody has read it."""
+        sender = (self.envelope.mail_from if self.envelope else "") or ""
+        self.house.note(Entry(self.peer, sender.strip("<>"), "refused", reason=why))
 
     def data_received(self, data: bytes) -> None:
-        """Take what comes in, as long as it is not too much to hold."""
-        self.held += len(data) + LINE_HELD * data.count(b"\n")
-        if self.held <= MOST_HELD:
+        """Take what comes in, as long as it is not too much."""
+        self.said += len(data) + (LINE * data.count(b"\n") if self.most == MOST_HEARD else 0)
+        if self.said <= self.most:
             super().data_received(data)
         elif not self._writer.is_closing():
-            self.log(TOO_LARGE)
+            self.refused(TOO_LARGE)
             self.leave(TOO_LARGE)
 
     async def push(self, status: AnyStr) -> None:
@@ -243,8 +353,6 @@ class Door(SMTP):
         await super().push(status)
         text = status if isinstance(status, str) else status.decode()
         self.errors += text.startswith(("4", "5"))
-        if text.startswith(("552 Error: Too much", "500 Line too long")):
-            self.log(text)
         if self.house.is_closing:
             self.leave(STOPPED)
         elif self.errors > MOST_ERRORS:
@@ -252,23 +360,58 @@ class Door(SMTP):
 
     async def smtp_MAIL(self, arg: str | None) -> None:
         """Take any sender, also none, as long as he can be read."""
-        if not (arg and arg.isprintable() and SENDER.fullmatch(arg)):
+        if not (arg and arg.isprintable() and FROM.fullmatch(arg)):
             await self.push("501 5.1.7 This is no sender")
             return
         await super().smtp_MAIL(arg)
 
     async def smtp_RCPT(self, arg: str | None) -> None:
         """Take nothing but an address."""
-        if not (arg and arg.isprintable() and RECIPIENT.fullmatch(arg)):
+        if not (arg and arg.isprintable() and TO.fullmatch(arg)):
             await self.push(UNKNOWN)
             return
-        await super().smtp_RCPT(arg)
+        await super().smtp_RCPT(POSTMASTER.sub(rf"\g<0>@{self.hostname}", arg))
 
     async def smtp_DATA(self, arg: str | None) -> None:
-        """Count what a mail takes up from its beginning."""
-        self.held = 0
-        await super().smtp_DATA(arg or "")
-        self.held = 0
+        """Take the text of a mail; aiosmtpd itself would keep the beginning of a line that does not end."""
+        if not (self.envelope and self.envelope.rcpt_tos):
+            await self.push("503 5.5.1 Error: need RCPT command")
+            return
+        if arg:
+            await self.push("501 5.5.4 Syntax: DATA")
+            return
+        await self.push("354 End data with <CR><LF>.<CR><LF>")
+        self.said, self.most = 0, MOST_DROPPED
+        with Text(self.house) as text:
+            await self._read(text)
+            raw = text.mail()
+        self.said, self.most = 0, MOST_HEARD
+        sender, recipients = (self.envelope.mail_from or "").strip("<>"), self.envelope.rcpt_tos
+        if reply := text.refusal:
+            self.refused(reply)
+        else:
+            delivery = Delivery(raw, sender, tuple(dict.fromkeys(recipients)), self.peer or None)
+            with self.busy():
+                reply = await asyncio.shield(self.house.hand_in(delivery, self.event_handler.handle))
+        if reply.startswith("2") and not self._writer.is_closing():
+            self.begin()
+        self.envelope = self._create_envelope()
+        # by LMTP there is a reply for each recipient (RFC 2033)
+        await self.push("\r\n".join([reply] * (len(recipients) if isinstance(self, LMTP) else 1)))
+
+    async def _read(self, text: Text) -> None:
+        """Read a text up to the line that is only a dot; the first one may be that."""
+        before = b"\r\n"
+        while raw := await self._reader.read(MOST_BYTES):
+            found = (before + raw).find(b"\r\n" + DOT)
+            if found >= 0:
+                end = found + len(b"\r\n" + DOT) - len(before)
+                text.add(raw[:end])
+                self._reader.feed_data(raw[end:])  # the next commands, which come back before all that is still to come
+                return
+            text.add(raw)
+            before = (before + raw)[-len(DOT) - 1 :]
+        raise ConnectionResetError  # aiosmtpd ends this before that
 
     async def smtp_VRFY(self, arg: str | None) -> None:
         """Give nothing away."""

@@ -13,17 +13,19 @@ from urllib.parse import unquote, urlsplit
 
 from pbm.mail import incoming
 from pbm.mail.outbox import SENDER
+from pbm.names import is_host
+from pbm.refusals import Refused
 from pbm.server import Server
-from pbm.store import Unusable
-from pbm.words import clean
+from pbm.store import Replaced, Unusable
+from pbm.texts import clean
 
-PATIENCE = 60
+IMAP_PATIENCE = 60
 """Seconds for which the mail server may say nothing when it was asked something."""
 LISTENING = 600
 """Seconds after which a connection that waits for new mail is made anew: it may be dead without a sign."""
 POLLING = 60
 """Seconds from one look to the next where the mail server cannot say that there is new mail."""
-FIRST_DELAY, LONGEST_DELAY = 1.0, 300.0
+FIRST_RETRY, LONGEST_RETRY = 1.0, 300.0
 """Seconds after which a connection that failed is tried again; the delay doubles with each failure."""
 
 
@@ -43,24 +45,24 @@ class Account(NamedTuple):
 
 
 def account(url: str) -> Account:
-    """The mailbox that a URL names. Raises ValueError, without repeating what may be a password, if it names none."""
+    """The mailbox that a URL names. Raises Refused, without repeating what may be a password, if it names none."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port or (993 if parts.scheme == "imaps" else 143)
     except ValueError:
         host = None
-    if not host or parts.scheme not in {"imap", "imaps"} or not parts.username:
-        raise ValueError("A mailbox is written imaps://USER@HOST, or imap://USER@HOST:PORT/FOLDER.")
+    if not (host and is_host(host)) or parts.scheme not in {"imap", "imaps"} or not parts.username:
+        raise Refused("A mailbox is written imaps://USER@HOST, or imap://USER@HOST:PORT/FOLDER.")
     if parts.password is not None:
-        raise ValueError("The password of the mailbox belongs in PBM_IMAP_PASSWORD, and not where all can see it.")
-    folder = named(unquote(parts.path).strip("/") or "INBOX")
+        raise Refused("The password of the mailbox belongs in PBM_IMAP_PASSWORD, and not where all can see it.")
+    folder = folder_name(unquote(parts.path).strip("/") or "INBOX")
     return Account(host, port, unquote(parts.username), folder, encrypted=parts.scheme == "imaps")
 
 
-def named(folder: str) -> str:
-    """The name of a folder. Raises ValueError if it cannot be one."""
+def folder_name(folder: str) -> str:
+    """The name of a folder. Raises Refused if it cannot be one."""
     if not re.fullmatch(r'[^"\\*%\x00-\x1f\x7f-\U0010ffff]+', folder):
-        raise ValueError(f"{folder!r} is no name of a folder here: only ASCII, and neither quotes nor wildcards.")
+        raise Refused(f"{folder!r} is no name of a folder here: only ASCII, and neither quotes nor wildcards.")
     return folder
 
 
@@ -114,7 +116,7 @@ class Mailbox:
             self._skip_to(b" EXISTS")
         except TimeoutError:
             return False
-        self.connection.socket().settimeout(PATIENCE)
+        self.connection.socket().settimeout(IMAP_PATIENCE)
         self.connection.send(b"DONE\r\n")
         self._skip_to(b"pbm OK")
         return True
@@ -139,9 +141,9 @@ def opened(box: Account, password: str, to: str) -> Iterator[Mailbox]:
     """An open mailbox with a folder *to* beside it."""
     context = ssl.create_default_context()
     if box.encrypted:
-        connection: imaplib.IMAP4 = imaplib.IMAP4_SSL(box.host, box.port, ssl_context=context, timeout=PATIENCE)
+        connection: imaplib.IMAP4 = imaplib.IMAP4_SSL(box.host, box.port, ssl_context=context, timeout=IMAP_PATIENCE)
     else:
-        connection = imaplib.IMAP4(box.host, box.port, timeout=PATIENCE)
+        connection = imaplib.IMAP4(box.host, box.port, timeout=IMAP_PATIENCE)
     try:
         if not box.encrypted:
             _encrypt(connection, context)
@@ -182,26 +184,29 @@ def fetch(server: Server, box: Account, password: str, to: str) -> int:
 def keep_fetching(server: Server, box: Account, password: str, to: str) -> NoReturn:
     """Handle new mails as they come, and have what is in the outbox sent, until the process is ended.
 
-    Raises OSError or an error of imaplib if the first connection fails; a later one is tried again.
+    Raises OSError or an error of imaplib if the first connection fails; a later one is tried again. Raises Replaced if
+    the database has become another file.
     """
     fetch(server, box, password, to)
-    sender, delay = Sender(), FIRST_DELAY
+    sender, delay = Sending(), FIRST_RETRY
     while True:
         try:
             with opened(box, password, to) as mailbox:
-                delay = FIRST_DELAY
+                delay = FIRST_RETRY
                 is_alive = True
                 while is_alive:
                     _handle_new(server, mailbox)
                     sender.wake()
                     is_alive = mailbox.wait()
+        except Replaced:
+            raise
         except (imaplib.IMAP4.error, OSError, Unusable) as why:
-            sys.stderr.write(f"No mail can be fetched: {said(why)}; the next try is in {delay:.0f} s.\n")
+            sys.stderr.write(f"No mail can be fetched: {complaint(why)}; the next try is in {delay:.0f} s.\n")
             time.sleep(delay)
-            delay = min(2 * delay, LONGEST_DELAY)
+            delay = min(2 * delay, LONGEST_RETRY)
 
 
-class Sender:
+class Sending:
     """Watches over the process that sends, which ends with this one."""
 
     def __init__(self) -> None:
@@ -247,7 +252,7 @@ def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
     return True
 
 
-def said(error: Exception) -> str:
+def complaint(error: Exception) -> str:
     """What went wrong, as a line of readable text."""
     first = error.args[0] if error.args else error
     text = first.decode(errors="replace") if isinstance(first, bytes) else str(error)

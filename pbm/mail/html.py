@@ -1,94 +1,104 @@
-"""The HTML part of a mail: its text, word for word, with the boards in colours and a link to answer with.
+"""The HTML part of a mail: its text with the boards in colours, and a link to answer with, on a screen of any width.
 
-Nothing in it comes from elsewhere or runs. Programs that know dark mode choose the colours by the style sheet; where it
-is thrown away, those that stand beside each piece are seen on a background that stands beside the board.
+Nothing in it comes from elsewhere or runs. Text wraps; boards and tables are scaled to the width of the screen by the
+style sheet, and scroll by themselves where that is thrown away. Each piece stands on a tile of its own, and each board
+on wood or felt, so that colours need no other ones in dark mode.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from html import escape
+from itertools import groupby
 from typing import NamedTuple
 from urllib.parse import quote
 
 import games
-from pbm import pictures
-from pbm.pictures import Span
+from pbm import texts
+from pbm.language import words
+from pbm.letters import pictures
+from pbm.letters.pictures import Brush, Span
 from pbm.store import Mail
 
 LONGEST_LINK = 900
 """How many characters a link may have, so that its line can be mailed."""
+LETTER = 0.61
+"""How wide a letter of a fixed-pitch font is, at most, as a part of its height."""
+MARGINS = 30
+"""Pixels of the screen that are not for letters."""
+TABLE_SIZE, BOARD_SIZE = 13, 16
+"""How high letters are at most, in pixels: in tables, which text goes with, and on boards."""
+LONGEST_PART = 40
+"""How many characters of a turn are kept on one line; this is what a telephone shows."""
 
-
-class Colours(NamedTuple):
-    """What a board is painted with."""
-
-    board: str
-    ink: str
-    first: str
-    """The pieces of the side that moves first."""
-    second: str
-    latest: str
-    """Behind what the last turn has changed."""
-
-
-LIGHT = Colours(board="#f6f6f2", ink="#33332e", first="#a3004c", second="#0047b3", latest="#ffdf70")
-DARK = Colours(board="#1c1c1a", ink="#d8d8d0", first="#ff9dc4", second="#93c5ff", latest="#5a4700")
-
-HEAD = f"""\
+HEAD = """\
 <!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="us-ascii">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
 <title>pbm</title>
 <style>
 :root {{ color-scheme: light dark; }}
-@media (prefers-color-scheme: dark) {{
-.board {{ background: {DARK.board} !important; color: {DARK.ink} !important; }}
-.first {{ color: {DARK.first} !important; }}
-.second {{ color: {DARK.second} !important; }}
-.latest {{ background: {DARK.latest} !important; }}
-}}
-</style>
+body {{ margin: 8px; -webkit-text-size-adjust: none; text-size-adjust: none; }}
+{}</style>
 </head>
 <body>
 """
 # a line of HTML may break inside a tag, and so stays short however many pieces stand in a line of the board
-TEXT = '<pre\nstyle="font-family: monospace; white-space: pre-wrap">{}</pre>\n'
-BOARD = (
-    f'<pre\nclass="board" style="font-family: monospace; white-space: pre; overflow-x: auto; padding: 8px; '
-    f'background: {LIGHT.board}; color: {LIGHT.ink}">{{}}</pre>\n'
+FIXED = "margin: 0; font-family: monospace; font-size: 13px; line-height: 1.25; white-space: pre; overflow-x: auto"
+WRAPPING = "margin: 0; font-family: monospace; font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere"
+PARAGRAPH = '<pre\nclass="{name}" style="{style}">\n{text}</pre>\n'
+"""Browsers drop a line end at its very beginning."""
+TILE = '<b\nclass="{name}" style="background: {tile.paper}; color: {tile.ink}">{{}}</b>'
+LATEST_SPAN = (
+    f'<span\nclass="latest" style="background: {pictures.LATEST.paper}; color: {pictures.LATEST.ink}; '
+    'text-decoration: underline{frame}">{text}</span>'
 )
-PIECES = {
-    name: f'<b\nclass="{name}" style="color: {colour}">{{}}</b>'
-    for name, colour in (("first", LIGHT.first), ("second", LIGHT.second))
-}
-LATEST = f'<span\nclass="latest" style="background: {LIGHT.latest}">{{}}</span>'
+FRAME = f"; outline: 0.15em solid {pictures.LATEST.paper}"
+"""Around a piece that has no other mark, and would cover what is behind it."""
+WHOLE = '<span\nclass="whole" style="white-space: nowrap">{}</span>'
+
+MOVES = re.compile(r"(Move  )((\S+) \(.+?\) *)  ((\S+) \(.+?\))")
+"""The heading of the list of moves, in columns."""
+GAP = re.compile(r"\S {2,}\S")
+"""What is only in lines that have columns."""
+Paint = Callable[[str], str]
+
+
+class Block(NamedTuple):
+    """Lines that are shown in one way."""
+
+    kind: str
+    """``text``, which wraps; ``table`` and ``rule``, which do not; or ``moves``."""
+    lines: list[str]
 
 
 def page(mail: Mail, server_address: str) -> str:
     """The HTML of a mail, in ASCII. Its last paragraph is the command to answer with."""
-    lines = mail.text.split("\n")
+    before, blank, command = mail.text.strip("\n").rpartition("\n\n")
+    lines = f"{before}{blank}".split("\n")[:-1]
     game, places = pictures.read(mail.picture)
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     for first, end, changes in places:
-        parts.append(_text(lines[at:first]))
-        parts.append(BOARD.format(_board(game, lines[first:end], changes)))
+        parts += _text(lines[at:first])
+        parts += _drawn(game, lines[first:end], changes)
         at = end
-    rest, _, command = "\n".join(lines[at:]).strip("\n").rpartition("\n\n")
-    parts.append(_text(rest.split("\n")))
-    parts.append(TEXT.format(_linked(command, mail, server_address)))
-    whole = f"{HEAD}{''.join(parts)}</body>\n</html>\n"
+    parts += _text(lines[at:])
+    parts.append(_wrapping(_linked(command, mail, server_address)))
+    body = "".join(parts)
+    whole = f"{HEAD.format(_scales(body))}{body}</body>\n</html>\n"
     return whole.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def link(command: str, mail: Mail, server_address: str) -> str:
     """The address that begins an answer: with the move alone where the mail has an address for that."""
-    line = " ".join(command.split()).replace(", ", ",")  # it may have been broken into lines
+    line = words.unfolded(command)
     match line.split()[1:2]:
-        case ["move" | "show" as word] if mail.reply_to:
+        case ["move" | "show" | "confirm" as word] if mail.reply_to:
             bare = line.partition(" PASSWORD ")[2].partition("#")[0] or word
             subject = _quoted(f"Re: {mail.subject}")
             return f"mailto:{quote(mail.reply_to, safe='@+')}?subject={subject}&body={_quoted(bare)}"
@@ -98,46 +108,159 @@ def link(command: str, mail: Mail, server_address: str) -> str:
 def _linked(command: str, mail: Mail, server_address: str) -> str:
     target = link(command, mail, server_address)
     if len(target) > LONGEST_LINK:
-        return escape(command, quote=False)
-    return f'<a\nhref="{escape(target)}">{escape(command, quote=False)}</a>'
+        return _worded(command)
+    return f'<a\nhref="{escape(target)}">{_worded(command)}</a>'
 
 
 def _quoted(text: str) -> str:
     return quote(text, safe=":")
 
 
-def _text(lines: Sequence[str]) -> str:
-    text = "\n".join(lines).strip("\n")
-    return TEXT.format(escape(text, quote=False)) if text else ""
+# Text
 
 
-def _board(game: str, lines: Sequence[str], changes: Sequence[Span]) -> str:
-    """A picture in colours, as far as the game tells how its pieces look."""
+def _text(lines: Sequence[str]) -> Iterator[str]:
+    for block in _blocks(lines):
+        yield _shown(block, _worded if block.kind in {"text", "moves"} else _escaped)
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """The lines of a text, paragraph by paragraph, those of one kind in a row together."""
+    kinds: list[str] = []
+    for is_blank, paragraph in groupby(lines, lambda line: not line):
+        found = list(paragraph)
+        between = "table" if kinds[-1:] == ["table"] else "text"  # two parts of one picture are scaled alike
+        kinds += [between] * len(found) if is_blank else _kinds(found)
+    yield from _gathered(kinds, lines)
+
+
+def _kinds(paragraph: list[str]) -> list[str]:
+    """How each line of a paragraph is shown."""
+    heading = MOVES.fullmatch(paragraph[0])
+    if heading and all(_is_round(line, heading) for line in paragraph[1:]):
+        return ["moves"] * len(paragraph)
+    has_columns = all(map(str.isascii, paragraph)) and any(map(GAP.search, paragraph))
+    kind = "table" if has_columns else "text"
+    return [kind if line.strip("*") else "rule" for line in paragraph]
+
+
+def _is_round(line: str, heading: re.Match[str]) -> bool:
+    """Whether a line has nothing between the columns of the list of moves, which anybody could have written."""
+    number, between = line[: heading.end(1)], line[heading.end(2) : heading.start(4)]
+    return re.fullmatch(r"(\d+\.)? +", number) is not None and not between.strip()
+
+
+def _gathered(kinds: Iterable[str], lines: Sequence[str]) -> Iterator[Block]:
+    for kind, pairs in groupby(zip(kinds, lines, strict=True), lambda pair: pair[0]):
+        yield Block(kind, [line for _, line in pairs])
+
+
+def _shown(block: Block, paint: Paint, *, colours: str = "") -> str:
+    """Lines in HTML, which *paint* makes of the text."""
+    if block.kind in {"table", "rule"}:
+        return _scaled(TABLE_SIZE, block.lines, paint, colours)
+    lines = _turn_by_turn(block.lines) if block.kind == "moves" else block.lines
+    return _wrapping(paint("".join(f"{line}\n" for line in lines)), colours)
+
+
+def _wrapping(text: str, colours: str = "") -> str:
+    return PARAGRAPH.format(name="text", style=WRAPPING + colours, text=text)
+
+
+def _turn_by_turn(lines: Sequence[str]) -> Iterator[str]:
+    """The list of moves, in columns for two players, as one with a line for each turn."""
+    heading = MOVES.fullmatch(lines[0])
+    if heading is None:
+        return
+    first, second = heading[3], heading[5]
+    width = max(len(first), len(second))
+    yield f"Moves of {heading[2].strip()} and {heading[4]}"
+    rounds: list[tuple[str, list[str], list[str]]] = []
+    for line in lines[1:]:
+        number, left, right = line[: heading.end(1)], line[heading.end(1) : heading.end(2)], line[heading.end(2) :]
+        if number.strip() or not rounds:
+            rounds.append((number.strip(), [], []))
+        rounds[-1][1].append(left)
+        rounds[-1][2].append(right)
+    indent = max((len(number) for number, _, _ in rounds), default=0)
+    for number, *sides in rounds:
+        shown = number
+        for name, parts in zip((first, second), sides, strict=True):
+            if turn := words.unfolded(" ".join(parts)):
+                yield f"{shown:{indent}} {name:{width}}  {turn}"
+                shown = ""
+
+
+def _escaped(text: str) -> str:
+    return escape(text, quote=False)
+
+
+def _worded(text: str) -> str:
+    """A text that wraps, but in turns only behind commas and in front of cells to be removed."""
+    return re.sub(r"\S+", lambda word: "<wbr>".join(map(_kept, _parts(word[0]))), text)
+
+
+def _parts(word: str) -> Iterator[str]:
+    for part in re.split("(?<=,)(?=.)", word):
+        yield from re.split(texts.FRONT_OF_CELL, part) if len(part) > LONGEST_PART else [part]
+
+
+def _kept(part: str) -> str:
+    """A part of a word, on one line: browsers break lines behind a hyphen."""
+    html = _escaped(part)
+    return WHOLE.format(html) if "-" in part[:-1] and len(part) <= LONGEST_PART else html
+
+
+# Boards and tables
+
+
+def _scaled(most: int, lines: Sequence[str], paint: Paint, colours: str = "") -> str:
+    """Lines that do not wrap, in letters as large as the widest line allows."""
+    text = "".join(f"{line}\n" for line in lines)
+    return PARAGRAPH.format(name=f"w{most}-{max(1, *map(len, lines))}", style=FIXED + colours, text=paint(text))
+
+
+def _scales(body: str) -> str:
+    """The rules of the style sheet for what is scaled on a page."""
+    found = sorted(set(re.findall(r'<pre\nclass="w(\d+)-(\d+)"', body)))
+    return "".join(
+        f".w{most}-{columns} {{ font-size: min({most}px, calc((100vw - {MARGINS}px) / {int(columns) * LETTER:.2f})) "
+        "!important; }\n"
+        for most, columns in found
+    )
+
+
+def _drawn(game: str, lines: Sequence[str], changes: Sequence[Span]) -> Iterator[str]:
+    """A picture in colours, as far as the game tells how its pieces look: the board, and its legend, which wraps."""
     if not games.exists(game):
-        return escape("\n".join(lines), quote=False)
-    paint = _painter(game)
-    if not changes:
-        return paint("\n".join(lines))
-    painted = []
-    for number, line in enumerate(lines):
-        at, parts = 0, []
-        for _, first, end in (span for span in changes if span[0] == number):
-            parts += [paint(line[at:first]), LATEST.format(paint(line[first:end]))]
-            at = end
-        painted.append("".join([*parts, paint(line[at:])]))
-    return "\n".join(painted)
+        yield from _text(lines)
+        return
+    found, brush = pictures.colours(games.load(game).SIDES), _brush(game)
+    colours = f"; padding: 0 6px; background: {found.paper}; color: {found.ink}"
+    height = pictures.height(lines)
+    if height:
+        paint = partial(pictures.painted, game, changes=changes, brush=brush)
+        yield _scaled(BOARD_SIZE, lines[:height], paint, colours)
+    at = height
+    for block in _gathered(_legend_kinds(lines[height:]), lines[height:]):
+        here = [(line - at, first, end) for line, first, end in changes]
+        yield _shown(block, partial(pictures.painted, game, changes=here, brush=brush), colours=colours)
+        at += len(block.lines)
 
 
-@cache
-def _painter(game: str) -> Callable[[str], str]:
-    """What turns a part of a game's picture into HTML."""
-    (first, second), latest, _ = games.glyphs(games.load(game))
-    pieces = re.compile(f"(?P<first>{first})|(?P<second>{second})|[&<>]")
-    every = re.compile(f"(?P<latest>{latest})|{pieces.pattern}" if latest else pieces)
+def _legend_kinds(lines: Sequence[str]) -> Iterator[str]:
+    """How the lines below a board are shown: as a table where two or more in a row have columns and no lists."""
+    for has_columns, run in groupby(lines, lambda line: "," not in line and bool(GAP.search(line.strip()))):
+        found = list(run)
+        yield from ["table" if has_columns and len(found) > 1 else "text"] * len(found)
 
-    def painted(match: re.Match[str]) -> str:
-        if match.lastgroup == "latest":
-            return LATEST.format(pieces.sub(painted, match[0]))
-        return PIECES[match.lastgroup].format(escape(match[0])) if match.lastgroup else escape(match[0])
 
-    return partial(every.sub, painted)
+def _brush(game: str) -> Brush:
+    """What makes HTML of the parts of a game's picture."""
+    found = pictures.colours(games.load(game).SIDES)
+
+    def latest(text: str, *, is_bare: bool) -> str:
+        return LATEST_SPAN.format(text=text, frame=FRAME if is_bare else "")
+
+    tiles = [TILE.format(name=name, tile=tile) for name, tile in (("first", found.first), ("second", found.second))]
+    return Brush(_escaped, lambda side, text: tiles[side].format(_escaped(text)), latest)

@@ -4,42 +4,93 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from email.parser import BytesHeaderParser
-from ipaddress import ip_address
-from typing import NamedTuple
+from ipaddress import ip_address, ip_network
+from typing import NamedTuple, Self
 
-import games
-from games import Illegal
-from pbm import follow, grammar, lists, look, play, tokens, words
-from pbm.commands import root
-from pbm.grammar import Front, Misused
-from pbm.guesses import Guesses
+from pbm import delivery, letters, texts
+from pbm.access import quotas, tokens
+from pbm.access.guesses import Guesses
+from pbm.access.quotas import most
+from pbm.language import answers, dispatch, quoting, words
+from pbm.language.commands import root
+from pbm.language.front import Front
+from pbm.language.grammar import Misused
+from pbm.language.line import Line
 from pbm.mail import reading, typography
 from pbm.mail.reading import Incoming
+from pbm.names import SHORTEST_PASSWORD, is_board
+from pbm.refusals import Refused
+from pbm.rehearsal import Rehearsal
 from pbm.server import Server
-from pbm.session import Refused, Session
+from pbm.session import Session
 from pbm.store import Reply
+from pbm.texts import without
 
 MOST_BYTES = 1_000_000
 """The largest mail that is taken."""
-MOST_ERRORS = 20
-"""How many refusals a day are mailed to one address."""
 LAST_REFUSAL = (
-    f"That was mistake number {MOST_ERRORS} today, the last that is answered before tomorrow.\n"
+    f"That was mistake number {most('error', 'address')} today, the last that is answered before tomorrow.\n"
     "Commands that are right are answered as ever."
 )
+MOST_OF_ONE = 10_000
+"""How many characters of the text of a mail for the postmaster are passed on."""
+MOST_LOGGED = 200
+"""How many of a mail that is only logged, because the operator has no address."""
 MOST_BOUNCES = 5
 BOUNCING_FOR = timedelta(days=3)
 """An address that has bounced so often in a row, and for so long, gets no more mail."""
 
 
-class Typed(NamedTuple):
-    """The line of a mail that is its command."""
+class Outcome(str):
+    """What became of a mail, in a word, as it is recorded; and for the log its command, and why that was refused."""
 
-    line: str
+    __slots__ = "command", "reason"
+    command: str
+    reason: str
+
+    def __new__(cls, word: str, command: str = "", reason: str = "") -> Self:
+        """The word; the *command* without secrets, if there was one; and the *reason* if it was refused."""
+        outcome = super().__new__(cls, word)
+        outcome.command, outcome.reason = command, reason
+        return outcome
+
+    @property
+    def told(self) -> str:
+        """The word for people, to whom a command was done or refused."""
+        if self in {"command", "capped"}:
+            return "refused" if self.reason else "done"
+        return str(self)
+
+
+class Typed(NamedTuple):
+    """What a mail says."""
+
+    line: Line
+    """The line that is its command, or taken for one."""
     body: str
     """The text that goes with it."""
-    is_command: bool
-    """Whether it begins with the words of one."""
+    is_meant: bool
+    """Whether the subject is meant as a command, whatever its words."""
+
+
+class Order(NamedTuple):
+    """The command of a mail, carried out as far as it needs no write lock."""
+
+    typed: Typed
+    session: Session
+    rehearsal: Rehearsal
+    why: Refused | None
+    """Why it is refused, if nothing needs to be written to know that."""
+
+
+class Heard(NamedTuple):
+    """A mail that is read."""
+
+    mail: Incoming
+    kind: str
+    """What it is, in a word."""
+    order: Order | None = None
+    """Its command, if it is one."""
 
 
 def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -68,9 +119,14 @@ def addressed(raw: bytes, server_address: str) -> list[str]:
     return [recipient for recipient in reading.recipients(raw) if is_ours(recipient, server_address)]
 
 
+def is_postmaster(recipient: str, server_address: str) -> bool:
+    """Whether a mail is for whoever runs the server (RFC 5321, 4.5.1)."""
+    return recipient.lower() in {"postmaster", f"postmaster@{server_address.rpartition('@')[2].lower()}"}
+
+
 def is_known(server: Server, recipient: str) -> bool:
-    """Whether mail is taken for an address: our own, a good reply address, or one that our mails bounce to."""
-    if recipient.lower() == server.address.lower():
+    """Whether mail is taken for an address: our own, the postmaster's, a reply address, or one of our bounces."""
+    if recipient.lower() == server.address.lower() or is_postmaster(recipient, server.address):
         return True
     return tokens.reply(server, recipient) is not None or tokens.bounced(server, recipient) is not None
 
@@ -81,26 +137,70 @@ def handle(
     envelope_sender: str | None,
     recipients: Sequence[str] = (),
     peer: str | None = None,
-) -> str:
+    heard: Heard | None = None,
+) -> Outcome:
     """Do what a mail says, answer it, and note that it was handled: all in one transaction, and only once.
 
     *recipients* are those of its envelope; a reply address among them counts. *peer* is the machine that it came from.
-    Returns what was done, in a word. Raises Unusable if the database cannot be used; then the mail has to come again.
+    What was *heard* of the mail before is not done again. Returns what was done. Raises Unusable if the database cannot
+    be used; then the mail has to come again.
     """
-    mail = reading.read(raw, envelope_sender)
+    heard = heard or hear(server, raw, envelope_sender, recipients, peer)
+    mail = heard.mail
     sender = (mail.sender or "").lower()
     with server.store.transaction():
         bounced = _bounced(server, mail, recipients)
-        outcome = "bounce" if bounced is not None else _kind(server, mail, recipients)
+        outcome = Outcome("bounce" if bounced is not None else heard.kind)
         if not server.store.record(sender, mail.message_id, outcome, server.now()):
-            return "repeated"
+            return Outcome("repeated")
         if bounced is not None:
             _count_bounce(server, bounced)
-        if outcome == "command":
-            outcome = _do(server, mail, recipients, peer)
+        if outcome == "unreadable":
+            _refuse_sender(server, mail, envelope_sender or "")
+        if outcome == "postmaster":
+            outcome = _pass_on(server, mail)
+        if outcome == "command" and heard.order:
+            outcome = _do(server, mail, heard.order, recipients)
             if outcome != "command":
                 server.store.note_outcome(sender, mail.message_id, outcome)
     return outcome
+
+
+def hear(
+    server: Server,
+    raw: bytes,
+    envelope_sender: str | None,
+    recipients: Sequence[str] = (),
+    peer: str | None = None,
+) -> Heard:
+    """Read a mail, and rehearse its command: all that is slow is done here, and nobody has to wait for it.
+
+    Raises Unusable if the database cannot be used.
+    """
+    mail = reading.read(raw, envelope_sender)
+    kind = _kind(server, mail, recipients)
+    if kind != "command":
+        return Heard(mail, kind)
+    reply = _reply(server, recipients)
+    typed = _typed(mail, is_answer=reply is not None)
+    rehearsal = Rehearsal(server.passwords)
+    session = Session(
+        server,
+        mail.sender,
+        tokens.masked(quoting.comment(root, typed.body, server.store.is_taken)),
+        body=typed.body,
+        message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
+        guesses=Guesses(server.store, _peer(peer) or mail.sender or "", server.now()),
+        proved=None if typed.line.command else reply,
+        peer=_peer(peer),
+        rehearsal=rehearsal,
+    )
+    refused = None
+    try:
+        rehearsal.run(server.store, lambda: _carry_out(session, typed.line))
+    except Refused as why:
+        refused = why
+    return Heard(mail, kind, Order(typed, session, rehearsal, refused))
 
 
 def _kind(server: Server, mail: Incoming, recipients: Sequence[str]) -> str:
@@ -109,7 +209,30 @@ def _kind(server: Server, mail: Incoming, recipients: Sequence[str]) -> str:
         return "automatic"
     if recipients and not any(is_known(server, recipient) for recipient in recipients):
         return "unknown"
+    if recipients and all(is_postmaster(recipient, server.address) for recipient in recipients):
+        return "postmaster"
     return "command" if mail.sender else "unreadable"
+
+
+def _pass_on(server: Server, mail: Incoming) -> Outcome:
+    """Write to the operator what somebody has written to the postmaster. It is a mail of ours, and not automatic ones.
+
+    An operator whose own mail comes back here makes no loop, for ours says that a program has written it.
+    """
+    sender = mail.sender or ""
+    text, subject = (
+        tokens.masked(root.masking.read(texts.clean(said)[:MOST_OF_ONE], server.store.is_taken).text)
+        for said in (mail.body, mail.subject)
+    )
+    subject = " ".join(subject.split())[:MOST_LOGGED]
+    if not server.operator:
+        return Outcome("postmaster", reason=f"PBM_OPERATOR is not set; {subject}: {text[:MOST_LOGGED]}")
+    if not Session(server).take("postmaster", address=server.operator):
+        return Outcome("postmaster", reason=f"{most('postmaster', 'address')} were passed on today already")
+    said = f"From: {sender or 'unknown'}\nSubject: {subject}\n\n{text}"
+    letter = letters.note(said, subject=f"For the postmaster: {subject}", answer="")
+    delivery.mail(Session(server), server.operator, letter, reply_to=sender or None)
+    return Outcome("postmaster")
 
 
 def _bounced(server: Server, mail: Incoming, recipients: Sequence[str]) -> int | None:
@@ -127,113 +250,150 @@ def _count_bounce(server: Server, address: int) -> None:
         server.store.suspend_address(address, server.now())
 
 
-def _do(server: Server, mail: Incoming, recipients: Sequence[str], peer: str | None) -> str:
-    """Carry out the command of a mail and answer it. Returns what was done, in a word."""
+def _do(server: Server, mail: Incoming, order: Order, recipients: Sequence[str]) -> Outcome:
+    """Carry out the command of a mail and answer it. Returns what was done."""
     sender = mail.sender or ""
+    line, _, is_meant = order.typed
     server.store.revive_address(sender, server.now())
-    reply = next(filter(None, (tokens.reply(server, recipient) for recipient in recipients)), None)
-    typed = _typed(mail, is_answer=reply is not None)
-    guesses = Guesses(server.store, _peer(peer) or sender, server.now())
-    session = Session(
-        server,
-        sender,
-        tokens.masked(grammar.without_passwords(root, words.written(typed.body))),
-        body=typed.body,
-        message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
-        guesses=guesses,
-        proved=None if typed.is_command else reply,
-    )
-    why = _refused(session, typed.line)
+    reply = _reply(server, recipients)  # as it stands now: what was rehearsed may have been revoked since
+    guesses = Guesses(server.store, order.session.peer or sender, server.now())
+    session = order.session._replace(guesses=guesses, proved=order.session.proved and reply)
+    why = _refused(session, order)
+    server.store.count_command(server.now(), refused=why is not None)
     guesses.save()
+    command = _told(order, None if line.command else reply, is_done=why is None)
     if why is None:
-        return "command"
-    if mail.is_absence or (mail.wants_no_answer and isinstance(why, Misused)):
-        return "automatic"
+        return Outcome("command", command)
+    is_close = is_meant or any(map(root.masking.is_word, line.words[:2]))
+    is_bulk = mail.wants_no_answer and isinstance(why, Misused) and not (reply or is_close)
+    if (mail.is_absence and not is_meant) or is_bulk:
+        return Outcome("automatic", command)
     session = session._replace(proved=reply)
-    kind = session.counted_as("error")
-    if not server.store.take(kind, sender, MOST_ERRORS, server.now()):
-        return "capped"
-    letter = grammar.refusal(why, root, [typed.line], session.comment, reply.game if reply else "")
-    if server.store.is_used_up(kind, sender, MOST_ERRORS, server.now()):
+    if not session.take_own("error"):
+        return Outcome("capped", command, f"mistake after the {most('error', 'address')} of a day that are answered")
+    letter = quoting.refusal(why, line, session.comment, reply.game if reply else "", server.store.is_taken)
+    if not quotas.is_left(server.store, "error", session.holders, server.now()):
         letter = letter._replace(body=f"{LAST_REFUSAL}\n\n{letter.body}")
-    session.queue(letter)
-    return "command"
+    delivery.queue(session, letter)
+    return Outcome("command", command, _reason(line, str(letter.data["error"]), command))
 
 
-def _refused(session: Session, line: str) -> Refused | None:
-    """Carry out a command. If it is refused, why: then nothing was done."""
+def _reason(line: Line, error: str, command: str) -> str:
+    """Why a line was refused, for the log."""
+    if not command:
+        return "it begins with no command"
+    secrets = [] if line.command else [word for word in line.typed.split() if len(word) >= SHORTEST_PASSWORD]
+    return without(error.partition("\n")[0], secrets)
+
+
+def _told(order: Order, reply: Reply | None, *, is_done: bool) -> str:
+    """What the log says of a command; of a line that is none, nothing, for nobody knows what stands in it."""
+    line = order.typed.line
+    if line.command:
+        return tokens.masked(line.masked(order.session.store.is_taken).text)
+    said = answers.bare(line.typed) if is_done else "..."
+    return f"{reply.game} {reply.board} {reply.userid}: {said}" if reply else ""
+
+
+def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None:
+    """Tell a user that his mail is from several addresses, of which the envelope says that it is from his."""
+    sender = envelope_sender.lower()
+    session = Session(server, sender)
+    if sender in mail.senders and session.is_from_user and session.take_own("error"):
+        why = Refused("Nothing was done, because this mail is from several addresses; a command comes from one alone.")
+        delivery.queue(session, quoting.refusal(why, _plain(mail.subject), is_user=server.store.is_taken))
+
+
+def _reply(server: Server, recipients: Sequence[str]) -> Reply | None:
+    """What the first reply address among the recipients of a mail speaks for."""
+    return next(filter(None, (tokens.reply(server, recipient) for recipient in recipients)), None)
+
+
+def _refused(session: Session, order: Order) -> Refused | None:
+    """Carry out a command, as far as that has not been done. If it is refused, why: then nothing was done."""
+    rehearsal = order.rehearsal
+    if order.why and not rehearsal.signed:
+        return order.why
     try:
         with session.store.transaction():
-            if session.proved:
-                _play(session, session.proved, line)
+            if order.why or not rehearsal.is_enough:
+                _carry_out(session, order.typed.line)
             else:
-                grammar.run(root, [line], Front(lambda: session))
+                for userid, password in rehearsal.signed:  # it may have got another password since
+                    session.signed(userid, password)
+                for letter in rehearsal.letters:
+                    delivery.queue(session, letter)
     except Refused as why:
         return why
     return None
 
 
-def _play(session: Session, reply: Reply, line: str) -> None:
-    """Do what a line says that came to a reply address: show the board, or what may stand in the place of a move."""
-    game, board, userid = reply
-    move = re.sub(r"\s*,\s*", ",", _bare(line)).split()
-    if [word.lower() for word in move] == ["show"]:
-        lists.show(session, game, [board], reader=userid)
+def _carry_out(session: Session, line: Line) -> None:
+    """Do what the line of a mail says."""
+    if session.proved:
+        answers.run(session, session.proved, line.typed)
         return
-    if [word.lower() for word in move] == ["unsubscribe"]:
-        follow.stop(session, game, userid, board)
-        return
-    if len(move) != 1 or len(line) > grammar.MOST_CHARACTERS:
-        what = "The first line of a mail to this address is your move and no more, without blanks between its parts."
-        what += " A comment stands below it." if move else " Yours is empty."
-        raise Misused(what, point=look.find_board(session, game, board).present, reader=userid)
     try:
-        play.move(session, game, board, move[0], userid=userid, password="")
-    except Illegal as why:
-        raise Refused(str(why)) from why
-
-
-def _bare(line: str) -> str:
-    """A line without the brackets around what our links suggest, and without the full stop that a telephone adds."""
-    return line.strip().removeprefix("<").rstrip(".!").removesuffix(">").strip()
+        dispatch.run(line, Front(lambda: session))
+    except Misused as why:
+        if not _is_title(line):
+            raise
+        raise answers.send_again(session, line, why) from why
 
 
 def _typed(mail: Incoming, *, is_answer: bool) -> Typed:
     """The command of a mail: its subject, or the first line of its body where the subject is none.
 
-    In an *answer* to a board mail, the subject that we gave it is none either, and any line is taken for a move.
+    The subject that we gave to a board mail is none. In an *answer* to one any line is taken for a move, and a word
+    that means something there is no command.
     """
     subject = _plain(mail.subject)
-    if grammar.is_command(root, [subject]) and not (is_answer and _is_title(subject)):
-        return Typed(subject, mail.body, is_command=True)
-    first, _, rest = mail.body.lstrip().partition("\n")
-    line = _plain(first)
-    if grammar.is_command(root, [line]):
-        return Typed(line, rest, is_command=True)
-    if is_answer and (line or _is_title(subject)):
-        return Typed(line, rest, is_command=False)
-    return Typed(subject, mail.body, is_command=False)
+    is_meant, is_title = subject.command is not None, _is_title(subject)
+    word = answers.takes(subject.typed) if is_answer else None
+    if is_meant and not is_title and word is None:
+        return Typed(subject, mail.body, is_meant)
+    lines = (mail.body.lstrip() or (mail.quoted if is_answer else "")).split("\n")
+    first, count = words.whole_turn(lines)
+    line, rest = _plain(first), "\n".join(lines[count:])
+    if word is not None:
+        typed, body = (f"{subject.typed} {line.typed}", rest) if word else (subject.typed, mail.body)
+        return Typed(_answer(typed), body, is_meant)
+    if line.command and not (is_answer and answers.takes(line.typed) is not None):
+        return Typed(line, rest, is_meant)
+    if is_answer and (line.typed or is_title):
+        chat = answers.chat_text(lines)
+        return Typed(_answer(line.typed), rest, is_meant) if chat is None else Typed(_answer("chat"), chat, is_meant)
+    return Typed(subject, mail.body, is_meant)
 
 
-def _is_title(subject: str) -> bool:
+def _answer(typed: str) -> Line:
+    """The line of an answer to a board mail, whose words mean nothing else."""
+    return Line.read(root, typed)._replace(command=None)
+
+
+def _is_title(subject: Line) -> bool:
     """Whether a subject is that of a board mail: the game, the board, and whose turn it is."""
-    title = words.tidied([subject], games.exists)
-    return len(title) in {3, 4} and title[1].lower() == "board" and look.is_board(title[2])
+    title = subject.words
+    return len(title) in {3, 4} and title[1].lower() == "board" and is_board(title[2])
 
 
-def _plain(line: str) -> str:
+def _plain(beautified: str) -> Line:
     """A line as it was typed, before a program beautified it; passwords are taken as they are."""
-    if line.isascii():
-        return line
-    written = typography.words(line)
+    if beautified.isascii():
+        return Line.read(root, beautified)
+    written = typography.words(beautified)
     plain = [typography.plain(word) for word in written]
-    secrets = grammar.passwords(root, [" ".join(plain)]) or []
-    return " ".join(word if meant in secrets else meant for word, meant in zip(written, plain, strict=True))
+    line = Line.read(root, " ".join(plain))
+    secrets = line.passwords() or []
+    typed = " ".join(word if meant in secrets else meant for word, meant in zip(written, plain, strict=True))
+    return line if typed == line.typed else Line.read(root, typed)
 
 
 def _peer(peer: str | None) -> str | None:
-    """The machine that a mail came from; None if that is one of ours, through which all mails come."""
+    """The machine or the network of IPv6 that a mail came from; None if that is one of ours, which brings all mails."""
     try:
-        return peer if peer and ip_address(peer).is_global else None
+        if not peer or not ip_address(peer).is_global:
+            return None
+        return str(ip_network((peer, 64), strict=False)) if ":" in peer else peer
     except ValueError:
         return None

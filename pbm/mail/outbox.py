@@ -1,21 +1,24 @@
 """The outbox: mails that were written in a transaction go out here, one by one, until they have arrived."""
 
-import fcntl
 import os
 import select
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from hashlib import sha256
+from itertools import chain, repeat
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from pbm import letters, tokens
+from pbm import texts
+from pbm.access import tokens
+from pbm.disk import locked, reason
 from pbm.mail.transports import Transport, Undelivered
 from pbm.mail.writing import compose
 from pbm.server import Server
-from pbm.store import Mail
+from pbm.store import Mail, Replaced, Unusable
 
 FIRST_DELAY = timedelta(minutes=5)
 """How long a mail waits for its second try; the wait doubles with each try."""
@@ -24,8 +27,16 @@ GIVEN_UP_AFTER = timedelta(days=5)
 """How old a mail is when it is given up; it stays in the outbox for the operator to see."""
 SENDER = (sys.executable, "-P", "-m", "pbm", "outbox", "keep-sending")
 """A process that sends; it is told through a pipe that there may be mails, and ends with the pipe."""
-LOOK_AGAIN = 1.0
+LOOK_FOR_MAILS = 1.0
 """Seconds after which the outbox is looked at for mails that other processes have put there."""
+PAUSES = 1.0, 2.0, 4.0, 8.0, 16.0, 32.0
+LONGEST_PAUSE = 60.0
+"""Seconds between tries of what the database does not allow for now: these, and whoever never gives up, the longest."""
+LOCK_PATIENCE = 60.0
+"""How many seconds a process waits until another one has sent its mails."""
+Tried = tuple[Mail, Undelivered | None]
+"""A mail, and why it could not be sent."""
+Value = TypeVar("Value")
 
 
 class Sent(NamedTuple):
@@ -43,46 +54,101 @@ class Sent(NamedTuple):
         parts = [f"{self.sent} sent, {self.failed} not sent{reason}."]
         if due:
             verb = "waits" if waiting == 1 else "wait"
-            parts.append(
-                f"{letters.counted(waiting, 'mail')} {verb} for another try, not before {due:{letters.MINUTES}}."
-            )
+            parts.append(f"{texts.counted(waiting, 'mail')} {verb} for another try, not before {due:{texts.MINUTES}}.")
         if self.failed or due:
             parts.append("`pbm outbox list` tells more.")
         data = {**self._asdict(), "waiting": waiting, "next_try": due.isoformat() if due else None}
         return " ".join(parts), data
 
 
-def flush(server: Server, way: Transport, until: Callable[[], bool] = lambda: False) -> Sent:
+def flush(
+    server: Server,
+    way: Transport,
+    until: Callable[[], bool] = lambda: False,
+    rest: Callable[[float], object] = time.sleep,
+    pauses: Iterable[float] = PAUSES,
+    patience: float = LOCK_PATIENCE,
+) -> Sent:
     """Send all mails that are due, or go on *until* told to end.
 
-    Only one process sends at a time. One that is killed between sending mails and noting it sends them again.
+    Only one process sends at a time. Before a mail goes out it is noted that it was taken up, so that none does where
+    nothing can be noted; what went out and cannot be noted then is not sent again, but noted after *pauses*, in which
+    the process does *rest*. One that is killed in between leaves mails that are sent a second time.
+
+    Raises Unusable if nothing can be noted, or if another process has been sending for *patience* seconds.
     """
     sent = failed = 0
     last = None
-    with _only_one(server.store.path), way:
-        while not until() and (mails := server.store.due_mails(server.now(), way.batch)):
+    tried: list[Tried] = []
+
+    def go_on() -> tuple[int, list[Mail]]:
+        with server.store.transaction():
+            return _note(server, tried), [] if until() else server.store.claim_mails(server.now(), way.batch)
+
+    with _only_one(server.store.path, patience, until), way:
+        mails = server.store.due_mails(server.now(), 1)  # to look locks nothing
+        while mails:
+            untried, mails = _kept_at(go_on, rest, pauses if tried else ())
+            failed += untried
             tried = [(mail, _problem(server, way, mail)) for mail in mails]
             problems = [problem for _, problem in tried if problem]
             sent += len(tried) - len(problems)
-            failed += len(problems) + _note(server, tried)
+            failed += len(problems)
             last = str(problems[-1]) if problems else last
     return Sent(sent, failed, last)
 
 
 def keep_sending(server: Server, way: Transport, pipe: int) -> None:
-    """Send what is due, and look again after each second and each byte that comes through the *pipe*, until it ends."""
+    """Send what is due, and look again after each second and each byte that comes through the *pipe*, until it ends.
+
+    While nothing can be sent it looks ever more seldom.
+    """
 
     def ended(patience: float = 0) -> bool:
         ready, _, _ = select.select([pipe], [], [], patience)
         return bool(ready) and not os.read(pipe, 65536)
 
-    while True:
+    def rested(seconds: float) -> bool:
+        """Whether the end came in so many seconds, whatever else comes through the pipe."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if ended(left):
+                return True
+        return False
+
+    pauses, is_over = _pauses(), False
+    while not is_over:
         try:
-            flush(server, way, ended)
+            server.store.check_in_place()
+            flush(server, way, ended, rested, _pauses())
+        except Replaced:  # nothing that is sent could be noted
+            raise
         except Exception as error:  # a sender that ended would leave all mails lying
-            sys.stderr.write(f"Mails could not be sent: {type(error).__name__}: {error}\n")
-        if ended(LOOK_AGAIN):
-            return
+            why = str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
+            pause = next(pauses)
+            sys.stderr.write(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.\n")
+            is_over = rested(pause)
+        else:
+            pauses, is_over = _pauses(), ended(LOOK_FOR_MAILS)
+
+
+def _pauses() -> Iterator[float]:
+    """The same pauses for somebody who never gives up."""
+    return chain(PAUSES, repeat(LONGEST_PAUSE))
+
+
+def _kept_at(step: Callable[[], Value], rest: Callable[[float], object], pauses: Iterable[float]) -> Value:
+    """Do a step that may fail for now; again after each pause, at the latest when told to end in one."""
+    for pause in pauses:
+        try:
+            return step()
+        except Replaced:
+            raise
+        except Unusable as why:
+            sys.stderr.write(f"What was sent cannot be noted: {why} The next try is in {pause:.0f} s.\n")
+            if rest(pause):
+                break
+    return step()
 
 
 def _problem(server: Server, way: Transport, mail: Mail) -> Undelivered | None:
@@ -94,10 +160,12 @@ def _problem(server: Server, way: Transport, mail: Mail) -> Undelivered | None:
         return problem
     except ValueError as error:
         return Undelivered(str(error), for_good=True)
+    except Exception as error:  # else it would not be noted which others of the batch went out
+        return Undelivered(f"{type(error).__name__}: {error}")
     return None
 
 
-def _note(server: Server, tried: Iterable[tuple[Mail, Undelivered | None]]) -> int:
+def _note(server: Server, tried: Iterable[Tried]) -> int:
     """Forget the mails that were sent, and put off or give up the others.
 
     Where one says that no other could be sent either, these are put off without a try; returns how many.
@@ -117,8 +185,14 @@ def _note(server: Server, tried: Iterable[tuple[Mail, Undelivered | None]]) -> i
 
 
 @contextmanager
-def _only_one(database: Path) -> Iterator[None]:
-    """Wait until no other process sends mails of this database. The lock goes with the process that holds it."""
-    with database.with_name(f"{database.name}.sending").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+def _only_one(database: Path, patience: float, until: Callable[[], bool]) -> Iterator[None]:
+    """Wait until no other process sends mails of this database. Raises Unusable if one does for too long."""
+    lock = database.with_name(f"{database.name}.sending")
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(lock, patience, until))
+        except BlockingIOError as error:
+            raise Unusable(f"Another process has been sending mails for {patience:.0f} seconds; try again.") from error
+        except OSError as error:
+            raise Unusable(f"The lock {lock} cannot be used: {reason(error)}.") from error
         yield

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
+MOST_BETWEEN = 5
+"""Empty lines between what says whose a quotation is and the quotation."""
 MOST_OF_ATTRIBUTION = 4
 """Lines into which mail programs break it."""
 LONGEST_ATTRIBUTION = 500
@@ -47,14 +49,16 @@ NAMES_OF_FIELDS = {
 FIELDS = {word: field for field, words in NAMES_OF_FIELDS.items() for word in words.split()}
 FIELD = re.compile(r"[\s*]*([^\W\d_]{1,15}(?: [^\W\d_]{1,12})?)[\s*]*[:\uff1a]")
 FOOTER = re.compile(
-    r"(?:sent (?:from|via|with|using) (?:my|yahoo|mail|outlook|samsung|proton|aol|gmail|the all[- ]new|tutanota|k-9"
-    r"|spark|bluemail|[^ ]*phone|an? )|get (?:outlook|bluemail) for|von meinem .{1,40} gesendet"
-    r"|gesendet (?:mit|von|aus|über) |diese nachricht wurde von meinem|outlook für (?:ios|android)"
-    r"|envoyé (?:de(?:puis)? |à partir d|avec )|télécharger? outlook|obtenez outlook|enviado (?:desde|do|a partir do) "
-    r"|obtener outlook|obter o outlook|inviato da |scarica outlook|verstuurd (?:vanaf|met|via)|verzonden (?:vanaf|met)"
-    r"|outlook voor|skickat från|hämta outlook|sendt fra|hent outlook|få outlook|lähetetty |wysłan[eo] (?:z|za) "
-    r"|odesláno z|отправлено (?:\u0441|из)|나의 .{1,20}에서 보냄|从我的 ?.{1,20}发送|发自我的"
-    r"|傳送自我的|.{1,20}から送信|please excuse my brevity|yahoo mail: |virus-free|virenfrei"
+    r"(?:sent (?:from|via|with|using) \[?(?:my|yahoo|mail|outlook|samsung|proton|aol|gmail|the all[- ]new|tutanota"
+    r"|k-9|spark|bluemail|[^ ]*phone|an? )"
+    r"|get (?:outlook|bluemail) for|von meinem .{1,40} gesendet|gesendet (?:mit|von|aus|über) "
+    r"|diese nachricht wurde von meinem|outlook für (?:ios|android)|envoyé (?:de(?:puis)? |à partir d|avec )"
+    r"|télécharger? outlook|obtenez outlook|enviado (?:desde|do|con el correo|com o e-mail|a partir do) "
+    r"|obtener outlook|obter o outlook|inviato (?:da|con l.e-?mail) |scarica outlook|verstuurd (?:vanaf|met|via)"
+    r"|verzonden (?:vanaf|met)|outlook voor|skickat (?:från|med)|hämta outlook|sendt fra|hent outlook|få outlook"
+    r"|lähetetty |wysłan[eo] (?:z|za) |odesláno z|отправлено (?:\u0441|из)"
+    r"|나의 .{1,20}에서 보냄|从我的 ?.{1,20}发送|发自我的|傳送自我的"
+    r"|.{1,20}から送信|please excuse my brevity|yahoo mail: |virus-free|virenfrei"
     r"|bitte entschuldigen sie (?:die|meine) kürze)",
     re.IGNORECASE,
 )
@@ -71,6 +75,12 @@ def own(text: str) -> str:
     at = 0
     while at < len(lines):
         line = lines[at]
+        if heading := _length_of_heading(lines, at):
+            at += heading
+            following = next((one for one in lines[at : at + MOST_BETWEEN] if one.strip()), "")
+            if not following.startswith(">"):
+                break
+            continue
         if line.startswith(">"):
             _drop_attribution(kept)
             while at < len(lines) and lines[at].startswith(">"):
@@ -81,6 +91,13 @@ def own(text: str) -> str:
         kept.append(line)
         at += 1
     return "\n".join(_without_footers(_without_signature(kept))).strip("\n")
+
+
+def first(text: str) -> str:
+    """The first line of a text without the angle bracket in front of it, if that line is a quotation by itself."""
+    line, below, *_ = [*text.lstrip().split("\n", 2), ""]
+    is_alone = line.startswith(">") and not line.startswith(">>") and not below.strip()
+    return line.removeprefix(">").strip() if is_alone else ""
 
 
 def _of_armour(lines: list[str]) -> list[str]:
@@ -103,7 +120,7 @@ def _drop_attribution(kept: list[str]) -> None:
         filled -= 1
     counts = list(takewhile(lambda count: kept[filled - count].strip(), range(1, min(filled, MOST_OF_ATTRIBUTION) + 1)))
     whole = [count for count in counts if _is_attribution(" ".join(kept[filled - count : filled]))]
-    begun = [count for count in whole if BEGINNINGS.match(kept[filled - count].lstrip())]
+    begun = [count for count in whole if BEGINNINGS.match(kept[filled - count].lstrip(" \t-"))]
     if whole:
         del kept[filled - (begun or whole)[0] :]
     elif counts and _says_who(kept[filled - 1]):
@@ -119,7 +136,7 @@ def _begins_original(lines: Sequence[str], at: int) -> bool:
         found = set(filter(None, map(_field, [one for one in lines[at : at + 12] if one.strip()][:6])))
         if _field(line) in {"from", "date"} and "from" in found and len(found) >= 3:
             return True
-    if not BEGINNINGS.match(line.lstrip()[:LONGEST_ATTRIBUTION]) and "@" not in line:
+    if not BEGINNINGS.match(line.lstrip(" \t-")[:LONGEST_ATTRIBUTION]) and "@" not in line:
         return False
     for count in range(1, MOST_OF_ATTRIBUTION + 1):
         joined = " ".join(lines[at : at + count])
@@ -131,9 +148,21 @@ def _begins_original(lines: Sequence[str], at: int) -> bool:
     return False
 
 
+def _length_of_heading(lines: Sequence[str], at: int) -> int:
+    """How many lines, between angle brackets, say who wrote what follows, marked or not; 0 if they do not."""
+    if not lines[at].startswith(">>>"):
+        return 0
+    for count in (1, 2):
+        joined = " ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION].rstrip()
+        if joined.endswith(">>>") and (DATE.search(joined) or "@" in joined):
+            return count
+    return 0
+
+
 def _is_attribution(text: str) -> bool:
     """Whether a text says who wrote what follows, and when or from which address."""
-    if len(text) > LONGEST_ATTRIBUTION or not text.rstrip().endswith(COLONS):
+    is_framed = text.lstrip().startswith("--") and text.rstrip().endswith("--")
+    if len(text) > LONGEST_ATTRIBUTION or not (is_framed or text.rstrip().endswith(COLONS)):
         return False
     has_date, has_address = DATE.search(text) is not None, "@" in text
     return (has_date and has_address) or ((has_date or has_address) and VERBS.search(text) is not None)

@@ -7,22 +7,32 @@ import signal
 import socket
 import ssl
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from pbm.mail import incoming
-from pbm.mail.door import FAULT, Answer, Delivery, Door, Handler, House, LocalDoor
+from pbm.mail import incoming, notify
+from pbm.mail.door import Answer, Delivery, Door, Handler, House, LocalDoor, failed
+from pbm.mail.incoming import Outcome
+from pbm.mail.journal import Entry
 from pbm.mail.outbox import SENDER
+from pbm.names import is_host
 from pbm.server import Server
-from pbm.store import Unusable
+from pbm.store import Replaced, Unusable
 
 MOST_TOGETHER = 10
 """How many mails are handled in one transaction; others who want to write wait for it."""
-PAUSE = 1.0
+RESTART_PAUSE = 1.0
 """Seconds before a sender that ended is started again."""
+SENDER_PATIENCE = 3
+"""Seconds for which the sender has time to end; a mail server that says nothing must not hold up ours."""
+LOOK_AROUND = 2.0
+"""Seconds from one look whether all is well to the next."""
+MOST_IN_HAND = 300
+"""Seconds after which mails that are still in hand mean that something hangs."""
 
 
 class Place(NamedTuple):
@@ -43,7 +53,7 @@ def place(text: str) -> Place | None:
     if text.startswith("unix:/"):
         return Place(path=text.removeprefix("unix:"))
     host, colon, port = text.rpartition(":")
-    if not (colon and port.isascii() and port.isdecimal() and int(port) < 65536):
+    if not (colon and is_host(host) and port.isascii() and port.isdecimal() and int(port) < 65536):
         return None
     return Place(host.strip("[]"), int(port))
 
@@ -56,8 +66,8 @@ def tls(certificate: str, key: str) -> ssl.SSLContext:
     return context
 
 
-class Waiting(NamedTuple):
-    """A mail that has come in, and who waits for the reply and the outcome for the log."""
+class Received(NamedTuple):
+    """A mail that has come in, and who waits for the answer."""
 
     delivery: Delivery
     answer: asyncio.Future[Answer]
@@ -73,19 +83,33 @@ class Clerk:
         """Work for *server*."""
         self.server = server
         self.thread = ThreadPoolExecutor(max_workers=1)  # a database connection serves one thread at a time
-        self.waiting: list[Waiting] = []
+        self.waiting: list[Received] = []
         self.work: asyncio.Task[None] | None = None
+        self.began: float | None = None
+        """Since when it has had the mails in hand, by the clock of the event loop."""
+        self.ended = asyncio.Event()
+        """Set when there is to be no more work."""
+        self.problem: Replaced | None = None
+        """Why there can be no more."""
 
     async def is_known(self, recipient: str) -> bool:
         """Whether there is such an address of ours."""
         if recipient.lower() == self.server.address.lower():
             return True
-        return await asyncio.get_running_loop().run_in_executor(self.thread, incoming.is_known, self.server, recipient)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.thread, self._is_known, recipient)
+        except Replaced as problem:
+            self.give_up(problem)
+            raise
+
+    def _is_known(self, recipient: str) -> bool:
+        with self.server.store.transaction(reading=True):
+            return incoming.is_known(self.server, recipient)
 
     async def handle(self, delivery: Delivery) -> Answer:
         """Say 250 when all that the mail causes is on the disk, and 451 if it could not be stored: come again."""
         loop = asyncio.get_running_loop()
-        waiting = Waiting(delivery, loop.create_future())
+        waiting = Received(delivery, loop.create_future())
         self.waiting.append(waiting)
         if self.work is None:
             self.work = loop.create_task(self._work())
@@ -96,35 +120,68 @@ class Clerk:
         loop = asyncio.get_running_loop()
         while self.waiting:
             batch, self.waiting = self.waiting[:MOST_TOGETHER], self.waiting[MOST_TOGETHER:]
-            answers = await loop.run_in_executor(self.thread, self._handle, [each.delivery for each in batch])
+            self.began = loop.time()
+            try:
+                answers = await loop.run_in_executor(self.thread, self._handle, [each.delivery for each in batch])
+            except Replaced as problem:
+                answers = [_unstored(problem)] * len(batch)
+                self.give_up(problem)
+            self.began = None
             for each, answer in zip(batch, answers, strict=True):
                 if not each.answer.done():  # who has hung up waits no longer
                     each.answer.set_result(answer)
         self.work = None
 
     def _handle(self, deliveries: Sequence[Delivery]) -> list[Answer]:
-        """Handle mails in one transaction, and answer when it is on the disk."""
-        try:
-            with self.server.store.transaction():
-                return [self._answer(delivery) for delivery in deliveries]
-        except Unusable as error:
-            return [("451 4.3.0 This could not be stored; please try again later", str(error))] * len(deliveries)
-        except Exception as error:  # those who wait for an answer must get one
-            return [(FAULT, f"could not be handled: {type(error).__name__}: {error}")] * len(deliveries)
+        """Handle mails in one transaction, and answer when it is on the disk.
 
-    def _answer(self, delivery: Delivery) -> Answer:
+        What they need of slow work is done before, while others may write.
+        """
+        try:
+            heard = [self._heard(delivery) for delivery in deliveries]
+            with self.server.store.transaction():
+                begin = time.perf_counter()
+                answers = [self._answer(*each) for each in zip(deliveries, heard, strict=True)]
+        except Replaced:
+            raise
+        except Unusable as error:
+            return [_unstored(error)] * len(deliveries)
+        except Exception as error:  # those who wait for an answer must get one
+            return [failed(error)] * len(deliveries)
+        locked = time.perf_counter() - begin
+        return [answer._replace(locked=locked) for answer in answers]
+
+    def _heard(self, delivery: Delivery) -> incoming.Heard | None:
+        """Read a mail and rehearse its command; None if something goes wrong with it alone, which is told later."""
+        try:
+            return incoming.hear(self.server, *delivery)
+        except Unusable:
+            raise
+        except Exception:
+            return None
+
+    def _answer(self, delivery: Delivery, heard: incoming.Heard | None) -> Answer:
         """Handle a mail. What goes wrong with it alone undoes nothing of the others."""
         try:
-            return "250 2.0.0 Done", incoming.handle(self.server, *delivery)
+            return Answer("250 2.0.0 Done", incoming.handle(self.server, *delivery, heard))
         except Unusable:
             raise
         except Exception as error:
-            return FAULT, f"could not be handled: {type(error).__name__}: {error}"
+            return failed(error)
+
+    def give_up(self, problem: Replaced) -> None:
+        """End, because nothing that is written would be seen."""
+        self.problem = problem
+        self.ended.set()
 
     def close(self) -> None:
         """Finish the work in hand, and close the database."""
         self.thread.shutdown()
         self.server.store.close()
+
+
+def _unstored(error: Unusable) -> Answer:
+    return Answer("451 4.3.0 This could not be stored; please try again later", Outcome("failed", reason=str(error)))
 
 
 class Sender:
@@ -146,7 +203,7 @@ class Sender:
             status = await self.process.wait()
             if not self.is_ending:
                 sys.stderr.write(f"The process that sends mail ended with status {status}; it is started again.\n")
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(RESTART_PAUSE)
 
     def wake(self) -> None:
         """Say that there may be mails to send."""
@@ -159,14 +216,28 @@ class Sender:
         if self.process and self.process.stdin:
             self.process.stdin.close()
 
+    def kill(self) -> None:
+        """End the process at once."""
+        if self.process and self.process.returncode is None:
+            self.process.kill()
 
-async def serve(server: Server, where: Place, *, lmtp: bool, tls: ssl.SSLContext | None = None) -> None:
-    """Serve until the process is told to end."""
+
+async def serve(
+    server: Server,
+    where: Place,
+    *,
+    lmtp: bool,
+    tls: ssl.SSLContext | None = None,
+    note: Callable[[Entry], None] | None = None,
+) -> None:
+    """Serve until the process is told to end; *note* is told what came of each mail, and otherwise logs it.
+
+    Raises Replaced if the database has become another file, and OSError if nobody can listen there.
+    """
     loop = asyncio.get_running_loop()
-    ended = asyncio.Event()
+    house, clerk, sender = House(note), Clerk(server), Sender()
     for sent in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(sent, ended.set)
-    house, clerk, sender = House(), Clerk(server), Sender()
+        loop.add_signal_handler(sent, clerk.ended.set)
 
     async def handle(delivery: Delivery) -> Answer:
         answer = await clerk.handle(delivery)
@@ -180,14 +251,46 @@ async def serve(server: Server, where: Place, *, lmtp: bool, tls: ssl.SSLContext
         listener = await loop.create_server(connection, where.host, where.port)
         where = where._replace(port=listener.sockets[0].getsockname()[1])
     sending = loop.create_task(sender.run())
+    watching = loop.create_task(_watch(clerk, house))
     sys.stdout.write(f"listening on {where}\n")
     sys.stdout.flush()
-    await ended.wait()
-    listener.close()
+    notify.tell("READY=1", f"STATUS=Listening on {where}.")
+    await clerk.ended.wait()
+    notify.tell("STOPPING=1")
+    watching.cancel()
+    _close(listener, where)
     await house.close()
     sender.end()
+    await asyncio.wait([sending], timeout=SENDER_PATIENCE)
+    sender.kill()
     await sending
+    if house.handling:
+        sys.stderr.write("Mails in hand were given up; they were not acknowledged, and will come again.\n")
+        sys.stderr.flush()
+        os._exit(1 if clerk.problem else 0)  # Python itself would wait for the thread that has them in hand
     clerk.close()
+    if clerk.problem:
+        raise clerk.problem
+
+
+async def _watch(clerk: Clerk, house: House) -> None:
+    """Look again and again whether all is well, and tell the service manager."""
+    loop = asyncio.get_running_loop()
+    while True:
+        try:
+            clerk.server.store.check_in_place()
+        except Replaced as problem:
+            clerk.give_up(problem)
+        if clerk.began is None or loop.time() - clerk.began < MOST_IN_HAND:
+            notify.tell("WATCHDOG=1", f"STATUS={len(house.inside)} connections, {len(house.handling)} mails in hand.")
+        await asyncio.sleep(LOOK_AROUND)
+
+
+def _close(listener: asyncio.Server, where: Place) -> None:
+    """Let nobody in any more, and leave no socket lying in the file system."""
+    listener.close()
+    if where.path:
+        Path(where.path).unlink(missing_ok=True)
 
 
 def _listening(path: str) -> socket.socket:

@@ -7,19 +7,24 @@ import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import quote, unquote, urlsplit
 
-from pbm.disk import sync
-from pbm.words import clean
+from pbm.disk import reason, sync
+from pbm.names import is_host
+from pbm.refusals import Refused
+from pbm.texts import clean
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 PORTS: Mapping[str, int] = {"smtp": 25, "smtps": 465, "smtp+starttls": 587}
 """The schemes of mail servers, and the port of each."""
-PATIENCE = 60
+RELAY_PATIENCE = 60
 """Seconds for which a mail server or the sendmail program may say nothing."""
 FINAL_STATUSES = {65, 67, 68}
 """With what sendmail ends when no further try will help: bad data, no such user, no such host (sysexits.h)."""
-TOO_LARGE, CLOSING = 552, 421
+EXCEEDS_STORAGE, CLOSING = 552, 421
 """What mail servers answer to a mail that is too large, and when they are about to close the connection."""
 
 
@@ -85,14 +90,16 @@ class Maildirs(Transport):
         try:
             if not written.parent.exists():
                 self._make(maildir)
-            with written.open("wb") as file:
+            handle = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                os.fchmod(handle, 0o600)  # whatever the umask, and whoever has left a file there
                 file.write(message.replace(b"\r\n", b"\n"))
                 file.flush()
                 os.fsync(file.fileno())
             written.rename(maildir / "new" / name)
             sync(maildir / "new")
         except OSError as error:
-            raise Undelivered(f"{written}: {error.strerror}") from error
+            raise Undelivered(f"{written}: {reason(error)}") from error
 
     def _make(self, maildir: Path) -> None:
         if self.make:
@@ -116,16 +123,32 @@ class Sendmail(Transport):
         words = [self.program, "-i", "-f", sender, "--", recipient]
         text = message.replace(b"\r\n", b"\n")
         try:
-            done = subprocess.run(words, input=text, capture_output=True, timeout=PATIENCE, check=False)
+            done = subprocess.run(words, input=text, capture_output=True, timeout=RELAY_PATIENCE, check=False)
         except subprocess.TimeoutExpired as error:
-            raise Undelivered(f"{self.program} did not end within {PATIENCE} seconds", for_all=True) from error
+            raise Undelivered(f"{self.program} did not end within {RELAY_PATIENCE} seconds", for_all=True) from error
         except OSError as error:
-            raise Undelivered(f"{self.program}: {error.strerror}", for_all=True) from error
+            raise Undelivered(f"{self.program}: {reason(error)}", for_all=True) from error
         if status := done.returncode:
             raise Undelivered(f"{self.program} ended with status {status}", for_good=status in FINAL_STATUSES)
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+class Connection(smtplib.SMTP):
+    """A connection to a mail server."""
+
+    has_text = False
+    """Whether the server may have got the text of the last mail."""
+
+    def data(self, msg: "ReadableBuffer | str") -> tuple[int, bytes]:
+        """Send the text of a mail."""
+        self.has_text = True
+        return super().data(msg)
+
+
+class ConnectionOverTls(Connection, smtplib.SMTP_SSL):
+    """The same, over TLS from the first byte."""
 
 
 class Smtp(Transport):
@@ -135,34 +158,41 @@ class Smtp(Transport):
         """Use the server at that address, over TLS if the scheme says so, and log in if there is a user."""
         self.scheme, self.host, self.port = scheme, host, port
         self.user, self.password = user, password
-        self.connection: smtplib.SMTP | None = None
+        self.connection: Connection | None = None
+        self.has_text = False
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
-        """Send the message, over a new connection if the server has ended the one of the mail before."""
+        """Send the message, over a new connection if the server has ended the one of the mail before.
+
+        A server that hung up behind the text may have taken the mail, and does not get it again at once.
+        """
         was_used = self.connection is not None
         try:
             self._hand_over(message, sender, recipient)
         except Undelivered:
-            if self.connection or not was_used:
+            if self.connection or self.has_text or not was_used:
                 raise
             self._hand_over(message, sender, recipient)
 
     def _hand_over(self, message: bytes, sender: str, recipient: str) -> None:
+        self.has_text = False
         try:
             self.connection = self.connection or self._connect()
+            self.connection.has_text = False
             self.connection.sendmail(sender, [recipient], message)
         except (OSError, smtplib.SMTPException) as error:
             problem = _problem(error, recipient)
+            self.has_text = self.connection is not None and self.connection.has_text
             if problem.for_all:
                 self.close()
             raise problem from error
 
-    def _connect(self) -> smtplib.SMTP:
+    def _connect(self) -> Connection:
         context = ssl.create_default_context()
         if self.scheme == "smtps":
-            connection: smtplib.SMTP = smtplib.SMTP_SSL(self.host, self.port, timeout=PATIENCE, context=context)
+            connection: Connection = ConnectionOverTls(self.host, self.port, timeout=RELAY_PATIENCE, context=context)
         else:
-            connection = smtplib.SMTP(self.host, self.port, timeout=PATIENCE)
+            connection = Connection(self.host, self.port, timeout=RELAY_PATIENCE)
         try:
             if self.scheme == "smtp+starttls":
                 connection.starttls(context=context)
@@ -191,7 +221,7 @@ def _problem(error: Exception, recipient: str) -> Undelivered:
         return Undelivered(_line(str(error)), for_all=True)
     said = text.decode(errors="replace") if isinstance(text, bytes) else text
     refused = isinstance(error, smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) and code != CLOSING
-    about_mail = refused or code == TOO_LARGE
+    about_mail = refused or code == EXCEEDS_STORAGE
     return Undelivered(_line(f"{code} {said}"), for_good=about_mail and code >= 500, for_all=not about_mail)
 
 
@@ -201,7 +231,7 @@ def _line(said: str) -> str:
 
 
 def transport(setting: str, password: str = "") -> Transport:
-    """The transport that a setting names, with the password for its user. Raises ValueError if it names none.
+    """The transport that a setting names, with the password for its user. Raises Refused if it names none.
 
     The text of the error does not repeat the setting, which may hold a password in the wrong place.
     """
@@ -212,7 +242,7 @@ def transport(setting: str, password: str = "") -> Transport:
         return Sendmail(rest)
     if kind in PORTS:
         return _smtp(setting, password)
-    raise ValueError(f"PBM_TRANSPORT is not {', '.join(FORMS[:-1])} or {FORMS[-1]}.")
+    raise Refused(f"PBM_TRANSPORT is not {', '.join(FORMS[:-1])} or {FORMS[-1]}.")
 
 
 def _smtp(setting: str, password: str) -> Smtp:
@@ -221,14 +251,14 @@ def _smtp(setting: str, password: str) -> Smtp:
         host, port = url.hostname, url.port or PORTS[url.scheme]
     except ValueError:
         host = port = None
-    if not host or port is None or url.path.strip("/"):
-        raise ValueError(f"PBM_TRANSPORT is not {url.scheme}://HOST:PORT.")
+    if not (host and is_host(host)) or port is None or url.path.strip("/"):
+        raise Refused(f"PBM_TRANSPORT is not {url.scheme}://HOST:PORT.")
     if url.password is not None:
-        raise ValueError("PBM_TRANSPORT names a user without his password; that belongs in PBM_TRANSPORT_PASSWORD.")
+        raise Refused("PBM_TRANSPORT names a user without his password; that belongs in PBM_TRANSPORT_PASSWORD.")
     if not url.username:
         return Smtp(url.scheme, host, port)
     if url.scheme == "smtp":
-        raise ValueError("A password is sent over TLS only: PBM_TRANSPORT has to begin with smtps or smtp+starttls.")
+        raise Refused("A password is sent over TLS only: PBM_TRANSPORT has to begin with smtps or smtp+starttls.")
     if not password:
-        raise ValueError("PBM_TRANSPORT names a user, so his password has to be in PBM_TRANSPORT_PASSWORD.")
+        raise Refused("PBM_TRANSPORT names a user, so his password has to be in PBM_TRANSPORT_PASSWORD.")
     return Smtp(url.scheme, host, port, unquote(url.username), password)

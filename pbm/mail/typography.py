@@ -10,7 +10,7 @@ INVISIBLE = dict.fromkeys(
 QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
 BETWEEN_WORDS = str.maketrans(BLANKS | INVISIBLE)
 IN_WORDS = str.maketrans(DASHES | QUOTES)
-LONG_OPTIONS = ("nagtime", "forfeittime", "totaltime", "plot", "name")
+LONG_OPTIONS = ("nagtime", "forfeittime", "totaltime", "plot", "name", "from")
 """Options of the language that begin with two hyphens."""
 
 

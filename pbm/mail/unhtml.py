@@ -4,7 +4,7 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
-PIECES = re.compile(
+TAGS = re.compile(
     r"<!--(?:.*?-->|.*)"
     r"|<(script|style|title|template|noscript|textarea|select|svg|object)\b(?:.*?</\1[^<>]*>|.*)"
     r"|<[!?][^>]*>?|</?[a-z][^<>]*>|[^<]+|<",
@@ -18,23 +18,23 @@ BLOCKS = frozenset(
 )
 """Elements that begin on a line of their own, but for the cells of a table."""
 VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
-HIDDEN = re.compile(
+UNSEEN = re.compile(
     r"display:none|visibility:hidden|mso-hide:all|font-size:0(?:px|pt|em|%)?(?:;|$)|max-height:0(?:px)?(?:;|$)|opacity:0(?:;|$)"
 )
-QUOTES = re.compile(
+QUOTATIONS = re.compile(
     r"\b(?:gmail_quote\w*|gmail_attr|gmail_extra_quote|yahoo_quoted|protonmail_quote|moz-cite-prefix|moz-signature"
     r"|gmail_signature\w*|zmail_extra|tutanota_quote|divrplyfwdmsg|appendonsend|olk_src_body_section"
     r"|mail-editor-reference-message-container|outlookmessageheader|wordsection_quote|quote-container)\b"
 )
 """Classes and ids that mail programs give to what is answered, and to signatures."""
-ENDS = re.compile(r"\b(?:divrplyfwdmsg|appendonsend|outlookmessageheader)\b")
+END_MARKS = re.compile(r"\b(?:divrplyfwdmsg|appendonsend|outlookmessageheader)\b")
 """Those of an element behind which all is what is answered."""
 
 
 def to_text(html: str) -> str:
     """The text that a mail in HTML shows, but for quotations and signatures that are marked as such."""
     reader = _Reader()
-    for piece in PIECES.finditer(html):
+    for piece in TAGS.finditer(html):
         text = piece[0]
         if reader.is_done:
             break
@@ -68,11 +68,11 @@ class _Reader(HTMLParser):
             return
         given = {name: (value or "").lower() for name, value in attrs}
         marks = f"{given.get('class', '')} {given.get('id', '')}"
-        if ENDS.search(marks):
+        if END_MARKS.search(marks):
             self.is_done = True
             return
-        is_hidden = "hidden" in given or HIDDEN.search(given.get("style", "").replace(" ", "")) is not None
-        if tag not in VOID and (is_hidden or tag == "blockquote" or QUOTES.search(marks)):
+        is_hidden = "hidden" in given or UNSEEN.search(given.get("style", "").replace(" ", "")) is not None
+        if tag not in VOID and (is_hidden or tag == "blockquote" or QUOTATIONS.search(marks)):
             self._left_out, self._depth = tag, 1
             self._begin_line()
             return

@@ -5,13 +5,14 @@ stands in a board's row (moves, turn, ended, winner) follows from the turns, and
 replay games.
 """
 
-from pbm.store.base import SCHEMA, Settled, Unusable
 from pbm.store.boards import Boards
+from pbm.store.errors import Replaced, Settled, Unusable, WouldWrite
+from pbm.store.form import SCHEMA
 from pbm.store.glances import Glanced, Glances
 from pbm.store.health import Health
 from pbm.store.keeping import Keeping
 from pbm.store.mails import Mails
-from pbm.store.players import Players
+from pbm.store.players import Players, Section
 from pbm.store.rows import (
     Address,
     BoardRow,
@@ -23,9 +24,11 @@ from pbm.store.rows import (
     ResultRow,
     TurnRow,
     Vacation,
+    Waiting,
 )
 from pbm.store.trust import Trust
 from pbm.store.users import Users
+from pbm.store.vitals import Vitals
 
 __all__ = [
     "SCHEMA",
@@ -36,15 +39,19 @@ __all__ = [
     "Held",
     "Mail",
     "Player",
+    "Replaced",
     "Reply",
     "ResultRow",
+    "Section",
     "Settled",
     "Store",
     "TurnRow",
     "Unusable",
     "Vacation",
+    "Waiting",
+    "WouldWrite",
 ]
 
 
-class Store(Keeping, Health, Users, Boards, Players, Mails, Trust, Glances):
+class Store(Keeping, Vitals, Health, Users, Players, Boards, Mails, Trust, Glances):
     """An open database. Every method is one statement or a few; a `transaction` makes them one step."""

@@ -4,30 +4,20 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, Self, overload
+from typing import Any, Self
 
 from sqlite_utils import Database
 
-APPLICATION_ID = int.from_bytes(b"pbm1")
-"""What SQLite's header calls the application that a file belongs to."""
-SCHEMA = 2
-"""The number of migrations in `pbm.store.schema`."""
-BUSY_SECONDS = 30
-"""How long a command waits for others to finish writing."""
-LOOK_AGAIN = 0.001
+from pbm import disk
+from pbm.store.errors import Replaced, Settled, Unusable, WouldWrite
+from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_TABLES, SCHEMA
+
+LOCK_INTERVAL = 0.001
 """How many seconds pass before it looks again whether they have."""
-
-
-class Unusable(Exception):
-    """The database cannot be used. The text says why and what would help; nothing was changed."""
-
-
-class Settled(Exception):
-    """Raised to leave a transaction of which everything so far stands."""
 
 
 class Base:
@@ -41,15 +31,21 @@ class Base:
         self.path = path
         self.is_read_only = read_only
         self._depth = 0
+        self._is_rehearsing = False
+        self._may_write = True
+        self._noted: Callable[[Any], None] | None = None
         try:
             if not (read_only or path.exists()):  # it holds addresses and hashes: nobody else may read it at any moment
                 os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
             name = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
             connection = sqlite3.connect(name, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
             self.db = Database(connection, execute_plugins=False)  # to look for plugins takes longer than a move
+            self._opened = _identity(path)
+            # also when the process ends: whoever closes last puts all that stands in the -wal into the file itself
+            self.close = weakref.finalize(self, self.db.close)
             self._prepare()
         except (OSError, sqlite3.Error) as error:
-            raise Unusable(f"The database {path} cannot be used: {_reason(error)}.") from error
+            raise Unusable(f"The database {path} cannot be used: {problem(error)}.") from error
 
     def __enter__(self) -> Self:
         """Use the store in a `with` block."""
@@ -59,19 +55,20 @@ class Base:
         """Close the store."""
         self.close()
 
-    def close(self) -> None:
-        """Close the database."""
-        self.db.close()
-
     def _prepare(self) -> None:
         """Make an empty file a database, and bring an older one up to date."""
         query = (
-            "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) "
-            "FROM pragma_application_id, pragma_user_version"
+            "SELECT application_id, user_version, page_count, (SELECT count(*) FROM sqlite_schema) "
+            "FROM pragma_application_id, pragma_user_version, pragma_page_count"
         )
-        application, version, tables = self.db.execute(query).fetchone()
+        application, version, pages, tables = self.db.execute(query).fetchone()
         if tables and application != APPLICATION_ID:
             raise Unusable(f"{self.path} is the database of another program; set PBM_DB to a path of pbm's own.")
+        if pages and (lost := self._lost_tables()):
+            raise Unusable(
+                f"{self.path} lacks tables that every database of pbm has ({', '.join(lost)}); perhaps it was copied "
+                "without the -wal file beside it. Go back to a backup: `pbm restore FILE`."
+            )
         if version > SCHEMA:
             raise Unusable(f"{self.path} was written by a newer version of pbm; install that one.")
         self.db.execute("PRAGMA foreign_keys = ON")
@@ -79,12 +76,29 @@ class Base:
         if version < SCHEMA and self.is_read_only:
             raise Unusable(f"{self.path} was written by an older version of pbm; `pbm users` brings it up to date.")
         if version < SCHEMA:
-            self.db.enable_wal()
-            from pbm.store.schema import migrations
+            self._bring_up_to_date()
 
-            with self.transaction():
-                migrations.apply(self.db)
-                self.db.execute(f"PRAGMA user_version = {SCHEMA}")
+    def _lost_tables(self) -> list[str]:
+        """The tables that every version has, and this database has not."""
+        query = (
+            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT name FROM sqlite_schema WHERE type = 'table')"
+        )
+        return [name for (name,) in self.db.execute(query, [json.dumps(FIRST_TABLES)])]
+
+    def _bring_up_to_date(self) -> None:
+        """Make all tables, or change those of an older version, of which a copy is kept.
+
+        A new database becomes one in a single step: only when it is whole does it get a log beside it.
+        """
+        from pbm.store import copies, schema
+
+        with self.transaction():
+            (version,) = self.db.execute("PRAGMA user_version").fetchone()
+            if 0 < version < SCHEMA:  # else somebody else has done it meanwhile
+                copies.keep(self.path, copies.name_before_schema(self.path, SCHEMA))
+            schema.apply(self.db)
+        self._insist("PRAGMA journal_mode = WAL")
+        self.db.execute("PRAGMA wal_checkpoint")
 
     @contextmanager
     def transaction(self, *, reading: bool = False) -> Iterator[None]:
@@ -103,10 +117,12 @@ class Base:
                 self._lock()
             self._depth = level + 1
             try:
+                if not level:
+                    self.check_in_place()
                 yield
-                self._keep(level)
+                self._keep(level, reading=reading)
             except Settled:
-                self._keep(level)
+                self._keep(level, reading=reading)
                 raise
             except BaseException:
                 if self.db.conn.in_transaction:  # else SQLite itself has undone everything
@@ -115,11 +131,52 @@ class Base:
             finally:
                 self._depth = level
         except sqlite3.Error as error:
-            raise Unusable(f"The database {self.path} cannot be used: {_reason(error)}.") from error
+            if self._is_rehearsing and getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY:
+                raise WouldWrite from error
+            raise Unusable(f"The database {self.path} cannot be used: {problem(error)}.") from error
 
-    def _keep(self, level: int) -> None:
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether a transaction has begun and not ended."""
+        return self._depth > 0
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """A transaction that waits for nobody and leaves nothing. Raises WouldWrite where it would, and Unusable."""
+        self._allow_writing(is_allowed=False)
+        self._is_rehearsing = True
+        try:
+            with self.transaction(reading=True):
+                yield
+        finally:
+            self._is_rehearsing = False
+
+    def _allow_writing(self, *, is_allowed: bool) -> None:
+        """Let statements write, or not; those that have begun end with that, and bring no more rows."""
+        if is_allowed != self._may_write:
+            self.db.execute(f"PRAGMA query_only = {'OFF' if is_allowed else 'ON'}")
+            self._may_write = is_allowed
+
+    def check_in_place(self) -> None:
+        """Raises Replaced if what is written would go into a file that nobody else sees."""
+        try:
+            is_in_place = _identity(self.path) == self._opened
+        except OSError:
+            is_in_place = False
+        if not is_in_place:
+            raise Replaced(f"The database {self.path} was deleted or replaced while it was open; nothing was written.")
+
+    def _keep(self, level: int, *, reading: bool) -> None:
         """Make what a transaction has done stand, as far as the one around it will."""
-        self.db.execute(f"RELEASE level{level}" if level else "COMMIT")
+        if self._noted and not (level or reading):
+            note, self._noted = self._noted, None
+            note(self)
+        end = "END" if self._is_rehearsing else "COMMIT"  # the same; but nothing is committed, and no disk waited for
+        self.db.execute(f"RELEASE level{level}" if level else end)
+
+    def note_with_next_change(self, note: Callable[[Self], None]) -> None:
+        """Write something into this database with whatever is written next, and never if nothing is."""
+        self._noted = note
 
     def _roll_back(self, level: int) -> None:
         """Undo a transaction, and no other that it stands in."""
@@ -134,16 +191,21 @@ class Base:
 
         SQLite itself looks ever more seldom while it waits, and a shell would starve beside a busy server.
         """
+        self._allow_writing(is_allowed=True)
+        self._insist("BEGIN IMMEDIATE")
+
+    def _insist(self, statement: str) -> None:
+        """Execute a statement as soon as nobody is in its way; SQLite gives some of them up at once."""
         end = time.monotonic() + BUSY_SECONDS
         self.db.execute("PRAGMA busy_timeout = 0")
         try:
             while True:
                 try:
-                    self.db.execute("BEGIN IMMEDIATE")
+                    self.db.execute(statement)
                 except sqlite3.OperationalError as error:
                     if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                         raise
-                    time.sleep(LOOK_AGAIN)
+                    time.sleep(LOCK_INTERVAL)
                 else:
                     return
         finally:
@@ -155,32 +217,16 @@ class Base:
         self.db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", [*columns.values()])
 
 
-def columns(row: NamedTuple) -> dict[str, object]:
-    """A row as sqlite-utils wants it: a dict whose times and lists are text."""
-    return {
-        name: text(value) if isinstance(value, datetime) else json.dumps(value) if isinstance(value, tuple) else value
-        for name, value in row._asdict().items()
-    }
+def _identity(path: Path) -> tuple[int, int]:
+    """What tells a file from all others. Raises OSError."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
-def text(moment: datetime) -> str:
-    """A time as it is stored: in UTC, so that texts compare as times do."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-@overload
-def time_of(stored: str) -> datetime: ...
-@overload
-def time_of(stored: None) -> None: ...
-def time_of(stored: str | None) -> datetime | None:
-    """A time as it was stored."""
-    return datetime.fromisoformat(stored) if stored else None
-
-
-def _reason(error: Exception) -> str:
+def problem(error: Exception) -> str:
     """What a player or an operator is told of an error of the system or of SQLite."""
     if isinstance(error, OSError):
-        return (error.strerror or str(error)).lower()
+        return disk.reason(error)
     text = str(error)
     return {
         "database is locked": f"another program has been writing to it for {BUSY_SECONDS} seconds; try again",

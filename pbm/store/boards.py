@@ -1,16 +1,17 @@
 """Boards, their turns, and who follows them."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from pbm.store.base import Base, columns, text, time_of
+from pbm.store.base import Base
+from pbm.store.form import columns, text, time_of
 from pbm.store.rows import BoardRow, TurnRow
 
 CHANGING = (
-    "moves turn ended winner commenter comment changed first_used second_used nagged vote voter submitted drawn".split()
-)
+    "moves turn ended winner commenter comment changed first_used second_used nagged vote voter submitted drawn reason"
+).split()
 """What can change in the row of a board."""
 BY_NUMBER = "ORDER BY length(board), board"
 
@@ -33,6 +34,11 @@ class Boards(Base):
         query = "SELECT * FROM boards WHERE game = ? AND board = ?"
         row = self.db.execute(query, [game, board]).fetchone()
         return board_row(row) if row else None
+
+    def boards_among(self, game: str, names: Iterable[str]) -> list[str]:
+        """Which of these names are those of boards."""
+        query = "SELECT board FROM boards WHERE game = ? AND board IN (SELECT value FROM json_each(?))"
+        return [board for (board,) in self.db.execute(query, [game, json.dumps([*names])])]
 
     def turns(self, game: str, board: str) -> list[TurnRow]:
         """The turns of a board, in order."""
@@ -63,8 +69,19 @@ class Boards(Base):
 
     def boards(self, game: str, ended_after: datetime | None = None) -> list[BoardRow]:
         """The boards of a game that are active, and those that ended after a time, by number."""
-        query = f"SELECT * FROM boards WHERE game = ? AND (ended IS NULL OR ended > ?) {BY_NUMBER}"
-        return [board_row(row) for row in self.db.execute(query, [game, ended_after and text(ended_after)])]
+        return list(self.some_boards(game, ended_after))
+
+    def some_boards(
+        self, game: str, ended_after: datetime | None = None, most: int = -1, skip: int = 0, *, standard: bool = False
+    ) -> Iterator[BoardRow]:
+        """At most so many of these boards behind the first so many, or only of those that are in no tournament.
+
+        They are found by an index one after the other; only those that ended lately are sorted.
+        """
+        which = f"SELECT length(board), board, rowid FROM boards WHERE game = ?1{' AND pool IS NULL' * standard} AND"
+        query = f"{which} ended IS NULL UNION ALL {which} ended > ?2 ORDER BY 1, 2 LIMIT ?3 OFFSET ?4"
+        for *_, number in self.db.execute(query, [game, ended_after and text(ended_after), most, skip]):
+            yield board_row(self.db.execute("SELECT * FROM boards WHERE rowid = ?", [number]).fetchone())
 
     def boards_of(self, game: str, userids: Sequence[str], *, active: bool | None = None) -> list[BoardRow]:
         """The boards on which one of the users plays or played, by number: all, or only *active* ones or others."""
@@ -88,14 +105,52 @@ class Boards(Base):
         (count,) = self.db.execute(query, [game] if userid is None else [game, userid]).fetchone()
         return int(count)
 
-    def finished_boards(self, game: str, limit: int) -> list[BoardRow]:
-        """The last so many boards of a game that are over, in the order in which they ended."""
-        query = "SELECT * FROM boards WHERE game = ? AND ended IS NOT NULL ORDER BY ended DESC, board DESC LIMIT ?"
-        return [board_row(row) for row in self.db.execute(query, [game, limit])][::-1]
+    def finished_boards(
+        self, game: str, most: int = -1, skip: int = 0, *, standard: bool = False
+    ) -> Iterator[BoardRow]:
+        """The boards of a game that are over, in the order in which they ended.
+
+        Or at most so many of them, before the last so many; or only those that are in no tournament.
+        """
+        query = f"SELECT * FROM boards WHERE game = ? AND ended IS NOT NULL{' AND pool IS NULL' * standard}"
+        return map(board_row, self.last(query, "ended, board", [game], most, skip))
+
+    def history(self, game: str, most: int = -1, skip: int = 0) -> Iterator[tuple[BoardRow, bool]]:
+        """The games that are over, but those against oneself, the oldest first, each with whether it was rated.
+
+        Or at most so many of them, before the last so many.
+        """
+        query = (
+            "SELECT boards.*, EXISTS (SELECT 1 FROM results WHERE (game, board) = (boards.game, boards.board)) "
+            "FROM boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player"
+        )
+        rows = self.last(query, "ended, board", [game], most, skip)
+        return ((board_row(row[:-1]), bool(row[-1])) for row in rows)
+
+    def last(self, query: str, order: str, values: Sequence[object], most: int, skip: int) -> Iterator[Any]:
+        """What a query finds in an order, at most so many rows before the last so many; -1 stands for all."""
+        if most < 0:
+            return iter(self.db.execute(f"{query} ORDER BY {order}", values))
+        backwards = ", ".join(f"{column} DESC" for column in order.split(", "))
+        rows = self.db.execute(f"{query} ORDER BY {backwards} LIMIT ? OFFSET ?", [*values, most, skip]).fetchall()
+        return iter(rows[::-1])
 
     def unfinished_boards(self) -> list[tuple[str, str]]:
         """Game and number of every board that is active."""
         return self.db.execute("SELECT game, board FROM boards WHERE ended IS NULL ORDER BY game, board").fetchall()
+
+    # Dice
+
+    def throws(self, game: str) -> list[tuple[tuple[int, ...], int]]:
+        """Each throw that turns of a game had, in the order in which the dice fell, and how often.
+
+        Turns count once, on the board on which they were played, and only where the secret of their dice is known.
+        """
+        query = (
+            "SELECT dice, count(*) FROM turns JOIN boards USING (game, board) "
+            "WHERE game = ? AND number > given AND length(secret) > 0 AND dice <> '[]' GROUP BY dice ORDER BY dice"
+        )
+        return [(tuple(json.loads(dice)), count) for dice, count in self.db.execute(query, [game])]
 
     # What players have told the server
 
@@ -112,6 +167,18 @@ class Boards(Base):
         """Forget what a player, or all of them, wanted to be played."""
         query = "DELETE FROM queued WHERE game = ? AND board = ? AND userid = coalesce(?, userid)"
         self.db.execute(query, [game, board, userid])
+
+    # Reminders by players
+
+    def last_reminder(self, game: str, board: str, userid: str) -> datetime | None:
+        """When a player last reminded the other one of a board."""
+        query = "SELECT sent FROM reminders WHERE game = ? AND board = ? AND userid = ?"
+        row = self.db.execute(query, [game, board, userid]).fetchone()
+        return time_of(str(row[0])) if row else None
+
+    def note_reminder(self, game: str, board: str, userid: str, now: datetime) -> None:
+        """Note that a player has reminded the other one of a board."""
+        self.db.execute("INSERT OR REPLACE INTO reminders VALUES (?, ?, ?, ?)", [game, board, userid, text(now)])
 
     # Followers
 
@@ -160,11 +227,18 @@ class Boards(Base):
 def board_row(columns: tuple[Any, ...]) -> BoardRow:
     """A row of the table as what it says."""
     row = BoardRow._make(columns)
-    started, ended, changed, nagged = (time_of(columns[at]) for at in TIMES)
-    return row._replace(started=started, ended=ended, changed=changed, nagged=nagged, drawn=bool(row.drawn))
+    started, ended, changed, nagged = (time_of(columns[at]) for at in BOARD_TIMES)
+    return row._replace(
+        started=started,
+        ended=ended,
+        changed=changed,
+        nagged=nagged,
+        drawn=bool(row.drawn),
+        novacation=bool(row.novacation),
+    )
 
 
-TIMES = [BoardRow._fields.index(name) for name in ("started", "ended", "changed", "nagged")]
+BOARD_TIMES = [BoardRow._fields.index(name) for name in ("started", "ended", "changed", "nagged")]
 
 
 def _places(first: int, values: Sequence[object]) -> str:

@@ -3,23 +3,27 @@
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 
-from pbm.disk import sync
-from pbm.store.base import APPLICATION_ID, SCHEMA, Unusable
-from pbm.store.schema import wrong_parts
+from sqlite_utils import Database
+
+from pbm.disk import reason, sync, whole
+from pbm.store.errors import Unusable
+from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, SCHEMA, text
+from pbm.store.schema import apply, wrong_parts
 
 IN_USE = "is in use; end `pbm serve` and whatever else uses it, and try again"
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a database, as it is at one moment, to a new file that only its owner can read, and check the copy.
+    """Copy a database, as it is at one moment, to a file that only its owner can read, and check the copy.
 
-    The copy is that one file and needs none beside it. Raises Unusable if there is no copy that can be trusted, and
-    OSError if the file cannot be made.
+    The file is new or empty. The copy is that one file and needs none beside it. Raises Unusable if there is no copy
+    that can be trusted, and OSError if the file cannot be written.
     """
-    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
     try:
         with closing(_open(source)) as original, closing(sqlite3.connect(target, isolation_level=None)) as made:
             original.backup(made)
@@ -32,21 +36,59 @@ def copy(source: Path, target: Path) -> None:
     sync(target)
 
 
+def name_before_schema(path: Path, schema: int) -> Path:
+    """Where the copy of a database is that was made before its tables were changed."""
+    return path.with_name(f"{path.name}.before-schema-{schema}")
+
+
+def keep(source: Path, target: Path) -> None:
+    """Copy a database to a file, in the place of what may be there; the file is there when it is whole.
+
+    Raises Unusable if there is no copy that can be trusted.
+    """
+    try:
+        with whole(target) as made:
+            copy(source, made)
+            made.rename(target)
+            sync(target.parent)
+    except OSError as error:
+        raise Unusable(f"{target} cannot be written: {reason(error)}.") from error
+
+
 def check(path: Path) -> None:
     """Raises Unusable unless a file is a database of ours, of this version or an older one."""
     try:
         with closing(_open(path)) as db:
             query = "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
             application, version = db.execute(query).fetchone()
-            wrong = wrong_parts(db) if (application, version) == (APPLICATION_ID, SCHEMA) else []
     except sqlite3.Error as error:
         raise Unusable(f"{path} cannot be read: {error}.") from error
     if application != APPLICATION_ID or version < 1:
         raise Unusable(f"{path} is no database of pbm.")
     if version > SCHEMA:
         raise Unusable(f"{path} was written by a newer version of pbm; install that one.")
-    if wrong:
-        raise Unusable(f"{path} is not as pbm has made it: {'; '.join(wrong)}.")
+
+
+def bring_up_to_date(copied: Path, source: Path) -> None:
+    """Make the copy of a backup what a database of this version is. Raises Unusable, which names the *source*."""
+    try:
+        with closing(sqlite3.connect(copied, isolation_level=None)) as db:
+            db.execute("BEGIN")
+            apply(Database(db, execute_plugins=False))
+            wrong = wrong_parts(db)
+            if wrong:
+                raise Unusable(f"{source} is not as pbm has made it: {'; '.join(wrong)}.")
+            db.execute("COMMIT")
+            db.execute("PRAGMA journal_mode = WAL")  # as all of ours are, so that readers and a writer go together
+    except sqlite3.Error as error:
+        raise Unusable(f"{source} cannot be brought up to date: {error}.") from error
+    sync(copied)
+
+
+def note_backup(path: Path, moment: datetime) -> None:
+    """Note in a database when it was backed up, if it can be written and has a place for that."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
+        db.execute("INSERT OR REPLACE INTO notes VALUES ('backup', ?)", [text(moment)])
 
 
 @contextmanager
@@ -93,12 +135,6 @@ def replace(path: Path, new: Path, old: Path) -> None:
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
     new.rename(path)
     sync(path.parent)
-
-
-def use_wal(path: Path) -> None:
-    """Let readers and a writer use a database at the same time, as all of ours do."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.execute("PRAGMA journal_mode = WAL")
 
 
 def _open(path: Path) -> sqlite3.Connection:

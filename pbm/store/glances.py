@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from pbm.store.base import SCHEMA, Base, Unusable
+from pbm.store.base import Base
+from pbm.store.errors import Unusable
+from pbm.store.form import SCHEMA
 
 
 class Glances(Base):

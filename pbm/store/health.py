@@ -1,10 +1,13 @@
 """What the doctor asks of the database."""
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime
 from typing import NamedTuple
 
-from pbm.store.base import Base, text
+from pbm.store.base import Base, problem
+from pbm.store.form import text
 from pbm.store.rows import ResultRow
 
 DOUBTS = {
@@ -66,6 +69,17 @@ class Health(Base):
             f"rows of {table} that belong to no row of {parent}: {count}"
             for table, parent, count in self.db.execute(query)
         ]
+
+    def objection(self) -> str:
+        """Why nothing can be written; empty if something can, also if somebody else is just doing so."""
+        try:
+            with closing(sqlite3.connect(self.path, timeout=0, isolation_level=None)) as db:
+                db.execute("BEGIN IMMEDIATE")  # which does no more than read if nothing can be written
+                db.execute("DELETE FROM users WHERE 0")
+                db.execute("ROLLBACK")
+        except sqlite3.Error as error:
+            return "" if error.sqlite_errorcode == sqlite3.SQLITE_BUSY else problem(error)
+        return ""
 
     def uses_wal(self) -> bool:
         """Whether readers and a writer can use the database at the same time."""

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from pbm.store.base import text, time_of
 from pbm.store.boards import BY_NUMBER, board_row
+from pbm.store.form import text, time_of
 from pbm.store.mails import WANTS_HTML, mail_row
 from pbm.store.rows import BoardRow, Mail
 from pbm.store.users import Users

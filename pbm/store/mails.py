@@ -1,9 +1,11 @@
 """Mails that go out, and a note of those that came in."""
 
+import json
 from datetime import datetime
 from typing import Any
 
-from pbm.store.base import Base, columns, text, time_of
+from pbm.store.base import Base
+from pbm.store.form import columns, text, time_of
 from pbm.store.rows import Held, Mail
 
 WANTS_HTML = """
@@ -31,6 +33,13 @@ class Mails(Base):
         query = f"SELECT *, {WANTS_HTML} FROM outbox WHERE address IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
         return [mail_row(row) for row in self.db.execute(query, [text(now), limit])]
 
+    def claim_mails(self, now: datetime, limit: int) -> list[Mail]:
+        """The same mails as they have been so far; from here on each counts as tried once more."""
+        mails = self.due_mails(now, limit)
+        query = "UPDATE outbox SET tries = tries + 1 WHERE id IN (SELECT value FROM json_each(?))"
+        self.db.execute(query, [json.dumps([mail.id for mail in mails])])
+        return mails
+
     def waiting_mails(self, now: datetime) -> tuple[int, datetime | None]:
         """How many mails are to be sent later, and when the first of them."""
         query = "SELECT count(*), min(due) FROM outbox WHERE address IS NOT NULL AND due > ?"
@@ -47,13 +56,17 @@ class Mails(Base):
 
     def postpone_mail(self, mail: Mail, due: datetime | None, problem: str) -> None:
         """Note that a mail could not be sent, and when it is to be tried again: never, if *due* is None."""
-        query = "UPDATE outbox SET tries = tries + 1, due = ?, problem = ? WHERE id = ?"
-        self.db.execute(query, [due and text(due), problem, mail.id])
+        query = "UPDATE outbox SET tries = ?, due = ?, problem = ? WHERE id = ?"
+        self.db.execute(query, [mail.tries + 1, due and text(due), problem, mail.id])
 
     def postpone_due(self, now: datetime, due: datetime, problem: str) -> int:
         """Note of all mails that are due *now* why they could not be tried, and when they will be; how many."""
         query = "UPDATE outbox SET due = ?, problem = ? WHERE address IS NOT NULL AND due <= ?"
         return self.db.execute(query, [text(due), problem, text(now)]).rowcount
+
+    def drop_reminders(self, board: str) -> None:
+        """Forget the mails that remind somebody of a board, such as ``spiro 101``, and are not sent yet."""
+        self.db.execute("DELETE FROM outbox WHERE reminds = ?", [board])
 
     # Digests
 
@@ -84,7 +97,7 @@ class Mails(Base):
 
     def forget(self, before: datetime) -> None:
         """Forget what is of no more use: mails that were handled or given up before that time, and old counts."""
-        for table, column in (("handled", "handled"), ("quotas", "day"), ("failures", "last")):
+        for table, column in (("handled", "handled"), ("quotas", "day"), ("failures", "last"), ("commands", "hour")):
             self.db.execute(f"DELETE FROM {table} WHERE {column} < ?", [text(before)])
         self.db.execute("DELETE FROM outbox WHERE (address IS NULL OR due IS NULL) AND queued < ?", [text(before)])
 
@@ -98,26 +111,34 @@ class Mails(Base):
         query = "UPDATE handled SET outcome = ? WHERE sender = ? AND message_id = ?"
         self.db.execute(query, [outcome, sender, message_id])
 
-    def is_used_up(self, kind: str, holder: str, at_most: int, now: datetime) -> bool:
-        """Whether *holder* has none left of the things that he may have so many of on one day."""
+    def is_used_up(self, kind: str, holder: str, at_most: int, now: datetime, *, is_hourly: bool = False) -> bool:
+        """Whether *holder* has none left of the things that he may have so many of on one day, or in one hour."""
         query = "SELECT used >= ? FROM quotas WHERE kind = ? AND holder = ? AND day = ?"
-        row = self.db.execute(query, [at_most, kind, holder, now.date().isoformat()]).fetchone()
+        row = self.db.execute(query, [at_most, kind, holder, _period(now, is_hourly=is_hourly)]).fetchone()
         return bool(row and row[0])
 
-    def take(self, kind: str, holder: str, at_most: int, now: datetime) -> bool:
-        """Use up one of the things that *holder* may have so many of on one day; False if there is none left."""
+    def take(
+        self, kind: str, holder: str, at_most: int, now: datetime, *, amount: int = 1, is_hourly: bool = False
+    ) -> bool:
+        """Use up some of what *holder* may have so much of on one day, or in one hour; False if it is not left."""
         query = (
-            "INSERT INTO quotas VALUES (?, ?, ?, 1) "
-            "ON CONFLICT DO UPDATE SET used = used + 1 WHERE used < ? RETURNING used"
+            "INSERT INTO quotas VALUES (?1, ?2, ?3, ?4) "
+            "ON CONFLICT DO UPDATE SET used = used + ?4 WHERE used + ?4 <= ?5 RETURNING used"
         )
-        return self.db.execute(query, [kind, holder, now.date().isoformat(), at_most]).fetchone() is not None
+        taken = self.db.execute(query, [kind, holder, _period(now, is_hourly=is_hourly), amount, at_most])
+        return taken.fetchone() is not None
+
+
+def _period(now: datetime, *, is_hourly: bool) -> str:
+    """The day of a time, or its hour, as it is stored: texts of both compare with times."""
+    return f"{now:%Y-%m-%dT%H}" if is_hourly else now.date().isoformat()
 
 
 def mail_row(columns: tuple[Any, ...]) -> Mail:
     """A row of the table as what it says."""
     mail = Mail._make(columns)
-    queued, due = (time_of(columns[at]) for at in TIMES)
+    queued, due = (time_of(columns[at]) for at in MAIL_TIMES)
     return mail._replace(queued=queued, due=due, html=bool(mail.html))
 
 
-TIMES = [Mail._fields.index(name) for name in ("queued", "due")]
+MAIL_TIMES = [Mail._fields.index(name) for name in ("queued", "due")]

@@ -1,15 +1,29 @@
 """What is stored of a user as a player of one game: his rating, and what he wants."""
 
-from typing import Any
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
-from pbm.store.base import Base, text, time_of
-from pbm.store.boards import board_row
-from pbm.store.rows import BoardRow, Player, ResultRow
+from pbm.store.boards import Boards
+from pbm.store.form import text, time_of
+from pbm.store.rows import Player, ResultRow
 
 COLUMNS = ", ".join(Player._fields)
 
 
-class Players(Base):
+SIGNED_UP = "userid NOT IN (SELECT userid FROM users WHERE signed_off IS NOT NULL)"
+RATED = f"FROM players WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP}"
+
+
+class Section(NamedTuple):
+    """A part of the standings."""
+
+    games: range
+    """How many rated games its players have finished."""
+    inactive: bool
+
+
+class Players(Boards):
     """What is stored of players."""
 
     def player(self, game: str, userid: str) -> Player:
@@ -29,36 +43,40 @@ class Players(Base):
         """Store whether the standings list a user as inactive, if he is known as a player."""
         self.db.execute("UPDATE players SET inactive = ? WHERE game = ? AND userid = ?", [inactive, game, userid])
 
-    def players(self, game: str) -> list[Player]:
-        """All players of a game who are still signed up: the highest rating first, of equal ones the older one."""
+    def rated_players(
+        self, game: str, section: Section | None = None, most: int = -1, skip: int = 0
+    ) -> Iterator[Player]:
+        """The players of a game who have a rating and are still signed up, or those of a part of the standings.
+
+        The highest rating comes first, of equal ones the older one; at most so many come, behind the first so many.
+        """
+        query = f"SELECT {COLUMNS} {RATED}{_in(section)} ORDER BY rating DESC, rated, userid LIMIT ? OFFSET ?"
+        return map(_player, self.db.execute(query, [game, most, skip]))
+
+    def count_rated(self, game: str, section: Section | None = None) -> int:
+        """How many these are."""
+        (count,) = self.db.execute(f"SELECT count(*) {RATED}{_in(section)}", [game]).fetchone()
+        return int(count)
+
+    def seekers(self, game: str) -> list[Player]:
+        """The players of a game who seek challenges and have no rating, by name."""
         query = (
-            f"SELECT {COLUMNS} FROM players JOIN users USING (userid) WHERE game = ? AND signed_off IS NULL "
-            "ORDER BY rating DESC, rated, userid"
+            f"SELECT {COLUMNS} FROM players WHERE game = ? AND rating IS NULL AND seeking > 0 AND {SIGNED_UP} "
+            "ORDER BY userid"
         )
         return [_player(row) for row in self.db.execute(query, [game])]
 
-    def active_counts(self, game: str) -> dict[str, int]:
-        """On how many active boards of a game each player plays who has a rating."""
+    def active_counts(self, game: str, userids: Sequence[str] | None = None) -> dict[str, int]:
+        """On how many active boards of a game each player plays who has a rating, or each of those that are named."""
         # one search a player and seat: SQLite would rather walk an index with all boards than look at active ones alone
         count = "SELECT count(*) FROM boards WHERE game = players.game AND ended IS NULL AND"
         first, second = "first_player = userid", "second_player = userid AND first_player <> userid"
+        among = "" if userids is None else " AND userid IN (SELECT value FROM json_each(?))"
         query = (
-            f"SELECT userid, ({count} {first}) + ({count} {second}) FROM players WHERE game = ? AND rating IS NOT NULL"
+            f"SELECT userid, ({count} {first}) + ({count} {second}) FROM players "
+            f"WHERE game = ? AND rating IS NOT NULL{among}"
         )
-        return dict(self.db.execute(query, [game]).fetchall())
-
-    def history(self, game: str, most: int | None = None) -> list[tuple[BoardRow, bool]]:
-        """The games that are over, but those against oneself, the oldest first, each with whether it was rated.
-
-        If they are more than *most*, it is that many of the last ones.
-        """
-        query = (
-            "SELECT boards.*, EXISTS (SELECT 1 FROM results WHERE (game, board) = (boards.game, boards.board)) "
-            "FROM boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player "
-            "ORDER BY ended DESC, board DESC LIMIT ?"
-        )
-        rows = self.db.execute(query, [game, -1 if most is None else most]).fetchall()
-        return [(board_row(row[:-1]), bool(row[-1])) for row in reversed(rows)]
+        return dict(self.db.execute(query, [game, *([] if userids is None else [json.dumps(userids)])]).fetchall())
 
     def subscribers_of_all(self, game: str) -> list[str]:
         """The users who subscribe to every board of a game, by name."""
@@ -83,6 +101,14 @@ class Players(Base):
         """All rated games of a user, the oldest first."""
         query = "SELECT * FROM results WHERE game = ? AND userid = ? ORDER BY ended, games"
         return [_result(row) for row in self.db.execute(query, [game, userid])]
+
+
+def _in(section: Section | None) -> str:
+    """What restricts a query to the players of a part of the standings."""
+    if section is None:
+        return ""
+    first, last = section.games[0], section.games[-1]
+    return f" AND inactive = {int(section.inactive)} AND won + lost + tied BETWEEN {first} AND {last}"
 
 
 def _player(columns: tuple[Any, ...]) -> Player:

@@ -45,6 +45,14 @@ class BoardRow(NamedTuple):
     """Whether the players have agreed on a draw."""
     pool: str | None = None
     """The pool of a tournament board, the letters of its name; None for any other board."""
+    source: str | None = None
+    """The board that its beginning is taken from; None where it begins like any game."""
+    given: int = 0
+    """How many of its turns were taken from there."""
+    novacation: bool = False
+    """Whether its clocks run on while a player is on vacation."""
+    reason: str | None = None
+    """Why the game has ended, one of `pbm.board.board.REASONS`; None while it goes on."""
 
 
 class TurnRow(NamedTuple):
@@ -74,6 +82,7 @@ class Mail(NamedTuple):
     due: datetime | None
     """When it is to be tried next; None when it was given up."""
     tries: int = 0
+    """How often it was taken up to be sent, also by a process that was killed then."""
     problem: str | None = None
     """What went wrong at the last try."""
     id: int | None = None
@@ -83,9 +92,23 @@ class Mail(NamedTuple):
     unsubscribe: str | None = None
     """The command that ends the subscription to which this mail belongs."""
     picture: str | None = None
-    """The game, and which lines of the text are its drawn boards, as `pbm.pictures` writes it: ``spiro 12-25``."""
+    """The game, and which lines of the text are its drawn boards, as `letters.pictures` writes it: ``spiro 12-25``."""
+    reminds: str | None = None
+    """The board that it reminds its reader of, such as ``spiro 101``, if it is a reminder."""
     html: bool = False
     """Whether its reader wants HTML beside the text, which is asked when it is due and not stored with it."""
+
+
+class Waiting(NamedTuple):
+    """How many mails are in the outbox, by what they wait for."""
+
+    to_send: int
+    """Mails that are due, or will be tried again."""
+    unaddressed: int
+    """Mails for users who have no address that works."""
+    given_up: int
+    oldest: datetime | None
+    """When the oldest of those to be sent was written."""
 
 
 class Held(NamedTuple):

@@ -2,26 +2,60 @@
 
 import secrets
 import sqlite3
+from datetime import UTC, datetime
 
 from sqlite_utils import Database, Migrations
 
-APPLICATION_ID = int.from_bytes(b"pbm1")
-"""What SQLite's header calls the application that a file belongs to."""
+from pbm.store.form import APPLICATION_ID, SCHEMA, text
 
-PARTS = "SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'"
+PARTS = (
+    "SELECT type || ' ' || name, sql FROM sqlite_schema "
+    "WHERE name NOT LIKE 'sqlite_%' AND tbl_name <> '_sqlite_migrations'"
+)
+"""What a database consists of, but for the table of migrations, which sqlite-utils makes as it likes."""
 
 migrations = Migrations("pbm")
 
 
+def apply(db: Database) -> None:
+    """Make all tables, or what an older version lacks, in the transaction that is open."""
+    migrations.apply(db)
+    db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
 def wrong_parts(db: sqlite3.Connection) -> list[str]:
-    """What a database of this version lacks, and what it has that pbm has not made."""
+    """What a database of this version lacks, what is another way in it, and what it has that pbm has not made."""
     fresh = Database(memory=True)
-    migrations.apply(fresh)
-    wanted, found = ({name for (name,) in each.execute(PARTS)} for each in (fresh.conn, db))
+    apply(fresh)
+    wanted, found = (_parts(each) for each in (fresh.conn, db))
+    changed = [name for name in wanted.keys() & found.keys() if wanted[name] != found[name]]
     return [
-        *(f"there is no {name}" for name in sorted(wanted - found)),
-        *(f"there is a {name} that pbm has not made" for name in sorted(found - wanted)),
+        *(f"there is no {name}" for name in sorted(wanted.keys() - found)),
+        *(f"there is a {name} that pbm has not made" for name in sorted(found.keys() - wanted)),
+        *(f"the {name} is not as pbm has made it" for name in sorted(changed)),
     ]
+
+
+def _parts(db: sqlite3.Connection) -> dict[str, str]:
+    """The tables and indexes of a database, with the SQL that makes each, however it is laid out."""
+    return {name: " ".join((sql or "").split()) for name, sql in db.execute(PARTS)}
+
+
+def tell_reasons(db: Database) -> None:
+    """Store why games have ended that were over before that was stored: by their last turn, and the comment with it."""
+    db.execute("""
+        UPDATE boards SET reason = (
+            SELECT CASE
+                WHEN boards.drawn THEN 'agreed'
+                WHEN max(number) IS NULL OR text NOT IN ('Resign', 'Forfeit') THEN 'rules'
+                WHEN comment = userid || ' has signed off.' AND signed_off IS NOT NULL THEN 'signed off'
+                WHEN text = 'Resign' THEN 'resigned'
+                WHEN comment LIKE userid || ' has used up the % that each player is allowed.' THEN 'total time'
+                ELSE 'forfeited'
+            END
+            FROM turns JOIN users USING (userid) WHERE (turns.game, turns.board) = (boards.game, boards.board)
+        ) WHERE ended IS NOT NULL
+    """)
 
 
 @migrations()
@@ -250,3 +284,55 @@ def clocks_ratings_and_more(db: Database) -> None:
         ) STRICT, WITHOUT ROWID;
     """)
     db.table("keys").insert({"name": "addresses", "value": secrets.token_bytes(32)})
+
+
+@migrations()
+def lists_counts_and_old_positions(db: Database) -> None:
+    """Indexes for pages of lists, what an operator asks every day, and more of boards: beginnings, ends, reminders."""
+    db.executescript("""
+        CREATE INDEX boards_by_number ON boards (game, length(board), board) WHERE ended IS NULL;
+        CREATE INDEX boards_played ON boards (game, ended, board)
+            WHERE ended IS NOT NULL AND first_player <> second_player;
+        CREATE INDEX players_by_rating ON players (game, rating DESC, rated, userid, inactive, won, lost, tied)
+            WHERE rating IS NOT NULL;
+        CREATE INDEX users_signed_off ON users (userid) WHERE signed_off IS NOT NULL;
+        CREATE INDEX players_seeking ON players (game, userid) WHERE rating IS NULL AND seeking > 0;
+
+        ALTER TABLE boards ADD COLUMN source TEXT;
+        ALTER TABLE boards ADD COLUMN given INTEGER NOT NULL DEFAULT 0;
+
+        CREATE TABLE notes (
+            name TEXT PRIMARY KEY,
+            moment TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE commands (
+            hour TEXT PRIMARY KEY,
+            done INTEGER NOT NULL,
+            refused INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX users_signed_up ON users (signed_off);
+        CREATE INDEX outbox_given_up ON outbox (queued) WHERE address IS NOT NULL AND due IS NULL;
+
+        ALTER TABLE users ADD COLUMN auto_vacation INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE users ADD COLUMN zone TEXT;
+        CREATE TABLE vacation_days (
+            userid TEXT NOT NULL REFERENCES users,
+            day TEXT NOT NULL,
+            PRIMARY KEY (userid, day)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE reminders (
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            userid TEXT NOT NULL REFERENCES users,
+            sent TEXT NOT NULL,
+            PRIMARY KEY (game, board, userid),
+            FOREIGN KEY (game, board) REFERENCES boards ON DELETE CASCADE
+        ) STRICT, WITHOUT ROWID;
+        ALTER TABLE outbox ADD COLUMN reminds TEXT;
+        CREATE INDEX outbox_reminding ON outbox (reminds) WHERE reminds IS NOT NULL;
+
+        ALTER TABLE boards ADD COLUMN novacation INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE boards ADD COLUMN reason TEXT;
+    """)
+    tell_reasons(db)
+    db.table("notes").insert({"name": "begun", "moment": text(datetime.now(UTC))})

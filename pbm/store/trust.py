@@ -3,7 +3,8 @@
 from datetime import datetime
 from functools import cached_property
 
-from pbm.store.base import Base, text, time_of
+from pbm.store.base import Base
+from pbm.store.form import text, time_of
 from pbm.store.rows import Failures, Reply
 
 

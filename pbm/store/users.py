@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from datetime import date, datetime
 
-from pbm.store.base import Base, text, time_of
+from pbm.store.base import Base
+from pbm.store.form import text, time_of
 from pbm.store.rows import Address, Vacation
 
 
@@ -33,7 +34,7 @@ class Users(Base):
         self.db.execute(
             "UPDATE users SET password = '', reset_code = NULL, signed_off = ? WHERE userid = ?", [text(now), userid]
         )
-        for table in ("addresses", "followers", "vacations", "replies", "digests"):
+        for table in ("addresses", "followers", "vacations", "vacation_days", "replies", "digests"):
             self.db.execute(f"DELETE FROM {table} WHERE userid = ?", [userid])
         self.db.execute("UPDATE players SET subscribes = 0, is_notified = 0, seeking = 0 WHERE userid = ?", [userid])
         self.db.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", [userid])
@@ -76,7 +77,39 @@ class Users(Base):
         """Note that a user has written to the mailing list."""
         self.db.execute("UPDATE users SET last_broadcast = ? WHERE userid = ?", [text(now), userid])
 
+    def set_zone(self, userid: str, zone: str | None) -> None:
+        """Store in which time zone a user wants to read times; None stands for UTC."""
+        self.db.execute("UPDATE users SET zone = ? WHERE userid = ?", [zone, userid])
+
+    def zone(self, userid: str) -> str | None:
+        """The time zone of a user; None for UTC."""
+        row = self.db.execute("SELECT zone FROM users WHERE userid = ?", [userid]).fetchone()
+        return row[0] if row else None
+
+    def zones(self) -> list[str]:
+        """The time zones that users want, by name."""
+        query = "SELECT DISTINCT zone FROM users WHERE zone IS NOT NULL AND signed_off IS NULL ORDER BY zone"
+        return [zone for (zone,) in self.db.execute(query)]
+
     # Vacations
+
+    def set_auto_vacation(self, userid: str, *, auto: bool) -> None:
+        """Store whether a day of vacation is taken where a user would lose by his clock."""
+        self.db.execute("UPDATE users SET auto_vacation = ? WHERE userid = ?", [auto, userid])
+
+    def has_auto_vacation(self, userid: str) -> bool:
+        """Whether that is so."""
+        row = self.db.execute("SELECT auto_vacation FROM users WHERE userid = ?", [userid]).fetchone()
+        return bool(row and row[0])
+
+    def vacation_days(self, userid: str, since: date) -> list[date]:
+        """The days of vacation that were taken for a user in place of a loss, from that day on, in order."""
+        query = "SELECT day FROM vacation_days WHERE userid = ? AND day >= ? ORDER BY day"
+        return [date.fromisoformat(day) for (day,) in self.db.execute(query, [userid, since.isoformat()])]
+
+    def take_vacation_day(self, userid: str, day: date) -> None:
+        """Note that a day of vacation is taken for a user."""
+        self.db.execute("INSERT INTO vacation_days VALUES (?, ?)", [userid, day.isoformat()])
 
     def vacations(self, userid: str, since: date) -> list[Vacation]:
         """The vacations of a user that end on that day or later, in order."""

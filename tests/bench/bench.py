@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import games
 from games import SKIP
-from pbm.board import Board
+from pbm.board.board import Board
 from pbm.passwords import Passwords
 from pbm.store import BoardRow, Player, Store
 

@@ -1,0 +1,157 @@
+"""Boards for games of stones on cells: squares, hexagons, and any other graph, all behind one small Board.
+
+A set of cells is an int with one bit a cell, so that ``a | b``, ``a & b`` and ``a & ~b`` read as for sets, and a
+position is a few ints: compared at once, copied for nothing. On squares and hexagons the neighbours of all cells of
+a set are found at once by shifting the whole set; on other graphs there is a mask for each cell.
+"""
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from games import Illegal, quoted, read_cells
+
+
+class _Once(ABCMeta):
+    """What makes every board only once, so that positions on equal boards are equal."""
+
+    _made: ClassVar[dict[Hashable, Any]] = {}
+
+    def __call__(cls, *described: Any) -> Any:
+        """The board of that class that is so described: a new one, or the one that there is."""
+        key = (cls, *map(_frozen, described))
+        if key not in cls._made:
+            cls._made[key] = super().__call__(*described)
+        return cls._made[key]
+
+
+def _frozen(described: Hashable | Mapping[str, Iterable[Hashable]]) -> Hashable:
+    if isinstance(described, Mapping):
+        return tuple((name, tuple(value)) for name, value in described.items())
+    return described
+
+
+class Board(metaclass=_Once):
+    """Named cells and which of them are next to each other. Two equal boards are the same object."""
+
+    def __init__(self, cells: Mapping[str, int], /) -> None:
+        """Take the cells, each with the number of its bit, in board order."""
+        self.bit = {name: 1 << number for name, number in cells.items()}
+        """Each cell, in board order, as a set of one."""
+        self.name = {bit: name for name, bit in self.bit.items()}
+        """The name of each set of one cell."""
+        self.all = sum(self.bit.values())
+        """The set of all cells."""
+
+    @abstractmethod
+    def near(self, cells: int) -> int:
+        """The neighbours of all cells of a set, and perhaps bits that are no cells of the board."""
+
+    def ring(self, cells: int) -> int:
+        """The cells outside a set that are next to it."""
+        return self.near(cells) & self.all & ~cells
+
+    def group(self, start: int, among: int) -> int:
+        """All cells of *among* that are connected through *among* with *start*, which is part of it."""
+        group, front = start, start
+        while front:
+            front = self.near(front) & among & ~group
+            group |= front
+        return group
+
+    def groups(self, cells: int) -> Iterator[int]:
+        """The connected parts of a set."""
+        while cells:
+            group = self.group(cells & -cells, cells)
+            yield group
+            cells &= ~group
+
+    def names(self, cells: int) -> list[str]:
+        """The names of the cells of a set, in the order of their bits."""
+        return [self.name[bit] for bit in bits(cells)]
+
+    def lettered(self, stones: tuple[int, int], letters: tuple[str, str]) -> dict[str, str]:
+        """The cells of a view: what has a stone, with the letter of its side."""
+        return {name: letter for own, letter in zip(stones, letters, strict=True) for name in self.names(own)}
+
+    def stones(self, view: Mapping[str, Any], letters: tuple[str, str]) -> tuple[int, int]:
+        """The stones of each side in a view whose cells are `lettered`. Raises Illegal, naming what is wrong."""
+        first = second = 0
+        for name, letter in read_cells(view).items():
+            if name not in self.bit:
+                raise Illegal(f"There is no cell {quoted(name)} on this board.")
+            if letter not in letters:
+                raise Illegal(f"{name} can hold {' or '.join(letters)}, a stone of one of the sides, and nothing else.")
+            if letter == letters[0]:
+                first |= self.bit[name]
+            else:
+                second |= self.bit[name]
+        return first, second
+
+
+class Square(Board):
+    """A board of *size* columns a, b, c ... and rows 1, 2, 3 ... from the bottom; four neighbours each."""
+
+    def __init__(self, size: int, /) -> None:
+        """Lay it out row by row, with an empty column at the right so that no shift leads around the edge."""
+        self.size, self.width = size, size + 1
+        letters = "abcdefghijklmnopqrstuvwxyz"[:size]
+        cells = {f"{letter}{row + 1}": row * self.width + x for row in range(size) for x, letter in enumerate(letters)}
+        super().__init__(cells)
+
+    def near(self, cells: int) -> int:
+        """The set, shifted right, left, up and down."""
+        return cells << 1 | cells >> 1 | cells << self.width | cells >> self.width
+
+
+class Hexagon(Board):
+    """A hexagon with *size* spaces to a side: rows a, b, c ... from the bottom, spaces numbered from the left."""
+
+    def __init__(self, size: int, /) -> None:
+        """Lay it out in slanted columns, which go up to the left, with an empty one at the right."""
+        self.size, self.width = size, 2 * size
+        cells = {}
+        for row in range(2 * size - 1):
+            first = max(0, row - size + 1)
+            length = 2 * size - 1 - abs(row - size + 1)
+            for number in range(length):
+                cells[f"{chr(ord('a') + row)}{number + 1}"] = row * self.width + first + number
+        super().__init__(cells)
+
+    def near(self, cells: int) -> int:
+        """The set, shifted along its row, along its slanted column, and along the other diagonal."""
+        up, across = self.width, self.width + 1
+        return cells << 1 | cells >> 1 | cells << up | cells >> up | cells << across | cells >> across
+
+
+class Graph(Board):
+    """Any other board, made of the names of each cell's neighbours."""
+
+    def __init__(self, neighbours: Mapping[str, Sequence[str]], /) -> None:
+        """Number the cells in the order in which they are given, which is the board order."""
+        super().__init__({name: number for number, name in enumerate(neighbours)})
+        self.near_bit = {self.bit[name]: union(self.bit[n] for n in near) for name, near in neighbours.items()}
+        """The neighbours of each cell."""
+
+    def near(self, cells: int) -> int:
+        """The neighbours of each cell, taken together."""
+        near = 0
+        for bit in bits(cells):
+            near |= self.near_bit[bit]
+        return near
+
+
+def bits(cells: int) -> Iterator[int]:
+    """The cells of a set, each as a set of one, in the order of their bits."""
+    while cells:
+        bit = cells & -cells
+        yield bit
+        cells ^= bit
+
+
+def union(sets: Iterable[int]) -> int:
+    """The cells that are in any of the sets."""
+    cells = 0
+    for some in sets:
+        cells |= some
+    return cells

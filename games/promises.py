@@ -1,0 +1,388 @@
+"""What every game has to keep, found out by playing it at random.
+
+`broken` takes a game and says which of its promises it breaks, a sentence for each. `Game` and `State` say what is
+promised; here stands how that is tried. Whatever is found depends on the random numbers alone, so that it can be found
+again.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import islice
+from random import Random
+from typing import Any, NamedTuple
+
+import games
+from games import SKIP, Game, Illegal, Option, Options, Result, State, needs_dice, quoted
+
+WIDTH = 78
+"""The columns that a line of a picture or of a help text can have."""
+LISTED = 30
+"""How many of the moves of a position are looked at."""
+TURNS = 50
+"""How many turns are played with the usual options; not every random game ends by itself."""
+FEW_TURNS = 6
+"""How many turns are played with each extreme value of an option."""
+RUBBISH = (
+    "",
+    " ",
+    ",",
+    "--",
+    "hello",
+    "a1,",
+    "-",
+    "x",
+    "a0",
+    "zz99",
+    "(R)",
+    "a1:9",
+    "\0",
+    "\u0661",
+    "\u212a1",
+    "9" * 2000,
+)
+"""What is written in place of a move."""
+VIEWS: tuple[Any, ...] = ({}, [], None, {"cells": 3}, {"cells": {"nowhere": "?"}}, {"cells": {"a1": []}},
+                          {"cells": {}, "turn": "nobody"}, {"cells": {}, "turn": []})  # fmt: skip
+"""What is set up in place of a position; none of them is one."""
+REQUEST, REFUSAL, FURTHER = "    > ", "    ? ", "      "
+"""How the lines of a help text begin that are requests to the referee, its refusals, and what goes on with them."""
+
+Replies = Callable[[Iterable[str]], Iterable[str]]
+"""The replies of the referee of the game to some requests."""
+
+
+class Broken(Exception):
+    """A promise that is not kept. The text is a sentence that says which, and where."""
+
+
+class Seen(NamedTuple):
+    """What a position has shown when it was new."""
+
+    state: State
+    before: State | None
+    turns: int
+    shown: tuple[Any, ...]
+
+
+def broken(game: Game[Any], rng: Random, text: str, replies: Replies | None = None) -> Iterator[str]:
+    """The promises that a game breaks, a sentence each; *text* is its help.
+
+    With the referee's *replies*, the examples of the help are put to it. A game that breaks one promise in some way may
+    not be played any further; so what was found should be mended, and the game be tried again.
+    """
+    try:
+        _check_names(game)
+    except Broken as why:
+        yield str(why)
+        return
+    checks: list[Callable[[], object]] = [
+        lambda: _check_help(game, text),
+        lambda: replies and check_examples(text, replies),
+        lambda: _check_views(game),
+        lambda: _check_play(game, games.read_options(game, []), rng, TURNS),
+        *(partial(_check_play, game, options, rng, FEW_TURNS) for options in _extremes(game)),
+    ]
+    found: set[str] = set()
+    for check in checks:
+        try:
+            check()
+        except Broken as why:
+            sentence = str(why)
+        except Exception as why:  # a promise is that there is none
+            sentence = f"It raised {_named(why)}, where only Illegal may be raised."
+        else:
+            continue
+        if sentence not in found:
+            found.add(sentence)
+            yield sentence
+
+
+def _named(why: Exception) -> str:
+    return " ".join(f"{type(why).__name__} ({why})".split())
+
+
+def _extremes(game: Game[Any]) -> Iterator[Options]:
+    """Each option with its extreme values, or with each of its words."""
+    for option in game.OPTIONS:
+        values = option.values
+        words = (
+            ("",)
+            if values is None
+            else [f"={value}" for value in ((values[0], values[-1]) if isinstance(values, range) else values)]
+        )
+        for word in words:
+            yield games.read_options(game, [f"-{option.name}{word}"])
+
+
+def _keep(is_kept: object, otherwise: str) -> None:
+    """Raise Broken, with the sentence that says what is wrong, unless a promise is kept."""
+    if not is_kept:
+        raise Broken(otherwise)
+
+
+# The module
+
+
+def _check_names(game: Game[Any]) -> None:
+    for name in ("SIDES", "OPTIONS", "new", "setup", "draw"):
+        _keep(hasattr(game, name), f"The module has no {name}.")
+    sides = tuple(game.SIDES)
+    _keep(len(sides) == len(set(sides)) == 2 and all(isinstance(side, str) and side for side in sides),
+          "SIDES are not two different names.")  # fmt: skip
+    _keep(all(isinstance(option, Option) for option in game.OPTIONS), "OPTIONS has something that is no games.Option.")
+    glyphs = games.glyphs(game)
+    for pattern in (*glyphs.sides, glyphs.latest, glyphs.changing):
+        try:
+            matches_nothing = pattern and re.compile(pattern).fullmatch("")
+        except re.error as why:
+            raise Broken(f"GLYPHS has {quoted(pattern)}, which is no regular expression: {why}.") from why
+        _keep(not matches_nothing, f"GLYPHS has {quoted(pattern)}, which finds pieces where nothing is.")
+    notation = getattr(game, "NOTATION", "-")
+    _keep(isinstance(notation, str) and notation.isprintable() and 0 < len(notation) <= games.LONGEST_NOTATION,
+          f"NOTATION is not one line of at most {games.LONGEST_NOTATION} columns.")  # fmt: skip
+
+
+# The help
+
+
+def _check_help(game: Game[Any], text: str) -> None:
+    _keep(text.strip(), "There is no help text.")
+    for number, line in enumerate(text.splitlines(), 1):
+        _keep(len(line) <= WIDTH, f"Line {number} of the help has {len(line)} columns, and {WIDTH} fit into a mail.")
+        _keep(line.isascii(), f"Line {number} of the help has something that is not ASCII.")
+        _keep(line == line.rstrip(), f"Line {number} of the help ends with a blank.")
+    for option in game.OPTIONS:
+        _keep(f"-{option.name}" in text, f"The help does not name the option {option.syntax}.")
+
+
+def check_examples(text: str, replies: Replies) -> int:
+    """Put the examples of a help text to the referee, and return how many there are. Raises Broken.
+
+    A line that is indented by four and begins with ``>`` is a request. Below ``board`` stands the board, indented as
+    far as its width allows. Below a request that is refused stands the refusal: it begins with ``?``, and goes on in
+    lines that are indented by six. Nothing stands below other requests.
+    """
+    lines = text.splitlines()
+    examples = [(line.removeprefix(REQUEST), lines[number + 1 :]) for number, line in enumerate(lines)
+                if line.startswith(REQUEST)]  # fmt: skip
+    for (request, below), reply in zip(examples, replies([request for request, _ in examples]), strict=False):
+        answer, *drawn = reply.splitlines()
+        expected = _refusal(below)
+        if expected:
+            _keep(
+                answer == f"? {expected}", f"The help has {quoted(request)} refused differently; the answer is {answer}"
+            )
+        _keep(expected or answer.startswith("= "), f"The help has {quoted(request)}, which is answered {answer}")
+        if drawn:
+            blanks = below[0][: len(below[0]) - len(drawn[0])] if below else ""
+            shown = [line.removeprefix(blanks) for line in below[: len(drawn)]]
+            _keep(
+                blanks.isspace() and shown == drawn,
+                f"A board in the help is drawn differently; it begins with {quoted(below[0].strip())}.",
+            )
+        elif not expected:
+            _keep(
+                not (below and below[0].startswith(FURTHER)),
+                f"Below {quoted(request)} the help has an answer, and there is none.",
+            )
+    return len(examples)
+
+
+def _refusal(below: list[str]) -> str:
+    """The refusal that stands there, or nothing."""
+    if not below or not below[0].startswith(REFUSAL):
+        return ""
+    parts = [below[0].removeprefix(REFUSAL)]
+    for line in below[1:]:
+        if not line.startswith(FURTHER):
+            break
+        parts.append(line.strip())
+    return " ".join(parts)
+
+
+# Positions that are none
+
+
+def _check_views(game: Game[Any]) -> None:
+    options = games.read_options(game, [])
+    for view in VIEWS:
+        try:
+            game.setup(view, **options)
+        except Illegal as why:
+            _check_sentence(str(why), f"setup({view!r})")
+        except Exception as why:
+            raise Broken(f"setup({view!r}) raised {_named(why)} and not Illegal.") from why
+        else:
+            raise Broken(f"setup({view!r}) made a position, and should raise Illegal.")
+
+
+def _check_sentence(text: str, what: str) -> None:
+    is_sentence = "\n" not in text and len(text.split()) > 2 and text.rstrip("\"')").endswith((".", "?", "!"))
+    _keep(is_sentence and len(text) <= 600, f"{what} is refused by {quoted(text)}, which is no sentence for a player.")
+
+
+# Play
+
+
+def _check_play(game: Game[Any], options: Options, rng: Random, most: int) -> None:
+    """Play a game, and look at every position, then and once more when all is over."""
+    state = _thrown(game.new(**options), rng)
+    positions: list[Seen] = []
+    pictures: dict[str, Any] = {}
+    found = [False, False]
+    before = None
+    for turns in range(most):
+        seen = _shown(game, state, before)
+        positions.append(Seen(state, before, turns, seen))
+        plain, marked = seen[-2:]
+        _check_picture(game, plain)
+        _check_picture(game, marked)
+        cells = state.view()["cells"]
+        alike = pictures.setdefault(plain, cells)
+        _keep(
+            alike == cells,
+            f"The picture after {turns} turns cannot be read: a position before, with other cells, has the same.",
+        )
+        found = [
+            some or bool(re.search(side, plain)) for some, side in zip(found, games.glyphs(game).sides, strict=True)
+        ]
+        _check_view(game, state, options, turns)
+        if state.result() is not None:
+            _check_end(state)
+            break
+        move = _check_moves(state, rng)
+        before, state = state, _thrown(state.play(move), rng)
+    if hasattr(game, "GLYPHS") and len(positions) > 4:
+        for name, some in zip(game.SIDES, found, strict=True):
+            _keep(some, f"No picture has a piece of {name}, as GLYPHS describe them.")
+    for position in positions:
+        again = _shown(game, position.state, position.before)
+        _keep(
+            again == position.shown,
+            f"The position after {position.turns} turns has changed while others were played from it.",
+        )
+
+
+def _thrown(state: State, rng: Random) -> State:
+    """The position with dice, if its turn needs any."""
+    if not needs_dice(state):
+        return state
+    _keep(not state.dice, f"A new position has the dice {state.dice}, which were not thrown.")
+    for wrong in ((), (7,) * state.dice_needed, (1,) * (state.dice_needed + 1)):
+        try:
+            state.roll(wrong)
+        except Illegal:
+            continue
+        raise Broken(f"The dice {wrong} are taken where {state.dice_needed} from 1 to 6 are needed.")
+    return state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed)))
+
+
+def _shown(game: Game[Any], state: State, before: State | None) -> tuple[Any, ...]:
+    """All that a position shows of itself."""
+    return (
+        json.dumps(state.view(), sort_keys=True),
+        state.turn,
+        state.seats,
+        state.dice_needed,
+        state.must_skip,
+        state.result(),
+        tuple(islice(state.moves(), LISTED)),
+        game.draw(state),
+        game.draw(state, before),
+    )
+
+
+def _check_picture(game: Game[Any], drawn: str) -> None:
+    for line in drawn.split("\n"):
+        _keep(len(line) <= WIDTH, f"draw makes lines of {len(line)} columns, and {WIDTH} fit into a mail.")
+        _keep(line == line.rstrip(), f"draw makes a line that ends with a blank: {quoted(line)}.")
+        _keep(line.isascii() and line.isprintable(), f"draw makes a line that is not plain ASCII: {quoted(line)}.")
+    first, second = ({match.span() for match in re.finditer(side, drawn)} for side in games.glyphs(game).sides)
+    _keep(not first & second, "GLYPHS takes one piece for one of both sides.")
+
+
+def _check_view(game: Game[Any], state: State, options: Options, turns: int) -> None:
+    view, result = state.view(), state.result()
+    for name in ("cells", "turn", "over", "winner", "scores"):
+        _keep(name in view, f"A view has no {name!r}.")
+    _keep(json.loads(json.dumps(view)) == view, "A view is not the same when it has been JSON.")
+    _keep(sorted(state.seats) == [0, 1], f"seats are {state.seats}, and should be 0 and 1.")
+    _keep(
+        view["turn"] == game.SIDES[state.turn],
+        f"A view has the turn {view['turn']!r}, and it is {game.SIDES[state.turn]}'s.",
+    )
+    _keep(result is None or isinstance(result, Result), f"result() gives {result!r}, which is no games.Result.")
+    winner = None if result is None else "draw" if result.winner is None else game.SIDES[result.winner]
+    _keep((view["over"], view["winner"]) == (result is not None, winner),
+          f"A view has over {view['over']} and winner {view['winner']!r}, but result() is {result}.")  # fmt: skip
+    try:
+        again = game.setup({**view, "moves": turns}, **options).view()
+    except Illegal as why:
+        raise Broken(f"setup refuses what view() gave after {turns} turns: {why}") from why
+    except Exception as why:
+        raise Broken(f"setup raised {_named(why)} at what view() gave after {turns} turns.") from why
+    for name, value in view.items():  # how the game ended may follow from the turns before
+        if name not in {"over", "winner"} and not (view["over"] and name == "dice"):
+            _keep(again.get(name) == value, f"What view() gave after {turns} turns is set up with other {name}.")
+
+
+def _check_end(state: State) -> None:
+    _keep(not [*islice(state.moves(), 1)], "There are moves after the end.")
+    _keep(not state.must_skip, "A turn is skipped after the end.")
+    _keep(state.dice_needed == 0, "Dice are needed after the end.")
+    for text in (SKIP, *RUBBISH):
+        _refused(state, text, {}, "after the end")
+
+
+def _check_moves(state: State, rng: Random) -> str:
+    """Look at the moves of a position, and return one that was chosen at random."""
+    listed = [*islice(state.moves(), LISTED)]
+    _keep(listed, "There is no move, not even a skip, before the end.")
+    _keep(len(set(listed)) == len(listed), "A move is listed twice.")
+    _keep(
+        state.must_skip == (listed == [SKIP]),
+        f"must_skip is {state.must_skip}, and the moves are {', '.join(listed[:3])}.",
+    )
+    chosen = state.random(rng)
+    _keep(len(listed) == LISTED or chosen in listed, f"random chose {quoted(chosen)}, which is not one of the moves.")
+    for move in {chosen, *rng.sample(listed, min(len(listed), 3))} - {SKIP}:
+        _keep(isinstance(move, str) and move.isprintable() and move, f"The move {move!r} is no text of one line.")
+        try:
+            canonical = state.parse(move)
+        except Illegal as why:
+            raise Broken(f"The move {quoted(move)} is listed, and refused when it is written: {why}") from why
+        _keep(
+            canonical == move, f"The move {quoted(move)} is listed, and becomes {quoted(canonical)} when it is written."
+        )
+    known = dict.fromkeys(listed) if len(listed) < LISTED else {}
+    for text in (*RUBBISH, f"{chosen},{chosen}", chosen[:-1], f"{chosen}?"):
+        _refused(state, text, known, "")
+    return chosen
+
+
+def _refused(state: State, text: str, known: Mapping[str, None], when: str) -> None:
+    """Look at how a text is refused that is probably no move; if it is one, it has to be a canonical one."""
+    try:
+        canonical = state.parse(text)
+    except Illegal as why:
+        _check_sentence(str(why), quoted(text))
+    except Exception as why:
+        raise Broken(f"{quoted(text)}, written as a move, raised {_named(why)} and not Illegal.") from why
+    else:
+        _keep(not when, f"{quoted(text)} is taken for a move {when}.")
+        is_move = not known or canonical in known or _end(state, canonical) in {_end(state, move) for move in known}
+        _keep(is_move, f"{quoted(text)} is read as {quoted(canonical)}, which is not one of the moves.")
+        _keep(
+            canonical == SKIP or state.parse(canonical) == canonical,
+            f"{quoted(text)} is read as {quoted(canonical)}, and that as another move.",
+        )
+
+
+def _end(state: State, move: str) -> str | None:
+    """Where a move leads, as one turn may be written in several ways; None if it cannot be played."""
+    try:
+        return json.dumps(state.play(move).view(), sort_keys=True)
+    except Exception:
+        return None

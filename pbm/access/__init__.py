@@ -1,0 +1,1 @@
+"""Whom the server believes, and what he may cause."""

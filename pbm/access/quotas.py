@@ -1,0 +1,123 @@
+"""What anybody may cause: all daily and hourly limits, in one table."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from pbm.store import Store
+
+AN_HOUR, A_DAY = "hour", "day"
+MOST_OF_AN_ANSWER = 20_000
+"""How many bytes an answer may have that goes to an address that belongs to nobody."""
+OVERHEAD = 1000
+"""How many bytes the header of a mail of ours has at most."""
+
+
+class Limit(NamedTuple):
+    """How many of something there may be in a time; for anybody if *whose* is not known of a command."""
+
+    what: str
+    whose: str
+    """``user``; ``address`` without its ``+tag``, or its ``domain``; the ``peer`` that brought the mail; or ``all``."""
+    most: int
+    per: str
+
+
+LIMITS = (
+    # what an address may ask for, and whom it may have asked
+    Limit("answer", "address", 500, A_DAY),
+    Limit("bytes of answers", "address", 3_000_000, A_DAY),
+    Limit("error", "address", 20, A_DAY),
+    Limit("challenge", "address", 50, A_DAY),
+    Limit("asked", "address", 25, A_DAY),
+    Limit("board sent again", "address", 3, A_DAY),
+    # what goes to an address that is no user's, who may have asked for nothing
+    Limit("answer to a stranger", "address", 100, A_DAY),
+    Limit("answer to a stranger", "domain", 200, A_DAY),
+    Limit("answer to a stranger", "peer", 30, AN_HOUR),
+    Limit("answer to a stranger", "all", 60, AN_HOUR),
+    Limit("bytes to strangers", "all", 800_000, AN_HOUR),
+    # sign-ups, and the questions whether an address wants mail
+    Limit("sign-up", "peer", 10, AN_HOUR),
+    Limit("sign-up", "all", 45, AN_HOUR),
+    Limit("confirmation", "address", 1, A_DAY),
+    Limit("question", "domain", 100, A_DAY),
+    Limit("question", "peer", 20, AN_HOUR),
+    Limit("question", "all", 45, AN_HOUR),
+    # codes for a new password
+    Limit("reset", "user", 3, A_DAY),
+    Limit("request for a reset", "peer", 5, AN_HOUR),
+    Limit("request for a reset", "all", 12, AN_HOUR),
+    # what is passed on to the operator
+    Limit("postmaster", "address", 20, A_DAY),
+    # what a user who has signed may do
+    Limit("text", "user", 100, A_DAY),
+    Limit("shown", "user", 100, A_DAY),
+    Limit("digest", "user", 1, A_DAY),
+)
+"""Where one thing has several limits, all of them hold."""
+
+
+class Holders(NamedTuple):
+    """Whose numbers are used up; None or empty where that is not known."""
+
+    user: str = ""
+    address: str = ""
+    peer: str | None = None
+    signs: bool = False
+    """Whether somebody has proved who he is: a stranger who takes a user's name cannot use up that user's own."""
+
+    @property
+    def domain(self) -> str:
+        """The domain of the address."""
+        return self.address.rpartition("@")[2]
+
+    @property
+    def all(self) -> str:
+        """What stands for everybody."""
+        return "all"
+
+
+def most(what: str, whose: str) -> int:
+    """How many there may be of something."""
+    return next(limit.most for limit in LIMITS if (limit.what, limit.whose) == (what, whose))
+
+
+def is_left(store: Store, what: str, holders: Holders, now: datetime) -> bool:
+    """Whether there is one left of something."""
+    return not any(
+        store.is_used_up(kind, holder, limit.most, now, is_hourly=limit.per == AN_HOUR)
+        for limit, kind, holder in _limits(what, holders)
+    )
+
+
+def take(store: Store, what: str, holders: Holders, now: datetime, amount: int = 1) -> bool:
+    """Use up some of something; False, and none is used up, if there are not as many left."""
+    wanted = list(_limits(what, holders))
+    if any(
+        store.is_used_up(kind, holder, limit.most - amount + 1, now, is_hourly=limit.per == AN_HOUR)
+        for limit, kind, holder in wanted
+    ):
+        return False
+    for limit, kind, holder in wanted:
+        store.take(kind, holder, limit.most, now, amount=amount, is_hourly=limit.per == AN_HOUR)
+    return True
+
+
+def untagged(address: str) -> str:
+    """An address without the ``+tag`` that its owner, or anybody, may write behind his name."""
+    local, at, domain = address.rpartition("@")
+    return f"{local.partition('+')[0] or local}{at}{domain}"
+
+
+def _limits(what: str, holders: Holders) -> list[tuple[Limit, str, str]]:
+    """The limits of something, each with the kind that is stored and whose number it uses up."""
+    found = []
+    for limit in LIMITS:
+        holder = getattr(holders, limit.whose)
+        if limit.what != what or not holder:
+            continue
+        if limit.whose == "address":
+            holder = untagged(holder)
+        kind = what if limit.whose in {"user", "address"} else f"{what}, {limit.whose}"
+        found.append((limit, f"signed {kind}" if holders.signs else kind, holder))
+    return found

@@ -1,0 +1,92 @@
+"""Addresses of ours that nobody can guess: where a player answers a board mail, and where our mails bounce to.
+
+Both are the server's address with a token behind a plus sign: a letter for the kind, the number of a row, and a keyed
+hash of 128 bits. A token is in lower case, because mail servers may change the case of what stands before the @.
+"""
+
+import hashlib
+import hmac
+import re
+
+from pbm.server import Server
+from pbm.store import Mail, Reply
+
+REPLY, BOUNCE = "r", "b"
+TOKEN = re.compile("([rb])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
+
+
+def reply_address(server: Server, game: str, board: str, userid: str) -> str | None:
+    """Where a user answers the mails about a board without a password; None if the board is over or gone."""
+    number = server.store.reply_number(game, board, userid)
+    return None if number is None else _address(server, _token(server, REPLY, number, userid))
+
+
+def reply(server: Server, recipient: str) -> Reply | None:
+    """The user and the board that a reply address speaks for; None if it is none, or one that was revoked."""
+    token = _behind(server, recipient, "+")
+    number = _number(token, REPLY)
+    found = None if number is None else server.store.reply(number)
+    return found if found and hmac.compare_digest(token, _token(server, REPLY, number, found.userid)) else None
+
+
+def return_path(server: Server, mail: Mail) -> str:
+    """The envelope's sender of a mail of ours: to a user, one that tells which of his addresses bounces."""
+    number = server.store.address_number(mail.userid, mail.address) if mail.userid and mail.address else None
+    if number is None:
+        return server.address
+    return _address(server, bounce_token(server, number, f"{mail.userid} {mail.address}"))
+
+
+def bounce_token(server: Server, number: int, whose: str) -> str:
+    """The token for mails to the address of that number, which tells *whose* it is: a userid and the address."""
+    return _token(server, BOUNCE, number, whose.lower())
+
+
+def bounced(server: Server, recipient: str) -> int | None:
+    """The number of the user's address whose mails bounce to *recipient*; None if none do."""
+    return _bounced(server, _behind(server, recipient, "+"))
+
+
+def bounced_mail(server: Server, message_id: str) -> int | None:
+    """The number of the user's address that a mail of ours went to; None if that is no Message-ID of such a mail."""
+    return _bounced(server, _behind(server, message_id.strip("<>"), "."))
+
+
+def masked(text: str) -> str:
+    """A text in which no token can be read, for others than the one it was mailed to."""
+    return re.sub(TOKEN.pattern, "TOKEN", text)
+
+
+def _bounced(server: Server, token: str) -> int | None:
+    number = _number(token, BOUNCE)
+    about = None if number is None else server.store.address_at(number)
+    return number if about and hmac.compare_digest(token, _token(server, BOUNCE, number, about)) else None
+
+
+def _behind(server: Server, written: str, mark: str) -> str:
+    """The token in an address or a Message-ID of ours, behind the last *mark*; empty if there is none."""
+    local, _, host = written.lower().rpartition("@")
+    own, _, own_host = server.address.lower().rpartition("@")
+    name, _, token = local.rpartition(mark)
+    is_ours = host == own_host and (name == own or mark == ".")
+    return token if is_ours and TOKEN.fullmatch(token) else ""
+
+
+def _number(token: str, kind: str) -> int | None:
+    found = TOKEN.fullmatch(token)
+    return int(found[2]) if found and found[1] == kind else None
+
+
+def _token(server: Server, kind: str, number: int | None, about: str) -> str:
+    digest = hmac.digest(server.store.address_key, f"{kind} {number} {about}".encode(), "sha256")
+    return f"{kind}{number}-{digest[:16].hex()}"
+
+
+def _address(server: Server, token: str) -> str:
+    local, _, host = server.address.rpartition("@")
+    return f"{local}+{token}@{host}"
+
+
+def digest(code: str) -> str:
+    """What is stored of a code that is mailed."""
+    return hashlib.sha256(code.encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""What commands do: one deed, one file, each in one transaction."""

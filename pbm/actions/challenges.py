@@ -1,0 +1,183 @@
+"""A new board, and what stands against it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import games
+from games import Illegal
+from pbm import delivery, letters, texts
+from pbm.access.quotas import most
+from pbm.actions import turns
+from pbm.actions.finding import find_point
+from pbm.board import clocks, dice
+from pbm.board.board import FORFEIT, RESIGN, About, Board, Point
+from pbm.board.clocks import Clocks
+from pbm.letters import Letter
+from pbm.names import is_tournament_board
+from pbm.refusals import Refused
+from pbm.session import Session
+from pbm.store import BoardRow, Settled
+
+NO_CLOCKS: Mapping[str, str | None] = MappingProxyType({})
+
+
+class NotWanted(Refused, Settled):
+    """A challenge that a player refuses who does not play at all, so that he becomes inactive."""
+
+
+def challenge(
+    session: Session,
+    game: str,
+    options: Sequence[str],
+    players: tuple[str, str],
+    *,
+    times: Mapping[str, str | None] = NO_CLOCKS,
+    name: str | None = None,
+    source: str | None = None,
+) -> list[Letter]:
+    """Start a board; the first player moves first.
+
+    A board with a *name* is one of a tournament. One with a *source* begins with a position of another board.
+    """
+    first, second = (player.lower() for player in players)
+    with session.writing(signs=False):
+        problems = _of_sender(session)
+        users = dict.fromkeys((first, second))
+        unknown = [userid for userid in users if session.store.password_of(userid) is None]
+        asked = [] if problems or name is not None else [userid for userid in users if userid not in unknown]
+        refusing = _refusing(session, game, asked)
+        problems += [f"There is no user {userid!r}." for userid in unknown] + refusing
+        if name is not None:
+            problems += _of_name(session, game, name)
+        try:
+            games.read_options(games.load(game), options)
+            beginning = source and _beginning(session, game, source, options, name)
+        except (Illegal, Refused) as why:
+            problems.append(str(why))
+        times_wanted, wrong = clocks.read(times, is_tournament=name is not None)
+        problems += wrong
+        if problems:
+            kind = NotWanted if refusing else Refused
+            raise kind("\n".join(problems), subject="Invalid challenge")
+        board = start(
+            session,
+            game,
+            beginning.board.row.options.split() if beginning else options,
+            (first, second),
+            times=times_wanted,
+            name=name and name.lower(),
+            beginning=beginning or None,
+        )
+        is_director = session.sender is None or not {first, second} & session.store.userids_at(session.sender)
+        return delivery.answer(session, None, *announced(session, board, *([None] if is_director else [])))
+
+
+def start(
+    session: Session,
+    game: str,
+    options: Sequence[str],
+    players: tuple[str, str],
+    *,
+    times: Clocks,
+    name: str | None = None,
+    beginning: Point | None = None,
+) -> Board:
+    """Set a board up and store it; its players, options, name and *beginning* are known to be right."""
+    store = session.store
+    row = BoardRow(
+        game=game,
+        board=name or store.next_number(game),
+        options=" ".join(options),
+        first_player=players[0],
+        second_player=players[1],
+        secret=session.server.random_bytes(dice.SECRET_BYTES),
+        started=session.now(),
+        comment=session.comment or None,
+        nag_days=times.nag,
+        forfeit_days=times.forfeit,
+        total_days=times.total,
+        novacation=times.novacation,
+        pool=name.rstrip("0123456789") if name else None,
+        source=beginning.board.row.board if beginning else None,
+        given=beginning.moves if beginning else 0,
+    )
+    store.add_board(row)
+    for userid in dict.fromkeys(players):
+        player = store.player(game, userid)
+        if player.seeking:
+            store.save_player(game, player._replace(seeking=player.seeking - 1))
+    followers = [userid for userid in store.subscribers_of_all(game) if userid not in players]
+    for userid in followers:
+        store.follow(game, row.board, userid, "subscriber")
+    board = Board(row, [], {}, About(subscribers=followers))
+    for turn in beginning.board.turns[: beginning.moves] if beginning else ():
+        if turn.dice:
+            board.set_dice(turn.dice)
+        board.play(str(board.turn), turn.text, row.started, automatic=turn.automatic)
+    turns.go_on(session, board, 0)
+    return board
+
+
+def _beginning(session: Session, game: str, source: str, options: Sequence[str], name: str | None) -> Point:
+    """The position of another board with which a new one begins. Raises Refused."""
+    of = re.match("[a-z][a-z0-9]*(?=-)", source.lower())
+    word = source[of.end() + 1 :] if of else source
+    if of and of[0] != game:
+        raise Refused(f"--from={source} is no board of {texts.title(game)}; a board goes on as the game that it is.")
+    if options:
+        raise Refused(f"The options are those of the board that --from names, so {options[0]} cannot be given.")
+    if name is not None:
+        raise Refused("A board of a tournament begins at the beginning, so that --from and --name exclude each other.")
+    point = find_point(session, game, word)
+    played = point.board.turns[: point.moves]
+    if point.state.result() is not None or (played and played[-1].text in {RESIGN, FORFEIT}):
+        raise Refused(
+            f"The game was over then; --from={point.board.row.board}#{point.moves - 1} is before its last turn."
+        )
+    return point
+
+
+def announced(session: Session, board: Board, *others: str | None) -> list[Letter]:
+    """The letters about a new board: to its players, to those who follow all boards, and to *others*."""
+    readers = dict.fromkeys([*board.players, *board.about.subscribers, *others])
+    return letters.of_board(
+        board.present, *readers, now=session.now(), zones=session.zone, kind="New", is_full=True, is_new=True
+    )
+
+
+def _of_sender(session: Session) -> list[str]:
+    """Why nobody can be challenged from the address that the command came from."""
+    if session.sender is None:
+        return []
+    if not session.is_from_user:
+        return ["A challenge by mail has to come from an address that a user has confirmed."]
+    if not session.take("challenge"):
+        return [f"There were {most('challenge', 'address')} challenges from your address today; that is the most."]
+    return []
+
+
+def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
+    """Who of the players does not want another board; he who takes none and has none becomes inactive."""
+    problems = []
+    for name in dict.fromkeys(players):
+        most = session.store.player(game, name).most
+        active = session.store.active_boards(game, name)
+        if most == 0:
+            problems.append(f"{name} takes no challenges of {texts.title(game)}.")
+            if not active:
+                session.store.set_inactive(game, name, inactive=True)
+        elif most is not None and active >= most:
+            problems.append(f"{name} takes challenges up to {texts.counted(most, 'active board')}, and has {active}.")
+    return problems
+
+
+def _of_name(session: Session, game: str, name: str) -> list[str]:
+    """What is wrong with the name of a tournament board."""
+    if session.sender is not None:
+        return ["Only the operator names boards, in a shell."]
+    if not is_tournament_board(name):
+        return [f"--name={name} should be letters and then digits, such as --name=a1."]
+    if session.store.board(game, name.lower()):
+        return [f"There is a {texts.title(game)} board {name} already."]
+    return []

@@ -1,0 +1,96 @@
+"""What has to be done once a day: reminders, forfeits, draws by silence, digests, and forgetting what is old.
+
+It can be done at any time, and as often as one likes (the command language, section 6).
+"""
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from games import Illegal
+from pbm import delivery, texts
+from pbm.actions import digests, forfeits, reminders, votes
+from pbm.actions.finding import find_board
+from pbm.board import clocks
+from pbm.board.board import Board
+from pbm.board.clocks import Deed
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+
+KEPT_FOR = timedelta(days=100)
+"""For how long it is known which mails were handled, and why others could not be sent."""
+
+
+class Done(NamedTuple):
+    """How much has been done."""
+
+    reminded: int = 0
+    forfeited: int = 0
+    drawn: int = 0
+    digests: int = 0
+    problems: tuple[str, ...] = ()
+    """Boards that could not be looked at, with the reason."""
+
+    @property
+    def text(self) -> str:
+        """The same for people."""
+        games = f"{self.reminded} reminded, {self.forfeited} forfeited, {self.drawn} drawn by silence"
+        return f"{games}, {texts.counted(self.digests, 'digest')}."
+
+
+def clean_up(session: Session) -> Done:
+    """Do all that is due. Each board is a transaction of its own."""
+    done = Done()
+    with session.reading():
+        active = session.store.unfinished_boards()
+    for game, number in active:
+        try:
+            with session.writing():
+                what = _look_at(session, find_board(session, game, number))
+        except Refused:  # it has been removed in the meantime
+            continue
+        except (LookupError, Illegal) as why:
+            done = done._replace(problems=(*done.problems, f"{game} {number}: {why}"))
+            continue
+        if what:
+            done = done._replace(**{what: getattr(done, what) + 1})
+    with session.writing():
+        session.store.forget(session.now() - KEPT_FOR)
+        session.store.note("cleanup", session.now())
+        return done._replace(digests=digests.send(session, session.now()))
+
+
+def _look_at(session: Session, board: Board) -> str:
+    """Do what is due on a board. Returns which count of `Done` goes up; empty if nothing was due."""
+    if board.is_over:
+        return ""
+    deed, late = clocks.due(session.store, board.row, board.seat, session.now())
+    if deed is Deed.NOTHING:
+        return ""
+    if deed in {Deed.REMIND, Deed.SPARE}:
+        if deed is Deed.SPARE:
+            session.store.take_vacation_day(late, session.now().date())
+        delivery.queue(session, reminders.remind(session, board, late))
+        return "reminded"
+    done = "drawn" if deed is Deed.DRAW else "forfeited"
+    for letter in _ended(session, board, deed, late):
+        delivery.queue(session, letter)
+    return done
+
+
+def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter]:
+    """End a game by what is due on its board; the letters about it."""
+    if deed is Deed.OUT_OF_TIME:
+        return forfeits.out_of_time(session, board)
+    since = texts.counted(clocks.age(board.row, session.now()).days, "day")
+    is_gone = session.store.password_of(late) is None
+    if deed is Deed.DRAW:
+        silent = f"{late} has not answered, and the last move was {since} ago"
+        why = f"{late} has signed off" if is_gone else silent
+        return votes.agree_draw(session, board, f"{why}, which counts as accepting.")
+    if is_gone:
+        return forfeits.forfeit(session, board, "signed off", f"{late} has signed off.")
+    allowed = clocks.limits(board.row)[1].days
+    return forfeits.forfeit(
+        session, board, "forfeited", f"{late} has not moved for {since}, and {allowed} are allowed."
+    )

@@ -1,0 +1,62 @@
+"""Digests: the mails about boards of a day as one."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, tzinfo
+
+from pbm import delivery, texts
+from pbm.access import quotas
+from pbm.access.quotas import Holders
+from pbm.letters import Letter, pictures
+from pbm.session import Session
+from pbm.store import Held
+
+LONGEST_DIGEST = 500_000
+"""How long a digest may get before another one is begun; mail servers refuse mails of some megabytes."""
+RULE = "=" * 60
+
+
+def send(session: Session, now: datetime) -> int:
+    """Mail to each user what is kept for him, a digest a game, if none was made today; how many mails that are.
+
+    To be called in a transaction, so that a mail is in a digest or kept, and never both or neither.
+    """
+    sent = 0
+    for userid, game in session.store.held_for():
+        if quotas.take(session.store, "digest", Holders(user=f"{game} {userid}"), now):
+            for part in _parts(session.store.held_mails(userid, game)):
+                delivery.queue(session, _digest(userid, game, part, session.zone(userid)))
+                sent += 1
+            session.store.remove_held_mails(userid, game)
+    return sent
+
+
+def _parts(held: Iterable[Held]) -> Iterator[list[Held]]:
+    """The mails in their order, in parts that are not too large."""
+    part: list[Held] = []
+    length = 0
+    for mail in held:
+        if part and length + len(mail.text) > LONGEST_DIGEST:
+            yield part
+            part, length = [], 0
+        part.append(mail)
+        length += len(mail.text)
+    yield part
+
+
+def _digest(userid: str, game: str, held: list[Held], zone: tzinfo) -> Letter:
+    name, count = texts.title(game), len(held)
+    times = [mail.queued.astimezone(zone) for mail in held]
+    first, last = f"{times[0]:%Y-%m-%d %H:%M}", f"{times[-1]:%Y-%m-%d %H:%M}"
+    heading = f"Digest: {count} mail{'s' * (count > 1)} about {name} boards, {first} to {times[-1]:{texts.MINUTES}}"
+    parts = (
+        f"{RULE}\n{mail.subject}\n{time:{texts.MINUTES}}\n\n{mail.text.rstrip()}"
+        for mail, time in zip(held, times, strict=True)
+    )
+    return Letter(
+        to=userid,
+        subject=f"{name} Digest {last[:10]}",
+        body="\n\n".join([heading, *parts, RULE]),
+        answer=f"{game} games {userid}",
+        data={},
+        drawings=tuple(drawing for mail in held for drawing in pictures.drawings(mail.text, mail.picture)),
+    )

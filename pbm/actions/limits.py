@@ -1,0 +1,91 @@
+"""How many challenges a user takes, and how many he is looking for."""
+
+import re
+
+from pbm import delivery, letters, texts
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+from pbm.store import Player
+
+MOST_SOUGHT = 99
+"""How many challenges a player may seek."""
+MOST_LIMIT = 999
+
+
+def accept(session: Session, game: str, userid: str, password: str) -> list[Letter]:
+    """Take all challenges."""
+    with session.writing():
+        name = session.signed(userid, password)
+        if session.store.player(game, name).most is None:
+            raise Refused(f"You already take all challenges of {texts.title(game)}.")
+        return _limited(session, game, name, None)
+
+
+def reject(session: Session, game: str, userid: str, password: str) -> list[Letter]:
+    """Take no challenges."""
+    with session.writing():
+        name = session.signed(userid, password)
+        if session.store.player(game, name).most == 0:
+            raise Refused(f"You already take no challenges of {texts.title(game)}.")
+        return _limited(session, game, name, 0)
+
+
+def limit(session: Session, game: str, userid: str, password: str, word: str) -> list[Letter]:
+    """Take challenges up to a number of active boards, or say what that number is."""
+    with session.writing() if word else session.reading():
+        name = session.signed(userid, password)
+        if not word:
+            player = session.store.player(game, name)
+            return _told(session, game, player, f"{texts.title(game)} limit status")
+        return _limited(session, game, name, _read_limit(word.lower()))
+
+
+def seek(session: Session, game: str, userid: str, password: str, word: str) -> list[Letter]:
+    """Tell others how many challenges a player would like to get, or say how many that are."""
+    title = texts.title(game)
+    with session.writing() if word else session.reading():
+        name = session.signed(userid, password)
+        player = session.store.player(game, name)
+        subject = f"{title} seek status"
+        if word:
+            if not (re.fullmatch("[0-9]{1,2}", word, re.ASCII)):
+                raise Refused(f"{word!r} is no number of challenges; it is from 0 to {MOST_SOUGHT}.")
+            player = player._replace(seeking=int(word))
+            session.store.save_player(game, player)
+            subject = f"Now seeking {player.seeking} {title} challenges"
+        text = f"You seek {player.seeking or 'no'} challenges of {title}."
+        letter = letters.note(text, subject=subject, answer=f"{game} standings", data=_data(game, player))
+        return delivery.answer(session, name, letter._replace(to=name))
+
+
+def _limited(session: Session, game: str, name: str, most: int | None) -> list[Letter]:
+    player = session.store.player(game, name)._replace(most=most)
+    session.store.save_player(game, player)
+    how = "accepted" if most is None else "limited" if most else "rejected"
+    return _told(session, game, player, f"{texts.title(game)} challenges now {how}")
+
+
+def _told(session: Session, game: str, player: Player, subject: str) -> list[Letter]:
+    what = "all challenges" if player.most is None else "no challenges"
+    text = f"You take {what} of {texts.title(game)}."
+    if player.most:
+        text = f"You take challenges of {texts.title(game)} up to {texts.counted(player.most, 'active board')}."
+    letter = letters.note(text, subject=subject, answer=f"{game} standings", data=_data(game, player))
+    return delivery.answer(session, player.userid, letter._replace(to=player.userid))
+
+
+def _data(game: str, player: Player) -> dict[str, object]:
+    """What a player wants, for programs."""
+    return {"userid": player.userid, "game": game, "limit": player.most, "seeking": player.seeking}
+
+
+def _read_limit(word: str) -> int | None:
+    """At how many active boards a player takes no more challenges; None for no limit."""
+    if word == "all" or word.startswith(("accept", "inf")):
+        return None
+    if word.startswith("reject"):
+        return 0
+    if not (re.fullmatch("[0-9]{1,3}", word, re.ASCII)):
+        raise Refused(f"{word!r} is no limit; it is a number from 0 to {MOST_LIMIT}, `all` or `reject`.")
+    return int(word)

@@ -1,0 +1,256 @@
+"""Lists: boards that are shown one by one, and tables of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import games
+from pbm import delivery, letters, texts
+from pbm.actions import pages, selection
+from pbm.actions.finding import find_board, find_point, find_row, player_at_sender
+from pbm.actions.selection import Selector
+from pbm.board import clocks
+from pbm.board.board import Board
+from pbm.budget import Budget
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+from pbm.store import BoardRow
+
+NO_ROWS: Iterator[BoardRow] = iter(())
+
+
+def show(session: Session, game: str, words: Sequence[str], reader: str | None = None) -> list[Letter]:
+    """Boards, each as it is or as it was after so many moves, as *reader* may see it."""
+    with session.reading():
+        found, missing = _shown(session, game, selection.wanted(session, game, words, userid=reader), reader)
+        if missing and not found:
+            raise Refused("\n".join(missing.values()))
+        told = found or [_nothing(selection.described(game, words), f"{game} games")]
+        return delivery.answer(session, None, *told, *_not_found(game, missing))
+
+
+def showas(session: Session, game: str, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
+    """Boards as one player sees them."""
+    with session.reading():
+        return show(session, game, words, session.signed(userid, password))
+
+
+def turns(session: Session, game: str, number: str, reader: str) -> list[Letter]:
+    """All turns of a board."""
+    with session.reading():
+        return delivery.answer(session, None, letters.of_turns(find_board(session, game, number).present, reader))
+
+
+def show_all(session: Session, userid: str, state: str) -> list[Letter]:
+    """The boards of all games on which a user is to move, or which are active."""
+    with session.reading():
+        name = userid.lower()
+        if not session.store.is_taken(name):
+            raise Refused(f"There is no user {name!r}.")
+        wanted = [
+            (game, row.board)
+            for game in games.names()
+            for row in selection.rows(session, game, selection.Selector([name], state))
+        ]
+        if len(wanted) > selection.MOST_BOARDS:
+            raise Refused(f"These are {len(wanted)} boards, which would be too much mail; ask game by game.")
+        found = [letter for game, board in wanted for letter in _shown(session, game, [board], None)[0]]
+        if not found:
+            what = "is to move" if state == "next" else "plays"
+            text = f"There is no active board on which {name} {what}."
+            found = [_nothing(text, "list")]
+        return delivery.answer(session, None, *found)
+
+
+def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
+    """A table of the boards of some users in all games, those that are active if they select no others."""
+    with session.reading():
+        named = selection.without_fillers(words)
+        page = named.pop() if named and named[-1].isdecimal() else ""
+        selector = selection.read(session, "", named)
+        if not selector.userids:
+            raise Refused("`all games` needs the userid of a player.")
+        selector = selector._replace(state=selector.state or "active")
+        number = pages.number(session, page)
+        most, skip = pages.window(number)
+        found = chain.from_iterable(selection.rows(session, game, selector) for game in games.names())
+        rows, has_more = pages.cut(list(islice(found, skip, None if most < 0 else skip + most)), number)
+        if not rows and number > 1:
+            raise Refused(f"There is no page {number} of these boards.")
+        if not rows:
+            return delivery.answer(session, None, _nothing(f"There are no boards for {' '.join(named)!r}.", "list"))
+        table = pages.table(_waiting(session, row, selector.userids) for row in rows)
+        letter = letters.note(
+            "\n".join(line for lines in table for line in lines),
+            subject="List of all games",
+            answer=f"{rows[0].game} show {rows[0].board}",
+            data={"boards": [_waiting_data(session, row, selector.userids) for row in rows]},
+        )
+        return delivery.answer(
+            session, None, pages.with_next(letter, " ".join(["all games", *named]), number) if has_more else letter
+        )
+
+
+def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> pages.Row:
+    """What the table of all games tells of a board of one of these users, under the headings of its columns."""
+    told, zone = _waiting_data(session, row, userids), session.zone(None)
+    since = (row.ended or row.changed or row.started).astimezone(zone)
+    return {
+        "Game": row.game,
+        "Board": row.board,
+        **({"Player": told["userid"]} if len(userids) > 1 else {}),
+        "Opponent": told["opponent"],
+        "Turn": f"{letters.status(row)} ({row.reason})" if row.ended else told["turn"],
+        f"Since ({zone})": f"{since:%Y-%m-%d %H:%M}",
+        "Days left": "" if row.ended else f"{told['days_left']} for {told['waits_for']}",
+    }
+
+
+def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> dict[str, Any]:
+    """The same for programs."""
+    players = row.first_player, row.second_player
+    seat = int(players[0] not in userids)
+    left = None if row.ended else max(0, clocks.time_left(session.store, row, session.now()).days)
+    return {
+        "game": row.game,
+        "board": row.board,
+        "userid": players[seat],
+        "opponent": players[1 - seat],
+        "turn": row.turn,
+        "since": (row.ended or row.changed or row.started).isoformat(),
+        "days_left": left,
+        "waits_for": None if row.ended else clocks.awaited(row),
+    }
+
+
+def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
+    """A table of boards: those that are named or selected, or all active ones and those that ended lately."""
+    with session.reading():
+        named, page = selection.paged(session, game, words)
+        if selection.names_boards(session, game, named):
+            rows, missing = _rows(session, game, named)
+            return delivery.answer(session, None, _tabled(session, game, rows), *_not_found(game, missing))
+        selector = selection.read(session, game, named)
+        return delivery.answer(session, None, _selected(session, game, selector, named, pages.number(session, page)))
+
+
+def _selected(session: Session, game: str, selector: Selector, words: Sequence[str], page: int) -> Letter:
+    """The table of the boards that are selected by some words, or a page of it."""
+    found = selection.rows(session, game, selector, *pages.window(page))
+    begin = list(islice(found, None if page or session.as_json else pages.CHUNK))
+    rows, has_more = pages.cut(begin, page)
+    if page and selector.state == "inactive" and not selector.userids and has_more:  # the last ones come first
+        rows = begin[1:]
+    if not rows and page > 1:
+        raise Refused(f"There is no page {page} of these boards.")
+    if not rows:
+        text, subject = selection.described(game, words), f"List of {texts.title(game)} games"
+        return letters.note(text, subject=subject, answer=f"{game} challenge USERID1 USERID2", data={"boards": []})
+    letter = _tabled(session, game, rows, found)
+    if has_more:
+        is_number = page + 1 >= selection.FIRST_NUMBER or session.store.board(game, str(page + 1))
+        which = words or (["all"] if is_number else [])
+        letter = pages.with_next(letter, " ".join([game, "games", *which]), page)
+    return letter
+
+
+def _tabled(session: Session, game: str, rows: Sequence[BoardRow], others: Iterator[BoardRow] = NO_ROWS) -> Letter:
+    """The table of some boards, and of others that are looked up while it is printed."""
+    lines = (_row(session, row) for row in chain(rows, others))
+    text, rest = pages.begun("\n".join(lines) for lines in pages.table(lines, rare={"Reason"}))
+    boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
+    data = {"boards": [letters.data(board.present) for board in boards if board]}
+    subject = f"List of {texts.title(game)} games"
+    letter = letters.note(text, subject=subject, answer=f"{game} show {rows[0].board}", data=data)
+    return letter._replace(rest=(f"\n{piece}" for piece in rest))
+
+
+def list_games(session: Session, names: Sequence[str]) -> list[Letter]:
+    """How many boards of each game there are; or, of games that are named, which ones are active."""
+    for name in names:
+        if not games.exists(name):
+            raise Refused(games.unknown(name))
+    if names:
+        return [letter for name in dict.fromkeys(names) for letter in table(session, name, ["active"])]
+    with session.reading():
+        counts = {name: session.store.active_boards(name) for name in games.names()}
+        lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
+        note = letters.note(texts.table(lines), subject="List of games", answer="help GAME", data={"games": counts})
+        return delivery.answer(session, None, note)
+
+
+def _shown(
+    session: Session, game: str, boards: Sequence[str], reader: str | None
+) -> tuple[list[Letter], dict[str, str]]:
+    """The letters that show boards to whoever asked, and a sentence for each board that was not found."""
+    found, missing = [], {}
+    budget = Budget()
+    for board in boards:
+        if budget.is_spent:
+            missing[board] = f"{board} is left out, because all of them are too much work; ask for fewer boards."
+            continue
+        try:
+            point = find_point(session, game, board)
+        except Refused as why:
+            missing[board] = str(why)
+            continue
+        [letter] = letters.of_board(point, reader, now=session.now(), zones=session.zone, is_full=True)
+        if name := player_at_sender(session, point.board, reader):
+            letter = letter._replace(reader=name, answer=letters.answer(point, name))
+        found.append(letter._replace(to=None))
+    return found, missing
+
+
+def _rows(session: Session, game: str, boards: Sequence[str]) -> tuple[list[BoardRow], dict[str, str]]:
+    """Boards that are named, and a sentence for each that was not found. Raises Refused if none was."""
+    found, missing = [], {}
+    for board in boards:
+        try:
+            found.append(find_row(session, game, board))
+        except Refused as why:
+            missing[board] = str(why)
+    if missing and not found:
+        raise Refused("\n".join(missing.values()))
+    return found, missing
+
+
+def _nothing(text: str, answer: str) -> Letter:
+    """The letter that says that there are no boards such as were asked for."""
+    return letters.note(text, subject="Show summary", answer=answer, data={"boards": []})
+
+
+def _not_found(game: str, missing: Mapping[str, str]) -> list[Letter]:
+    """The letter that lists boards that were named and not found, if there are any."""
+    if not missing:
+        return []
+    text, data = "\n".join(missing.values()), {"missing": list(missing)}
+    return [letters.note(text, subject="Show summary", answer=f"{game} games", data=data)]
+
+
+def _row(session: Session, row: BoardRow) -> pages.Row:
+    """What a table tells of a board, under the headings of its columns."""
+    return {
+        "Board": row.board,
+        "Moves": str(row.moves),
+        "Players": f"{row.first_player} {row.second_player}",
+        "Status": _status(row),
+        "Reason": _reason(session, row),
+        "Options": _options(row),
+    }
+
+
+def _status(row: BoardRow) -> str:
+    vote = f"; {row.voter} proposes {'a draw' if row.vote == 'draw' else 'undo'}" if row.vote else ""
+    return f"{letters.status(row)}{vote}"
+
+
+def _reason(session: Session, row: BoardRow) -> str:
+    """Why the game is over, and whether it is unrated; empty while it goes on."""
+    if row.reason is None:
+        return ""
+    return row.reason if session.store.results_of_board(row.game, row.board) else f"{row.reason}, unrated"
+
+
+def _options(row: BoardRow) -> str:
+    return " ".join(filter(None, [row.options, clocks.of(row).text]))

@@ -1,0 +1,59 @@
+"""How a user wants his mails about boards, and the times in them."""
+
+from pbm import delivery, letters, texts, zones
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+
+CHOICES = {
+    "each": "comes by itself and at once",
+    "digest": "waits for a digest, which comes once a day",
+    "none": "is not sent",
+}
+"""What a user can choose for a game, and what it does to a mail about a board."""
+MAIL_FORMS = {"text": "text alone", "html": "text, and beside it the same in HTML with boards in colours"}
+
+
+def choose(session: Session, game: str, userid: str, password: str, how: str) -> list[Letter]:
+    """Store how a user wants mails about the boards of a game."""
+    name = texts.title(game)
+    if how not in CHOICES:
+        raise Refused(f"Mails about {name} boards come each, as a digest, or none at all; {how!r} is not one of these.")
+    with session.writing():
+        user = session.signed(userid, password)
+        session.store.save_player(game, session.store.player(game, user)._replace(mail=how))
+        text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n"
+        text += "Reminders, errors and the ends of games come at once in any case."
+        data = {"userid": user, "game": game, "mail": how}
+        letter = letters.note(text, subject=f"{name} mail {how}", answer=f"{game} help mail", data=data)
+        return delivery.answer(session, user, letter._replace(to=user))
+
+
+def choose_form(session: Session, userid: str, password: str, form: str) -> list[Letter]:
+    """Store whether a user wants HTML beside the text of his mails."""
+    if form not in MAIL_FORMS:
+        raise Refused(f"Mails come as text or as html; {form!r} is neither.")
+    with session.writing():
+        user = session.signed(userid, password)
+        session.store.set_html(user, html=form == "html")
+        data = {"userid": user, "mail": form}
+        text = f"Mails come as {MAIL_FORMS[form]}."
+        letter = letters.note(text, subject=f"pbm mail {form}", answer="help mail", data=data)
+        return delivery.answer(session, user, letter._replace(to=user))
+
+
+def choose_zone(session: Session, userid: str, password: str, word: str) -> list[Letter]:
+    """Store in which time zone a user is told times. Raises Refused, with the nearest, if there is none."""
+    zone = next((name for name in zones.all_names() if name.lower() == word.lower()), None)
+    if zone is None:
+        nearest = zones.nearest(word)
+        hint = f"did you mean {nearest}?" if nearest else "it is written like Europe/Berlin or America/New_York."
+        raise Refused(f"There is no time zone {word!r}; {hint}")
+    with session.writing():
+        user = session.signed(userid, password)
+        session.store.set_zone(user, None if zone == zones.UTC_NAME else zone)
+        now = f"{session.now().astimezone(session.zone(user)):{texts.MINUTES}}"
+        data = {"userid": user, "timezone": zone}
+        text = f"Times in your mails are in the time zone {zone}; it is {now} now."
+        letter = letters.note(text, subject="pbm timezone", answer="help timezone", data=data)
+        return delivery.answer(session, user, letter._replace(to=user))

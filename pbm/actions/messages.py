@@ -1,0 +1,104 @@
+"""What users write to each other."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from pbm import delivery, letters, texts
+from pbm.access.quotas import most
+from pbm.actions.finding import find_board, find_row
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+
+MOST_READERS = 10
+"""To how many users one message can go."""
+BETWEEN_BROADCASTS = timedelta(days=7)
+
+
+def chat(session: Session, game: str, number: str, userid: str, password: str) -> list[Letter]:
+    """Write to the players and the subscribers of a board."""
+    with session.writing():
+        row = find_row(session, game, number)
+        name = session.signed(userid, password, board=f"{row.game} {row.board}")
+        board = find_board(session, game, number)
+        text = _text(session, name, "chat")
+        playing = [player for player in board.players if player != board.resigned]
+        readers = dict.fromkeys([*playing, *board.about.subscribers, name])
+        data = {"userid": name, "game": game, "board": board.row.board, "readers": list(readers)}
+        chatted = [
+            _written(name, text, subject=f"{texts.title(game)} chat {board.row.board} {name}",
+                     answer=f"{game} chat {board.row.board} {reader} PASSWORD", data=data)._replace(
+                to=reader, thread=letters.thread(board), game=game
+            )
+            for reader in readers
+        ]  # fmt: skip
+        return delivery.answer(session, name, *chatted)
+
+
+def message(session: Session, userid: str, password: str, readers: Sequence[str]) -> list[Letter]:
+    """Write to some users; no address is shown to anybody."""
+    names = list(dict.fromkeys(reader.lower() for reader in readers))
+    with session.writing():
+        name = session.signed(userid, password)
+        text = _text(session, name, "message")
+        if len(names) > MOST_READERS:
+            raise Refused(f"These are {len(names)} users; a message goes to at most {MOST_READERS}.")
+        if unknown := [reader for reader in names if session.store.password_of(reader) is None]:
+            raise Refused("\n".join(f"There is no user {reader!r}." for reader in unknown))
+        unreached = [f"{reader} has no mail address." for reader in names if not session.store.addresses(reader)]
+        if len(unreached) == len(names):
+            raise Refused("\n".join([*unreached, "Nothing was sent."]))
+        for reader in names:
+            letter = _written(name, text, subject=f"Message from {name}", answer=f"message {reader} PASSWORD {name}")
+            delivery.queue(session, letter._replace(to=reader))
+        done = "\n".join([f"Your message is on its way to {', '.join(names)}.", *unreached])
+        data = {"userid": name, "readers": names}
+        return delivery.answer(session, None, letters.note(done, subject="Message", answer="help message", data=data))
+
+
+def broadcast(session: Session, userid: str, password: str, switch: str) -> list[Letter]:
+    """Write to all who want to read what is written to all; or begin and end to be one of them."""
+    with session.writing():
+        name = session.signed(userid, password)
+        if switch:
+            return delivery.answer(session, name, _switched(session, name, switch.lower()))
+        if not session.comment:
+            raise Refused("A broadcast needs a text: the body of the mail, or --comment=TEXT in a shell.")
+        last = session.store.last_broadcast(name)
+        if last and session.now() < last + BETWEEN_BROADCASTS:
+            raise Refused(f"You may write to all once a week, again from {last + BETWEEN_BROADCASTS:%Y-%m-%d} on.")
+        session.store.note_broadcast(name, session.now())
+        readers = session.store.hearing_broadcasts()
+        for reader in readers:
+            answer = f"broadcast {reader} PASSWORD off"
+            letter = _written(name, session.comment, subject=f"Broadcast from {name}", answer=answer)
+            delivery.queue(session, letter._replace(to=reader, unsubscribe=answer))
+        done = f"Your text is on its way to {texts.counted(len(readers), 'user')}."
+        data = {"userid": name, "count": len(readers)}
+        return delivery.answer(
+            session, None, letters.note(done, subject="Broadcast", answer="help broadcast", data=data)
+        )
+
+
+def _switched(session: Session, name: str, switch: str) -> Letter:
+    if switch not in {"on", "off"}:
+        raise Refused(f"`broadcast` is followed by nothing, by `on` or by `off`, and not by {switch!r}.")
+    session.store.set_hears_broadcasts(name, hears=switch == "on")
+    text = f"You {'get' if switch == 'on' else 'do not get'} what users write to all."
+    data = {"userid": name, "broadcasts": switch == "on"}
+    return letters.note(text, subject="pbm settings", answer="help broadcast", data=data)._replace(to=name)
+
+
+def _text(session: Session, name: str, what: str) -> str:
+    """What is to be passed on. Raises Refused if it is nothing, or too much in a day."""
+    if not session.comment:
+        raise Refused(f"A {what} needs a text: the body of the mail, or --comment=TEXT in a shell.")
+    if not session.in_shell and not session.take("text", user=name):
+        raise Refused(f"You have written {most('text', 'user')} texts today; that is the most.")
+    return session.comment
+
+
+def _written(name: str, text: str, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
+    body = "\n".join([texts.ASTERISKS, f"{name} writes:", "", text])
+    return letters.note(body, subject=subject, answer=answer, data=data)

@@ -1,0 +1,165 @@
+"""A move of a player, at once, later or on trial."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from games import Illegal
+from pbm import delivery, letters, texts
+from pbm.actions import forfeits, moves, turns, votes
+from pbm.actions.finding import find_board, find_row
+from pbm.actions.previews import tried
+from pbm.actions.resignations import resign, unresign
+from pbm.actions.turns import forgotten
+from pbm.board.board import RESIGN, Board
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+from pbm.texts import clean
+
+CLEAR = "clear"
+"""What is queued in the place of a move to forget the one that is."""
+
+
+def move(session: Session, game: str, number: str, text: str, *, userid: str, password: str) -> list[Letter]:
+    """Play a move, or do what stands in the place of one: resign, or vote."""
+    with session.writing():
+        board, name = _signed(session, game, number, userid, password)
+        return delivery.answer(session, name, *moved(session, board, name, text))
+
+
+def queue(session: Session, game: str, number: str, text: str, *, userid: str, password: str) -> list[Letter]:
+    """Store a move for later; or play it, if it is the player's turn."""
+    with session.writing():
+        board, name = _signed(session, game, number, userid, password)
+        check_plays(board, name)
+        word, meant_as = moves.numbered(text.lower())
+        if word == CLEAR:
+            with _shown_to(board, name):
+                moves.check_number(board, meant_as)
+            told = _to_writer(session, _unqueued(session, board, name))
+        elif name == board.turn:
+            told = moved(session, board, name, text)
+        else:
+            told = _to_writer(session, _queued(session, board, name, text))
+        return delivery.answer(session, name, *told)
+
+
+def submit(session: Session, game: str, number: str, text: str, *, userid: str, password: str) -> list[Letter]:
+    """Show what a move would lead to, and keep it until the player confirms it."""
+    with session.writing():
+        board, name = _signed(session, game, number, userid, password)
+        check_turn(session, board, name)
+        with _shown_to(board, name):
+            canonical = moves.parsed(board, text)
+        board.row = board.row._replace(submitted=canonical)
+        session.store.save_board(board.row)
+        point = tried(board, canonical, session.now())
+        note = f"Nothing is played yet: `confirm` plays {texts.broken(canonical)}."
+        command = f"{game} confirm {board.row.board} {name} PASSWORD"
+        [shown] = letters.of_board(
+            point, None, now=session.now(), zones=session.zone, kind="Submit", notes=[note], command=command
+        )
+        return delivery.answer(session, name, shown._replace(data=shown.data | {"submitted": canonical}))
+
+
+def confirm(session: Session, game: str, number: str, *, userid: str, password: str) -> list[Letter]:
+    """Play the move that was submitted."""
+    with session.writing():
+        board, name = _signed(session, game, number, userid, password)
+        check_turn(session, board, name)
+        if not board.row.submitted:
+            raise Refused("There is no submitted move to confirm.", point=board.present, reader=name)
+        return delivery.answer(session, name, *moved(session, board, name, board.row.submitted))
+
+
+def moved(session: Session, board: Board, name: str, text: str) -> list[Letter]:
+    """What happens when a player who is known to be himself writes this in the place of a move.
+
+    Raises Refused, and Forfeited if the player to move has used up his time.
+    """
+    check_plays(board, name)
+    word, number = moves.numbered(text.lower())
+    instead = INSTEAD_OF_A_MOVE.get(word)
+    with _shown_to(board, name):
+        if instead:
+            moves.check_number(board, number)
+            return instead(session, board, name)
+        if word == "draw":
+            raise Illegal("A draw is proposed by `propose` in the place of the move.")
+    check_turn(session, board, name)
+    with _shown_to(board, name):
+        canonical = moves.parsed(board, text)
+    return turns.played(session, board, name, canonical)
+
+
+def check_plays(board: Board, name: str) -> None:
+    """Raise Refused unless the game goes on, and that user plays it."""
+    if board.is_over:
+        raise Refused(f"The game has ended: {letters.status(board.row)}.")
+    if name not in board.players:
+        raise Refused(
+            f"You do not play on this board; {' and '.join(dict.fromkeys(board.players))} do.",
+            point=board.present,
+            reader=name,
+        )
+
+
+def check_turn(session: Session, board: Board, name: str) -> None:
+    """Raise Refused unless it is the player's turn, and there is time left for it."""
+    check_plays(board, name)
+    forfeits.check_time(session, board)
+    if name != board.turn:
+        raise Refused(f"It is not your turn; {board.turn} is to move.", point=board.present, reader=name)
+
+
+def _signed(session: Session, game: str, number: str, userid: str, password: str) -> tuple[Board, str]:
+    """The board, and the user who signs a command for it."""
+    row = find_row(session, game, number)
+    name = session.signed(userid, password, board=f"{row.game} {row.board}")
+    return find_board(session, game, number), name  # it is replayed only for somebody who may ask for that
+
+
+@contextmanager
+def _shown_to(board: Board, name: str) -> Iterator[None]:
+    """Refuse what the rules refuse, with the board as it is."""
+    try:
+        yield
+    except Illegal as why:
+        raise Refused(str(why), point=board.present, reader=name) from why
+
+
+def _to_writer(session: Session, told: list[Letter]) -> list[Letter]:
+    """What is told of a queued move: in answer to a mail to a reply address, it goes where that came from."""
+    return [letter._replace(to=None) for letter in told] if session.proved else told
+
+
+def _unqueued(session: Session, board: Board, name: str) -> list[Letter]:
+    """Forget a queued move."""
+    if board.queued.get(name) in {None, RESIGN}:
+        raise Refused("There is no queued move of yours.", point=board.present, reader=name)
+    return forgotten(session, board, name, "Your queued move is forgotten.")
+
+
+def _queued(session: Session, board: Board, name: str, text: str) -> list[Letter]:
+    """Store a move that will be looked at when it is the player's turn."""
+    forfeits.check_time(session, board)
+    word, _ = moves.numbered(text.lower())
+    with _shown_to(board, name):
+        if word in INSTEAD_OF_A_MOVE:
+            raise Illegal(f"`{word}` cannot be queued; give it with `move`, also when it is not your turn.")
+        if board.queued.get(name) == RESIGN:
+            raise Illegal("You resign when your turn comes; `unresign` that before you queue a move.")
+    session.store.queue(board.row.game, board.row.board, name, clean(text))
+    board.queued[name] = clean(text)
+    return letters.of_board(board.present, name, now=session.now(), zones=session.zone)
+
+
+INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] = {
+    "resign": resign,
+    "unresign": unresign,
+    "propose": votes.propose,
+    "undo": votes.undo,
+    "accept": votes.accept,
+    "reject": votes.reject,
+}
+"""What a player can write where a move stands, whether or not it is his turn."""

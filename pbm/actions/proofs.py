@@ -1,0 +1,95 @@
+"""The proof of the dice: each throw of a board, and how often each was thrown."""
+
+import games
+from pbm import delivery, letters, texts
+from pbm.actions.finding import find_board
+from pbm.board import dice
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+
+FACES = "Die", "Fell", "Expected"
+TESTS = "Of", "Count", "Chi-square", "Degrees of freedom", "p"
+CHANCE = """\
+Honest dice have at least this chi-square with the probability p. Below 0.01
+it is by chance once in a hundred times, and does not stay there while more
+dice are thrown. Where less than 5 of a kind are expected, it says little."""
+
+
+def check_dice(session: Session, game: str, number: str) -> list[Letter]:
+    """Compare every throw of a board that is over with the secret that the players were promised."""
+    with session.reading():
+        board = find_board(session, game, number)
+    if not games.needs_dice(board.states[0]):
+        raise Refused(f"{texts.title(game)} is played without dice.")
+    if not board.is_over:
+        raise Refused("The game is not over; until then nobody is told the secret of its dice.")
+    secret = board.row.secret
+    if not secret:
+        raise Refused("The game was played elsewhere under another number; its dice cannot be checked here.")
+    given = board.row.given
+    thrown = list(enumerate(board.turns))[given:]
+    throws = [(turn.dice, dice.throw(secret, board.name, n, len(turn.dice))) for n, turn in thrown]
+    wrong = [str(n) for n, (stored, derived) in enumerate(throws, given + 1) if stored != derived]
+    if wrong:
+        raise Refused(f"The dice of these moves do not follow from the secret: {', '.join(wrong)}.")
+    lines = [
+        ("Move", "Dice"),
+        *((str(n), " ".join(map(str, stored))) for n, (stored, _) in enumerate(throws, given + 1)),
+    ]
+    proof = f"Secret:  {secret.hex()}\nSHA-256: {dice.commitment(secret)}"
+    verdict = f"All {len(throws)} throws follow from the secret. Compare its SHA-256 with your first mail's."
+    if given:
+        verdict += f"\nThe dice of the first {texts.counted(given, 'move')} are those of board {board.row.source}."
+    text = f"{texts.table(lines)}\n\n{verdict}\n\n{proof}"
+    data = {"secret": secret.hex(), "sha256": dice.commitment(secret), "dice": [stored for stored, _ in throws]}
+    subject = f"{texts.title(game)} Board {number} Dice"
+    return delivery.answer(
+        session, None, letters.note(text, subject=subject, answer=f"{game} show {number}", data=data)
+    )
+
+
+def count_dice(session: Session, game: str) -> list[Letter]:
+    """Count all dice that were thrown in a game, and say how likely honest dice fall like that."""
+    title = texts.title(game)
+    if not games.exists(game):
+        raise Refused(games.unknown(game))
+    rules = games.load(game)
+    if not games.needs_dice(rules.new(**games.read_options(rules, []))):
+        raise Refused(f"{title} is played without dice.")
+    if not session.in_shell:
+        raise Refused(f"All dice are counted in a shell only; `dice {game} BOARD` checks a board that is over.")
+    with session.reading():
+        throws = session.store.throws(game)
+    faces, pairs = [0] * 6, [0] * 36
+    for thrown, times in throws:
+        for die in thrown:
+            faces[die - 1] += times
+        if len(thrown) == 2:
+            pairs[6 * thrown[0] + thrown[1] - 7] += times
+    total = sum(times for _, times in throws)
+    tests = [
+        {
+            "what": what,
+            "count": sum(counts),
+            "chi_square": round(chi_square := dice.chi_square(counts), 4),
+            "degrees_of_freedom": len(counts) - 1,
+            "p": round(dice.chance(chi_square, len(counts) - 1), 4),
+        }
+        for what, counts in (("single dice", faces), ("pairs, in order", pairs))
+    ]
+    shares = [(str(face), str(count), f"{sum(faces) / 6:.1f}") for face, count in enumerate(faces, 1)]
+    found = [tuple(map(str, test.values())) for test in tests]
+    text = "\n\n".join(
+        (
+            f"{texts.counted(total, 'throw')} of {title} have been played here.",
+            texts.table([FACES, *shares], FACES),
+            texts.table([TESTS, *found], TESTS[1:]),
+            CHANCE,
+        )
+    )
+    grid = [pairs[at : at + 6] for at in range(0, 36, 6)]
+    data = {"game": game, "throws": total, "faces": faces, "pairs": grid, "tests": tests}
+    return delivery.answer(
+        session, None, letters.note(text, subject=f"{title} Dice", answer=f"dice {game} BOARD", data=data)
+    )

@@ -1,0 +1,82 @@
+"""Reminders: whom the server, or the other player, asks to move, or to answer a proposal."""
+
+from datetime import timedelta
+
+from pbm import delivery, letters, texts
+from pbm.actions.finding import find_board, find_row
+from pbm.actions.leaving import can_leave
+from pbm.board import clocks
+from pbm.board.board import Board
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+
+BETWEEN_NAGS = timedelta(days=3)
+"""How long a player waits before he can remind the other one of the same board again."""
+
+
+def nag(session: Session, game: str, number: str, *, userid: str, password: str) -> list[Letter]:
+    """Let a player remind the other one."""
+    with session.writing():
+        row = find_row(session, game, number)
+        name = session.signed(userid, password, board=f"{row.game} {row.board}")
+        return delivery.answer(session, name, *nagged(session, find_board(session, game, number), name))
+
+
+def nagged(session: Session, board: Board, name: str) -> list[Letter]:
+    """Remind the opponent of a player who is known to be himself. Raises Refused if there is nothing to remind of."""
+    row, late = board.row, clocks.awaited(board.row)
+    if board.is_over:
+        raise Refused(f"The game has ended: {letters.status(row)}.")
+    if name not in board.players:
+        raise Refused(f"You do not play on this board; {' and '.join(dict.fromkeys(board.players))} do.")
+    if name in {board.turn, late}:
+        what = "yours to answer the proposal" if name == late != board.turn else "your turn"
+        raise Refused(f"It is {what}, so there is nobody to remind.", point=board.present, reader=name)
+    away = None if row.novacation else clocks.planned_until(session.store, late, session.now().date())
+    if away:
+        why = f"{late} is on vacation through {away}, and is not reminded."
+        raise Refused(why, point=board.present, reader=name)
+    last = session.store.last_reminder(row.game, row.board, name)
+    if last and session.now() < last + BETWEEN_NAGS:
+        again = f"{(last + BETWEEN_NAGS).astimezone(session.zone(name)):{texts.MINUTES}}"
+        why = f"You have reminded {late} of this board within the last 3 days; you can again from {again} on."
+        raise Refused(why, point=board.present, reader=name)
+    session.store.note_reminder(row.game, row.board, name, session.now())
+    reminder = remind(session, board, late, f"{name} reminds you of this board.")
+    text = f"{late} is reminded of {texts.title(row.game)} board {row.board}."
+    data = {"userid": name, "game": row.game, "board": row.board, "reminded": late}
+    answer = letters.note(
+        text, subject=f"{texts.title(row.game)} nag", answer=f"{row.game} show {row.board}", data=data
+    )
+    return [answer._replace(to=name), reminder]
+
+
+def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
+    """The letter that reminds a player, with the rule by which the game would end; that he was reminded is stored."""
+    row, store, now = board.row, session.store, session.now()
+    days, allowed = (texts.counted(number, "day") for number in (clocks.age(row, now).days, clocks.limits(row)[1].days))
+    if row.vote == "draw":
+        what, rule = "answer the proposal", f"Who does not answer for {allowed} accepts by his silence"
+        then = "your silence counts as accepting"
+    elif can_leave(board):
+        what, rule, then = "move", f"A board that does not begin within {allowed} is removed", "it is removed"
+    else:
+        what, rule, then = "move", f"Who does not move for {allowed} forfeits", "you forfeit"
+    until = clocks.ends_at(store, row, now).astimezone(session.zone(late))
+    told = [
+        f"{late}, please {what}; the last move was {days} ago.",
+        f"{rule}.\nFrom {until:{texts.MINUTES}} on, {then}.",
+    ]
+    if store.has_auto_vacation(late) and not row.novacation:
+        today = now.date()
+        left = clocks.days_left(store, late, today.year)
+        taken = "Today has taken one of them.\n" if today in store.vacation_days(late, today) else ""
+        told.append(
+            "Instead, each day takes a day of your vacation, while there is any.\n"
+            f"{taken}Left in {today.year}: {texts.counted(left, 'day')}."
+        )
+    [letter] = letters.of_board(board.present, late, now=now, zones=session.zone, notes=[*notes, "\n".join(told)])
+    board.row = row._replace(nagged=now)
+    store.save_board(board.row)
+    return letter._replace(subject=f"Nag: {letter.subject}", is_urgent=True, reminds=board.name)

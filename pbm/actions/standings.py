@@ -1,0 +1,268 @@
+"""The lists of a game: who plays it how well, and what was played."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import tzinfo
+from functools import partial
+from itertools import chain, islice
+from math import ceil
+from textwrap import wrap
+from typing import Any
+
+from pbm import delivery, letters, texts
+from pbm.actions import pages
+from pbm.board.ratings import ESTABLISHED, Rating
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+from pbm.store import BoardRow, Player, ResultRow, Section
+from pbm.texts import WIDTH
+
+ALL = range(1_000_000)
+SECTIONS = {
+    "Established": Section(ALL[ESTABLISHED:], inactive=False),
+    "Provisional": Section(ALL[:ESTABLISHED], inactive=False),
+    "Inactive (established)": Section(ALL[ESTABLISHED:], inactive=True),
+    "Inactive (provisional)": Section(ALL[:ESTABLISHED], inactive=True),
+}
+"""The parts of the standings."""
+NUMBERS = frozenset("Rank Rating Won Lost Ties Active Seeking Pts Moves".split())
+"""The columns that hold numbers."""
+RARE = frozenset({"Ties", "Rated", "Reason"})
+"""The columns that are left out where they say nothing."""
+LONGEST = 16
+"""How many characters a userid may have."""
+POINTS = 1
+"""What a game is worth, in all games that there are."""
+NO_PAGE = "There is no page {page}. The command is written:\n\n  {game} {command} [PAGE]"
+HEIGHT = 16
+"""How many lines a rating takes at most when it is drawn."""
+
+
+def standings(session: Session, game: str, page: str) -> list[Letter]:
+    """The players of a game by rating, the tables of its tournaments, and who seeks challenges before he is rated."""
+    name, number = texts.title(game), pages.number(session, page)
+    with session.reading():
+        parts = _parts(session, game)
+        nobody = number < 2 and not any(session.store.rated_players(game, None, 1))
+        heading = [f"Nobody has a rating in {name} yet."] if nobody else []
+        tables = ((part, part.rows(-1, 0)) for part in parts)
+        found, has_more = pages.on_page(parts, number) if number else (tables, False)
+        if number > 1 and not found:
+            raise Refused(NO_PAGE.format(page=number, game=game, command="standings"))
+        text, rest = pages.begun(pages.text(found, NUMBERS))
+        data = {"game": game} if number else _data(session, game)
+        letter = letters.note(
+            "\n\n".join(filter(None, [*heading, text])),
+            subject=f"{name} Standings",
+            answer=f"{game} challenge USERID1 USERID2",
+            data=data,
+        )._replace(rest=rest)
+        return delivery.answer(
+            session, None, pages.with_next(letter, f"{game} standings", number) if has_more else letter
+        )
+
+
+def plotted(session: Session, game: str, userid: str) -> list[Letter]:
+    """How the rating of a player has gone, drawn. Raises Refused if he has none."""
+    player, name = userid.lower(), texts.title(game)
+    with session.reading():
+        results = session.store.results_of_user(game, player)
+        if not results:
+            known = session.store.is_taken(player)
+            raise Refused(f"{player} has no rated game of {name}." if known else f"There is no user {player!r}.")
+        ratings = [results[0].before, *(result.after for result in results)]
+        last = results[-1]
+        kind = "established" if Rating(last.after, last.games).is_established else "provisional"
+        count = f"{len(results)} rated game{'s' if len(results) > 1 else ''}"
+        said = f"{player}: {last.after} ({kind})\n{count} of {name}, highest {max(ratings)}, lowest {min(ratings)}"
+        drawn = drawing(ratings, f"{results[0].ended:%Y-%m-%d}", f"{last.ended:%Y-%m-%d}")
+        data = {"game": game, "userid": player, "results": [_of_result(result) for result in results]}
+        return _answered(session, f"{name} Standings", [said, drawn], f"{game} standings", data)
+
+
+def history(session: Session, game: str, page: str) -> list[Letter]:
+    """The games that are over, the oldest first; a page of them begins with the last ones."""
+    name, number = texts.title(game), pages.number(session, page)
+    with session.reading():
+        found = session.store.history(game, *pages.window(number))
+        begin = list(islice(found, None if number or session.as_json else pages.CHUNK))
+        has_more = bool(number) and len(begin) > pages.PAGE
+        if has_more:
+            del begin[0]
+        if not begin and number > 1:
+            raise Refused(NO_PAGE.format(page=number, game=game, command="history"))
+        zone = session.zone(None)
+        rows = (_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in chain(begin, found))
+        text, rest = pages.begun(_fitting(pages.table(rows, NUMBERS, RARE)))
+        text = text or f"No game of {name} is over yet."
+        data = {"game": game, "games": [_of_game(row, is_rated=is_rated) for row, is_rated in begin]}
+        subject = f"Historical List of {name} games"
+        letter = letters.note(text, subject=subject, answer=f"{game} standings", data=data)._replace(rest=rest)
+        return delivery.answer(
+            session, None, pages.with_next(letter, f"{game} history", number) if has_more else letter
+        )
+
+
+def drawing(ratings: Sequence[int], first: str, last: str) -> str:
+    """Ratings as a line of asterisks, lowest below, with the dates of the *first* and the *last* change under it.
+
+    Where there are more ratings than columns, a column shows all that fall into it.
+    """
+    step = 10 * max(1, ceil((max(ratings) - min(ratings)) / (10 * (HEIGHT - 2))))
+    lowest = min(ratings) // step
+    heights = [round(rating / step) - lowest for rating in ratings]
+    labels = [str((lowest + height) * step) for height in range(max(heights) + 1)]
+    margin = max(map(len, labels))
+    width = WIDTH - margin - 2
+    grid = [[" "] * width for _ in labels]
+    column, height = 0, heights[0]
+    for number, new in enumerate(heights):
+        left, column = column, number * (width - 1) // (len(heights) - 1)
+        for at in range(left + 1, column):
+            grid[height][at] = "-"
+        for at in range(min(height, new), max(height, new)):
+            if grid[at][column] != "*":
+                grid[at][column] = "|"
+        grid[new][column] = "*"
+        height = new
+    lines = [f"{label:>{margin}} |{''.join(row).rstrip()}" for label, row in zip(labels, grid, strict=True)]
+    axis = f"{'':{margin}} +{'-' * width}"
+    dates = f"{'':{margin}}  {first}{last:>{width - len(first)}}"
+    return "\n".join([*reversed(lines), axis, dates])
+
+
+def _parts(session: Session, game: str) -> list[pages.Part]:
+    """The tables of the standings: each part, all players if there is more than one part, and what else there is."""
+    store = session.store
+
+    def players(section: Section | None, most: int, skip: int) -> Iterator[pages.Row]:
+        found = store.rated_players(game, section, most, skip)
+        rank = skip
+        while some := list(islice(found, pages.CHUNK)):
+            active = store.active_counts(game, [player.userid for player in some])
+            for player in some:
+                rank += 1
+                yield _row(rank, player, active) | ({} if section else {"": _mark(player)})
+
+    def part(title: str, section: Section | None) -> pages.Part:
+        return pages.Part(title, partial(players, section), partial(store.count_rated, game, section), RARE)
+
+    def listed(title: str, rows: Sequence[pages.Row]) -> pages.Part:
+        return pages.Part(
+            title,
+            lambda most, skip: islice(iter(rows), skip, None if most < 0 else skip + most),
+            lambda: len(rows),
+        )
+
+    sections = {title: one for title, one in SECTIONS.items() if any(store.rated_players(game, one, 1))}
+    parts = [part(title, section) for title, section in sections.items()]
+    if len(parts) > 1:
+        parts.append(part("All (E established, P provisional, I inactive)", None))
+    pools = [dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
+             for row in store.pool_players(game)]  # fmt: skip
+    seekers = [{"Name": player.userid, "Seeking": str(player.seeking)} for player in store.seekers(game)]
+    return [*parts, listed("Tournaments", pools), listed("Not rated yet, seeking challenges", seekers)]
+
+
+def _mark(player: Player) -> str:
+    """The letter that says in which part of the standings a player stands."""
+    return "I" if player.inactive else "E" if Rating(games=player.games).is_established else "P"
+
+
+def _data(session: Session, game: str) -> dict[str, Any]:
+    """The standings for programs; where none has asked, only their beginning."""
+    store = session.store
+    rated = list(store.rated_players(game, None, -1 if session.as_json else pages.CHUNK))
+    active = store.active_counts(game, [player.userid for player in rated])
+    pools = store.pool_players(game)
+    return {
+        "game": game,
+        "players": [_of_player(player, active) for player in rated],
+        "pools": [dict(zip(("pool", "userid", "won", "lost", "tied"), pool, strict=True)) for pool in pools],
+        "seekers": [{"userid": player.userid, "seeking": player.seeking} for player in store.seekers(game)],
+    }
+
+
+def _row(rank: int, player: Player, active: dict[str, int]) -> dict[str, str]:
+    """What the standings tell of a player, under the headings of their columns."""
+    limit = "" if player.most is None else f"/ {player.most}" if player.most else "/reject"
+    return {
+        "Rank": str(rank),
+        "Name": player.userid,
+        "Rating": str(player.rating),
+        "Won": str(player.won),
+        "Lost": str(player.lost),
+        "Ties": str(player.tied),
+        "Active": str(active[player.userid] or ""),
+        "Limit": limit,
+        "Seeking": str(player.seeking or ""),
+    }
+
+
+def _row_of_game(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> dict[str, str]:
+    """What the history tells of a game, under the headings of its columns."""
+    return {
+        f"Ended ({zone})": f"{(row.ended or row.started).astimezone(zone):%Y-%m-%d %H:%M}",
+        "Board": row.board,
+        "Winner": row.winner or "TIE",
+        "Pts": str(POINTS),
+        "Moves": str(row.moves),
+        "Rated": "" if is_rated else "unrated",
+        "Reason": row.reason or "",
+        "Players": f"{row.first_player} {row.second_player}",
+    }
+
+
+def _fitting(table: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A table of games, in which the second player stands below the first one where both do not fit."""
+    below = 0
+    for lines in table:
+        glue = "\n" if below else ""
+        below = below or min(lines[0].index("Players"), WIDTH - LONGEST)
+        yield glue + "\n".join(part for line in lines for part in wrap(line, WIDTH, subsequent_indent=" " * below))
+
+
+def _of_player(player: Player, active: dict[str, int]) -> dict[str, Any]:
+    """What a program is told of a player."""
+    return {
+        "userid": player.userid,
+        "rating": player.rating,
+        "established": Rating(games=player.games).is_established,
+        "inactive": player.inactive,
+        "won": player.won,
+        "lost": player.lost,
+        "tied": player.tied,
+        "active": active[player.userid],
+        "limit": player.most,
+        "seeking": player.seeking,
+    }
+
+
+def _of_result(result: ResultRow) -> dict[str, Any]:
+    """What a program is told of what a game did to a rating."""
+    ended = result.ended.isoformat()
+    return {
+        "board": result.board,
+        "outcome": result.outcome,
+        "before": result.before,
+        "after": result.after,
+        "ended": ended,
+    }
+
+
+def _of_game(row: BoardRow, *, is_rated: bool) -> dict[str, Any]:
+    """What a program is told of a game that is over."""
+    return {
+        "board": row.board,
+        "ended": row.ended and row.ended.isoformat(),
+        "winner": row.winner or "draw",
+        "points": POINTS,
+        "moves": row.moves,
+        "rated": is_rated,
+        "reason": row.reason,
+        "players": [row.first_player, row.second_player],
+    }
+
+
+def _answered(session: Session, subject: str, parts: Sequence[str], answer: str, data: dict[str, Any]) -> list[Letter]:
+    return delivery.answer(session, None, letters.note("\n\n".join(parts), subject=subject, answer=answer, data=data))

@@ -1,0 +1,116 @@
+"""Vacations: days on which a user is not reminded and does not forfeit."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+
+from pbm import delivery, letters, texts
+from pbm.board import clocks
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+from pbm.store import Vacation
+
+MOST_DAYS_IN_ONE = 21
+AUTO = {"auto": True, "noauto": False}
+"""The words that switch on, and off, that days are taken where a clock has run out."""
+AHEAD = timedelta(days=366)
+"""How far ahead a vacation may begin."""
+
+
+def vacation(session: Session, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
+    """Plan a vacation, end it, or say what is planned."""
+    today = session.now().date()
+    with session.writing():
+        name = session.signed(userid, password)
+        planned = session.store.vacations(name, today)
+        word = words[0].lower() if len(words) == 1 else ""
+        if word in AUTO:
+            session.store.set_auto_vacation(name, auto=AUTO[word])
+            done = _said(planned)
+        elif word == "off":
+            if not planned:
+                raise Refused("You have no vacation to end.")
+            session.store.replace_vacations(name, today, _ended(planned, today))
+            done = "Your vacation is over." if planned[0].first <= today else "Your vacation is called off."
+            if planned[0].first == today:
+                done = "Your vacation ends today."
+        elif words:
+            wanted = _planned(session, name, words, today)
+            session.store.replace_vacations(name, today, wanted)
+            replaced = [away for away in planned if away.first > today and away not in wanted]
+            gone = [f"It takes the place of the one from {away.first} through {away.last}." for away in replaced]
+            done = "\n".join([_said(wanted), *gone])
+        else:
+            done = _said(planned)
+        left = session.store.vacations(name, today)
+        is_auto, days = session.store.has_auto_vacation(name), clocks.days_left(session.store, name, today.year)
+        data = {
+            "userid": name,
+            "vacations": [{"first": str(away.first), "last": str(away.last)} for away in left],
+            "auto": is_auto,
+            "days_left": days,
+        }
+        done += f"\nLeft in {today.year}: {texts.counted(days, 'day')}."
+        if is_auto:
+            done += "\nWhere you would lose by the time of a move, a day of them is taken instead."
+        letter = letters.note(done, subject="Vacation", answer="help vacation", data=data)
+        return delivery.answer(session, name, letter._replace(to=name))
+
+
+def _planned(session: Session, name: str, words: Sequence[str], today: date) -> list[Vacation]:
+    """The vacations of a user from today on, with the one that he asks for in place of those that it overlaps.
+
+    The one that he is on goes on; if the new one follows it at once, the two are one. Raises Refused.
+    """
+    days = [_day(word) for word in words]
+    first, last = days if len(days) == 2 else (today, days[0])
+    planned = session.store.vacations(name, today)
+    if planned and planned[0].first <= today and first <= planned[0].last + clocks.DAY:
+        first = planned.pop(0).first
+    elif first < today:
+        raise Refused(f"A vacation cannot begin in the past; today is {today}.")
+    if last < max(first, today) or first > today + AHEAD:
+        raise Refused(f"A vacation is from a day through a later one, and begins within a year; today is {today}.")
+    others = [away for away in planned if away.last < first or last < away.first]
+    wanted = sorted([*others, Vacation(name, first, last)])
+    since = date(min(first, today).year, 1, 1) - MOST_DAYS_IN_ONE * clocks.DAY
+    all_days = [*(away for away in session.store.vacations(name, since) if away.last < today), *wanted]
+    if (length := _longest_run(all_days)) > MOST_DAYS_IN_ONE:
+        raise Refused(f"These would be {length} days in one go; {MOST_DAYS_IN_ONE} is the most.")
+    taken = session.store.vacation_days(name, since)
+    for year in {first.year, last.year}:
+        used = clocks.days_used(year, all_days, taken)
+        if used > clocks.ALLOWANCE:
+            raise Refused(
+                f"With these you would have {used} days of vacation in {year}; {clocks.ALLOWANCE} is the most."
+            )
+    return wanted
+
+
+def _longest_run(vacations: Sequence[Vacation]) -> int:
+    """The most days in one go, where vacations without a day between them count as one."""
+    longest, begun, ended = 0, date.min, date.min
+    for away in vacations:
+        begun = begun if away.first == ended + clocks.DAY else away.first
+        ended = away.last
+        longest = max(longest, (ended - begun).days + 1)
+    return longest
+
+
+def _ended(planned: Sequence[Vacation], today: date) -> list[Vacation]:
+    """What is left of vacations that a user ends today: the days that he has had, at least the first one."""
+    return [away._replace(last=max(away.first, today - clocks.DAY)) for away in planned if away.first <= today]
+
+
+def _day(word: str) -> date:
+    """A day that a user has written. Raises Refused."""
+    try:
+        return datetime.strptime(word, "%Y-%m-%d").replace(tzinfo=UTC).date()
+    except ValueError:
+        raise Refused(f"{word!r} is no day; write it like 2027-01-31.") from None
+
+
+def _said(planned: Sequence[Vacation]) -> str:
+    if not planned:
+        return "You have planned no vacation."
+    return "\n".join(f"Your vacation is from {away.first} through {away.last}." for away in planned)

@@ -1,0 +1,95 @@
+"""Votes: a player proposes a draw, or to take a move back, and the other one accepts or rejects it."""
+
+from games import Illegal
+from pbm.actions import turns
+from pbm.board.board import Board
+from pbm.letters import Letter
+from pbm.session import Session
+
+WHAT = {"draw": "a draw", "undo": "to take the last move back"}
+
+
+def propose(session: Session, board: Board, name: str) -> list[Letter]:
+    """Propose a draw."""
+    return _put_to_vote(session, board, name, "draw")
+
+
+def undo(session: Session, board: Board, name: str) -> list[Letter]:
+    """Propose to take the last move back. Raises Illegal if the game or the board does not allow it."""
+    if not board.offers_undo:
+        raise Illegal("A game with dice has no undo, because the next throw has been seen.")
+    if all(turn.automatic for turn in board.turns[board.row.given :]):
+        raise Illegal("No move has been made that could be taken back.")
+    return _put_to_vote(session, board, name, "undo")
+
+
+def accept(session: Session, board: Board, name: str) -> list[Letter]:
+    """Accept what the other player has proposed, which then happens."""
+    _check_open(board)
+    if name == board.row.voter and name != board.opponent(name):
+        raise Illegal(f"You have proposed it; {board.opponent(name)} has still to answer.")
+    return _happens(session, _with_comment(session, board, name))
+
+
+def reject(session: Session, board: Board, name: str) -> list[Letter]:
+    """End a vote."""
+    _check_open(board)
+    what = WHAT[str(board.row.vote)]
+    _with_comment(session, board, name)
+    board.row = board.row._replace(vote=None, voter=None)
+    session.store.drop_reminders(board.name)
+    session.store.save_board(board.row)
+    return turns.told(session, board, f"{name} has rejected the proposal: {what}.")
+
+
+def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[Letter]:
+    if board.row.vote == what:
+        who = "You have" if board.row.voter == name else f"{board.row.voter} has"
+        how = "" if board.row.voter == name else "; `accept` or `reject` answers"
+        raise Illegal(f"{who} proposed {WHAT[what]} already{how}.")
+    _with_comment(session, board, name)
+    board.row = board.row._replace(vote=what, voter=name)
+    if name == board.opponent(name):
+        return _happens(session, board)
+    session.store.save_board(board.row)
+    return turns.told(session, board)
+
+
+def _happens(session: Session, board: Board) -> list[Letter]:
+    """Do what both players want."""
+    return agree_draw(session, board) if board.row.vote == "draw" else _take_back(session, board)
+
+
+def agree_draw(session: Session, board: Board, *notes: str) -> list[Letter]:
+    """End the game as a tie."""
+    board.stop_clock(session.now())
+    board.row = board.row._replace(drawn=True)
+    turns.end(session, board)
+    session.store.drop_reminders(board.name)
+    session.store.save_board(board.row)
+    return turns.told(session, board, *notes)
+
+
+def _take_back(session: Session, board: Board) -> list[Letter]:
+    """Take the last turn back that a player made himself, and those that the server made after it."""
+    first = board.present.last_typed
+    taken = ", ".join(turn.text for turn in board.turns[first:])
+    board.stop_clock(session.now())
+    board.take_back(first)
+    board.row = board.row._replace(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
+    session.store.drop_reminders(board.name)
+    session.store.take_back_turns(board.row.game, board.row.board, first)
+    session.store.save_board(board.row)
+    return turns.told(session, board, f"Taken back: {taken}.")
+
+
+def _check_open(board: Board) -> None:
+    if not board.row.vote:
+        raise Illegal("Nothing is proposed on this board.")
+
+
+def _with_comment(session: Session, board: Board, name: str) -> Board:
+    """Give a board the comment of the command, if it has one."""
+    if session.comment:
+        board.row = board.row._replace(comment=session.comment, commenter=name)
+    return board

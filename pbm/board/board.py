@@ -1,0 +1,249 @@
+"""A board in play: what is stored of it, and the positions that follow from that."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import games
+from games import SKIP, Illegal, State
+from pbm.board import clocks, dice
+from pbm.store import BoardRow, ResultRow, Store, TurnRow
+
+RESIGN = "Resign"
+"""How the turn of a player who gives up is written in the list of turns."""
+FORFEIT = "Forfeit"
+"""How it is written if the server makes him give up, because he was too slow."""
+REASONS: Mapping[str, str] = MappingProxyType(
+    {
+        "rules": "by the rules",
+        "resigned": "resigned",
+        "signed off": "signed off",
+        "forfeited": "forfeited (time of a move)",
+        "total time": "forfeited (total time)",
+        "agreed": "agreed draw",
+    }
+)
+"""Why a game can have ended, with how that is told to people."""
+FIRST_MOVES = 2
+"""While fewer turns than these are played, a player can still leave the board."""
+
+
+class About(NamedTuple):
+    """What the server knows about a board besides its turns."""
+
+    subscribers: Sequence[str] = ()
+    """Userids of those who get every mail about it."""
+    notified: Sequence[str] = ()
+    """Userids of those who are told when it is over."""
+    away: Mapping[str, date] = MappingProxyType({})
+    """The players who are on vacation, with the last day of it."""
+    results: Sequence[ResultRow] = ()
+    """What it did to the ratings of its players."""
+
+
+NOTHING = About()
+
+
+class Board:
+    """A board with its turns, and the position after each of them."""
+
+    def __init__(
+        self,
+        row: BoardRow,
+        turns: list[TurnRow],
+        queued: dict[str, str],
+        about: About = NOTHING,
+        *,
+        throws_dice: bool = True,
+    ) -> None:
+        """Replay the turns of a board; a preview *throws* no *dice* of its own."""
+        self.row = row
+        self.throws_dice = throws_dice
+        self.turns = turns
+        self.queued = queued
+        self.about = about
+        self.rules: games.Game[Any] = games.load(row.game)
+        self.options = games.read_options(self.rules, row.options.split())
+        self.states: list[State] = []
+        """The position at the start and after each turn; a resignation changes none."""
+        self._add_state(self.rules.new(**self.options))
+        for turn in turns:
+            if turn.dice and games.needs_dice(self.state) and turn.dice != self.state.dice:
+                self.set_dice(turn.dice)  # of a board from elsewhere, whose secret is not known
+            self._follow(turn)
+
+    @classmethod
+    def load(cls, stored: Store, game: str, number: str) -> "Board | None":
+        """The board of that number, or None."""
+        row = stored.board(game, number)
+        return row and cls(row, stored.turns(game, number), stored.queued(game, number))
+
+    @property
+    def name(self) -> str:
+        """The board as players and its dice know it, such as ``spiro 101``."""
+        return f"{self.row.game} {self.row.board}"
+
+    @property
+    def players(self) -> tuple[str, str]:
+        """The userids of the players; the first one made the first move."""
+        return self.row.first_player, self.row.second_player
+
+    @property
+    def state(self) -> State:
+        """The present position."""
+        return self.states[-1]
+
+    @property
+    def resigned(self) -> str | None:
+        """The userid of the player who resigned or forfeited."""
+        return self.turns[-1].userid if self.turns and self.turns[-1].text in {RESIGN, FORFEIT} else None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game has ended."""
+        return self.row.drawn or self.resigned is not None or self.state.result() is not None
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What the end of the game can have been, by its turns, the usual one first; nothing while it goes on."""
+        if self.row.drawn:
+            return ("agreed",)
+        if self.resigned:
+            gave_up = self.turns[-1].text == RESIGN
+            return ("resigned", "signed off") if gave_up else ("forfeited", "total time", "signed off")
+        return ("rules",) if self.state.result() else ()
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether both players have made a move of the game."""
+        movers = {turn.userid for turn in self.turns if turn.text not in {RESIGN, FORFEIT, SKIP}}
+        return movers == set(self.players)
+
+    @property
+    def winner(self) -> str | None:
+        """The userid of the winner; None for a draw, and while the game goes on."""
+        if self.row.drawn:
+            return None
+        if self.resigned:
+            return self.opponent(self.resigned)
+        result = self.state.result()
+        return None if result is None or result.winner is None else self.player(self.state, result.winner)
+
+    @property
+    def turn(self) -> str | None:
+        """The userid of the player to move; None when the game is over."""
+        return None if self.is_over else self.player(self.state, self.state.turn)
+
+    @property
+    def seat(self) -> int:
+        """Which of the players is to move: 0 for the first one."""
+        return self.state.seats[self.state.turn]
+
+    @property
+    def offers_undo(self) -> bool:
+        """Whether moves can be taken back: not in games with dice, where the next throw has been seen."""
+        return not games.needs_dice(self.states[0])
+
+    def used(self, seat: int, now: datetime) -> float:
+        """The seconds for which a player was to move, this turn included."""
+        if not self.is_over and seat == self.seat:
+            return clocks.used(self.row, seat, now)
+        return self.row.second_used if seat else self.row.first_used
+
+    def player(self, state: State, side: int) -> str:
+        """The userid of the player who plays a side in a position."""
+        return self.players[state.seats[side]]
+
+    def opponent(self, userid: str) -> str:
+        """The other player; in a game against oneself the same one."""
+        first, second = self.players
+        return second if userid == first else first
+
+    def sides(self, state: State) -> dict[str, str]:
+        """Who plays each side."""
+        return {name: self.player(state, side) for side, name in enumerate(self.rules.SIDES)}
+
+    def play(self, userid: str, text: str, now: datetime, *, automatic: bool = False) -> None:
+        """Add a turn: RESIGN, FORFEIT, or a legal move in canonical form. Stops the clock of the player to move."""
+        self.stop_clock(now)
+        thrown = self.state.dice if games.needs_dice(self.state) else ()
+        self._follow(turn := TurnRow(userid, text, thrown, automatic, now))
+        self.turns.append(turn)
+
+    def stop_clock(self, now: datetime) -> None:
+        """Count the time since the last move for the player to move, and begin to count anew."""
+        first, second = self.used(0, now), self.used(1, now)
+        self.row = self.row._replace(first_used=first, second_used=second, changed=now, nagged=None)
+
+    def take_back(self, turns: int) -> None:
+        """Forget the turns after the first so many, and what followed from them."""
+        del self.turns[turns:], self.states[turns + 1 :]
+
+    @property
+    def present(self) -> "Point":
+        """The board as it is now."""
+        return Point(self, len(self.turns))
+
+    def until(self, moves: int) -> "Board":
+        """The board as it was after the first *moves* turns, to be played on without throwing dice."""
+        board = Board(self.row, self.turns[:moves], {})
+        board.row = self.row._replace(secret=b"", comment=None, vote=None, submitted=None)
+        if moves < len(self.turns):
+            board.row = board.row._replace(drawn=False, ended=None)
+        board.throws_dice = False
+        return board
+
+    def set_dice(self, dice: tuple[int, ...]) -> None:
+        """Suppose that the player to move has thrown these dice. Raises Illegal if they do not fit his turn."""
+        if not games.needs_dice(self.state):
+            raise Illegal(f"No dice are thrown for a turn of {self.row.game}.")
+        self.states[-1] = self.state.roll(dice)
+
+    def after(self, moves: int) -> "Point":
+        """The board after so many moves, at most all there are; a negative number counts back from the end."""
+        return Point(self, max(0, len(self.turns) + moves) if moves < 0 else min(moves, len(self.turns)))
+
+    def _follow(self, turn: TurnRow) -> None:
+        state = self.state
+        if turn.text not in {RESIGN, FORFEIT}:
+            state = state.play(turn.text)
+        self._add_state(state)
+
+    def _add_state(self, state: State) -> None:
+        """Add a position, with the dice that its player throws."""
+        if self.throws_dice and games.needs_dice(state):
+            state = state.roll(dice.throw(self.row.secret, self.name, len(self.states), state.dice_needed))
+        self.states.append(state)
+
+
+class Point(NamedTuple):
+    """A board as it was after so many of its turns."""
+
+    board: Board
+    moves: int
+
+    @property
+    def state(self) -> State:
+        """The position."""
+        return self.board.states[self.moves]
+
+    @property
+    def is_present(self) -> bool:
+        """Whether no more turns were played."""
+        return self.moves == len(self.board.turns)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the game had ended then."""
+        return self.is_present and self.board.is_over
+
+    @property
+    def last_typed(self) -> int:
+        """How many turns were played before the last one that a player made himself."""
+        return max((n for n, turn in enumerate(self.board.turns[: self.moves]) if not turn.automatic), default=0)
+
+    @property
+    def turn(self) -> str | None:
+        """The userid of the player to move."""
+        return None if self.is_over else self.board.player(self.state, self.state.turn)

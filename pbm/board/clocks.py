@@ -1,0 +1,203 @@
+"""Clocks: how long a player may take before he is reminded, before he forfeits, and in the whole game.
+
+Times are whole days; vacations are days as well, in UTC.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from enum import Enum
+from typing import NamedTuple
+
+from pbm.store import BoardRow, Store, Vacation
+
+DAY = timedelta(days=1)
+USUAL = 7, 21
+"""After how many days without a move a player is reminded, and after how many he forfeits."""
+IN_TOURNAMENTS = 1, 7
+"""The same for tournament boards."""
+MOST_DAYS = 3650
+GRACE = timedelta(days=3)
+"""For how long a player who is back from his vacation does not forfeit yet."""
+ALLOWANCE = 30
+"""How many days of vacation a user has in a calendar year."""
+DAYS = "nagtime", "forfeittime", "totaltime"
+OPTIONS: Mapping[str, str] = {**dict.fromkeys(DAYS, "DAYS"), "novacation": ""}
+"""The clock options of a challenge, each with what it takes."""
+
+
+class Clocks(NamedTuple):
+    """The clock options of a board, in days; None where the default holds."""
+
+    nag: int | None = None
+    forfeit: int | None = None
+    total: int | None = None
+    novacation: bool = False
+    """Whether the clocks run on while a player is on vacation."""
+
+    def limits(self, *, is_tournament: bool) -> tuple[int, int]:
+        """After how many days a player is reminded and forfeits."""
+        nag, forfeit = IN_TOURNAMENTS if is_tournament else USUAL
+        return self.nag or nag, self.forfeit or forfeit
+
+    @property
+    def text(self) -> str:
+        """The options as they are written."""
+        written = [f"--{name}={days}" for name, days in zip(DAYS, self[:3], strict=True) if days]
+        return " ".join([*written, *(["--novacation"] if self.novacation else [])])
+
+
+class Deed(Enum):
+    """What a clean-up has to do on a board."""
+
+    NOTHING = "nothing"
+    REMIND = "remind"
+    SPARE = "spare"
+    """Take a day of the player's vacation instead of the game."""
+    FORFEIT = "forfeit"
+    OUT_OF_TIME = "out of time"
+    """End the game, because the player to move has used up the time that he is allowed in the whole game."""
+    DRAW = "draw"
+    """End the game as a tie, because the player has not answered the proposal."""
+
+    @property
+    def ends(self) -> bool:
+        """Whether the game is over then."""
+        return self in {Deed.FORFEIT, Deed.OUT_OF_TIME, Deed.DRAW}
+
+
+class Due(NamedTuple):
+    """What is due on a board, and to whom."""
+
+    deed: Deed
+    userid: str
+    """The player for whom the others wait."""
+
+
+def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clocks, list[str]]:
+    """The clocks that the options of a challenge set, and what is wrong with the options."""
+    problems = []
+    days: list[int | None] = []
+    for name in DAYS:
+        text = texts.get(name)
+        number = int(text) if text and re.fullmatch("[0-9]{1,4}", text, re.ASCII) else 0
+        days.append(number or None)
+        if text is not None and not 1 <= number <= MOST_DAYS:
+            problems.append(f"--{name}=DAYS takes a whole number of days from 1 to {MOST_DAYS}.")
+    nag, forfeit, total = days
+    clocks = Clocks(nag, forfeit, total, texts.get("novacation") is not None)
+    reminded, lost = clocks.limits(is_tournament=is_tournament)
+    if not problems and reminded >= lost:
+        problems.append(
+            f"A player would be reminded after {reminded} days and forfeit after {lost}; --nagtime has to be below "
+            "--forfeittime."
+        )
+    return clocks, problems
+
+
+def of(row: BoardRow) -> Clocks:
+    """The clock options of a board."""
+    return Clocks(row.nag_days, row.forfeit_days, row.total_days, row.novacation)
+
+
+def limits(row: BoardRow) -> tuple[timedelta, timedelta]:
+    """The age of a board at which the player to move is reminded, and at which he forfeits."""
+    nag, forfeit = of(row).limits(is_tournament=row.pool is not None)
+    return nag * DAY, forfeit * DAY
+
+
+def age(row: BoardRow, now: datetime) -> timedelta:
+    """How long ago the last move, undo or start of a board was."""
+    return now - (row.changed or row.started)
+
+
+def used(row: BoardRow, seat: int, now: datetime) -> float:
+    """The seconds for which the player to move, who has that seat, was to move so far."""
+    return (row.second_used if seat else row.first_used) + age(row, now).total_seconds()
+
+
+def is_out_of_time(row: BoardRow, seat: int, now: datetime) -> bool:
+    """Whether the player to move, who has that seat, has used up the time that he is allowed in the whole game."""
+    return row.total_days is not None and used(row, seat, now) >= (row.total_days * DAY).total_seconds()
+
+
+def awaited(row: BoardRow) -> str:
+    """The player for whom the other one waits: who has to answer the proposal of a draw, or else is to move."""
+    players = {row.first_player, row.second_player}
+    return next(iter(players - {row.voter}), row.turn or "") if row.vote == "draw" else row.turn or ""
+
+
+def due(store: Store, row: BoardRow, seat: int, now: datetime) -> Due:
+    """What is due on a board that is not over, and on which the player of that *seat* is to move."""
+    if is_out_of_time(row, seat, now):
+        return Due(Deed.OUT_OF_TIME, row.turn or "")
+    userid, today = awaited(row), now.date()
+    nag, forfeit = limits(row)
+    if age(row, now) < nag:
+        return Due(Deed.NOTHING, userid)
+    is_gone = store.password_of(userid) is None
+    counts = not row.novacation
+    if not is_gone and (age(row, now) < forfeit or (counts and is_spared(store, userid, today))):
+        is_away = counts and planned_until(store, userid, today) is not None
+        is_reminded = row.nagged is not None and now < row.nagged + DAY
+        return Due(Deed.NOTHING if is_away or is_reminded else Deed.REMIND, userid)
+    if not is_gone and counts and store.has_auto_vacation(userid) and days_left(store, userid, today.year):
+        return Due(Deed.SPARE, userid)
+    return Due(Deed.DRAW if row.vote == "draw" else Deed.FORFEIT, userid)
+
+
+def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
+    """From when on the awaited player loses by the time of a move, as far as is known now."""
+    until = (row.changed or row.started) + limits(row)[1]
+    spared = [] if row.novacation else store.vacations(awaited(row), now.date() - GRACE)
+    for away in spared:
+        if away.first <= max(until, now).date():
+            until = max(until, datetime.combine(away.last + GRACE + DAY, time(), UTC))
+    return until
+
+
+def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
+    """How long the awaited player has until he loses, by the time of a move or by the total time."""
+    left = ends_at(store, row, now) - now
+    if row.total_days is None or awaited(row) != row.turn:
+        return left
+    seats = (seat for seat, name in enumerate((row.first_player, row.second_player)) if name == row.turn)
+    return min(left, row.total_days * DAY - timedelta(seconds=max(used(row, seat, now) for seat in seats)))
+
+
+# Vacations
+
+
+def away_until(store: Store, userid: str, today: date) -> date | None:
+    """The last day of the vacation that a user is on; None if he is on none."""
+    taken = today if today in store.vacation_days(userid, today) else None
+    return planned_until(store, userid, today) or taken
+
+
+def planned_until(store: Store, userid: str, today: date) -> date | None:
+    """The same of a vacation that he has planned, in which he is not reminded."""
+    return next((away.last for away in store.vacations(userid, today) if away.first <= today), None)
+
+
+def is_spared(store: Store, userid: str, today: date) -> bool:
+    """Whether a user does not forfeit, because he is on vacation or has just come back from one that he has planned."""
+    planned = store.vacations(userid, today - GRACE)
+    return any(away.first <= today for away in planned) or today in store.vacation_days(userid, today)
+
+
+def days_left(store: Store, userid: str, year: int) -> int:
+    """How many days of vacation a user can still take in a year; those that he has planned are taken."""
+    begin = date(year, 1, 1)
+    return max(0, ALLOWANCE - days_used(year, store.vacations(userid, begin), store.vacation_days(userid, begin)))
+
+
+def days_used(year: int, planned: Sequence[Vacation], taken: Sequence[date]) -> int:
+    """How many days of a year are vacation: *planned*, or *taken* in place of a loss."""
+    of_taken = (day for day in taken if day.year == year and not any(one.first <= day <= one.last for one in planned))
+    return sum(_days_in(year, away) for away in planned) + sum(1 for _ in of_taken)
+
+
+def _days_in(year: int, away: Vacation) -> int:
+    """How many days of a vacation lie in a year."""
+    first, last = max(away.first, date(year, 1, 1)), min(away.last, date(year, 12, 31))
+    return max(0, (last - first).days + 1)

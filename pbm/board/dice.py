@@ -1,0 +1,54 @@
+"""Dice that nobody can foresee while a board is played, and that everybody can check when it is over.
+
+Each board has a secret of 32 random bytes. The players are told its SHA-256 in their first mail and the secret itself
+in the last one. The dice of a turn are a keyed hash of the turn's number: they are the same however often they are
+asked for, so that neither a preview nor a move taken back can throw them anew.
+"""
+
+import hashlib
+import hmac
+import math
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
+
+SECRET_BYTES = 32
+
+
+def throw(secret: bytes, board: str, turn: int, dice: int) -> tuple[int, ...]:
+    """The dice of a turn of a board, from 1 to 6 each.
+
+    *board* is the game and the number, such as ``spiro 101``; *turn* is how many turns were played before. The bytes of
+    HMAC-SHA256(secret, "BOARD TURN BLOCK") for BLOCK 0, 1, ... are read in order; 252 and above are skipped, so
+    that each remainder of 6 is equally likely.
+    """
+    return tuple(islice((byte % 6 + 1 for byte in _bytes(secret, f"{board} {turn}") if byte < 252), dice))
+
+
+def commitment(secret: bytes) -> str:
+    """What the players are told of the secret at the start: its SHA-256 in hexadecimal."""
+    return hashlib.sha256(secret).hexdigest()
+
+
+def chi_square(counts: Sequence[int]) -> float:
+    """How far counts of things that should be equally frequent are from that; 0 if they are equal, or if all are 0."""
+    expected = sum(counts) / len(counts)
+    return sum((count - expected) ** 2 for count in counts) / expected if expected else 0.0
+
+
+def chance(chi_square: float, freedom: int) -> float:
+    """How likely honest dice have at least that chi-square, by so many degrees of *freedom*, from 0 to 1."""
+    # The upper incomplete gamma function Q(freedom/2, x/2): Q(1/2, y) = erfc(sqrt(y)), Q(1, y) = exp(-y), and from
+    # there on Q(a + 1, y) = Q(a, y) + y**a * exp(-y) / gamma(a + 1).
+    y = chi_square / 2
+    if y <= 0:
+        return 1.0
+    a, found = (0.5, math.erfc(math.sqrt(y))) if freedom % 2 else (1.0, math.exp(-y))
+    while a < freedom / 2:
+        found += math.exp(a * math.log(y) - y - math.lgamma(a + 1))
+        a += 1
+    return min(found, 1.0)
+
+
+def _bytes(secret: bytes, text: str) -> Iterator[int]:
+    for block in count():
+        yield from hmac.digest(secret, f"{text} {block}".encode(), "sha256")

@@ -1,0 +1,124 @@
+"""Ratings: what a game that has ended does to those who played it. `pbm help ratings` explains the system."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+import games
+from pbm.store import BoardRow, Player, ResultRow, Store
+
+START = 1600
+"""The rating of a player who has finished no game."""
+LOWEST = 100
+"""No rating falls below this one."""
+CENTRE = 1720
+"""A provisional rating moves a fifth of the way to this one with every game."""
+ESTABLISHED = 20
+"""A rating is established after so many games, and provisional before."""
+
+
+class Rating(NamedTuple):
+    """A rating, and how many rated games it comes from."""
+
+    rating: int = START
+    games: int = 0
+
+    @property
+    def is_established(self) -> bool:
+        """Whether it comes from enough games to change slowly."""
+        return self.games >= ESTABLISHED
+
+
+def rated(own: Rating, other: Rating, outcome: int) -> int:
+    """The rating after a game from both ratings before it; *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
+    new = _established(own, other, outcome) if own.is_established else _provisional(own, other, outcome)
+    return max(LOWEST, new)
+
+
+def _provisional(own: Rating, other: Rating, outcome: int) -> int:
+    """The mean of what all games were worth, moved towards the centre."""
+    worth = other.rating + 400 * outcome
+    if not other.is_established:
+        worth = _divided(own.rating + other.rating, 2) + 200 * outcome
+    mean = _divided(own.rating * own.games + worth, own.games + 1)
+    return mean + _divided(CENTRE - own.rating, 5)
+
+
+def _established(own: Rating, other: Rating, outcome: int) -> int:
+    """Elo's rule, with less at stake against a player whose rating is provisional."""
+    stake = 32 * min(other.games, ESTABLISHED) / ESTABLISHED
+    gap = min((other.rating - own.rating) / 400, 300)  # a larger power of 10 would be no float
+    return own.rating + int(stake * ((outcome + 1) / 2 - 1 / (1 + 10**gap)))
+
+
+def _divided(number: int, by: int) -> int:
+    """A quotient of integers, rounded toward zero."""
+    return number // by if number >= 0 else -(-number // by)
+
+
+def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool = True) -> list[ResultRow]:
+    """Count a game that has just ended: in the table of its pool, and, if both players have moved, in the ratings.
+
+    From now on its players are not inactive. Returns what it did to the ratings; nothing if it is not rated.
+    """
+    userids = list(dict.fromkeys((row.first_player, row.second_player)))
+    for userid in userids:
+        store.set_inactive(row.game, userid, inactive=False)
+        if row.pool and len(userids) == 2:
+            store.count_in_pool(row.game, row.pool, userid, _outcome(row, userid))
+    if why_unrated(row) or not has_begun:
+        return []
+    first, second = (store.player(row.game, userid) for userid in userids)
+    results = [_result(row, first, second, now), _result(row, second, first, now)]
+    for player, result in zip((first, second), results, strict=True):
+        store.save_player(row.game, _counted(player, result))
+        store.add_result(result)
+    return results
+
+
+def why_unrated(row: BoardRow) -> str:
+    """Why a game is unrated however it ends; empty if it is rated as soon as both players have moved."""
+    rules = games.load(row.game)
+    if row.source:
+        return "it began with an old position"
+    if row.first_player == row.second_player:
+        return "it is against oneself"
+    if any(games.find_option(rules, word).name.startswith("handicap") for word in row.options.split()):
+        return "it has a handicap"
+    return "" if row.board[-1].isdigit() else "the name of its board ends in no digit"
+
+
+def described(result: ResultRow) -> str:
+    """What a game did to a rating, in a line such as ``alice  1600 -> 1824  up 224 (provisional)``."""
+    change = result.after - result.before
+    moved = f"up {change}" if change > 0 else f"down {-change}" if change else "equal"
+    kind = "" if Rating(result.after, result.games).is_established else " (provisional)"
+    return f"{result.userid}  {result.before} -> {result.after}  {moved}{kind}"
+
+
+def _outcome(row: BoardRow, userid: str) -> int:
+    """1 if that player has won, 0 for a tie, -1 if he has lost."""
+    if row.winner is None:
+        return 0
+    return 1 if row.winner == userid else -1
+
+
+def _result(row: BoardRow, own: Player, other: Player, now: datetime) -> ResultRow:
+    """What a game does to a rating."""
+    outcome, before = _outcome(row, own.userid), _rating(own)
+    after = rated(before, _rating(other), outcome)
+    return ResultRow(row.game, row.board, own.userid, outcome, before.rating, after, before.games + 1, now)
+
+
+def _rating(player: Player) -> Rating:
+    return Rating(START if player.rating is None else player.rating, player.games)
+
+
+def _counted(player: Player, result: ResultRow) -> Player:
+    """The player after a game."""
+    return player._replace(
+        rating=result.after,
+        won=player.won + (result.outcome == 1),
+        lost=player.lost + (result.outcome == -1),
+        tied=player.tied + (result.outcome == 0),
+        rated=result.ended,
+    )

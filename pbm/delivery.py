@@ -1,0 +1,155 @@
+"""The post office: whom a letter reaches, at which address, and what waits for a digest."""
+
+from itertools import accumulate
+from typing import TypedDict
+
+from pbm import texts
+from pbm.access import quotas, tokens
+from pbm.letters import Letter, pictures
+from pbm.session import Session
+from pbm.store import Held, Mail, Reply
+
+MOST_WAITING = 200
+"""How many mails wait for a user who has no address that works; older ones are forgotten."""
+CUT = "The rest is left out: an answer to a stranger has at most 20 kB."
+
+
+def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter]:
+    """Put letters into the outbox, and return those that a shell prints instead: to its user and to *actor*."""
+    answers = tuple(letter.without(session.secrets) for letter in answers)
+    printed = [letter for letter in answers if session.in_shell and letter.to in (None, actor)]
+    for letter in answers:
+        if letter not in printed:
+            queue(session, letter)
+    return printed
+
+
+def queue(session: Session, letter: Letter) -> None:
+    """Put a letter into the outbox: to the sender of the command, or to all addresses of a user.
+
+    A user who has still to confirm all his addresses, or all of whose addresses bounce, gets it when that is over;
+    one who has none gets nothing. Mails about a board reach him as he has chosen for its game, unless they are
+    urgent. A sender who has had more answers than anybody reads gets none.
+    """
+    if letter.to is None and session.gathered is not None:
+        session.gathered.append(letter)
+        return
+    if letter.to is None and session.rehearsal and session.is_rehearsed:
+        session.rehearsal.letters.append(letter)
+        return
+    if letter.to is None:
+        _answer_sender(session, letter)
+        return
+    answered = _answered(session, letter)
+    thread = f"<{letter.thread}.{letter.to}@{session.server.host}>" if letter.thread else None
+    addresses = session.store.addresses(letter.to)
+    if addresses and letter.board and not letter.is_urgent and _holds_back(session, letter, letter.to):
+        return
+    usable = [address for address in addresses if address.confirmed and not address.suspended]
+    for address in usable:
+        mark = tokens.bounce_token(session.server, address.number, f"{letter.to} {address.address}")
+        mail(session, address.address, letter, thread, **answered, mark=f".{mark}")
+    if addresses and not usable:
+        mail(session, None, letter, thread, **answered)
+        session.store.trim_waiting(letter.to, MOST_WAITING)
+
+
+def _answer_sender(session: Session, letter: Letter) -> None:
+    """Mail a letter to the sender of the command, as long as there are any left for him."""
+    if session.sender is None or session.is_from_user:
+        wanted = (("answer", 1), ("bytes of answers", _size(letter)))
+        is_left = session.sender is None or all(session.take_own(what, amount) for what, amount in wanted)
+    else:
+        letter = _cut(letter)
+        is_left = session.is_left("answer to a stranger") and session.take("bytes to strangers", _size(letter))
+        is_left = is_left and session.take("answer to a stranger")
+    if is_left:
+        mail(session, session.sender, letter, session.message_id, **_answered(session, letter))
+
+
+def _holds_back(session: Session, letter: Letter, userid: str) -> bool:
+    """Whether a user wants no mail about a board by itself; if he wants digests, it is kept for the next one."""
+    wanted = session.store.player(letter.game, userid).mail
+    if wanted == "digest":
+        picture = pictures.placed(letter.text, letter.drawings)
+        session.store.hold_mail(Held(userid, letter.game, letter.subject, letter.text, picture, session.now()))
+    return wanted != "each"
+
+
+class Answered(TypedDict):
+    """How a mail can be answered without a password."""
+
+    reply_to: str | None
+    is_easy: bool
+
+
+def _answered(session: Session, letter: Letter) -> Answered:
+    """Where the reader of a letter can answer it without a password, if he can; and whether he is to move there."""
+    place = _place(session, letter)
+    address = tokens.reply_address(session.server, *place) if place else None
+    row = session.store.board(place.game, place.board) if place and address else None
+    return Answered(reply_to=address, is_easy=row is not None and place is not None and row.turn == place.userid)
+
+
+def _place(session: Session, letter: Letter) -> Reply | None:
+    """The player for whom, and the board on which, an answer to a letter counts."""
+    if letter.to:
+        return Reply(letter.game, letter.board, letter.to) if letter.board else None
+    if session.proved:
+        return session.proved
+    # From can be forged; but the mail goes to that very address, which gets the player's board mails, too
+    is_his = bool(session.sender) and letter.reader in session.store.userids_at(session.sender or "")
+    return Reply(letter.game, letter.board, letter.reader) if letter.board and is_his else None
+
+
+def mail(
+    session: Session,
+    address: str | None,
+    letter: Letter,
+    thread: str | None = None,
+    reply_to: str | None = None,
+    *,
+    is_easy: bool = False,
+    mark: str = "",
+) -> None:
+    """Put a letter into the outbox for one address, None if it has to wait for one.
+
+    *thread* is the Message-ID that it answers, or that of the first letter about a board. *reply_to* is where the
+    answer goes, if that is not the server's own address; it *is easy* if the reader is to move there. The *mark* in the
+    Message-ID tells which address bounces.
+    """
+    text = texts.fitted(letter.mailed(is_easy=is_easy))
+    fresh = f"<{session.server.random_bytes(12).hex()}{mark}@{session.server.host}>"
+    mail = Mail(
+        userid=letter.to,
+        address=address,
+        subject=letter.subject,
+        text=text,
+        message_id=thread if thread and letter.to and letter.begins_thread else fresh,
+        thread=thread,
+        queued=session.now(),
+        due=session.now(),
+        unsubscribe=letter.unsubscribe or None,
+        picture=pictures.placed(text, letter.drawings),
+        reply_to=reply_to,
+        reminds=letter.reminds or None,
+    )
+    session.store.add_mail(mail)
+
+
+def _size(letter: Letter) -> int:
+    """How many bytes a letter has as a mail, or a little more."""
+    text = texts.fitted(letter.mailed(is_easy=True))
+    length = len(text.encode()) + text.count("\n")
+    return quotas.OVERHEAD + (length if text.isascii() else length * 3 // 2)
+
+
+def _cut(letter: Letter) -> Letter:
+    """A letter with as many of its lines as a stranger may get."""
+    if _size(letter) <= quotas.MOST_OF_AN_ANSWER:
+        return letter
+    lines = texts.fitted(letter.body).split("\n")
+    left = quotas.MOST_OF_AN_ANSWER - _size(letter._replace(body=f"\n\n{CUT}"))
+    sizes = accumulate((len(line.encode()) + 2) * (2 if letter.body.isascii() else 3) // 2 for line in lines)
+    kept = lines[: sum(size <= left for size in sizes)]
+    return letter._replace(body="\n".join([*kept, "", CUT]), drawings=())

@@ -1,0 +1,325 @@
+"""What a command is, how it is written, and which words name it."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from inspect import cleandoc
+from itertools import pairwise, zip_longest
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import games
+from pbm.actions import selection
+from pbm.language import words
+from pbm.language.help import Explained
+from pbm.language.masking import Masking, Signature
+from pbm.letters import Letter
+from pbm.names import is_address, is_board, is_userid
+from pbm.refusals import Refused
+
+if TYPE_CHECKING:
+    from pbm.language.front import Front
+
+
+MOST_CHARACTERS = 10_000
+"""How long a line may be; the longest turns of our games have some thousands."""
+UNNAMED: Mapping[str, str] = MappingProxyType({})
+Letters = list[Letter]
+
+
+class Misused(Refused):
+    """A line that is no command, or not the way its command is written."""
+
+    status = 2
+
+
+class Command(click.Command):
+    """A command of the language: words, among which options may stand."""
+
+    def __init__(
+        self, *args: Any, takes_options: bool = False, named: Mapping[str, str] = UNNAMED, **kwargs: Any
+    ) -> None:
+        """Declare a command, which may take the options of a game, and *named* ones of its own: ``--name=VALUE``.
+
+        One that is named with an empty VALUE is written without it.
+        """
+        super().__init__(*args, **kwargs)
+        self.named = named
+        self.add_help_option = False  # `--help` would print and leave; the shell reads it as `help COMMAND`
+        self.takes_options = takes_options
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the options out of the words, and let click deal out the others."""
+        options, others = words.split(args, self.begins_moves)
+        options = self.take_named(ctx, options)
+        if self.takes_options:
+            ctx.params["options"] = options
+        elif options:
+            raise Refused(f"`{path(ctx)}` takes no option {options[0]}.")
+        last = len(self.params) - 1
+        if self.params and self.params[last].name == "move":
+            others[last:] = words.one_move(" ".join(others[last:]))
+        if wrong := self.wrong_number(others):
+            if any(words.is_option(one) and two.isdecimal() for one, two in pairwise(args)):
+                wrong += "; an option and its value are one word, such as -size=5"
+            raise Misused(f"{wrong}. The command is written:\n\n  {self.syntax(path(ctx))}")
+        return super().parse_args(ctx, ["--", *others])
+
+    def take_named(self, ctx: click.Context, options: Sequence[str]) -> list[str]:
+        """Give the command its named options, None for each that is missing; what is returned are the others."""
+        values: dict[str, str | None] = dict.fromkeys(self.named)
+        others = []
+        for option in options:
+            name, equals, value = option.removeprefix("--").partition("=")
+            fits = [full for full in self.named if option.startswith("--") and full.startswith(name.lower())]
+            if not name or not fits:
+                near = games.nearest(name, self.named) if option.startswith("--") else ""
+                if near:
+                    raise Refused(
+                        f"There is no option {games.quoted(option)}; did you mean --{near}={self.named[near]}?"
+                    )
+                others.append(option)
+                continue
+            if len(fits) > 1 and name.lower() not in fits:
+                raise Refused(f"{option!r} can be {' or '.join(f'--{full}' for full in fits)}; write more of it.")
+            full = name.lower() if name.lower() in fits else fits[0]
+            if bool(equals and value) != bool(self.named[full]) or (equals and not self.named[full]):
+                raise Refused(f"--{full} is written {_as_written(full, self.named[full])}.")
+            if values[full] is not None:
+                raise Refused(f"--{full} is given twice.")
+            values[full] = value
+        ctx.params |= values
+        return others
+
+    def wrong_number(self, others: Sequence[str]) -> str:
+        """What is missing or too much among the words for the command; empty if their number is right."""
+        missing = [parameter for parameter in self.params[len(others) :] if parameter.required]
+        if missing:
+            names = [parameter.make_metavar(click.Context(self)) for parameter in missing]
+            return f"These are too few words: {' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
+        most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
+        if len(others) <= most:
+            return ""
+        hint = "; a move has commas between its parts, and no blanks" if self.params[-1].name == "move" else ""
+        return f"These are too many words: {len(others)} instead of {most}{hint}"
+
+    def passwords(self, others: Sequence[str]) -> list[str] | None:
+        """Which of the words stand in the place of a password; None if they do not look like what the command takes."""
+        names = [parameter.name or "" for parameter in self.params]
+        given = list(zip_longest(names, others, fillvalue=names[-1] if names else ""))[: len(others)]
+        if not all(LOOKS_RIGHT[name](word) for name, word in given if name in LOOKS_RIGHT):
+            return None  # a word is missing or too much, and another one may be the password
+        return [word for name, word in given if "password" in name]
+
+    def ways(self) -> Sequence[Sequence[str]]:
+        """What the words of the command stand for, in each order that it takes."""
+        return [[parameter.name or "" for parameter in self.params]]
+
+    def syntax(self, name: str) -> str:
+        """How the command is written; *name* is what stands in front of its words, such as ``spiro move``."""
+        named = [f"[{_as_written(option, value)}]" for option, value in self.named.items()]
+        options = ["[-options]"] if self.takes_options else named
+        ctx = click.Context(self)
+        return " ".join([name, *options, *(parameter.make_metavar(ctx) for parameter in self.params)])
+
+    def begins_moves(self, others: list[str], word: str) -> bool:
+        """Whether a word behind *others* begins a move, so that hyphens begin no options from there on."""
+        if self.name == "preview" and others[:1] and others[0].lower() == "new":
+            return len(others) > 1 and not words.is_option(word)
+        return len(others) < len(self.params) and self.params[len(others)].name in {"move", "moves"}
+
+
+def _as_written(option: str, value: str) -> str:
+    """How a named option is written, with what stands for its value, if it has one."""
+    return f"--{option}={value}" if value else f"--{option}"
+
+
+class GameCommand(Command):
+    """A command of a game, which is told the name of the game."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Add the game to the arguments."""
+        ctx.params["game"] = path(ctx).partition(" ")[0]
+        return super().parse_args(ctx, args)
+
+
+class InsteadOfMove(GameCommand):
+    """A word that stands in the place of a move, typed as a command: it is refused with the line that has it there."""
+
+    def __init__(self, name: str) -> None:
+        """Declare such a word, which no help lists as a command."""
+        arguments: list[click.Parameter] = [click.Argument([each]) for each in ("board", "userid", "password")]
+        super().__init__(name, params=arguments, hidden=True)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Raise Misused, whatever the words are."""
+        super().parse_args(ctx, args)
+        raise _misplaced(ctx, args)
+
+    def syntax(self, name: str) -> str:
+        """How it is written as a move."""
+        return f"{name.partition(' ')[0]} move BOARD USERID PASSWORD {self.name}"
+
+
+class Consent(GameCommand):
+    """A command with userid and password whose name answers a proposal, too, where a board stands in front of them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Deal out the words. Raises Misused if they are meant for a proposal."""
+        if _begins_with_board(args):
+            raise _misplaced(ctx, args, f"\n\nAs a command it is about challenges:\n\n  {self.syntax(path(ctx))}")
+        return super().parse_args(ctx, args)
+
+    def wrong_number(self, others: Sequence[str]) -> str:
+        """What is wrong with the number of words; they are understood if there is a board among them."""
+        return "" if _begins_with_board(others) else super().wrong_number(others)
+
+    def passwords(self, others: Sequence[str]) -> list[str] | None:
+        """The words that may be the password; what looks like a board in front may be a userid, too."""
+        if _begins_with_board(others):
+            return list(others[1:] if is_userid(others[0]) else others[2:])
+        return super().passwords(others)
+
+
+def _begins_with_board(others: Sequence[str]) -> bool:
+    return len(others) == 3 and is_board(others[0])
+
+
+def _misplaced(ctx: click.Context, given: Sequence[str], more: str = "") -> Misused:
+    """What is said of a word that belongs in the place of a move: the line to type, without the password."""
+    board, userid, *_ = given
+    game, word = path(ctx).partition(" ")[0], ctx.command.name
+    is_user = ctx.obj.session().store.is_taken(userid.lower())
+    where = board if is_board(board) else "BOARD"
+    line = f"{game} move {where} {userid if is_user else 'USERID'} PASSWORD {word}"
+    text = f"`{word}` stands in the place of a move:\n\n  {line}{more}"
+    return Misused(text, secrets=() if is_user else (userid,))  # it may be the password in the wrong place
+
+
+class Follow(GameCommand):
+    """A command of a game that is signed, with boards behind userid and password, or one word for them in front."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the password if it is a hyphen, which no board or userid can be."""
+        front: Front = ctx.obj
+        return super().parse_args(ctx, [front.read_password() if word == "-" else word for word in args])
+
+    def wrong_number(self, others: Sequence[str]) -> str:
+        """What is missing among the words; empty if nothing is."""
+        return "These are too few words" if len(others) < 3 else ""
+
+    def ways(self) -> Sequence[Sequence[str]]:
+        """Both orders."""
+        return [["boards", "userid", "password"], ["userid", "password", "boards"]]
+
+    def passwords(self, others: Sequence[str]) -> list[str] | None:
+        """The words that may be the password."""
+        first = others[0].lower()
+        if len(others) != 3 or not (is_board(first) or first in selection.WORDS):
+            return list(others[1:2])
+        return list(others[1:] if is_userid(first) and first not in selection.WORDS else others[2:])
+
+
+class Group(click.Group):
+    """Commands that begin with the same word, which may be in any case and shortened where the language allows it."""
+
+    def __init__(self, *args: Any, command_class: type[Command] = Command, **kwargs: Any) -> None:
+        """Declare a group of commands of one class."""
+        super().__init__(*args, **kwargs)
+        self.add_help_option = self.no_args_is_help = False
+        self.command_class = command_class
+
+    def explained(self, prefix: str = "") -> Iterator[Explained]:
+        """What all commands say of themselves, each behind the words that lead to it."""
+        for name, command in sorted(self.commands.items()):
+            if isinstance(command, Group):
+                yield from command.explained(f"{prefix}{name} ")
+            elif isinstance(command, Command) and not command.hidden:
+                yield Explained(f"{prefix}{name}", command.syntax(f"{prefix}{name}"), cleandoc(str(command.help)))
+
+    def signatures(self, prefix: tuple[str, ...] = (), *, of_game: bool = False) -> Iterator[Signature]:
+        """How all commands are written."""
+        for name, command in self.commands.items():
+            if isinstance(command, Group):
+                yield from command.signatures((*prefix, name), of_game=of_game)
+            elif isinstance(command, Command) and not command.hidden:
+                yield Signature((*prefix, name), of_game, command.ways())
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str, click.Command, list[str]]:
+        """The command that the first word means. Raises Misused if it means none."""
+        name = words.command(args[0])
+        found = self.get_command(ctx, name)
+        if found is None and not path(ctx) and name == "game":
+            raise Misused(f"GAME is a placeholder; write the name of one in its place: {', '.join(games.names())}.")
+        if found is None:
+            what = f"command `{path(ctx)} {args[0]}`" if path(ctx) else f"game or command {args[0]!r}"
+            where = f"{path(ctx)} help" if path(ctx) in games.names() else "help commands"
+            near = _meant(ctx, name, args[1:])
+            raise Misused(f"There is no {what}; {near and f'did you mean `{near}`? '}`{where}` tells what there is.")
+        return name, found, args[1:]
+
+
+class Root(Group):
+    """All commands that begin a line: the global ones, and those of each game behind its name."""
+
+    def __init__(self, name: str, game: Group) -> None:
+        """Declare a tree without global commands."""
+        super().__init__(name)
+        self.game = game
+
+    def explained(self, prefix: str = "") -> Iterator[Explained]:
+        """What all commands say of themselves, those of a game first."""
+        yield from self.game.explained(f"{prefix}GAME ")
+        yield from super().explained(prefix)
+
+    @cached_property
+    def masking(self) -> Masking:
+        """What finds secrets in texts."""
+        return Masking([*self.signatures(), *self.game.signatures(of_game=True)], games.names())
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of that name, or the commands of the game of that name."""
+        return super().get_command(ctx, name) or (self.game if games.exists(name) else None)
+
+
+def _meant(ctx: click.Context, word: str, rest: Sequence[str]) -> str:
+    """How the command is written that was probably meant by a word that is none there; empty if none is near."""
+    tree, group = ctx.find_root().command, ctx.command
+    if not (isinstance(tree, Root) and isinstance(group, Group)):
+        return ""
+    here, front = path(ctx), ctx.obj
+    game = here or next((one.lower() for one in rest[:1] if games.exists(one.lower())), "GAME")
+    beside = front.beside if front else ()
+    everywhere = {name: name for name in (*tree.commands, *games.names(), *beside)}
+    behind_game = {
+        name: one.syntax(game) if isinstance(one, InsteadOfMove) else f"{game} {name}"
+        for name, one in tree.game.commands.items()
+    }
+    own = {name: f"{here} {name}" for name in group.commands}
+    ways = behind_game | everywhere if group is tree else everywhere | behind_game if group is tree.game else own
+    name = words.MEANT.get(word, word)
+    return ways.get(name) or ways.get(games.nearest(name, ways), "")
+
+
+def path(ctx: click.Context | None) -> str:
+    """The words that led to a command, such as ``spiro move``."""
+    names: list[str] = []
+    while ctx and ctx.parent:
+        names.insert(0, str(ctx.info_name))
+        ctx = ctx.parent
+    return " ".join(names)
+
+
+def _names_board(word: str) -> bool:
+    return is_board(word.partition("#")[0]) or word == "new"
+
+
+LOOKS_RIGHT: Mapping[str, Callable[[str], bool]] = {
+    "board": _names_board,
+    "boards": lambda word: _names_board(word) or is_userid(word),
+    "userid": is_userid,
+    "addresses": is_address,
+}
+"""What the words for some arguments look like; a line with other words is not understood."""

@@ -1,0 +1,84 @@
+"""Help: texts from the folder ``help``, and what the commands say of themselves."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from textwrap import fill, indent
+from typing import NamedTuple
+
+import games
+from pbm import letters, texts
+from pbm.language import words
+from pbm.letters import Letter
+from pbm.refusals import Refused
+
+FOLDER = Path(__file__).parents[2] / "help"
+"""Beside the packages, in a checkout as in an installation."""
+EMPTY_LINE = "\n\n"
+
+
+class Explained(NamedTuple):
+    """What a command says of itself."""
+
+    name: str
+    """The words that lead to it, such as ``change password``."""
+    syntax: str
+    text: str
+    """The first paragraph is the short of it."""
+
+
+def help_letter(subject: str, commands: Iterable[Explained]) -> Letter:
+    """Help on a subject: a game, a command, a text of its own, or nothing for the overview. Raises Refused."""
+    title = f"Help {subject}".strip()
+    return letters.note(_text(subject, commands), subject=title, answer="help commands" if subject else "help tutorial")
+
+
+def subjects() -> list[str]:
+    """The subjects that have a text of their own, and are no games."""
+    return sorted(path.stem for path in FOLDER.glob("*.txt") if not games.exists(path.stem))
+
+
+def _text(subject: str, commands: Iterable[Explained]) -> str:
+    if not subject:
+        return f"{_read('overview')}\n\nGames: {', '.join(games.names())}"
+    if subject == "commands":
+        return _all(commands)
+    if games.exists(subject):
+        return of_game(subject)
+    if subject in subjects():
+        return _read(subject)
+    meant = "move" if subject in words.INSTEAD_OF_MOVE else words.command(subject)
+    lines = list(commands)
+    exact = [one for one in lines if meant in {one.name, one.name.removeprefix("GAME ")}]
+    found = [f"  {one.syntax}\n\n{_filled(one.text)}" for one in exact or lines if exact or meant in one.name.split()]
+    if not found:
+        known = {*subjects(), *games.names(), *(one.name.removeprefix("GAME ") for one in lines)}
+        near = games.nearest(subject, known)
+        what = f"did you mean `help {near}`?" if near else "`help` lists the subjects."
+        raise Refused(f"There is no help on {subject!r}; {what}")
+    return "\n\n\n".join(found)
+
+
+def _all(commands: Iterable[Explained]) -> str:
+    """All commands with the short of each."""
+    short = ((one.syntax, _filled(one.text.partition(EMPTY_LINE)[0], texts.WIDTH - 4)) for one in commands)
+    listed = (f"{syntax}\n{indent(text, '    ')}" for syntax, text in short)
+    return EMPTY_LINE.join([_read("grammar"), *listed, _read("operator")])
+
+
+def _filled(text: str, width: int = texts.WIDTH) -> str:
+    """A help text with its paragraphs broken into lines of that many columns."""
+    return EMPTY_LINE.join(fill(paragraph, width) for paragraph in text.split(EMPTY_LINE))
+
+
+def of_game(name: str) -> str:
+    """The help file of a game; that of a game from another package stands beside its module."""
+    module = games.load(name)
+    beside = Path(getattr(module, "__file__", "")).with_name(f"{name}.txt")
+    for path in (FOLDER / f"{name}.txt", beside):
+        if path.is_file():
+            return path.read_text().rstrip()
+    return (module.__doc__ or "").rstrip()
+
+
+def _read(name: str) -> str:
+    return (FOLDER / f"{name}.txt").read_text().rstrip()

@@ -1,0 +1,73 @@
+"""A line of a shell or a mail, read once: what it says, which command it names, and what in it is secret."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+
+import click
+
+import games
+from pbm.language import words
+from pbm.language.grammar import Command, Group, Root
+from pbm.language.masking import IsUser, Masked, strange
+from pbm.names import SHORTEST_PASSWORD
+from pbm.texts import MASK
+
+NOWHERE = click.Context(click.Command(""))
+"""Where a command is looked up, but not carried out."""
+
+
+class Line(NamedTuple):
+    """What somebody has typed. It is read where it comes in, and handed on to all who have to do with it."""
+
+    tree: Root
+    """The commands that there are."""
+    typed: str
+    words: Sequence[str]
+    """Without what mail programs add, command words first."""
+    game: str
+    """The game whose name it begins with, or nothing."""
+    command: Command | None
+    """The command that it names, however it goes on; None if there is no such command."""
+    rest: Sequence[str]
+    """The words behind those that name the command."""
+
+    @classmethod
+    def read(cls, tree: Root, typed: str) -> Self:
+        """Find out what a line says."""
+        tidied = words.tidied([typed], games.exists)
+        node: click.Command | None = tree
+        rest, game = tidied, ""
+        while isinstance(node, Group) and rest:
+            node = node.get_command(NOWHERE, words.command(rest[0]))
+            game = game or (rest[0].lower() if node is tree.game else "")
+            rest = rest[1:]
+        return cls(tree, typed, tidied, game, node if isinstance(node, Command) else None, rest)
+
+    def passwords(self) -> Sequence[str] | None:
+        """The words in the place of a password; None if the line is not understood."""
+        if self.command is None:
+            return None
+        _, others = words.split(self.rest, self.command.begins_moves)
+        return None if self.command.wrong_number(others) else self.command.passwords(others)
+
+    def masked(self, is_user: IsUser | None = None, *, is_answer: bool = False) -> Masked:
+        """The line as it may be seen, and what was masked in it; an *answer* to a board mail is a mere move.
+
+        Of a line that is not understood, that is every word but the first two.
+        """
+        found = self.passwords()
+        if found is None:
+            # an answer to a board mail is no command, and its short words are no passwords
+            found = self.words[2:]
+            if is_answer:
+                found = [word for word in strange(self.words) if not self.tree.masking.is_word(word)]
+        whole = {word for one in found for word in one.split()}
+        read = self.tree.masking.read(" ".join(self.typed.split()), is_user)
+        shown = " ".join(MASK if word in whole else word for word in read.text.split())
+        return Masked(shown, [*found, *read.secrets])
+
+    def secrets(self, is_user: IsUser) -> Sequence[str]:
+        """The words that nobody may see, none of which is short."""
+        if all(len(word) < SHORTEST_PASSWORD for word in self.words[2:]):
+            return []
+        return [word for word in self.masked(is_user).secrets if len(word) >= SHORTEST_PASSWORD]

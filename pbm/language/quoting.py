@@ -1,0 +1,35 @@
+"""What is said back of a line: the refusal, and the quotation in which its secrets are masked."""
+
+from pbm import letters, texts
+from pbm.language.grammar import Root
+from pbm.language.line import Line
+from pbm.language.masking import IsUser
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.texts import said, without
+
+
+def refusal(why: Refused, line: Line, body: str = "", game: str = "", is_user: IsUser | None = None) -> Letter:
+    """What is answered to a line that was refused: the reason, the board if he may see it, and what he wrote.
+
+    Passwords are masked. The *game* is named for the answer to a board mail, which does not begin with it.
+    """
+    text, found = line.masked(is_user, is_answer=bool(game))
+    secrets = [*why.secrets, *found]
+    quoted = [without(text, why.secrets)]
+    quoted += [without(one, secrets) for one in line.tree.masking.read(body, is_user).text.splitlines()]
+    return letters.of_error(
+        said(str(why), secrets),
+        quoted,
+        subject=why.subject,
+        game=game or line.game or "pbm",
+        point=why.point,
+        reader=why.reader,
+        status=why.status,
+    )
+
+
+def comment(tree: Root, text: str, is_user: IsUser) -> str:
+    """What somebody wrote to others, as they may see it: as much of it as is kept, and no password."""
+    # masked before it is broken into lines, which would break a long password, too
+    return texts.written(tree.masking.read(text[: texts.MOST_COMMENT], is_user).text)

@@ -1,0 +1,128 @@
+"""The grammar of a command line, before the commands themselves are known to be right.
+
+A line is words. Those that start with a hyphen are options wherever they stand, up to the place of a move, whose words
+are taken as they are: ``-e3,+f6`` is a move of Papagra, ``--`` is the pass. See `pbm help commands`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from pbm.texts import FRONT_OF_CELL
+
+REPLIES = re.compile(
+    r"\[[^\[\]]{1,40}\]|\*{2,} ?[^*]{0,20}(spam|junk|extern)[^*]{0,20}\*{2,}"
+    r"|(re|fwd?|aw|wg|sv|vs|vb|vl|antw|doorst|tr|rif|rv|enc|res|odp|pd|ynt|ilt|nag|回复|答复|转发|回覆|轉寄)"
+    r"(\[\d+\]|\^\d+)? ?[:\uff1a]",
+    re.IGNORECASE | re.ASCII,
+)
+"""What mail programs put in front of a subject that they answer or forward, mail servers in front of one that looks
+strange to them, and what our reminders begin with."""
+FULL = {"challenge": "chall", "preview": "prev", "subscribe": "sub", "unsubscribe": "unsub"}
+"""Commands that may be shortened, down to these words."""
+SYNONYMS = {
+    "add": "signup",
+    "board": "move",
+    "boardq": "queue",
+    "delete": "signoff",
+    "moveq": "queue",
+    "mvoe": "move",
+    "qboard": "queue",
+    "qmove": "queue",
+    "ratings": "standings",
+}
+GOES_ON = re.compile(
+    r",\n|\n,|(?:^|[\s,])x\n[a-z]\d|[-\u2010-\u2015\u2212][a-z]\d+\n[-\u2010-\u2015\u2212][a-z]\d\S*$", re.IGNORECASE
+)
+"""Two lines of which the second one goes on with the turn of the first: they meet at a comma, behind the x of a
+removal, or between two removals without commas, such as those of Papagra."""
+
+INSTEAD_OF_MOVE = {"draw": "propose", "propose": "propose", "undo": "undo", "unresign": "unresign"}
+"""What people type as commands, and stands in the place of a move: in which word."""
+MEANT = {
+    "info": "help",
+    "invite": "challenge",
+    "join": "signup",
+    "manual": "help",
+    "play": "move",
+    "ranking": "standings",
+    "rating": "standings",
+    "register": "signup",
+    "rules": "help",
+    "start": "challenge",
+    "takeback": "undo",
+}
+"""What people mean by words that are no commands, and are not near those that are."""
+
+
+def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:
+    """The words of a line without what mail programs and our own subjects add, command words first.
+
+    Words may hold blanks, as those of a shell can. Options in front of the second word come behind it.
+    """
+    text = " ".join(line).lstrip()
+    while match := REPLIES.match(text):
+        text = text[match.end() :].lstrip(" *")
+    words = [word for word in text.split() if word != "**"]
+    if len(words) > 1 and words[0].lower() == "new" and is_game(words[1].lower()):
+        del words[0]
+    options: list[str] = []
+    commands: list[str] = []
+    while words and len(commands) < 2:
+        (options if is_option(words[0]) else commands).append(words.pop(0))
+    return commands + options + words
+
+
+def is_option(word: str) -> bool:
+    """Whether a word in front of the moves is an option; one or two bare hyphens are none."""
+    return word.startswith("-") and word not in {"-", "--"}
+
+
+def split(words: Sequence[str], begins_moves: Callable[[list[str], str], bool]) -> tuple[list[str], list[str]]:
+    """The options among the words behind a command, and the other words.
+
+    *begins_moves* tells from the other words so far and the next word whether that one begins a move. From there on
+    every word belongs to a move, and blanks next to a comma are dropped.
+    """
+    options: list[str] = []
+    others: list[str] = []
+    for at, word in enumerate(words):
+        if begins_moves(others, word):
+            return options, others + moves(" ".join(words[at:]))
+        (options if is_option(word) else others).append(word)
+    return options, others
+
+
+def moves(text: str) -> list[str]:
+    """The moves in a text: what blanks part, but not beside a comma or behind the x of a removal."""
+    return re.sub(r"((?:^|[\s,])x) (?=[a-z]\d)", r"\1", re.sub(r"\s*,\s*", ",", text), flags=re.IGNORECASE).split()
+
+
+def one_move(text: str) -> list[str]:
+    """The words of a text that should be one move; a long row of removals may have been broken at a blank, too."""
+    return unfolded(" ".join(moves(text))).split()
+
+
+def whole_turn(lines: Sequence[str], at: int = 0) -> tuple[str, int]:
+    """A line with those below it into which a mail program has broken its turn, and how many lines these are."""
+    parts = [lines[at].strip()]
+    while at + len(parts) < len(lines):
+        following = lines[at + len(parts)].strip()
+        if not (following and GOES_ON.search(f"{parts[-1]}\n{following}")):
+            break
+        parts.append(following)
+    return "".join(parts), len(parts)
+
+
+def command(word: str) -> str:
+    """The command that a word means: itself, one that it is short for, or one that it is another name of."""
+    word = word.lower()
+    for full, short in FULL.items():
+        if full.startswith(word) and word.startswith(short):
+            return full
+    return SYNONYMS.get(word, word)
+
+
+def unfolded(text: str) -> str:
+    """A command that was broken into lines, as one line again."""
+    line = " ".join(text.split()).replace(", ", ",")
+    return re.sub(rf"(-[a-z]\d+) {FRONT_OF_CELL}", r"\1", line, flags=re.IGNORECASE)

@@ -1,0 +1,42 @@
+"""What the server says in letters, on the screen of a shell or by mail."""
+
+from pbm.letters.boards import (
+    NOTIFICATION,
+    answer,
+    challenge,
+    comment_part,
+    data,
+    of_board,
+    of_removal,
+    of_turns,
+    picture,
+    sides,
+    status,
+    status_of,
+    thread,
+    turn_text,
+)
+from pbm.letters.letter import Letter, as_one, note, settled
+from pbm.letters.refusals import of_error
+
+__all__ = [
+    "NOTIFICATION",
+    "Letter",
+    "answer",
+    "as_one",
+    "challenge",
+    "comment_part",
+    "data",
+    "note",
+    "of_board",
+    "of_error",
+    "of_removal",
+    "of_turns",
+    "picture",
+    "settled",
+    "sides",
+    "status",
+    "status_of",
+    "thread",
+    "turn_text",
+]

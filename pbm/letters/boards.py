@@ -1,0 +1,369 @@
+"""What a board mail says."""
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, tzinfo
+from itertools import zip_longest
+from typing import Any
+
+import games
+from pbm.board import clocks, dice, ratings
+from pbm.board.board import FORFEIT, REASONS, RESIGN, Board, Point
+from pbm.letters import pictures
+from pbm.letters.letter import Letter, note
+from pbm.letters.pictures import Drawing
+from pbm.store import BoardRow, TurnRow
+from pbm.texts import ASTERISKS, MINUTES, broken, counted, folded, table, title, wrapped
+
+ROUNDS = 4
+"""How many rounds of moves a letter lists, if not all."""
+NOTIFICATION = "Notification"
+"""The kind of letter that says no more than that a game is over."""
+COLUMN = 34
+"""The widest a move may be in that list before it is broken into lines."""
+
+
+Zones = Callable[[str | None], tzinfo]
+"""In which time zone each reader is told times."""
+
+
+def in_utc(_: str | None) -> tzinfo:
+    """The same for all."""
+    return UTC
+
+
+def of_board(
+    point: Point,
+    *readers: str | None,
+    kind: str = "Summary",
+    notes: Iterable[str] = (),
+    now: datetime,
+    zones: Zones = in_utc,
+    is_full: bool = False,
+    is_new: bool = False,
+    command: str = "",
+) -> list[Letter]:
+    """The letters that show a board to each of the readers, with *notes* about what has just happened.
+
+    They end with the *command* to answer with, or else with what the board suggests to each reader. The list of moves
+    has the last four rounds and all moves that the server made; it is the whole list when *is_full*.
+    """
+    board, row = point.board, point.board.row
+    name = title(row.game)
+    when = "" if point.is_present else f" after {point.moves} of its {counted(len(board.turns), 'move')}"
+    heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(sides(point))}"
+    comment = row.comment if point.is_present and kind != NOTIFICATION else None
+    drawing, *last_turn = picture(point)
+    options = " ".join(filter(None, [row.options, clocks.of(row).text]))
+    told = [f"Options: {options}"] if options else []
+    if row.source:
+        told.append(f"The first {counted(row.given, 'move')} are those of board {row.source}; the game is not rated.")
+    if row.novacation:
+        told.append("Vacations do not stop the clocks of this board.")
+    if row.board != "new" and not point.is_over and (why := ratings.why_unrated(row)):
+        told.append(f"This game is unrated: {why}.")
+    before = ["\n".join([heading, *told]), *notes, *_vote(point), status_of(point)]
+    after = [
+        *_ratings(point),
+        *_moves(point, is_full=is_full or point.is_over),
+        *_throws(point),
+        drawing.text,
+        *last_turn,
+        *_dice(board, is_told=is_full, is_over=point.is_over),
+        *_followers(point),
+        *comment_part(row.commenter, comment),
+    ]
+    turn = f" {point.turn}" if point.turn else ""
+    subject = f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}"
+    shown = data(point)
+    return [
+        Letter(
+            to=to,
+            subject=subject,
+            body="\n\n".join([*before, *_own(point, to), *after, *_clocks(point, now, zones(to))]),
+            answer=command or answer(point, to),
+            data=shown | _own_data(point, to),
+            thread=thread(board),
+            begins_thread=is_new,
+            game=row.game,
+            board="" if row.board == "new" else row.board,
+            is_urgent=point.is_over,
+            unsubscribe=f"{row.game} unsubscribe {row.board} {to} PASSWORD" if to in board.about.subscribers else "",
+            drawings=(drawing,),
+            notation="" if point.is_over else games.notation(row.game),
+        )
+        for to in readers
+    ]
+
+
+def of_turns(point: Point, reader: str) -> Letter:
+    """The letter that lists the turns of a board to whoever asks."""
+    row, name = point.board.row, title(point.board.row.game)
+    heading = f"History: {name} board {row.board}, {' against '.join(sides(point))}"
+    listed = _moves(point, is_full=True) or ["No move has been made yet."]
+    text = "\n\n".join([heading, status_of(point), *listed, *_throws(point)])
+    letter = note(text, subject=f"Historical List of {name} board {row.board}", answer=answer(point, reader))
+    notation = "" if point.is_over else games.notation(row.game)
+    return letter._replace(data=data(point), game=row.game, board=row.board, notation=notation)
+
+
+def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str) -> Letter:
+    """The letter that says that a player has left a board before it began, with the *writer*'s comment."""
+    name = f"{title(board.row.game)} board {board.row.board}"
+    text = f"{leaver} has left {name} before it began.\nThe board is removed; nobody has won or lost."
+    letter = note(
+        "\n\n".join([text, *comment_part(writer, comment)]),
+        subject=f"{name} has been removed{_mark(comment)}",
+        answer=challenge(board, *board.players),
+        data={"userid": leaver, "game": board.row.game, "removed": board.row.board},
+    )
+    return letter._replace(to=to, thread=thread(board), game=board.row.game, is_urgent=True)
+
+
+def picture(point: Point) -> tuple[Drawing, *tuple[str, ...]]:
+    """The board as it is drawn, and a line that names the last turn, if there was one."""
+    board = point.board
+    first = point.last_typed
+    before = board.states[first]
+    drawn = board.rules.draw(point.state, before)
+    changing = games.glyphs(board.rules).changing
+    drawing = Drawing(
+        board.row.game, drawn, pictures.changes(changing, drawn, board.rules.draw(before)) if changing else ()
+    )
+    last = "; ".join(turn_text(turn) for turn in board.turns[first : point.moves])
+    return (drawing, broken(f"Last turn: {last}")) if last else (drawing,)
+
+
+def answer(point: Point, to: str | None) -> str:
+    """The command that the reader is most likely to answer with."""
+    board, row = point.board, point.board.row
+    if row.board == "new":
+        return challenge(board, "USERID1", "USERID2")
+    if point.is_over:
+        return challenge(board, *reversed(board.players))
+    if not point.is_present or (to and to != point.turn):
+        return f"{row.game} show {row.board}"
+    return f"{row.game} move {row.board} {point.turn} PASSWORD <move>#{point.moves + 1}"
+
+
+def challenge(board: Board, first: str, second: str) -> str:
+    """The command that starts another board with the same options."""
+    row = board.row
+    return " ".join(filter(None, [row.game, "challenge", row.options, clocks.of(row).text, first, second]))
+
+
+def data(point: Point) -> dict[str, Any]:
+    """A board as ``--json`` prints it."""
+    board = point.board
+    seen = point.state.view()
+    winner = (board.winner or "draw") if point.is_over else None
+    vote = {"vote": board.row.vote, "voter": board.row.voter} if point.is_present and board.row.vote else {}
+    source = {"source": {"board": board.row.source, "moves": board.row.given}} if board.row.source else {}
+    novacation = {"novacation": True} if board.row.novacation else {}
+    return (
+        vote
+        | source
+        | novacation
+        | _end(point)
+        | {
+            "board": board.row.board,
+            "game": board.row.game,
+            "players": board.sides(point.state),
+            "turn": point.turn,
+            "winner": winner,
+            "moves": point.moves,
+            "dice": [] if point.is_over else seen.get("dice", []),
+            "over": point.is_over,
+            "position": {"game": board.row.game, "options": board.options, "moves": point.moves, **seen},
+        }
+    )
+
+
+def _end(point: Point) -> dict[str, Any]:
+    """Why the game is over, and whether it counts in the ratings, for programs."""
+    board = point.board
+    is_unrated = board.row.board != "new" and bool(ratings.why_unrated(board.row))
+    if not point.is_over:
+        return {"rated": False} if is_unrated else {}
+    reason = {"reason": board.row.reason or board.reasons[0]}
+    return reason | ({"rated": bool(board.about.results)} if board.row.ended else {})
+
+
+def thread(board: Board) -> str:
+    """What tells the letters about this board from those about any other, also one of another database."""
+    return f"{board.row.game}.{board.row.board}.{board.row.started:%Y%m%d%H%M%S}"
+
+
+def status(row: BoardRow) -> str:
+    """Who is to move or has won, in a few words."""
+    if row.ended:
+        return f"won by {row.winner}" if row.winner else "tie"
+    return f"{row.turn}'s turn" if row.moves else f"{row.turn} to start"
+
+
+def status_of(point: Point) -> str:
+    """Who is to move or has won, in a sentence."""
+    if point.is_over:
+        board = point.board
+        how = "forfeited" if board.turns and board.turns[-1].text == FORFEIT else "resigned"
+        why = f" ({board.resigned} {how})" if board.resigned else " (agreed)" if board.row.drawn else ""
+        return f"Won by {board.winner}{why}." if board.winner else f"The game is a tie{why}."
+    state = point.state
+    thrown = f", dice {' and '.join(map(str, state.dice))}" if games.needs_dice(state) and state.dice else ""
+    side = point.board.rules.SIDES[state.turn] + thrown
+    return f"{point.turn}'s turn ({side})." if point.moves else f"{point.turn}, please start ({side})."
+
+
+def sides(point: Point) -> list[str]:
+    """The players with their sides, in the order of the players."""
+    sides = zip(point.state.seats, point.board.sides(point.state).items(), strict=True)
+    return [f"{userid} ({side})" for _, (side, userid) in sorted(sides)]
+
+
+def _own(point: Point, to: str | None) -> list[str]:
+    """What the reader, and nobody else, has told the server about the board."""
+    board, row = point.board, point.board.row
+    if to is None or not point.is_present:
+        return []
+    told = []
+    if row.submitted and to == point.turn:
+        confirm = f"{row.game} confirm {row.board} {to} PASSWORD"
+        told.append(f"You have still to confirm your move:\n{broken(row.submitted)}\n{confirm}")
+    queued = board.queued.get(to)
+    if queued == RESIGN:
+        cancel = f"{row.game} move {row.board} {to} PASSWORD unresign"
+        told.append(f"You will resign as soon as it is your turn. To cancel this:\n{cancel}")
+    elif queued:
+        cancel = f"{row.game} queue {row.board} {to} PASSWORD clear"
+        told.append(f"As soon as it is your turn, this is played:\n{broken(queued)}\nTo cancel it:\n{cancel}")
+    return told
+
+
+def _own_data(point: Point, to: str | None) -> dict[str, str]:
+    """The same for programs."""
+    board = point.board
+    if to is None or not point.is_present:
+        return {}
+    own = {"submitted": board.row.submitted if to == point.turn else None, "queued": board.queued.get(to)}
+    return {name: text for name, text in own.items() if text}
+
+
+def _vote(point: Point) -> list[str]:
+    """What is proposed on the board, and who has still to answer; and who is on vacation."""
+    board, row = point.board, point.board.row
+    if not point.is_present:
+        return []
+    parts = []
+    if row.vote and row.voter:
+        what = "a draw" if row.vote == "draw" else "to take the last move back"
+        other = board.opponent(row.voter)
+        how = f"{row.game} move {row.board} {other} PASSWORD accept"
+        parts.append(f"{row.voter} proposes {what}.\n{other} has still to answer, `accept` or `reject`:\n{how}")
+    if not board.is_over:
+        parts += [f"{userid} is on vacation through {last}." for userid, last in sorted(board.about.away.items())]
+    return parts
+
+
+def _ratings(point: Point) -> list[str]:
+    """What the game did to the ratings, when it is over."""
+    if not (point.is_over and point.board.row.ended):
+        return []
+    board = point.board
+    if board.about.results:
+        return ["\n".join(ratings.described(result) for result in board.about.results)]
+    not_begun = "" if board.has_begun else "not both players have moved"
+    why = ratings.why_unrated(board.row) or not_begun or "it was taken in from elsewhere"
+    return [f"The game is not rated.\nIt is unrated because {why}."]
+
+
+def _followers(point: Point) -> list[str]:
+    about = point.board.about
+    kinds = {"Subscribers": about.subscribers, "Notified at the end": about.notified}
+    lines = [f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names]
+    return ["\n".join(part for line in lines for part in wrapped(line))] if lines else []
+
+
+def _clocks(point: Point, now: datetime, zone: tzinfo) -> list[str]:
+    """The clocks of a board that has clock options, of a tournament board, and of a game that is over, and why."""
+    board, row = point.board, point.board.row
+    set_up = clocks.of(row)
+    if not point.is_present or row.board == "new" or not (row.ended or any(set_up) or row.pool):
+        return []
+    moments = {"Start": row.started} | ({"Last move": row.changed or row.started} if board.turns else {})
+    moments |= {"End": row.ended} if row.ended else {"Now": now}
+    rows = [(name, f"{moment.astimezone(zone):{MINUTES}}") for name, moment in moments.items()]
+    if row.reason:
+        rows.append(("Reason", REASONS[row.reason]))
+    usual = clocks.Clocks().limits(is_tournament=False)
+    limits = zip(("Reminder", "Forfeit"), set_up.limits(is_tournament=row.pool is not None), usual, strict=True)
+    rows += [(name, f"after {counted(days, 'day')}") for name, days, default in limits if days != default]
+    used = [board.used(seat, row.ended or now) for seat in (0, 1)]
+    rows += [(f"Time of {userid}", _days(seconds)) for userid, seconds in zip(board.players, used, strict=True)]
+    rows.append(("Time of both", _days(sum(used))))
+    if row.total_days:
+        rows.append(("Allowed to each", counted(row.total_days, "day")))
+    return [f"{ASTERISKS}\n{table(rows)}"]
+
+
+def _days(seconds: float) -> str:
+    """A time as days, hours and minutes."""
+    minutes = int(seconds) // 60
+    return f"{counted(minutes // 1440, 'day')} {minutes // 60 % 24:02}:{minutes % 60:02}"
+
+
+def _moves(point: Point, *, is_full: bool) -> list[str]:
+    """The moves in one column a player, numbered by rounds."""
+    board = point.board
+    rounds: list[dict[int, TurnRow]] = []
+    last = 1
+    for number, turn in enumerate(board.turns[: point.moves]):
+        is_self_play = board.players[0] == board.players[1]
+        column = number % 2 if is_self_play else board.players.index(turn.userid)
+        if column <= last:
+            rounds.append({})
+        rounds[-1][column] = turn
+        last = column
+    lines = [("Move", *sides(point))]
+    for number, row in enumerate(rounds, 1):
+        if is_full or number > len(rounds) - ROUNDS or any(turn.automatic for turn in row.values()):
+            cells = [folded(turn_text(row[column]) if column in row else "", COLUMN) or [""] for column in (0, 1)]
+            for index, (left, right) in enumerate(zip_longest(*cells, fillvalue="")):
+                lines.append((f"{number}." if index == 0 else "", left, right))
+    return [table(lines)] if rounds else []
+
+
+def _throws(point: Point) -> list[str]:
+    """All throws up to that of the player to move, also one that was not used because a draw was agreed on."""
+    board, state = point.board, point.state
+    throws = [turn.dice for turn in board.turns[: point.moves] if turn.dice]
+    if games.needs_dice(state) and state.dice and not (point.is_over and board.resigned):
+        throws.append(state.dice)
+    return ["\n".join(wrapped(f"Throws: {', '.join('-'.join(map(str, dice)) for dice in throws)}"))] if throws else []
+
+
+def turn_text(turn: TurnRow) -> str:
+    """A turn as it is listed."""
+    return f"{turn.text} (Auto)" if turn.automatic else turn.text
+
+
+def _dice(board: Board, *, is_told: bool, is_over: bool) -> list[str]:
+    """How the dice can be checked: the promise, in the first letter and wherever all is *told*, and then its proof."""
+    if not games.needs_dice(board.states[0]) or not board.row.secret:
+        return []
+    if is_over:
+        how = f"The dice came from this secret; `dice {board.name}` checks every throw:"
+        return [f"{how}\n{board.row.secret.hex()}"]
+    if is_told:
+        promise = dice.commitment(board.row.secret)
+        which = f" from move {board.row.given + 1} on" if board.row.given else ""
+        return [f"The dice{which} come from a secret that the last mail will tell. Its SHA-256:\n{promise}"]
+    return []
+
+
+def comment_part(writer: str | None, text: str | None) -> list[str]:
+    """The part of a letter that passes on what somebody wrote, if he did; None is whoever started the board."""
+    return ["\n".join([ASTERISKS, f"{writer or 'Challenger'} writes:", "", text])] if text else []
+
+
+def _mark(comment: str | None) -> str:
+    """Two asterisks for the subject if there is a comment, unless it is a mere signature."""
+    return " **" if comment and not comment.startswith(("-- ", "__", "--=20")) else ""

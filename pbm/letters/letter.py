@@ -1,0 +1,100 @@
+"""A letter: what somebody is told, whichever way it reaches him."""
+
+from collections.abc import Iterable, Sequence
+from textwrap import fill
+from typing import Any, NamedTuple
+
+from pbm import texts
+from pbm.letters.pictures import Drawing
+from pbm.texts import said
+
+EASY = "To play, answer this mail with your move as its first line; no password."
+
+
+class Letter(NamedTuple):
+    """A text for somebody: a mail, or what a shell command prints."""
+
+    to: str | None
+    """A userid, or None for whoever gave the command."""
+    subject: str
+    body: str
+    answer: str
+    """The command that the reader will probably answer with; empty if there is none."""
+    data: dict[str, Any]
+    """The same for programs, as ``--json`` prints it."""
+    thread: str = ""
+    """What letters about the same board have in common; empty where there is no board."""
+    begins_thread: bool = False
+    game: str = ""
+    """The game of the board that it is about; empty where there is no board, as in the next one."""
+    board: str = ""
+    unsubscribe: str = ""
+    """The command that ends the subscription to which it belongs."""
+    is_urgent: bool = False
+    """Whether it comes at once to everybody, also to a user who wants no mails about boards, or one a day."""
+    reminds: str = ""
+    """The board that it reminds its reader of, such as ``spiro 101``, if it is a reminder."""
+    drawings: tuple[Drawing, ...] = ()
+    """The boards in its text, in this order."""
+    notation: str = ""
+    """How the moves of its game are written, for the mail; empty where there is nothing to move."""
+    reader: str = ""
+    """The player to whom it is told, where it goes to whoever gave the command."""
+    rest: Iterable[str] = ()
+    """More of the body, in pieces that are made while a shell prints them; nothing by mail."""
+
+    @property
+    def text(self) -> str:
+        """The whole text for a screen: the command to answer with is its last line."""
+        return _paragraphs(self.body, self.answer)
+
+    def mailed(self, *, is_easy: bool) -> str:
+        """The whole text of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""
+        notation = f"Notation: {self.notation}" if self.notation else ""
+        return _paragraphs(self.body, "\n".join(filter(None, [EASY if is_easy else "", notation])), self.answer)
+
+    def without(self, secrets: Sequence[str]) -> "Letter":
+        """The same to whoever gave the command, in which no secret of his is said back."""
+        if not secrets or self.to is not None:
+            return self
+        return self._replace(body=said(self.body, secrets), data=_without(self.data, secrets))
+
+
+def note(text: str, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
+    """A letter without a board, to whoever gave the command."""
+    return Letter(None, subject, text, answer, {**(data or {}), "reply": text})
+
+
+def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """What ``--json`` prints for all answers to a command: several boards become a list, several texts one."""
+    found = list(parts)
+    if len(found) == 1:
+        return found[0]
+    one: dict[str, Any] = {}
+    for part in found:
+        listed = {"boards": [part]} if "position" in part else {"removals": [part]} if "removed" in part else part
+        for key, value in listed.items():
+            if key in one and key == "reply":
+                one[key] += f"\n\n{value}"
+            elif key in one and isinstance(value, list):
+                one[key] = one[key] + value
+            else:
+                one[key] = value
+    return one
+
+
+def _paragraphs(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _without(data: Any, secrets: Sequence[str]) -> Any:
+    if isinstance(data, dict):
+        return {name: _without(value, secrets) for name, value in data.items()}
+    if isinstance(data, list):
+        return [_without(value, secrets) for value in data]
+    return said(data, secrets) if isinstance(data, str) else data
+
+
+def settled(text: str, answer: str, **data: object) -> Letter:
+    """A letter that says what was settled."""
+    return note(fill(text, texts.WIDTH), subject="pbm settings", answer=answer, data=data)

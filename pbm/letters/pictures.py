@@ -1,0 +1,185 @@
+"""Where the drawn boards stand in the text of a mail, and how they are coloured."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
+from typing import NamedTuple, Protocol
+
+import games
+
+LEGEND = re.compile(r"[A-Za-z]{2}|,|\w\.$")
+"""What is in lines of words, and in those of a board only where something is said beside it."""
+Span = tuple[int, int, int]
+"""A part of a line: the number of the line in its picture, its first column, and the one behind it; from 0."""
+
+
+class Drawing(NamedTuple):
+    """A board as a game has drawn it."""
+
+    game: str
+    text: str
+    changes: tuple[Span, ...] = ()
+    """What the last turn has changed, where the picture itself does not mark it."""
+
+
+class Lines(NamedTuple):
+    """Lines of a text that are a drawing; the number of the first one, and that of the one behind the last."""
+
+    first: int
+    end: int
+    changes: tuple[Span, ...] = ()
+
+
+class Tile(NamedTuple):
+    """How a piece is coloured: a letter on a tile."""
+
+    ink: str
+    paper: str
+
+
+class Colours(NamedTuple):
+    """What a board is painted with, in light and in dark surroundings."""
+
+    ink: str
+    paper: str
+    first: Tile
+    """The pieces of the side that moves first."""
+    second: Tile
+
+
+LATEST = Tile(ink="#000000", paper="#ffe000")
+"""What the last turn has changed: its marks, and the frame around its pieces."""
+PALETTE = {
+    "black": Tile(ink="#ffffff", paper="#000000"),
+    "white": Tile(ink="#000000", paper="#ffffff"),
+    "pink": Tile(ink="#000000", paper="#ff9ec8"),
+}
+"""The pieces of sides that are called after their colours."""
+OTHERS = Tile(ink="#000000", paper="#ffd60a"), Tile(ink="#ffffff", paper="#10206b")
+"""The pieces of other sides: yellow, and dark blue."""
+WOOD = "#000000", "#a46831"
+"""Letters and board. As bright as it is, whatever is black and whatever is white stands out from it alike."""
+FELT = "#ffffff", "#1f6b55"
+"""Darker, for pieces that are less bright than white ones."""
+
+
+def colours(sides: tuple[str, str]) -> Colours:
+    """What fits the names of the sides: black pieces are dark, white ones bright, on a board that carries both."""
+    first, second = (PALETTE.get(side.lower(), other) for side, other in zip(sides, OTHERS, strict=True))
+    return Colours(*(FELT if PALETTE["pink"] in {first, second} else WOOD), first, second)
+
+
+def height(lines: Sequence[str]) -> int:
+    """How many lines of a drawing are the board itself, with what stands beside it; the others are its legend."""
+    board = (number for number, line in enumerate(lines, 1) if line.strip() and not LEGEND.search(line))
+    return max(board, default=0)
+
+
+class Latest(Protocol):
+    """What marks a part of a picture that the last turn has changed."""
+
+    def __call__(self, text: str, *, is_bare: bool) -> str:
+        """Mark a text that is painted already; *is_bare* tells that it is a piece and nothing else."""
+
+
+class Brush(NamedTuple):
+    """What becomes of the parts of a picture."""
+
+    plain: Callable[[str], str]
+    """Of what is no piece."""
+    piece: Callable[[int, str], str]
+    """Of a piece of a side, 0 or 1."""
+    latest: Latest
+
+
+def painted(game: str, text: str, changes: Sequence[Span], brush: Brush) -> str:
+    """A picture of a game in which pieces, and what the last turn has changed, look as a brush makes them look."""
+    paint = partial(_painted, game, brush)
+    if not changes:
+        return paint(text)
+    lines = []
+    for number, line in enumerate(text.split("\n")):
+        at, parts = 0, []
+        for _, first, end in (span for span in changes if span[0] == number):
+            parts += [paint(line[at:first]), brush.latest(paint(line[first:end]), is_bare=True)]
+            at = end
+        lines.append("".join([*parts, paint(line[at:])]))
+    return "\n".join(lines)
+
+
+def _painted(game: str, brush: Brush, text: str, *, is_latest: bool = False) -> str:
+    every, pieces = _patterns(game)
+    parts, at = [], 0
+    for match in (pieces if is_latest else every).finditer(text):
+        parts.append(brush.plain(text[at : match.start()]))
+        if match.lastgroup == "latest":
+            inner = _painted(game, brush, match[0], is_latest=True)
+            parts.append(brush.latest(inner, is_bare=pieces.fullmatch(match[0]) is not None))
+        else:
+            parts.append(brush.piece(int(match.lastgroup == "second"), match[0]))
+        at = match.end()
+    return "".join([*parts, brush.plain(text[at:])])
+
+
+@cache
+def _patterns(game: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What fits all that is painted in the pictures of a game, and what fits its pieces alone."""
+    (first, second), latest, _ = games.glyphs(games.load(game))
+    pieces = re.compile(f"(?P<first>{first})|(?P<second>{second})")
+    return re.compile(f"(?P<latest>{latest})|{pieces.pattern}") if latest else pieces, pieces
+
+
+def changes(pattern: str, now: str, before: str) -> tuple[Span, ...]:
+    """What fits the pattern in a picture, and was not there in the picture before."""
+    lines = zip(now.split("\n"), before.split("\n"), strict=False)
+    return tuple(
+        (number, *match.span())
+        for number, (line, was) in enumerate(lines)
+        if line != was
+        for match in re.finditer(pattern, line)
+        if was[match.start() : match.end()] != match[0]
+    )
+
+
+def placed(text: str, drawings: Iterable[Drawing]) -> str | None:
+    """What is stored of the drawings of one game that stand in a text in this order; None if there are none."""
+    words: list[str] = []
+    at = 0
+    for game, drawn, spans in drawings:
+        start = f"\n{text}".find(f"\n{drawn}\n", at)
+        if start >= 0:
+            at = start + len(drawn)
+            first = text.count("\n", 0, start)
+            words += [game] * (not words)
+            words.append(_written(Lines(first, first + drawn.count("\n") + 1, spans)))
+    return " ".join(words) or None
+
+
+def read(stored: str | None) -> tuple[str, list[Lines]]:
+    """The game and the places of its drawings that were stored with a text."""
+    game, *words = (stored or "").split() or [""]
+    return game, [*map(_read, words)]
+
+
+def drawings(text: str, stored: str | None) -> tuple[Drawing, ...]:
+    """The drawings in a text, from what was stored of them."""
+    lines = text.split("\n")
+    game, places = read(stored)
+    return tuple(Drawing(game, "\n".join(lines[first:end]), spans) for first, end, spans in places)
+
+
+def _written(place: Lines) -> str:
+    spans = ",".join(".".join(map(str, span)) for span in place.changes)
+    return f"{place.first}-{place.end}" + (f":{spans}" if spans else "")
+
+
+def _read(word: str) -> Lines:
+    lines, _, spans = word.partition(":")
+    first, _, end = lines.partition("-")
+    return Lines(int(first), int(end), tuple(_spans(spans)))
+
+
+def _spans(text: str) -> Iterator[Span]:
+    for span in filter(None, text.split(",")):
+        line, first, end = map(int, span.split("."))
+        yield line, first, end

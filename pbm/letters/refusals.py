@@ -1,0 +1,51 @@
+"""The answer to a command that was refused."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import games
+from pbm.board.board import Point
+from pbm.letters.boards import answer, picture, status_of
+from pbm.letters.letter import Letter
+from pbm.texts import title, wrapped
+
+if TYPE_CHECKING:
+    from pbm.letters.pictures import Drawing
+
+CROPPED = 300
+"""How much of a line that we do not understand is said back."""
+
+
+def of_error(
+    why: str,
+    quoted: Sequence[str],
+    *,
+    subject: str = "",
+    game: str = "pbm",
+    point: Point | None = None,
+    reader: str | None = None,
+    status: int = 1,
+) -> Letter:
+    """The answer to a command that was refused: why, the board if it is known, and the command in quotation."""
+    parts = ["\n".join(part for line in why.splitlines() for part in wrapped(_cropped(line), breaks_words=False))]
+    drawings: tuple[Drawing, ...] = ()
+    if point:
+        subject = subject or f"{title(game)} Board {point.board.row.board} Error"
+        drawing, *last_turn = picture(point)
+        drawings = (drawing,)
+        parts += [status_of(point), drawing.text, *last_turn]
+    parts.append("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted))
+    how = answer(point, reader) if point else f"{game} help" if game != "pbm" else "help"
+    name = game if game == "pbm" else title(game)
+    data = {"error": why, "status": status}
+    letter = Letter(None, subject or f"{name} error", "\n\n".join(parts), how, data, drawings=drawings)
+    if point is None or point.is_over:
+        return letter
+    number = "" if point.board.row.board == "new" else point.board.row.board
+    player = reader if reader in point.board.players else None
+    return letter._replace(game=game, board=number, reader=player or "", notation=games.notation(game))
+
+
+def _cropped(line: str) -> str:
+    """A line that may have been made of anything, short enough to be read."""
+    return line if len(line) <= CROPPED else f"{line[:CROPPED]} ..."

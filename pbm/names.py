@@ -1,0 +1,62 @@
+"""What things are called: which words can be a userid, an address, a board, a password."""
+
+import re
+
+SHORTEST_PASSWORD = 6
+"""How many characters a password has at least."""
+LONGEST_NUMBER = 9
+"""How many digits the number of a new board has at most."""
+LONGEST_POOL = 12
+"""How many letters the name of a pool has at most."""
+RESERVED = frozenset(
+    (
+        "accept active all board challenger clear draw html inactive new next nobody off on pbm reject server standard "
+        "text tournament"
+    ).split()
+)
+"""Words of the command language that cannot be userids; nor can the names of games."""
+
+PLACEHOLDERS = frozenset("code newpassword password userid".split())
+"""Words of our help that stand for words of a reader's own."""
+
+
+def is_userid(word: str) -> bool:
+    """Whether a word can be a userid, in whatever case."""
+    return re.fullmatch(r"[a-z][a-z0-9._-]{1,15}", word.lower(), re.ASCII) is not None
+
+
+def is_pool(word: str) -> bool:
+    """Whether a word can be the name of a pool of a tournament."""
+    return re.fullmatch(f"[a-z]{{1,{LONGEST_POOL}}}", word.lower(), re.ASCII) is not None
+
+
+def is_tournament_board(word: str) -> bool:
+    """Whether a word can be the name of a board of a tournament: its pool and a number."""
+    return re.fullmatch(f"[a-z]{{1,{LONGEST_POOL}}}[0-9]{{1,6}}", word.lower(), re.ASCII) is not None
+
+
+def is_board(word: str) -> bool:
+    """Whether a word can be the name of a board; nothing else is ever looked up."""
+    return re.fullmatch("[0-9]{1,12}", word, re.ASCII) is not None or is_tournament_board(word)
+
+
+def is_new_board(word: str) -> bool:
+    """Whether a board can be stored under a name: as it is told, and not as somebody else may write it."""
+    is_number = not word.startswith("0") and len(word) <= LONGEST_NUMBER
+    return is_board(word) and word == word.lower() and (is_number or is_tournament_board(word))
+
+
+def is_host(text: str) -> bool:
+    """Whether a text can be the name or the number of a machine."""
+    try:
+        text.encode("idna")
+    except UnicodeError:
+        return False
+    return True
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is a mail address as nearly everybody has one: a plain local part, and a host by its name."""
+    host = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*"
+    pattern = rf"[a-z0-9.!#$%&'*+=?^_{{}}~-]{{1,64}}@{host}"
+    return len(text) <= 254 and re.fullmatch(pattern, text, re.IGNORECASE | re.ASCII) is not None

@@ -1,0 +1,68 @@
+"""What an operator asks every day: how much there is, what waits, and when the daily work was done last.
+
+Nothing here costs more because there is more to tell of: counts come out of indexes and of small tables.
+"""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from pbm.store.form import text, time_of
+from pbm.store.keeping import GAMES
+from pbm.store.rows import Waiting
+from pbm.store.users import Users
+
+
+class Counted(NamedTuple):
+    """How many commands there were."""
+
+    done: int
+    refused: int
+
+
+class Vitals(Users):
+    """What shows how the server is doing."""
+
+    def note(self, name: str, now: datetime) -> None:
+        """Note when something was done last."""
+        self.db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", [name, text(now)])
+
+    def noted(self, name: str) -> datetime | None:
+        """When something was done last: ``cleanup`` or ``backup``; ``begun`` is since when such things are noted."""
+        row = self.db.execute("SELECT moment FROM notes WHERE name = ?", [name]).fetchone()
+        return datetime.fromisoformat(row[0]) if row else None
+
+    def count_command(self, now: datetime, *, refused: bool) -> None:
+        """Count a command, by the hour in which it was given."""
+        query = (
+            "INSERT INTO commands VALUES (?1, NOT ?2, ?2) "
+            "ON CONFLICT DO UPDATE SET done = done + excluded.done, refused = refused + excluded.refused"
+        )
+        self.db.execute(query, [text(now.replace(minute=0, second=0, microsecond=0)), refused])
+
+    def commands_since(self, moment: datetime) -> Counted:
+        """How many commands there were in the hours that began after a time."""
+        query = "SELECT coalesce(sum(done), 0), coalesce(sum(refused), 0) FROM commands WHERE hour > ?"
+        return Counted(*self.db.execute(query, [text(moment)]).fetchone())
+
+    def count_users(self) -> int:
+        """How many users are signed up."""
+        (count,) = self.db.execute("SELECT count(*) FROM users WHERE signed_off IS NULL").fetchone()
+        return int(count)
+
+    def count_boards(self) -> tuple[int, int]:
+        """How many boards there are, and how many of them are active."""
+        active = "SELECT count(*) FROM boards WHERE game = found.game AND ended IS NULL"
+        query = f"{GAMES} SELECT (SELECT count(*) FROM boards), coalesce(sum(({active})), 0) FROM found"
+        every, active_ones = self.db.execute(query).fetchone()
+        return every, active_ones
+
+    def outbox(self) -> Waiting:
+        """What is in the outbox."""
+        to_be_sent = "FROM outbox WHERE address IS NOT NULL AND due IS NOT NULL"
+        query = (
+            f"SELECT (SELECT count(*) {to_be_sent}), (SELECT count(*) FROM outbox WHERE address IS NULL), "
+            "(SELECT count(*) FROM outbox WHERE address IS NOT NULL AND due IS NULL), "
+            f"(SELECT queued FROM outbox WHERE id = (SELECT min(id) {to_be_sent}))"
+        )
+        to_send, unaddressed, given_up, oldest = self.db.execute(query).fetchone()
+        return Waiting(to_send, unaddressed, given_up, time_of(oldest))

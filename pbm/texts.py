@@ -1,0 +1,130 @@
+"""Texts for readers: wrapped to the width of a mail, counted, in tables, with their secrets masked."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
+from textwrap import TextWrapper, wrap
+
+from pbm.names import PLACEHOLDERS, SHORTEST_PASSWORD
+
+WIDTH = 78
+"""Columns that a line of ours may have: what an 80-column screen shows of a mail, and of its quotation."""
+MOST_LINES = 200
+"""How many lines of a comment are kept."""
+MOST_COMMENT = MOST_LINES * WIDTH
+"""How many characters of a comment are looked at."""
+FRONT_OF_CELL = r"(?=-[a-z][0-9])"
+"""Where a part of a turn without commas can be broken, such as the removals of Papagra."""
+ASTERISKS = "*" * 60
+MINUTES = "%Y-%m-%d %H:%M %Z"
+MASK = "PASSWORD"
+"""What stands in the place of each secret."""
+NAMED = frozenset(
+    "password passwords passwd passwort kennwort passphrase pwd pw psw passcode wachtwoord lösenord hasło".split()
+)
+"""What people call a password in front of it."""
+LONGEST_SAID = 27
+"""How much of a word a refusal of a game says back."""
+FILLER = "\0"
+"""Stands behind a letter that takes two columns while a line is measured."""
+
+
+def clean(text: str) -> str:
+    """A text that can be stored and shown: no control characters but line ends and tabs, no halves of characters.
+
+    Nor are there any that turn the direction of writing, which can make a text look like another one.
+    """
+    text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
+
+
+def written(text: str) -> str:
+    """What somebody wrote to others, as lines that can be stored, shown and mailed; the rest of a long text is cut."""
+    text = re.sub(r"(?m)^[ \t]*\*{10,}[ \t]*$", "* * *", clean(text[:MOST_COMMENT]))  # ours are made of asterisks
+    lines = (part for line in text.splitlines() for part in wrapped(line))
+    return "\n".join(islice(lines, MOST_LINES)).strip("\n")
+
+
+def wrapped(line: str, *, breaks_words: bool = True) -> list[str]:
+    """A line as lines that fit; one that fits already is left as it is."""
+    return [line] if len(line) <= WIDTH else wrap(line, WIDTH, break_on_hyphens=False, break_long_words=breaks_words)
+
+
+def fitted(text: str) -> str:
+    """A text of which no line has more than 78 columns; lines that are too long break at blanks or behind commas."""
+    lines = text.split("\n")
+    if text.isascii() and "\t" not in text and max(map(len, lines)) <= WIDTH:
+        return text
+    return "\n".join(part for line in lines for part in _fitted(line.expandtabs()))
+
+
+class _Wrapper(TextWrapper):
+    """What wraps a line at blanks and behind commas, as the turns of games are written.
+
+    A part of a turn that is longer than a line is parted where a hyphen stands in front of a cell.
+    """
+
+    def _split(self, text: str) -> list[str]:
+        pieces = re.split(r"( +|(?<=,)(?! ))", text)
+        room = self.width - len(self.subsequent_indent)
+        parted = (re.split(FRONT_OF_CELL, piece) if len(piece) > room else [piece] for piece in pieces)
+        return [part for parts in parted for part in parts if part]
+
+
+def folded(text: str, width: int = WIDTH) -> list[str]:
+    """A text with turns in it as lines of at most *width* columns, none of which ends inside the name of a cell."""
+    return _Wrapper(width, break_on_hyphens=False).wrap(text)
+
+
+def _fitted(line: str) -> list[str]:
+    width, wide = WIDTH, line
+    if not line.isascii():
+        from unicodedata import east_asian_width
+
+        wide = "".join(f"{letter}{FILLER}" if east_asian_width(letter) in "FW" else letter for letter in line)
+        width -= wide != line  # one of them may be parted from its filler
+    if len(wide) <= width:
+        return [line]
+    quotes = "> " if line.startswith("> ") else ""
+    wrapper = _Wrapper(width, break_on_hyphens=False, subsequent_indent=quotes)
+    return [part.replace(FILLER, "") for part in wrapper.wrap(wide)]
+
+
+def title(game: str) -> str:
+    """A game's name in a subject."""
+    return game.capitalize()
+
+
+def table(lines: Sequence[tuple[str, ...]], numbers: Collection[str] = ()) -> str:
+    """Lines of words in columns; the first line is the heading. Under these headings *numbers* end below each other."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    pads = [str.rjust if heading in numbers else str.ljust for heading in lines[0]]
+    padded = ([pad(cell, width) for pad, cell, width in zip(pads, line, widths, strict=True)] for line in lines)
+    return "\n".join("  ".join(line).rstrip() for line in padded)
+
+
+def counted(number: float, noun: str) -> str:
+    """A number of things."""
+    number = int(number) if number == int(number) else number
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def broken(text: str) -> str:
+    """A text with a turn in it, which is broken if it is long, but never inside the name of a cell."""
+    return "\n".join(folded(text))
+
+
+def without(text: str, secrets: Iterable[str]) -> str:
+    """A text with each of the secrets replaced by the word PASSWORD."""
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return text
+
+
+def said(reason: str, secrets: Iterable[str]) -> str:
+    """A sentence of ours without the secrets of what it is about, be they shortened, in parts or in small letters."""
+    spared = NAMED | PLACEHOLDERS
+    long = [secret for secret in secrets if len(secret) >= SHORTEST_PASSWORD and secret.lower() not in spared]
+    parts = {part for secret in long for part in (secret, secret[:LONGEST_SAID], *secret.split(",")) if len(part) > 3}
+    found = "|".join(re.escape(part) for part in sorted(parts, key=len, reverse=True))
+    return re.sub(found, MASK, reason, flags=re.IGNORECASE) if found else reason

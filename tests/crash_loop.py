@@ -1,0 +1,186 @@
+"""A server that is killed again and again, for as long as one likes: ``python tests/crash_loop.py --seconds=3600``.
+
+In each round a new server plays with clients who keep book of what was acknowledged, while it, the process that sends
+its mails, and commands in the shell are killed at any instant, and a relay hangs up behind the text of mails that it
+has taken. Then all has to be there once. It ends at the first fault, and keeps the folder of that round.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from email import message_from_bytes
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from random import Random
+from shutil import rmtree
+from tempfile import mkdtemp
+from threading import Thread
+from typing import NamedTuple
+
+from pbm.settings import open_server
+
+from test_crash import CLIENTS, PATIENCE, PBM, PLAYERS, SERVER, Client, address, check_done, password, pbm
+from test_transports import Relay, running
+
+KILLS = 6
+"""How often the server is killed in a round."""
+
+
+class Counts(NamedTuple):
+    """What has been done so far."""
+
+    rounds: int = 0
+    commands: int = 0
+    """Mails and shell commands that were acknowledged."""
+    kills: int = 0
+    hangups: int = 0
+    mails: int = 0
+    """Different mails that arrived."""
+    copies: int = 0
+    """How many arrived once more."""
+
+    def __str__(self) -> str:
+        """The counts in a line."""
+        return ", ".join(f"{count} {name}" for name, count in self._asdict().items())
+
+
+class Fickle(Relay):
+    """A relay that takes every mail, and hangs up without an answer behind some of them."""
+
+    def __init__(self, rng: Random) -> None:
+        super().__init__()
+        self.rng = rng
+        self.is_fickle = True
+        self.hangups = 0
+
+    async def handle_DATA(self, server, session, envelope):
+        answer = await super().handle_DATA(server, session, envelope)
+        if self.is_fickle and self.rng.random() < 0.1:
+            self.hangups += 1
+            server.transport.abort()
+        return answer
+
+    def arrived(self) -> tuple[Counter[tuple[str, str]], int]:
+        """How many different mails came, by what they answer or begin and by reader; and how many came once more."""
+        messages = [message_from_bytes(mail.original_content) for mail in self.mails]
+        different = {message["Message-ID"]: message for message in messages}
+        found = Counter(
+            (message["In-Reply-To"] or message["Message-ID"], message["To"].partition("@")[0])
+            for message in different.values()
+        )
+        return found, len(messages) - len(different)
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A mail server and its port; it is killed in the end."""
+    with (
+        (folder / "log").open("a") as log,
+        subprocess.Popen([*PBM, "serve", "--listen=127.0.0.1:0"], stdout=subprocess.PIPE, stderr=log, text=True) as one,
+    ):
+        try:
+            yield one, int(one.stdout.readline().rpartition(":")[2])
+        finally:
+            one.kill()
+
+
+def kill_sender(server: subprocess.Popen[str]) -> int:
+    """Kill the process that sends for a server; 1 if there was one."""
+    with suppress(OSError):
+        for child in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+            return 1
+    return 0
+
+
+def sign_up(names: list[str], rng: Random, signed: list[str]) -> None:
+    """Sign up users in a shell, which is killed at any instant; those that it acknowledged are noted."""
+    for name in names:
+        process = subprocess.Popen([*PBM, "signup", name, password(name)], stdout=subprocess.DEVNULL)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(rng.uniform(0, 1))
+        process.kill()
+        if process.wait() == 0:
+            signed.append(name)
+
+
+def play_round(folder: Path, rng: Random) -> Counts:
+    """One round in an empty folder. Raises AssertionError if anything was lost, half done or done twice."""
+    os.environ |= {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER}
+    kills, signed = 0, list[str]()
+    with running(Fickle(rng)) as relay:
+        os.environ["PBM_TRANSPORT"] = f"smtp://127.0.0.1:{relay.port}"
+        for name in PLAYERS:
+            assert pbm("signup", name, password(name), address(name)).returncode == 0
+        clients = [Client(number) for number in range(CLIENTS)]
+        for client in clients:
+            client.rng = Random(rng.random())
+        shell = Thread(
+            target=sign_up, args=([f"user{number}" for number in range(3 * KILLS)], Random(rng.random()), signed)
+        )
+        shell.start()
+        with ThreadPoolExecutor(CLIENTS) as pool:
+            for _ in range(KILLS):
+                acknowledged = SimpleQueue()
+                with serving(folder) as (process, port):
+                    working = [pool.submit(client.work, port, acknowledged, 1000) for client in clients]
+                    with suppress(Empty):
+                        for _ in range(rng.randrange(40)):
+                            acknowledged.get(timeout=PATIENCE)
+                    if rng.random() < 0.5:
+                        kills += kill_sender(process)
+                    time.sleep(rng.uniform(0, 0.3))
+                kills += 1
+                for work in working:
+                    work.result(PATIENCE)
+        shell.join()
+        relay.is_fickle = False
+        with serving(folder) as (_, port):
+            for client in clients:
+                client.work(port, SimpleQueue(), 1 if client.unanswered else 0)
+        kills += 1
+        with open_server().store as store:
+            while store.mails():
+                assert pbm("outbox", "retry", "--all").returncode == 0
+                assert pbm("outbox", "flush").returncode == 0
+            check_done(store, clients)
+            assert set(signed) <= set(store.userids())
+        assert pbm("doctor").stdout.startswith("All is well")
+        arrived, copies = relay.arrived()
+    assert arrived == sum((client.mails for client in clients), Counter())
+    assert copies <= kills + relay.hangups
+    assert "Traceback" not in (folder / "log").read_text()
+    commands = sum(len(client.done) for client in clients) + len(signed)
+    return Counts(1, commands, kills, relay.hangups, arrived.total(), copies)
+
+
+def run(seconds: float, seed: int) -> Counts:
+    """Rounds until so many seconds have passed, at least one. Raises AssertionError at the first fault."""
+    end, counts = time.monotonic() + seconds, Counts()
+    while not counts.rounds or time.monotonic() < end:
+        folder = Path(mkdtemp(prefix="pbm-crash-"))
+        try:
+            done = play_round(folder, Random(f"{seed} {counts.rounds}"))
+        except BaseException:
+            sys.stderr.write(f"Round {counts.rounds} of seed {seed}: see {folder}.\n")
+            raise
+        rmtree(folder)
+        counts = Counts(*map(sum, zip(counts, done, strict=True)))
+        sys.stdout.write(f"{counts}\n")
+        sys.stdout.flush()
+    return counts
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=3600)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    arguments = parser.parse_args()
+    run(arguments.seconds, arguments.seed)

@@ -1,0 +1,17 @@
+"""What `bin/test --all` does more of: all examples of a property are tried, and not a part of them."""
+
+import os
+
+from hypothesis import settings
+
+IS_QUICK = "PBM_TEST_ALL" not in os.environ
+"""Whether tests marked `long` are left out."""
+PART = 0.1 if IS_QUICK else 1
+"""Which part of the examples is tried."""
+MOST = 100
+"""How many examples a property has that names no number."""
+
+
+def examples(most: int = MOST) -> settings:
+    """So many examples of a property, or the part of them; how long one takes depends on what else the machine does."""
+    return settings(max_examples=max(1, round(most * PART)), deadline=None)

@@ -1,0 +1,661 @@
+"""Answering board mails: what stands in one, where an answer goes, and what it may say."""
+
+import email.policy
+import re
+import smtplib
+from email import message_from_bytes
+from email.message import EmailMessage
+
+import pytest
+
+import games
+from games import symple
+from pbm.access import tokens
+from pbm.actions import cleanup, play
+from pbm.board.board import Board
+from pbm.language import answers
+from pbm.mail import html
+from pbm.mail.incoming import handle
+from pbm.mail.writing import compose
+from pbm.session import Session
+from pbm.texts import WIDTH
+
+import helptexts
+from conftest import ADDRESS, PASSWORDS
+
+ALICE, BOB = "alice@players.example", "bob@players.example"
+EASY = "To play, answer this mail with your move as its first line; no password."
+STARTS = {
+    "spiro": ("-small", "e3"), "symple": ("-size=9", "e5"), "sprout": ("", "c3"), "papagra": ("-size=4", "c3"),
+    "spora": ("-size=9", "e5"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def board(club):
+    """alice and bob on board 101 of Symple; alice is to move. carol looks on, and plays nowhere."""
+    club.signed_up("alice", "bob", "carol")
+    club.say("symple challenge -size=9 alice bob")
+    return club
+
+
+def new(club, before):
+    return club.mails()[before:]
+
+
+def send(club, subject, body="", sender=ALICE, recipient=ADDRESS):
+    """A mail of a user; what comes of it."""
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = sender, recipient, subject
+    mail["Message-ID"] = f"<{club.random_bytes(12).hex()}@players.example>"
+    mail.set_content(body)
+    before = len(club.mails())
+    handle(club.server, mail.as_bytes(policy=email.policy.SMTP), None, [recipient])
+    return new(club, before)
+
+
+def answer_to(club, name="alice"):
+    """The address at which that user answers the mails about the board."""
+    with club.store.transaction():
+        return tokens.reply_address(club.server, "symple", "101", name)
+
+
+def answer(club, body, name="alice", subject="Re: Symple Board 101 alice"):
+    sender = f"{name}@players.example"
+    return send(club, subject, body, sender, answer_to(club, name))
+
+
+def turns(club, game="symple"):
+    return [turn.text for turn in Board.load(club.store, game, "101").turns]
+
+
+# What a board mail says of answering it
+
+
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_a_board_mail_ends_with_a_line_of_notation_and_the_command_below_it(club, game):
+    club.signed_up("alice", "bob")
+    options, _ = STARTS[game]
+    club.say(f"{game} challenge {options} alice bob")
+    for name in ("alice", "bob"):
+        paragraph, command = club.mails(name)[-1].text.rstrip("\n").split("\n\n")[-2:]
+        *_, notation = paragraph.split("\n")
+        assert notation == f"Notation: {games.load(game).NOTATION}"
+        assert len(notation) <= WIDTH
+        assert command.split()[0] == game
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "moves", "example"),
+    [
+        ("symple", "", ["a1", "i9"], "k10"),
+        ("symple", "", ["m5", "a19", "k9", "c19", "q9", "e19"], "k10,m4,q8"),
+        ("spora", "-size=9", ["e5"], "f1:3"),
+        ("papagra", "-size=4", ["a1"], "c3,d4"),
+        ("papagra", "-size=4", ["a1", "e2,g1"], "c3,d4"),
+        ("sprout", "-board=limping-5", [], "c3"),
+    ],
+)
+def test_the_examples_of_a_notation_are_moves_of_the_game(game, options, moves, example):
+    rules = games.load(game)
+    assert example in rules.NOTATION
+    state = rules.new(**games.read_options(rules, options.split()))
+    for move in moves:
+        state = state.play(state.parse(move))
+    assert state.parse(example)
+
+
+def test_a_game_that_brings_no_notation_names_its_help_there(board, monkeypatch):
+    monkeypatch.delattr(symple, "NOTATION")
+    board.say("symple challenge alice bob")
+    assert "\nNotation: `help symple` tells how moves are written\n" in board.mails("alice")[-1].text
+
+
+def test_a_mail_about_a_game_that_is_over_tells_no_notation(board):
+    board.say("symple move 101 alice alice-secret e5")
+    board.say("symple move 101 bob bob-secret a1")
+    board.say("symple resign 101 alice alice-secret")
+    assert board.mails("bob")[-1].text.startswith("Summary: ")
+    assert "Notation:" not in board.mails("bob")[-1].text
+
+
+def test_who_is_to_move_is_told_in_every_mail_how_easy_that_is_and_nobody_else_is(board):
+    board.say("symple subscribe 101 carol carol-secret")
+    for name, move in (("alice", "e5"), ("bob", "a1"), ("alice", "e6")):
+        other = "bob" if name == "alice" else "alice"
+        before = len(board.mails())
+        board.say(f"symple move 101 {name} {PASSWORDS[name]} {move}", sender=f"{name}@players.example")
+        told = {mail.userid: EASY in mail.text for mail in new(board, before)}
+        assert told == {name: False, other: True, "carol": False}
+
+
+def test_a_reminder_tells_it_too(board):
+    board.pass_time(days=8)
+    cleanup.clean_up(Session(board.server))
+    [nag] = [mail for mail in board.mails() if mail.subject.startswith("Nag: ")]
+    assert nag.userid == "alice"
+    assert EASY in nag.text
+
+
+def test_a_refusal_of_an_answer_tells_it_too(board):
+    [refusal] = answer(board, "z1")
+    assert EASY in refusal.text
+    assert f"Notation: {symple.NOTATION}" in refusal.text
+
+
+def test_the_refusal_of_a_full_command_can_be_answered_by_its_player_where_he_has_confirmed_his_address(board):
+    [refusal] = send(board, "symple move 101 alice alice-secret z9")
+    assert refusal.reply_to == answer_to(board)
+    assert EASY in refusal.text
+    send(board, f"Re: {refusal.subject}", "e5", ALICE, refusal.reply_to)
+    assert turns(board) == ["e5"]
+    for line, sender in (
+        ("symple move 101 bob bob-secret z9", ALICE),
+        ("symple move 101 bob bob-secret z9", "bob@evil.example"),
+        ("symple preview 101 z9", BOB),
+    ):
+        [refusal] = send(board, line, "once more", sender)
+        assert (refusal.subject, refusal.reply_to) == ("Symple Board 101 Error", None)
+        assert EASY not in refusal.text
+
+
+def test_who_gets_no_mails_about_boards_is_told_at_once_that_his_queued_move_is_forgotten(board):
+    board.say("symple mail bob bob-secret none")
+    board.say("symple queue 101 bob bob-secret e5")
+    board.say("symple move 101 alice alice-secret e5", sender=ALICE)
+    forgotten = board.mails("bob")[-1]
+    assert forgotten.subject == "Symple Board 101 Error"
+    assert forgotten.reply_to == answer_to(board, "bob")
+    assert EASY in forgotten.text
+
+
+def test_a_shell_and_a_digest_are_not_told_to_answer_a_mail(board):
+    board.say("symple mail bob bob-secret digest")
+    board.say("symple move 101 alice alice-secret e5")
+    assert "answer this mail" not in board.text("symple showas bob bob-secret 101")
+    before = len(board.mails())
+    cleanup.clean_up(Session(board.server))
+    [digest] = new(board, before)
+    assert "Symple Board 101 bob" in digest.text
+    assert "answer this mail" not in digest.text
+
+
+# A lost mail
+
+
+@pytest.mark.parametrize(
+    "line", ["symple show 101", "all show alice", "symple showas alice alice-secret 101", "symple show 101#0"]
+)
+def test_who_asks_from_his_confirmed_address_to_see_his_board_can_answer_what_comes(board, line):
+    [shown] = send(board, line)
+    assert shown.address == ALICE
+    assert shown.reply_to == answer_to(board)
+    assert EASY in shown.text
+    send(board, f"Re: {shown.subject}", "e5", recipient=shown.reply_to)
+    assert turns(board) == ["e5"]
+
+
+@pytest.mark.parametrize("line", ["symple show 101", "all show alice", "symple showas alice alice-secret 101"])
+@pytest.mark.parametrize("sender", ["stranger@evil.example", "carol@players.example", "alice@evil.example"])
+def test_nobody_else_gets_the_address_of_a_player(board, line, sender):
+    [shown] = send(board, line, sender=sender)
+    assert shown.address == sender
+    assert shown.reply_to is None
+    assert "answer this mail" not in shown.text
+    sent = message_from_bytes(compose(shown, ADDRESS))
+    assert sent["Reply-To"] is None
+
+
+def test_an_address_that_is_not_confirmed_is_a_strangers(board):
+    board.say("change address alice alice-secret new@players.example", sender=ALICE)
+    [shown] = send(board, "symple show 101", sender="new@players.example")
+    assert shown.reply_to is None
+
+
+def test_what_another_player_asks_to_see_is_answered_at_his_own_address(board):
+    [shown] = send(board, "symple show 101", sender=BOB)
+    assert shown.reply_to == answer_to(board, "bob")
+    assert EASY not in shown.text
+    assert shown.text.endswith("\nsymple show 101\n")
+    [shown] = send(board, "symple showas alice alice-secret 101", sender=BOB)
+    assert shown.reply_to is None
+
+
+def test_what_only_a_player_may_know_is_not_shown_to_his_address_without_more_ado(board):
+    board.say("symple queue 101 bob bob-secret a1")
+    [shown] = send(board, "symple show 101", sender=BOB)
+    assert "a1" not in shown.text.split("\n\n    a b c")[0]
+
+
+def test_of_two_players_with_one_address_the_one_who_is_to_move_can_answer(board):
+    board.say("change address bob bob-secret alice@players.example")
+    [shown] = send(board, "symple show 101")
+    assert shown.reply_to == answer_to(board)
+    board.say("symple move 101 alice alice-secret e5")
+    [shown] = send(board, "symple show 101")
+    assert shown.reply_to == answer_to(board, "bob")
+
+
+def test_a_board_that_is_over_is_shown_without_an_address(board):
+    board.say("symple move 101 alice alice-secret e5")
+    board.say("symple move 101 bob bob-secret a1")
+    board.say("symple resign 101 alice alice-secret")
+    [shown] = send(board, "symple show 101")
+    assert shown.reply_to is None
+
+
+# A turn that a mail program has broken
+
+
+def lay(club, game, options, moves):
+    """A board of alice and bob on which these moves have been made, and who is to move there."""
+    club.signed_up("alice", "bob")
+    club.say(f"{game} challenge {options} alice bob")
+    for at, move in enumerate(moves):
+        name = ("alice", "bob")[at % 2]
+        club.say(f"{game} move 101 {name} {PASSWORDS[name]} {move}")
+    return ("alice", "bob")[len(moves) % 2]
+
+
+GROWN = ("symple", "-size=19", ["c2", "a19", "k9", "b19", "q3", "c19"], "c3,k10,q4")
+REMOVED = (
+    "papagra", "-size=5 -removals=9",
+    ["a1", "i1,i2", "a3,a5", "i4,i5", "c1,c3", "g1,g3"], "+e1,+e3,-a1-a3-a5-c1",
+)  # fmt: skip
+TAKEN = ("sprout", "-board=limping-3", ["f2", "d4,f3"], "b5,c4,xf3")
+
+
+@pytest.mark.parametrize(
+    ("game", "typed"),
+    [
+        (GROWN, "c3,\nk10,q4"),
+        (GROWN, "c3\n,k10\n, q4"),
+        (GROWN, "c3 ,  \n  k10 ,\nq4"),
+        (GROWN, "c3, k10 ,q4"),
+        (REMOVED, "+e1,\n+e3,-a1-a3\n-a5-c1"),
+        (REMOVED, "+e1,+e3,-a1\n-a3\n-a5\n-c1"),
+        (TAKEN, "b5,\nc4,x\nf3"),
+        (TAKEN, "b5,c4,\nx\nf3"),
+        (TAKEN, "b5 ,c4 ,X\nF3"),
+        (TAKEN, "b5,c4,x f3"),
+    ],
+)
+@pytest.mark.parametrize("how", ["reply", "move", "subject", "body", "multiple"])
+def test_a_turn_that_was_wrapped_is_one_turn_and_what_follows_is_the_comment(club, game, typed, how):
+    name, options, moves, canonical = game
+    assert lay(club, name, options, moves) == "alice"
+    command = f"{name} move 101 alice alice-secret {typed}"
+    if how in {"reply", "move"}:
+        recipient = tokens.reply_address(club.server, name, "101", "alice")
+        word = "move " if how == "move" else ""
+        send(
+            club, "Re: " + name.title() + " Board 101 alice", f"{word}{typed}\n\nHello, bob,\nwell\n", ALICE, recipient
+        )
+    elif how == "body":
+        send(club, "", f"{command}\n\nHello, bob,\nwell\n")
+    elif how == "multiple":
+        send(club, "multiple", f"# now, alice,\n{command}\nlist\n")
+    else:
+        folded = command.replace("\n", "\r\n ")
+        raw = f"From: {ALICE}\r\nSubject: {folded}\r\n\r\nHello, bob,\r\nwell\r\n"
+        handle(club.server, raw.encode(), None)
+    assert turns(club, name)[-1] == canonical, club.mails()[-1].text
+    comment = Board.load(club.store, name, "101").row.comment
+    assert comment == (None if how == "multiple" else "Hello, bob,\nwell")
+
+
+def test_dashes_that_a_telephone_has_made_of_hyphens_join_lines_as_well(club):
+    lay(club, *REMOVED[:3])
+    recipient = tokens.reply_address(club.server, "papagra", "101", "alice")
+    send(club, "Re: Papagra Board 101 alice", "+e1,+e3,\u2013a1\n\u2013a3-a5-c1", ALICE, recipient)
+    assert turns(club, "papagra")[-1] == REMOVED[3]
+
+
+def test_two_moves_of_a_preview_stay_two(club):
+    lay(club, *REMOVED[:3])
+    [shown] = send(club, "papagra preview 101 +e1,-a1 -i1,-i2")
+    assert re.search(r"\n4\. +\+e1,-a1 +-i1,-i2\n", shown.text)
+
+
+@pytest.mark.parametrize(
+    "below", ["-c9 was a blunder", "x is what I wait for", "Hello, bob", "-- \nalice", "- see you"]
+)
+def test_a_comment_right_below_a_move_stays_one(board, below):
+    answer(board, f"e5\n{below}")
+    assert turns(board) == ["e5"]
+
+
+# What an answer can say
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "e5", "*e5*", '"e5"', "\u201ce5\u201d", "'e5'", "`e5`", "_e5_", "move e5", "Move: e5", "MOVE *e5*",
+        "e5.", "E5!", '"e5".', "<e5>", "> e5", ">e5", "move e5#1", "board e5",
+        "> e5\n\nOn Fri, Nov 20, 2026 at 1:00 PM <pbm@pbm.example> wrote:\n\n> Summary: Symple board 101\n> a4\n",
+    ],
+)  # fmt: skip
+def test_a_move_is_understood_as_people_type_it(board, typed):
+    answer(board, typed)
+    assert turns(board) == ["e5"], board.mails()[-1].text
+
+
+@pytest.mark.parametrize(
+    "typed", [">> e5", "> e5\n> e6", "On Friday, bob wrote:\n> e5", "Hello\n> e5", "> Summary: Symple\n> e5"]
+)
+def test_what_somebody_else_has_said_is_no_move(board, typed):
+    answer(board, typed)
+    assert turns(board) == []
+
+
+def test_a_preview_shows_the_sender_what_moves_lead_to_and_nothing_is_played(board):
+    [shown] = answer(board, "preview e5 a1\n\nwhat if?")
+    assert shown.subject == "Symple Board 101 alice"
+    assert shown.text.startswith("Preview: Symple board 101, ")
+    assert re.search(r"\n1\. +e5 +a1\n", shown.text)
+    assert (shown.address, shown.reply_to) == (ALICE, answer_to(board))
+    assert turns(board) == []
+
+
+def test_what_a_preview_or_a_submitted_move_offers_is_an_answer_again(board):
+    [shown] = answer(board, "preview e5")
+    assert html.link("symple move 101 alice PASSWORD e5#1", shown, ADDRESS).endswith("&body=e5")
+    assert shown.text.endswith("\nsymple move 101 alice PASSWORD e5#1\n")
+    [shown] = answer(board, "preview e5", "bob")
+    assert shown.text.endswith("\nsymple show 101\n")
+    [shown] = answer(board, "submit e5")
+    assert html.link(shown.text.rstrip().split("\n")[-1], shown, ADDRESS).endswith("&body=confirm")
+
+
+def test_a_preview_in_an_answer_reveals_no_dice(pair):
+    """alice has thrown 5; what bob throws behind her move is known to the server already."""
+    recipient = tokens.reply_address(pair.server, "spiro", "101", "alice")
+    [shown] = send(pair, "Re: New Spiro Board 101 alice", "preview e3:5", ALICE, recipient)
+    assert shown.text.startswith("Preview: ")
+    assert "dice" not in shown.text.partition("\n\n")[2].split("\n\n")[0]
+    assert "Throws: 5\n" in shown.text
+    [refusal] = send(pair, "Re: New Spiro Board 101 alice", "preview e3:5 e2:4:2", ALICE, recipient)
+    assert "are not thrown yet" in refusal.text
+    assert turns(pair, "spiro") == []
+
+
+def test_a_submitted_move_is_shown_to_the_sender_and_played_when_he_confirms_it(board):
+    [shown] = answer(board, "submit e5")
+    assert (shown.subject, shown.address) == ("Symple Board 101 bob", ALICE)
+    assert "Nothing is played yet" in shown.text
+    assert turns(board) == []
+    told = answer(board, "confirm\n\nGood luck!")
+    assert {mail.userid for mail in told} == {"alice", "bob"}
+    assert turns(board) == ["e5"]
+    assert "alice writes:\n\nGood luck!" in told[0].text
+
+
+def test_a_queued_move_is_told_to_the_sender_alone_and_played_in_its_turn(board):
+    [shown] = answer(board, "queue a1", "bob")
+    assert (shown.address, shown.userid) == (BOB, None)
+    assert "As soon as it is your turn, this is played:\na1\n" in shown.text
+    assert "Error" not in shown.subject
+    [shown] = answer(board, "queue clear", "bob")
+    assert "Your queued move is forgotten." in shown.text
+    answer(board, "queue b2", "bob")
+    told = answer(board, "e5")
+    assert turns(board) == ["e5", "b2"]
+    assert {mail.userid for mail in told} == {"alice", "bob"}
+
+
+def test_a_queued_move_of_the_player_to_move_is_played_at_once_and_told_to_both(board):
+    told = answer(board, "queue e5")
+    assert turns(board) == ["e5"]
+    assert {mail.userid for mail in told} == {"alice", "bob"}
+
+
+@pytest.mark.parametrize(
+    ("subject", "body"),
+    [
+        ("Re: Symple Board 101 alice", "chat\n\nHello bob,\nhow are you?"),
+        ("Re: Symple Board 101 alice", "Chat: Hello bob,\nhow are you?"),
+        ("Re: Symple Board 101 alice", "chat Hello bob,\nhow are you?"),
+        ("chat", "Hello bob,\nhow are you?"),
+    ],
+)
+def test_a_chat_passes_on_the_text_to_the_players_and_changes_nothing(board, subject, body):
+    told = answer(board, body, subject=subject)
+    assert {mail.userid for mail in told} == {"alice", "bob"}
+    assert {mail.subject for mail in told} == {"Symple chat 101 alice"}
+    assert all("alice writes:\n\nHello bob,\nhow are you?\n" in mail.text for mail in told)
+    assert turns(board) == []
+
+
+def test_a_chat_without_a_text_is_refused_with_the_board(board):
+    [refusal] = answer(board, "chat")
+    assert refusal.subject == "Symple Board 101 Error"
+    assert "A chat needs a text" in refusal.text
+
+
+def test_as_many_texts_go_through_a_reply_address_as_through_a_password(board):
+    for number in range(100):
+        assert len(answer(board, f"chat {number}")) == 2
+    assert answer(board, "chat again")[0].subject == "Symple Board 101 Error"
+
+
+def test_votes_are_cast_by_answers(board):
+    told = answer(board, "propose")
+    assert {mail.userid for mail in told} == {"alice", "bob"}
+    assert "bob has still to answer" in told[0].text
+    answer(board, "Reject.", "bob")
+    answer(board, "e5")
+    answer(board, "undo")
+    answer(board, "accept", "bob")
+    assert turns(board) == []
+    answer(board, "propose")
+    answer(board, "accept", "bob")
+    assert board.store.board("symple", "101").drawn
+
+
+def test_a_game_is_given_up_by_an_answer(board):
+    answer(board, "e5")
+    answer(board, "a1", "bob")
+    answer(board, "resign\n\nThank you for the game.")
+    assert board.store.board("symple", "101").winner == "bob"
+    assert "Thank you for the game." in board.mails("bob")[-1].text
+
+
+def test_the_turns_of_the_board_are_listed_to_the_sender(board):
+    [listed] = answer(board, "history")
+    assert "No move has been made yet." in listed.text
+    rounds = [["e5", "i1"], ["a1", "i3"], ["a3", "i5"], ["a5", "i7"], ["a7", "i9"], ["a9", "c1"]]
+    for first, second in rounds:
+        answer(board, first)
+        answer(board, second, "bob")
+    [listed] = answer(board, "History")
+    assert listed.address == ALICE
+    assert listed.subject == "Historical List of Symple board 101"
+    lines = listed.text.split("\n")
+    assert lines[0] == "History: Symple board 101, alice (white) against bob (black)"
+    listed_rounds = [line.split() for line in lines if re.match(r"[1-6]\. ", line)]
+    assert listed_rounds == [[f"{number}.", *turns] for number, turns in enumerate(rounds, 1)]
+    assert "    a b c d" not in listed.text
+
+
+def test_a_finished_board_still_lists_its_turns_and_takes_chat(board):
+    alice = answer_to(board)
+    answer(board, "e5")
+    answer(board, "a1", "bob")
+    answer(board, "resign")
+    [listed] = send(board, "Re: Symple Board 101", "history", ALICE, alice)
+    assert "Resign" in listed.text
+    assert len(send(board, "Re: Symple Board 101", "chat Thank you", ALICE, alice)) == 2
+
+
+def test_the_opponent_is_reminded_by_an_answer(board):
+    board.pass_time(days=4)
+    told = answer(board, "nag", "bob")
+    assert "alice" in {mail.userid for mail in told}
+    assert any(mail.subject.startswith("Nag: ") for mail in told)
+
+
+@pytest.mark.parametrize(("subject", "body"), [("Re: Symple Board 101 alice", "help"), ("Help", "")])
+def test_the_help_that_comes_is_that_of_the_game(board, subject, body):
+    [told] = answer(board, body, subject=subject)
+    assert told.address == ALICE
+    assert told.subject == "Help symple"
+
+
+@pytest.mark.parametrize(("word", "played"), [("move", ["e5"]), ("preview", []), ("submit", []), ("queue", ["e5"])])
+def test_a_word_in_the_subject_goes_with_the_move_in_the_body(board, word, played):
+    answer(board, "e5\n\nHello", subject=word.title())
+    assert turns(board) == played
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("preview", "This is written `preview MOVE ...`."),
+        ("submit", "This is written `submit MOVE`."),
+        ("queue e5 e6", "This is written `queue MOVE`."),
+        ("show me", "`show` stands alone in the first line."),
+        ("confirm e5", "`confirm` stands alone in the first line."),
+        ("confirm", "There is no submitted move to confirm."),
+        ("move", "Yours is empty."),
+        ("", "Yours is empty."),
+        ("e5 e6", "without blanks between its parts."),
+        ("accept", "Nothing is proposed on this board."),
+        ("preview z1", "z1"),
+        ("submit z1", "z1"),
+    ],
+)
+def test_a_refused_answer_names_its_reason_shows_the_board_and_has_error_in_its_subject(board, typed, why):
+    [refusal] = answer(board, typed)
+    assert refusal.subject == "Symple Board 101 Error"
+    assert why in " ".join(refusal.text.split())
+    assert "    a b c d e f g h i" in refusal.text
+    assert f"\n> {typed}\n" in refusal.text or not typed
+    assert (refusal.address, refusal.reply_to) == (ALICE, answer_to(board))
+    assert turns(board) == []
+
+
+def test_who_writes_no_move_is_told_what_else_he_can_write(board):
+    [refusal] = answer(board, "What can I do here?")
+    told = " ".join(refusal.text.split())
+    for word in ("show", "preview MOVE ...", "queue MOVE", "submit MOVE", "confirm", "chat", "history", "help",
+                 "propose", "undo", "accept", "reject", "resign", "unsubscribe"):  # fmt: skip
+        assert word in told
+
+
+@pytest.mark.parametrize("word", ["show", "preview e5", "queue a1", "submit e5", "history", "help"])
+def test_what_only_asks_is_answered_to_where_it_came_from_and_to_nobody_else(board, word):
+    name = "bob" if word.startswith("queue") else "alice"
+    told = send(board, "Re: Symple Board 101 alice", word, "friend@elsewhere.example", answer_to(board, name))
+    assert [mail.address for mail in told] == ["friend@elsewhere.example"]
+    assert "Error" not in told[0].subject
+
+
+@pytest.mark.parametrize("word", ["queue a1", "submit e5", "confirm", "chat Hello", "e5", "resign", "propose"])
+def test_a_reply_address_does_nothing_on_another_board_or_for_another_user(board, word):
+    board.say("symple challenge -size=9 alice bob")
+    rows = [board.store.board("symple", "102"), board.store.queued("symple", "102")]
+    answer(board, word)
+    assert [board.store.board("symple", "102"), board.store.queued("symple", "102")] == rows
+    assert "bob" not in board.store.queued("symple", "101")
+    assert all("bob writes" not in mail.text for mail in board.mails())
+
+
+def test_an_answer_of_a_subscriber_plays_nothing_but_may_ask_and_chat(board):
+    board.say("symple subscribe 101 carol carol-secret")
+    for word in ("e5", "queue e5", "submit e5", "confirm", "resign", "propose"):
+        [refusal] = answer(board, word, "carol")
+        assert "You do not play on this board" in refusal.text
+    assert turns(board) == []
+    for word in ("show", "preview e5", "history", "help"):
+        [told] = answer(board, word, "carol")
+        assert "Error" not in told.subject
+    assert {mail.userid for mail in answer(board, "chat Hello", "carol")} == {"alice", "bob", "carol"}
+
+
+def test_the_help_lists_every_word_of_an_answer(board):
+    [told] = board.say("help commands")
+    listed = told.text.partition("\n  MOVE  ")[2].partition("\n\n")[0]
+    for name, word in answers.DEEDS.items():
+        assert f"move {word.takes}" in listed if name == "move" else f"\n  {name} {word.takes}".rstrip() in listed
+    assert all(re.search(rf"\b{name}\b", listed) for name in play.INSTEAD_OF_A_MOVE)
+
+
+# An answer that has lost its address
+
+
+@pytest.mark.parametrize(
+    "subject", ["Re: New Symple Board 101 alice", "Re: Symple Board 101 alice **", "AW: Nag: Symple Board 101 alice",
+                "Re: Symple Board 101 Error"]
+)  # fmt: skip
+def test_an_answer_that_has_lost_its_address_is_told_how_to_go_on_and_gets_the_board_mail_again(board, subject):
+    again, refusal = send(board, subject, "e5\n\nHello")
+    assert turns(board) == []
+    assert refusal.subject == "Symple Board 101 Error"
+    told = " ".join(refusal.text.split())
+    assert "Please answer the mail about the board itself" in told
+    assert "It comes once more with this one." in told
+    assert again.subject == "Symple Board 101 alice"
+    assert again.text.startswith("Summary: Symple board 101")
+    assert (again.address, again.reply_to) == (ALICE, answer_to(board))
+    assert EASY in again.text
+    assert (refusal.address, refusal.reply_to) == (ALICE, answer_to(board))
+    send(board, f"Re: {again.subject}", "e5", ALICE, again.reply_to)
+    assert turns(board) == ["e5"]
+
+
+@pytest.mark.parametrize("sender", ["alice@evil.example", "carol@players.example"])
+def test_nobody_but_a_player_gets_the_board_mail_again(board, sender):
+    [refusal] = send(board, "Re: Symple Board 101 alice", "e5", sender)
+    assert (refusal.subject, refusal.address, refusal.reply_to) == ("Symple error", sender, None)
+    told = " ".join(refusal.text.split())
+    assert "PASSWORD and MOVE[#n] are missing" in told
+    assert "Or answer the mail about the board itself" in told
+    assert all("+" not in mail.text for mail in [refusal])
+
+
+def test_a_board_is_mailed_again_so_three_times_a_day(board):
+    counts = [len(send(board, "Re: Symple Board 101 alice", f"e{number}")) for number in range(1, 6)]
+    assert counts == [2, 2, 2, 1, 1]
+    board.pass_time(days=1)
+    assert len(send(board, "Re: Symple Board 101 alice", "e9")) == 2
+
+
+def test_a_board_that_is_over_or_that_there_is_not_is_not_mailed_again(board):
+    answer(board, "e5")
+    answer(board, "a1", "bob")
+    answer(board, "resign")
+    assert len(send(board, "Re: Symple Board 101", "e6")) == 1
+    assert len(send(board, "Re: Symple Board 999 alice", "e6")) == 1
+
+
+def test_a_full_command_below_the_subject_of_a_board_mail_is_carried_out(board):
+    send(board, "Re: Symple Board 101 alice", "symple move 101 alice alice-secret e5\nHello")
+    assert turns(board) == ["e5"]
+
+
+def test_the_whole_way_by_smtp_from_a_lost_mail_to_a_wrapped_turn(shell):
+    shell.run("signup", "alice", "alice-secret", ALICE)
+    shell.run("signup", "bob", "bob-secret", BOB)
+    shell.run("symple", "challenge", "-size=19", "alice", "bob")
+    for move in ("c2", "k9", "q3"):
+        shell.run("symple", "move", "101", "alice", "alice-secret", move)
+        shell.run("symple", "move", "101", "bob", "bob-secret", move.replace(move[1:], "19"))
+    inbox = shell.folder / "mail" / ALICE / "new"
+
+    def newest():
+        shell.run("outbox", "flush")
+        mails = [message_from_bytes(path.read_bytes(), policy=email.policy.default) for path in inbox.iterdir()]
+        return {str(mail["Subject"]): mail for mail in mails if "Preview:" in mail.get_body(("plain",)).get_content()
+                or mail["In-Reply-To"] == "<lost@players.example>"}  # fmt: skip
+
+    with shell.serving() as port, smtplib.SMTP("127.0.0.1", port) as smtp:
+        lost = (
+            f"From: {ALICE}\r\nMessage-ID: <lost@players.example>\r\nSubject: Re: Symple Board 101 alice\r\n\r\ne5\r\n"
+        )
+        smtp.sendmail(ALICE, [ADDRESS], lost)
+        again = newest()["Symple Board 101 alice"]
+        wrapped = f"From: {ALICE}\r\nSubject: Re: Symple Board 101 alice\r\n\r\npreview c3,\r\nk10,q4\r\n"
+        smtp.sendmail(ALICE, [again["Reply-To"]], wrapped)
+        smtp.sendmail(ALICE, [again["Reply-To"]], wrapped.replace("preview ", ""))
+    assert '"moves": 7' in shell.run("symple", "show", "101", "--json").stdout

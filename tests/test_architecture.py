@@ -1,0 +1,74 @@
+"""docs/architecture.md is true: every room is named there, and imports go down only."""
+
+import ast
+import re
+from pathlib import Path
+
+TOP = Path(__file__).parents[1]
+PAGE = (TOP / "docs" / "architecture.md").read_text()
+FLOORS = next(
+    block for block in re.findall(r"^```\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL) if block.startswith("games")
+)
+LEVEL = {name: level for level, line in enumerate(FLOORS.splitlines()) for name in line.split()}
+MODULES = {
+    ".".join(path.relative_to(TOP).with_suffix("").parts).removesuffix(".__init__"): path
+    for folder in ("pbm", "games")
+    for path in (TOP / folder).rglob("*.py")
+}
+
+
+def imported(name):
+    """The modules of ours that a module imports, wherever in it."""
+    for node in ast.walk(ast.parse(MODULES[name].read_text())):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            for one in node.names:
+                full = f"{node.module}.{one.name}"
+                yield full if full in MODULES else node.module
+
+
+def room(name):
+    """The wing of a module, or its own name if it stands on the ground floor."""
+    parts = name.split(".")
+    return parts[0] if parts[0] == "games" else parts[1]
+
+
+GRAPH = {name: sorted(set(imported(name)) - {name, "pbm"}) for name in MODULES if name not in {"pbm", "pbm.__main__"}}
+
+
+def test_every_room_has_its_floor():
+    assert {room(name) for name in GRAPH} == set(LEVEL)
+
+
+def test_imports_go_down_only():
+    up = [
+        f"{name} -> {other}"
+        for name, others in GRAPH.items()
+        for other in others
+        if LEVEL[room(other)] > LEVEL[room(name)]
+    ]
+    assert up == []
+
+
+def test_no_imports_go_in_a_circle():
+    left = {name: set(others) for name, others in GRAPH.items()}
+    while free := {name for name, others in left.items() if not others & left.keys()}:
+        left = {name: others for name, others in left.items() if name not in free}
+    assert left == {}
+
+
+def test_every_module_is_named_in_its_wing():
+    for name, path in MODULES.items():
+        if path.stem in {"__init__", "__main__"} or room(name) == "games":
+            continue
+        wing = f"`{room(name)}/`" if path.parent.name != "pbm" else "in `pbm/` itself"
+        part = PAGE.rpartition(wing)[2].partition("\n\n`")[0]
+        assert f"`{path.stem}`" in part, f"{name} is not named behind {wing}"
+
+
+def test_all_that_the_page_leads_to_is_there():
+    links = re.findall(r"\]\((\.\./[\w/.]+)\)", PAGE)
+    assert len(links) > 10
+    for link in links:
+        assert (TOP / "docs" / link).exists(), link

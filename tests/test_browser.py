@@ -1,0 +1,302 @@
+"""The HTML of mails, measured in a real browser: on the screen of a telephone and on a wide one, in light and in dark.
+
+It runs where ``PBM_TEST_BROWSER=1`` is set: Chromium and its driver are installed from the distribution's packages if
+they are not there and this runs as root. Nothing else is downloaded.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import games
+from pbm import letters, texts
+from pbm.actions import digests
+from pbm.board.board import Board
+from pbm.language.commands import root
+from pbm.language.help import help_letter
+from pbm.letters import pictures
+from pbm.mail import html
+from pbm.mail.incoming import handle
+from pbm.session import Session
+from pbm.store import BoardRow, Mail
+
+from conftest import ADDRESS, Club
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("PBM_TEST_BROWSER") != "1",
+    reason="this installs and starts a Chromium: PBM_TEST_BROWSER=1 bin/test, as root, runs it",
+)
+PHONE, WIDE = 360, 1000
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+NAMES = "abcdefghijklmno1", "abcdefghijklmno2"
+BOARDS = [
+    "spiro",
+    "spiro -small",
+    "spiro -pieces=99",
+    "symple -size=5",
+    "symple",
+    "symple -size=25",
+    "spora -size=5",
+    "spora",
+    "spora -size=19",
+    "spora -size=25",
+    "spora -pie",
+    "papagra -size=3",
+    "papagra",
+    "papagra -size=10 -removals=40",
+    *(f"sprout -board={name}" for name in games.load("sprout").BOARDS),
+]
+TEXTS = ["error", "list", "digest", "standings", "history", "move list", "long removals", "comment", "games"]
+HELPS = [f"help {subject}" for subject in ("overview", "commands", "tutorial", *games.names())]
+MEASURE = """
+const page = document.documentElement, probe = document.createElement('p'), found = {};
+probe.style.background = 'Canvas';
+document.body.append(probe);
+const canvas = getComputedStyle(probe).backgroundColor;
+probe.remove();
+found.width = page.scrollWidth;
+found.scrolling = [], found.clipped = [], found.small = [], found.faint = [];
+const numbers = colour => colour.match(/[0-9.]+/g).map(Number);
+const light = colour => {
+    const [r, g, b] = numbers(colour).map(c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const paper = element => {
+    for (; element; element = element.parentElement) {
+        const colour = getComputedStyle(element).backgroundColor;
+        if (numbers(colour)[3] !== 0) return colour;
+    }
+    return canvas;
+};
+for (const element of document.body.querySelectorAll('*')) {
+    const style = getComputedStyle(element), is_inline = style.display === 'inline';
+    if (!is_inline && element.scrollWidth > element.clientWidth) found.scrolling.push(element.textContent.slice(0, 80));
+    if (!is_inline && element.scrollHeight > element.clientHeight) found.clipped.push(element.textContent.slice(0, 80));
+}
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+    const node = walker.currentNode, element = node.parentElement, style = getComputedStyle(element);
+    if (!node.data.trim()) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const box of range.getClientRects())
+        if (box.width && (box.left < 0 || box.right > window.innerWidth)) found.clipped.push(node.data.slice(0, 80));
+    if (parseFloat(style.fontSize) < 5) found.small.push(style.fontSize);
+    const [one, other] = [light(style.color), light(paper(element))].sort((a, b) => a - b);
+    if ((other + 0.05) / (one + 0.05) < 4.5) found.faint.push([node.data.slice(0, 20), style.color, paper(element)]);
+}
+return found;
+"""
+LINES = """
+const lines = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+    const node = walker.currentNode, range = document.createRange();
+    for (let at = 0; at < node.length; at++) {
+        range.setStart(node, at), range.setEnd(node, at + 1);
+        const box = range.getBoundingClientRect();
+        if (!box.width) continue;
+        const last = lines.at(-1);
+        if (last && Math.abs(last.top - box.top) < 3) last.text += node.data[at];
+        else lines.push({top: box.top, text: node.data[at]});
+    }
+}
+return lines.map(line => line.text);
+"""
+
+
+def install():
+    """See to it that there is a Chromium with its driver; test processes wait for each other."""
+    with (Path(tempfile.gettempdir()) / "pbm-test-chromium.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if shutil.which("chromium") and shutil.which("chromedriver"):
+            return
+        if os.geteuid() != 0 or not shutil.which("apt-get"):
+            pytest.fail(
+                "PBM_TEST_BROWSER=1 needs chromium and chromedriver: install them, or run this as root on Debian"
+            )
+        packages = ["--no-install-recommends", "chromium", "chromium-driver", "fonts-dejavu-core"]
+        for command in (["update"], ["-o", "DPkg::Lock::Timeout=120", "install", *packages]):
+            settings = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+            words = ["apt-get", "-qq", *command]
+            done = subprocess.run(words, env=settings, capture_output=True, text=True, check=False, timeout=600)
+            if done.returncode:
+                pytest.fail(f"PBM_TEST_BROWSER=1, but Chromium could not be installed: {done.stderr}")
+
+
+class Browser:
+    """A Chromium without a window, which is shown one page after another."""
+
+    def __init__(self, folder):
+        from selenium.webdriver import Chrome, ChromeOptions
+        from selenium.webdriver.chrome.service import Service
+
+        self.folder = folder
+        options = ChromeOptions()
+        options.binary_location = shutil.which("chromium")
+        for switch in (
+            "headless no-sandbox disable-gpu disable-quic disable-dev-shm-usage no-first-run "
+            "disable-background-networking disable-component-update disable-sync"
+        ).split():
+            options.add_argument(f"--{switch}")
+        options.add_argument(f"--user-data-dir={folder / 'profile'}")
+        self.driver = Chrome(options, Service(shutil.which("chromedriver")))
+
+    def shows(self, source, *, width=PHONE, is_dark=False):
+        """Open a page on a screen of so many pixels."""
+        file = self.folder / "page.html"
+        file.write_text(source)
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}]
+        screen = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": width == PHONE}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
+        self.driver.get(file.as_uri())
+
+    def measured(self, source, **screen):
+        """What is wrong with a page on a screen, and how wide it is."""
+        self.shows(source, **screen)
+        return self.driver.execute_script(MEASURE)
+
+    def lines(self, source, **screen):
+        """The lines of a page as they are broken on a screen."""
+        self.shows(source, **screen)
+        return self.driver.execute_script(LINES)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    install()
+    browser = Browser(tmp_path_factory.mktemp("chromium"))
+    yield browser
+    browser.driver.quit()
+
+
+def page(text, picture=None):
+    """The HTML of a mail with this text."""
+    row = Mail("bob", "bob@players.example", "Spiro Board 101 bob", text, "<1@pbm.example>", None, NOW, NOW)
+    return html.page(row._replace(picture=picture, reply_to="pbm+token@pbm.example"), ADDRESS)
+
+
+def page_of(letter):
+    """The HTML of a letter."""
+    text = texts.fitted(letter.text)
+    return page(text, pictures.placed(text, letter.drawings))
+
+
+def board_letter(line, moves=40):
+    """The letter about a board after random moves."""
+    game, *options = line.split()
+    row = BoardRow(game, "101", " ".join(options), *NAMES, b"secret", NOW, comment="Good luck!", nag_days=3)
+    board, rng = Board(row, [], {}), Random(3)
+    for _ in range(moves):
+        if board.turn is None:
+            break
+        board.play(board.turn, board.state.random(rng), NOW)
+    [letter] = letters.of_board(board.present, board.turn or NAMES[0], now=NOW, is_full=True, is_new=True)
+    return letter
+
+
+@pytest.fixture(scope="module")
+def plain_mails(tmp_path_factory):
+    """Mails that are no more than text, by name."""
+    club = Club(tmp_path_factory.mktemp("club") / "pbm.db")
+    club.signed_up("alice", "bob", "carol")
+    for name in NAMES:
+        club.say(f"signup {name} {name}-secret")
+    club.say("spiro mail bob bob-secret digest")
+    for number, options in enumerate(("-small -pieces=2", "-no_inwards", "-small", "-pieces=9"), 101):
+        club.say(f"spiro challenge {options} --nagtime=3 --totaltime=100 {NAMES[number % 2]} bob")
+        club.say(f"spiro challenge {options} bob carol", comment="A word to both of you, " * 12)
+    club.say(f"spiro resign 101 {NAMES[1]} {NAMES[1]}-secret")
+    with club.store.transaction():
+        digests.send(Session(club.server), club.time)
+    handle(club.server, b"From: bob@players.example\r\nSubject: spiro move 102 bob bob-secret a9:4,b7:2\r\n\r\n", None)
+    handle(club.server, b"From: bob@players.example\r\nSubject: spiro move 102 bob\r\n\r\n", None)
+    found = {row.subject: row for row in club.store.mails() if row.address == "bob@players.example"}
+    made = {
+        "error": found["Spiro Board 102 Error"],
+        "digest": next(row for subject, row in found.items() if "Digest" in subject),
+    }
+    pages = {name: html.page(row, ADDRESS) for name, row in made.items()}
+    for name, line in {
+        "list": "list spiro",
+        "standings": "spiro standings",
+        "history": "spiro history",
+        "games": "spiro games",
+    }.items():
+        [letter] = club.say(line)
+        pages[name] = page_of(letter)
+    pages["move list"] = page_of(board_letter("sprout", 30))
+    pages["long removals"] = page(texts.fitted(f"Preview.\n\npapagra move 101 bob PASSWORD +f6,{REMOVALS}#7\n"))
+    pages["comment"] = page(
+        texts.fitted(f"bob writes:\n\n{'x' * 300}\n\n{'漢字' * 90}\n\n| a  |  b |\n\nspiro show 101\n")
+    )
+    club.store.close()
+    return pages
+
+
+REMOVALS = "-" + "-".join(f"{row}{number}" for row in "abcdefghijklmnopqrs" for number in range(7, 12))
+
+
+def source(name, plain_mails):
+    if name.startswith("help "):
+        return page_of(help_letter(name.removeprefix("help "), root.explained()))
+    return plain_mails[name] if name in plain_mails else page_of(board_letter(name))
+
+
+@pytest.mark.parametrize("name", [*BOARDS, *TEXTS, *HELPS])
+def test_every_mail_fits_the_screen_of_a_telephone_and_can_be_read_in_light_and_in_dark(browser, plain_mails, name):
+    shown = source(name, plain_mails)
+    for width in (PHONE, WIDE):
+        for is_dark in (False, True):
+            found = browser.measured(shown, width=width, is_dark=is_dark)
+            assert found.pop("width") <= width
+            assert found == {"scrolling": [], "clipped": [], "small": [], "faint": []}
+
+
+@pytest.mark.parametrize("name", ["spora -size=25", "papagra -size=10 -removals=40", "sprout -board=cairo-2", "list"])
+def test_where_the_style_sheet_is_thrown_away_nothing_is_wider_but_what_scrolls_by_itself(browser, plain_mails, name):
+    found = browser.measured(re.sub("<style>.*?</style>", "", source(name, plain_mails), flags=re.DOTALL))
+    assert found["width"] <= PHONE
+    assert found["faint"] == found["small"] == []
+    overflow = """return [...document.querySelectorAll('pre')]
+        .filter(paragraph => paragraph.scrollWidth > paragraph.clientWidth)
+        .map(paragraph => getComputedStyle(paragraph).overflowX)"""
+    assert set(browser.driver.execute_script(overflow)) == {"auto"}
+
+
+@pytest.mark.parametrize("name", ["long removals", "papagra -removals=40", "sprout -board=cairo-2", "symple", "spora"])
+def test_no_line_is_broken_inside_the_name_of_a_cell_or_behind_its_x(browser, plain_mails, name):
+    shown = source(name, plain_mails)
+    for width in (320, PHONE):
+        lines = browser.lines(shown, width=width)
+        whole = browser.driver.execute_script("return document.body.textContent")
+        assert max(map(len, lines)) < 80  # it is broken, and the cells are as they were
+        assert CELL.findall("\n".join(lines)) == CELL.findall(whole)
+
+
+CELL = re.compile("[x+-]?[a-z][0-9]+(?:[:@][a-z0-9]+)?")
+BRIGHTNESS = """
+const sum = colour => colour.match(/[0-9.]+/g).slice(0, 3).reduce((all, part) => all + Number(part), 0) / 765;
+const of = name => [...document.querySelectorAll('b.' + name)].map(
+    tile => [tile.textContent, sum(getComputedStyle(tile).backgroundColor)]
+);
+return [...of('first'), ...of('second')];
+"""
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+@pytest.mark.parametrize("name", ["symple", "spora", "sprout -board=square-9", "papagra"])
+def test_black_pieces_are_dark_and_white_and_pink_ones_are_light(browser, plain_mails, name, is_dark):
+    browser.shows(source(name, plain_mails), is_dark=is_dark)
+    tiles = browser.driver.execute_script(BRIGHTNESS)
+    assert {text[0] in "Bb#@" for text, _ in tiles} == {True, False}
+    for text, brightness in tiles:
+        assert brightness < 0.1 if text[0] in "Bb#@" else brightness > 0.7

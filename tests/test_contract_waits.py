@@ -1,0 +1,621 @@
+"""What waits for whom: automatic vacations, reminders by players, the table of all games, time zones (section 12)."""
+
+import re
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from pbm.actions.cleanup import Done
+from pbm.admin import doctor, records
+from pbm.admin.records import Record
+from pbm.admin.replay import Unsound
+from pbm.board import clocks
+from pbm.board.clocks import Deed, Due
+from pbm.store import BoardRow, Vacation
+from pbm.store.schema import tell_reasons
+
+from contract import SENDER, Told, text_to, to
+
+REASONS = "SELECT game, board, reason FROM boards"
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+ONE = timedelta(microseconds=1)
+
+
+@pytest.fixture
+def game(four):
+    """Symple board 101, alice to move as the third one."""
+    four.begin()
+    four.plays("c3", "b1")
+    return four
+
+
+# What is due on a board
+
+
+def row(**fields):
+    """A board on which alice is to move since noon, and is reminded after 7 days and loses after 21."""
+    return BoardRow(
+        "symple", "101", "", "alice", "bob", b"", NOON, moves=2, turn="alice", changed=NOON
+    )._replace(**fields)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "age", "due"),
+    [
+        ({}, timedelta(0), Due(Deed.NOTHING, "alice")),
+        ({}, timedelta(days=7) - ONE, Due(Deed.NOTHING, "alice")),
+        ({}, timedelta(days=7), Due(Deed.REMIND, "alice")),
+        ({}, timedelta(days=21) - ONE, Due(Deed.REMIND, "alice")),
+        ({}, timedelta(days=21), Due(Deed.FORFEIT, "alice")),
+        ({"pool": "a"}, timedelta(days=1) - ONE, Due(Deed.NOTHING, "alice")),
+        ({"pool": "a"}, timedelta(days=1), Due(Deed.REMIND, "alice")),
+        ({"pool": "a"}, timedelta(days=7) - ONE, Due(Deed.REMIND, "alice")),
+        ({"pool": "a"}, timedelta(days=7), Due(Deed.FORFEIT, "alice")),
+        ({"nagged": NOON + timedelta(days=7)}, timedelta(days=8) - ONE, Due(Deed.NOTHING, "alice")),
+        ({"nagged": NOON + timedelta(days=7)}, timedelta(days=8), Due(Deed.REMIND, "alice")),
+        ({"total_days": 3}, timedelta(days=3) - ONE, Due(Deed.NOTHING, "alice")),
+        ({"total_days": 3}, timedelta(days=3), Due(Deed.OUT_OF_TIME, "alice")),
+        ({"total_days": 3, "first_used": 86400.0}, timedelta(days=2), Due(Deed.OUT_OF_TIME, "alice")),
+        ({"total_days": 3, "second_used": 86400.0}, timedelta(days=2), Due(Deed.NOTHING, "alice")),
+        ({"total_days": 21}, timedelta(days=21), Due(Deed.OUT_OF_TIME, "alice")),
+        ({"vote": "draw", "voter": "alice"}, timedelta(days=7), Due(Deed.REMIND, "bob")),
+        ({"vote": "draw", "voter": "alice"}, timedelta(days=21) - ONE, Due(Deed.REMIND, "bob")),
+        ({"vote": "draw", "voter": "alice"}, timedelta(days=21), Due(Deed.DRAW, "bob")),
+        ({"vote": "draw", "voter": "bob"}, timedelta(days=21), Due(Deed.DRAW, "alice")),
+        ({"vote": "undo", "voter": "bob"}, timedelta(days=21), Due(Deed.FORFEIT, "alice")),
+        ({"vote": "draw", "voter": "alice", "total_days": 3}, timedelta(days=21), Due(Deed.OUT_OF_TIME, "alice")),
+    ],
+)
+def test_what_is_due_changes_exactly_when_a_time_is_up(four, fields, age, due):
+    assert clocks.due(four.store, row(**fields), 0, NOON + age) == due
+
+
+@pytest.mark.parametrize(
+    ("last", "deeds"),
+    [
+        (date(2026, 12, 10), [Deed.REMIND, Deed.REMIND, Deed.REMIND, Deed.FORFEIT]),
+        (date(2026, 12, 11), [Deed.NOTHING, Deed.REMIND, Deed.REMIND, Deed.REMIND]),
+        (date(2026, 12, 7), [Deed.FORFEIT] * 4),
+    ],
+)
+def test_a_vacation_spares_its_days_and_three_more(four, last, deeds):
+    with four.store.transaction():
+        four.store.replace_vacations("alice", NOON.date(), [Vacation("alice", date(2026, 12, 1), last)])
+    days = [NOON + timedelta(days=days) for days in (21, 22, 23, 24)]  # the 11th to the 14th of December
+    assert [clocks.due(four.store, row(), 0, day).deed for day in days] == deeds
+
+
+@pytest.mark.parametrize(("late", "faults"), [(-ONE, 0), (timedelta(0), 1)])
+@pytest.mark.parametrize("options", ["", "--totaltime=21", "--totaltime=3"])
+def test_the_doctor_finds_what_a_clean_up_should_have_ended_two_days_ago(game, late, faults, options):
+    days = 3 if options == "--totaltime=3" else 21
+    if options:
+        game.store.db.execute("UPDATE boards SET total_days = ?", [days])
+        game.store.db.conn.commit()
+    game.pass_time(days=days + 2)
+    game.time += late
+    found = [one for one in doctor.examine(game.store.path, game.time, doctor.silence) if one.where == "cleanup"]
+    assert len(found) == faults
+
+
+def test_the_doctor_does_not_wait_for_the_forfeit_of_who_is_on_vacation(game):
+    game.pass_time(days=18)
+    game.signs("alice", "vacation ME 2026-12-15")
+    game.pass_time(days=5)
+    assert [one for one in doctor.examine(game.store.path, game.time, doctor.silence) if one.where == "cleanup"] == []
+
+
+# Automatic vacations
+
+
+def test_a_clock_that_runs_out_takes_a_day_of_vacation_instead_of_the_game_while_there_is_any(game):
+    told = game.signs("alice", "vacation ME auto")
+    assert "Left in 2026: 30 days." in text_to("alice", told)
+    game.store.replace_vacations("alice", date(2026, 1, 1), [Vacation("alice", date(2026, 1, 1), date(2026, 1, 28))])
+    game.store.db.conn.commit()
+    game.pass_time(days=21)
+    for left in (1, 0):
+        assert game.clean() == Done(reminded=1)
+        [mail] = game.mails()
+        assert (mail.userid, mail.subject) == ("alice", "Nag: Symple Board 101 alice")
+        assert f"Left in 2026: {left} day" in mail.text
+        assert game.clean() == Done()
+        game.pass_time(days=1)
+    assert game.clean() == Done(forfeited=1)
+    assert game.at().row.reason == "forfeited"
+
+
+def test_without_it_or_after_noauto_the_game_is_forfeited(game):
+    game.signs("alice", "vacation ME auto")
+    game.signs("bob", "vacation ME auto")
+    game.signs("alice", "vacation ME noauto")
+    game.pass_time(days=21)
+    assert game.clean() == Done(forfeited=1)
+
+
+def test_a_day_that_was_taken_serves_all_boards_of_the_user_and_spares_no_day_more(game):
+    game.begin()
+    game.plays("c3", "b1", board="102")
+    game.signs("alice", "vacation ME auto")
+    game.pass_time(days=21)
+    assert game.clean() == Done(reminded=2)
+    assert game.store.vacation_days("alice", date(2026, 1, 1)) == [date(2026, 12, 11)]
+    game.signs("alice", "vacation ME noauto")
+    game.pass_time(days=1)
+    assert game.clean() == Done(forfeited=2)
+
+
+def test_the_days_that_were_taken_count_in_the_allowance(game):
+    game.signs("alice", "vacation ME auto")
+    game.pass_time(days=21)
+    game.clean()
+    assert "Left in 2026: 29 days." in text_to("alice", game.signs("alice", "vacation ME"))
+    told = game.signs("alice", "vacation ME 2026-12-31")
+    assert "Left in 2026: 9 days." in text_to("alice", told)  # today is one of the 21
+
+
+def test_an_opponent_sees_the_vacation_that_was_taken(game):
+    game.signs("alice", "vacation ME auto")
+    game.pass_time(days=21)
+    game.clean()
+    assert "alice is on vacation through 2026-12-11." in text_to(SENDER, game.give("bob", "symple show 101"))
+
+
+def test_a_draw_by_silence_takes_days_too_and_the_total_time_takes_none(game):
+    game.signs("alice", "vacation ME auto")
+    game.signs("bob", "symple move 101 ME propose")
+    game.begin("symple challenge -size=5 --totaltime=5 alice bob")
+    game.plays("c3", "b1", board="102")
+    game.pass_time(days=21)
+    assert game.clean() == Done(reminded=1, forfeited=1)
+    assert not game.at().is_over
+    assert game.at("102").row.reason == "total time"
+
+
+# Boards without vacations
+
+
+def test_on_a_board_without_vacations_the_clocks_run_on(four):
+    four.begin("symple challenge -size=5 --novacation alice bob")
+    four.plays("c3", "b1")
+    four.signs("alice", "vacation ME auto")
+    four.pass_time(days=6)
+    four.signs("alice", "vacation ME 2026-12-16")
+    for days, done in ((1, Done(reminded=1)), (14, Done(forfeited=1))):
+        four.pass_time(days=days)
+        assert four.clean() == done
+
+
+def test_every_mail_about_a_board_without_vacations_says_so(both_ways):
+    told = both_ways.give("alice", "symple challenge -size=5 --novacation alice bob")
+    told += both_ways.signs("alice", "symple move 101 ME c3")
+    told += both_ways.signs("bob", "symple move 101 ME b1")
+    told += both_ways.signs("alice", "symple resign 101 ME")
+    assert len(told) >= 8
+    for one in told:
+        assert "Options: -size=5 --novacation\nVacations do not stop the clocks of this board." in one.text
+
+
+def test_novacation_takes_no_value(both_ways):
+    assert (
+        "--novacation is written --novacation."
+        in both_ways.refused("alice", "symple challenge --novacation=5 alice bob").text
+    )
+
+
+# Reminders
+
+
+def test_the_reminder_says_the_rule_and_the_date(game):
+    game.pass_time(days=7)
+    game.clean()
+    [mail] = game.mails()
+    assert "alice, please move; the last move was 7 days ago.\nWho does not move for 21 days forfeits." in mail.text
+    assert "From 2026-12-11 12:00 UTC on, you forfeit." in mail.text
+
+
+def test_after_a_vacation_the_date_is_the_one_that_holds(game):
+    game.signs("alice", "vacation ME 2026-12-10")
+    game.pass_time(days=21)
+    game.clean()
+    assert "From 2026-12-14 00:00 UTC on, you forfeit." in game.mails()[0].text
+
+
+def test_before_the_first_moves_the_reminder_says_that_the_board_is_removed(four):
+    four.begin()
+    four.pass_time(days=7)
+    four.clean()
+    assert "From 2026-12-11 12:00 UTC on, it is removed." in four.mails()[0].text
+
+
+def test_a_reminder_to_answer_a_proposal_says_what_silence_means(game):
+    game.signs("bob", "symple move 101 ME propose")
+    game.pass_time(days=7)
+    game.clean()
+    assert "Who does not answer for 21 days accepts by his silence." in game.mails()[0].text
+
+
+def test_an_opponent_reminds_once_in_three_days(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    told = both_ways.signs("bob", "symple nag 101 ME")
+    assert sorted(to(told)) == [("alice", "Nag: Symple Board 101 alice"), ("bob", "Symple nag")]
+    assert "bob reminds you of this board." in text_to("alice", told)
+    assert "alice is reminded of Symple board 101." in text_to("bob", told)
+    both_ways.pass_time(days=3, seconds=-1)
+    refusal = " ".join(both_ways.refused("bob", "symple nag 101 ME").text.split())
+    assert (
+        "You have reminded alice of this board within the last 3 days; you can again from 2026-11-23 12:00 UTC on."
+        in (refusal)
+    )
+    both_ways.pass_time(seconds=1)
+    assert len(both_ways.signs("bob", "symple nag 101 ME")) == 2
+
+
+def test_the_three_days_count_for_each_player_and_board_also_over_moves(game):
+    game.begin()
+    game.plays("c3", "b1", board="102")
+    game.signs("bob", "symple nag 101 ME")
+    game.signs("bob", "symple nag 102 ME")
+    game.plays("a1")
+    game.signs("alice", "symple nag 101 ME")
+    game.plays("d4")
+    assert "within the last 3 days" in game.refused("bob", "symple nag 101 ME").text
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "reason"),
+    [
+        ("alice", "symple nag 101 ME", "It is your turn"),
+        ("carol", "symple nag 101 ME", "You do not play on this board"),
+        ("bob", "symple nag 999 ME", "There is no Symple board '999'"),
+        ("bob", "symple nag 101", "too few words"),
+    ],
+)
+def test_who_cannot_remind_is_told_why(game, name, line, reason):
+    assert reason in game.refused(name, line).text
+
+
+def test_nobody_is_reminded_on_a_board_that_is_over_or_in_his_vacation(game):
+    game.signs("alice", "vacation ME 2026-12-01")
+    assert "alice is on vacation through 2026-12-01" in game.refused("bob", "symple nag 101 ME").text
+    game.signs("alice", "symple resign 101 ME")
+    assert "has ended" in game.refused("bob", "symple nag 101 ME").text
+
+
+def test_days_that_were_taken_spare_nobody_a_reminder_and_vacations_none_where_they_do_not_count(game):
+    game.signs("alice", "vacation ME auto")
+    game.begin("symple challenge -size=5 --novacation --forfeittime=90 alice bob")
+    game.plays("c3", "b1", board="102")
+    game.pass_time(days=21)
+    game.clean()
+    assert len(game.signs("bob", "symple nag 101 ME")) == 2
+    game.signs("alice", "vacation ME 2026-12-12")
+    assert len(game.signs("bob", "symple nag 102 ME")) == 2
+
+
+def test_whoever_has_to_answer_a_proposal_can_be_reminded_and_does_not_remind(game):
+    game.signs("bob", "symple move 101 ME propose")
+    assert "It is your turn" in game.refused("alice", "symple nag 101 ME").text
+    assert "alice, please answer the proposal" in text_to("alice", game.signs("bob", "symple nag 101 ME"))
+    game.signs("alice", "symple move 101 ME reject")
+    game.signs("alice", "symple move 101 ME propose")
+    assert "yours to answer" in game.refused("bob", "symple nag 101 ME").text
+
+
+@pytest.mark.parametrize("by", ["cleanup", "nag"])
+@pytest.mark.parametrize("end", ["move 101 ME a1", "resign 101 ME"])
+def test_a_reminder_that_still_waits_is_dropped_when_the_move_arrives(game, by, end):
+    game.begin()
+    game.plays("c3", "b1", board="102")
+    game.pass_time(days=7)
+    if by == "cleanup":
+        game.clean()
+    else:
+        for board in ("101", "102"):
+            game.signs("bob", f"symple nag {board} ME")
+    game.signs("alice", f"symple {end}")
+    assert [subject for _, subject in game.outbox() if subject.startswith("Nag")] == ["Nag: Symple Board 102 alice"]
+
+
+@pytest.mark.parametrize("word", ["accept", "reject"])
+def test_an_answer_drops_the_reminder_to_answer(game, word):
+    game.signs("bob", "symple move 101 ME propose")
+    game.signs("bob", "symple nag 101 ME")
+    game.signs("alice", f"symple move 101 ME {word}")
+    assert [subject for _, subject in game.outbox() if subject.startswith("Nag")] == []
+
+
+# All games
+
+
+def table(told):
+    return [line.split() for line in text_to(SENDER, told).splitlines()]
+
+
+def test_all_games_are_one_table_with_opponent_turn_and_the_days_that_are_left(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1")
+    both_ways.begin("spora challenge -size=5 --totaltime=9 carol alice")
+    both_ways.begin("papagra challenge bob carol")
+    both_ways.pass_time(days=1, hours=1)
+    both_ways.signs("bob", "symple move 101 ME propose")
+    told = both_ways.give("alice", "all games alice")
+    assert to(told) == [(SENDER, "List of all games")]
+    assert text_to(SENDER, told).splitlines()[:3] == [
+        "Game    Board  Opponent  Turn   Since (UTC)       Days left",
+        "spora   101    carol     carol  2026-11-20 12:00  7 for carol",
+        "symple  101    bob       alice  2026-11-20 12:00  19 for alice",
+    ]
+
+
+def test_a_proposal_waits_for_its_answer_whoever_is_to_move(game):
+    game.signs("alice", "symple move 101 ME propose")
+    assert "alice  2026-11-20 12:00  21 for bob" in text_to(SENDER, game.give("alice", "all games alice"))
+
+
+def test_all_games_take_selectors_and_several_users(both_ways):
+    both_ways.begin()
+    both_ways.plays("c3", "b1", "resign")
+    both_ways.begin("spora challenge -size=5 carol alice")
+    both_ways.begin("papagra challenge --name=a1 alice dora")
+    boards = {
+        words: [line[:2] for line in table(both_ways.give("bob", f"all games {words}"))[1:] if len(line) > 4]
+        for words in ("alice", "alice active", "alice next", "alice inactive", "alice tournament", "dora carol")
+    }
+    both = [["papagra", "a1"], ["spora", "101"]]
+    assert boards == {
+        "alice": both,
+        "alice active": both,
+        "alice next": [["papagra", "a1"]],
+        "alice inactive": [["symple", "101"]],
+        "alice tournament": [["papagra", "a1"]],
+        "dora carol": both,
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("", "too few words"),
+        ("next", "needs the userid"),
+        ("active", "needs the userid"),
+        ("nobody-here", "There is no user 'nobody-here'."),
+        ("alice next inactive", "exclude each other"),
+        ("alice 2", "no page 2"),
+    ],
+)
+def test_what_selects_no_user_is_refused(game, words, reason):
+    assert reason in game.refused("alice", f"all games {words}").text
+
+
+def test_who_plays_nowhere_is_told_so(both_ways):
+    assert "There are no boards for 'dora'." in text_to(SENDER, both_ways.give("dora", "all games dora"))
+
+
+def test_by_mail_all_games_have_pages(by_mail, monkeypatch):
+    monkeypatch.setattr("pbm.actions.pages.PAGE", 2)
+    for _ in range(3):
+        by_mail.begin()
+    text = text_to(SENDER, by_mail.give("alice", "all games alice"))
+    assert text.endswith("This is page 1; the next one:\n\nall games alice 2\n")
+    second = table(by_mail.give("alice", "all games alice 2"))
+    assert [line[1] for line in second if line[0:1] == ["symple"] and len(line) > 4] == ["103"]
+
+
+def test_all_games_cost_nothing_for_boards_of_others_and_for_those_that_are_over(game):
+    def work():
+        steps = []
+        game.store.db.conn.set_progress_handler(lambda: steps.append(1), 100)
+        game.give("alice", "all games alice")
+        game.store.db.conn.set_progress_handler(None, 0)
+        return len(steps)
+
+    few = work()
+    with game.store.transaction():
+        for number in range(200, 4200):
+            players = ("alice", "bob") if number % 2 else ("carol", "dora")
+            ended = {"ended": NOON, "turn": None} if number % 2 else {"turn": "carol"}
+            game.store.add_board(BoardRow("symple", str(number), "", *players, b"", NOON, **ended))
+    assert work() <= few + 2
+
+
+# Time zones
+
+
+def test_times_in_mails_are_in_the_zone_of_their_reader(both_ways):
+    told = both_ways.signs("alice", "timezone ME Europe/Berlin")
+    assert "the time zone Europe/Berlin; it is 2026-11-20 13:00 CET now." in " ".join(text_to("alice", told).split())
+    both_ways.begin("symple challenge -size=5 --nagtime=2 alice bob")
+    both_ways.plays("c3", "b1")
+    told = both_ways.signs("alice", "symple move 101 ME a1")
+    assert "Start          2026-11-20 13:00 CET" in text_to("alice", told)
+    assert "Start          2026-11-20 12:00 UTC" in text_to("bob", told)
+
+
+def test_a_reminder_tells_the_date_in_the_zone_of_who_is_reminded(game):
+    game.signs("alice", "timezone ME America/New_York")
+    game.pass_time(days=7)
+    game.clean()
+    assert "From 2026-12-11 07:00 EST on, you forfeit." in game.mails()[0].text
+
+
+def test_lists_by_mail_are_in_the_zone_of_the_sender(by_mail):
+    by_mail.signs("alice", "timezone ME Asia/Tokyo")
+    by_mail.begin()
+    by_mail.plays("c3", "b1", "resign")
+    assert "Ended (Asia/Tokyo)" in text_to(SENDER, by_mail.give("alice", "symple history"))
+    assert "2026-11-20 21:00" in text_to(SENDER, by_mail.give("alice", "symple history"))
+    assert "2026-11-20 12:00" in text_to(SENDER, by_mail.give("bob", "symple history"))
+
+
+def test_a_digest_is_in_the_zone_of_its_reader(game):
+    game.signs("bob", "symple mail ME digest")
+    game.signs("bob", "timezone ME Asia/Tokyo")
+    game.signs("alice", "symple move 101 ME a1")
+    game.clean()
+    assert "2026-11-20 21:00 to 2026-11-20 21:00 JST" in game.mails("bob")[0].text
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("Europe/Berln", "did you mean Europe/Berlin?"),
+        ("berlin", "did you mean Europe/Berlin?"),
+        ("New_York", "did you mean America/New_York?"),
+        ("europe/paris-", "did you mean Europe/Paris?"),
+        ("../../etc/passwd", "There is no time zone"),
+        ("xyzzyxyzzy", "it is written like Europe/Berlin"),
+    ],
+)
+def test_a_zone_that_is_not_known_is_refused_with_the_nearest(both_ways, word, reason):
+    assert reason in both_ways.refused("alice", f"timezone ME {word}").text
+
+
+def test_utc_is_the_usual_zone_and_letters_may_be_small(four):
+    four.signs("alice", "timezone ME europe/berlin")
+    assert four.store.zone("alice") == "Europe/Berlin"
+    four.signs("alice", "timezone ME utc")
+    assert four.store.zone("alice") is None
+
+
+def test_a_zone_that_the_machine_has_lost_reads_as_utc(game):
+    game.store.set_zone("alice", "Mars/Olympus")
+    game.store.db.conn.commit()
+    game.pass_time(days=7)
+    game.clean()
+    assert "From 2026-12-11 12:00 UTC on" in game.mails()[0].text
+    found = [one.what for one in doctor.examine(game.store.path, game.time, doctor.silence) if one.where == "timezone"]
+    assert found == ["this machine does not know the time zone Mars/Olympus, so that its users are told times in UTC."]
+
+
+# Honest ends
+
+
+@pytest.mark.parametrize("end", ["resign", "signoff", "forfeit", "total time"])
+@pytest.mark.parametrize("moves", [0, 1])
+def test_a_game_in_which_not_both_have_moved_is_never_rated(four, end, moves):
+    board = four.begin(f"symple challenge -size=5 --name=a1 {'--totaltime=3' * (end == 'total time')} alice bob")
+    four.plays(*["c3"][:moves], board=board)
+    name = four.at(board).turn
+    if end == "resign":
+        four.signs(name, f"symple resign {board} ME")
+    elif end == "signoff":
+        four.signs(name, "signoff ME")
+    else:
+        four.pass_time(days=7)
+        four.clean()
+    assert four.at(board).is_over
+    assert four.store.results_of_board("symple", board) == []
+    assert four.store.player("symple", "alice").rating is None
+    text = text_to(SENDER, four.give("carol", f"symple show {board}"))
+    assert "It is unrated because not both players have moved." in text
+
+
+def test_it_still_counts_in_the_table_of_its_pool(four):
+    with four.store.transaction():
+        for name in ("alice", "bob"):
+            four.store.add_pool_player("symple", "a", name)
+    four.begin("symple challenge -size=5 --name=a1 alice bob")
+    four.signs("alice", "symple resign a1 ME")
+    assert four.store.pool_players("symple", "a") == [("a", "bob", 1, 0, 0), ("a", "alice", 0, 1, 0)]
+
+
+ENDS = {
+    "rules": "by the rules",
+    "resigned": "resigned",
+    "signed off": "signed off",
+    "forfeited": "forfeited (time of a move)",
+    "total time": "forfeited (total time)",
+    "agreed": "agreed draw",
+}
+
+
+def ended(members, reason):
+    """The game and the number of a board that has ended for that reason, the latest board; and what was told of it."""
+    if reason == "rules":
+        board = members.begin("spiro challenge -small -pieces=1 alice bob")
+        while not (found := members.at(board, "spiro")).is_over:
+            move = max(found.state.moves(), key=lambda move: move.count("x"))
+            told = members.signs(found.turn, f"spiro move {board} ME {move}")
+        return "spiro", board, told
+    board = members.begin(f"symple challenge -size=5 {'--totaltime=9' * (reason == 'total time')} alice bob")
+    members.plays("c3", "b1", board=board)
+    if reason == "resigned":
+        told = members.signs("alice", f"symple resign {board} ME")
+    elif reason == "signed off":
+        told = members.signs("alice", "signoff ME")
+    elif reason == "agreed":
+        members.signs("alice", f"symple move {board} ME propose")
+        told = members.signs("bob", f"symple move {board} ME accept")
+    else:
+        members.pass_time(days=21)
+        members.clean()
+        told = [Told(mail.userid, mail.subject, mail.text) for mail in members.mails()]
+    return "symple", board, told
+
+
+@pytest.mark.parametrize("reason", ENDS)
+def test_the_reason_of_an_end_is_told_in_mails_lists_and_to_programs(four, reason):
+    game, _, told = ended(four, reason)
+    assert re.search(rf"^Reason +{re.escape(ENDS[reason])}$", text_to("bob", told), re.MULTILINE)
+    [shown] = four.say(f"{game} show 101")
+    assert (shown.data["reason"], shown.data["rated"]) == (reason, True)
+    [played] = four.say(f"{game} history")[0].data["games"]
+    assert (played["reason"], played["rated"]) == (reason, True)
+    words = reason.split()
+    assert any(line[-2 - len(words) : -2] == words for line in table(four.give("carol", f"{game} history")))
+    lines = text_to(SENDER, four.give("carol", f"{game} games 101")).splitlines()
+    assert lines[1][lines[0].index("Reason") :].startswith(reason)
+
+
+def test_tables_say_which_ends_were_unrated(four):
+    four.begin("symple challenge -size=5 alice alice")
+    four.plays("c3", "b1", "resign")
+    four.begin("symple challenge -size=5 --name=a1 alice bob")
+    four.signs("alice", "symple resign a1 ME")
+    text = text_to(SENDER, four.give("carol", "symple games"))
+    assert text.count("resigned, unrated") == 2
+    assert "unrated  resigned" in text_to(SENDER, four.give("carol", "symple history"))
+
+
+def test_a_game_that_cannot_be_rated_says_so_from_the_beginning(both_ways):
+    told = both_ways.give("alice", "symple challenge -size=5 alice alice")
+    assert all("This game is unrated: it is against oneself." in one.text for one in told)
+
+
+def test_a_database_from_before_learns_the_reasons_as_far_as_they_can_be_told(four):
+    found = {ended(four, reason)[:2]: reason for reason in sorted(ENDS, key="signed off".__eq__)}  # alice goes last
+    with four.store.transaction():
+        four.store.db.execute("UPDATE boards SET reason = NULL")
+        tell_reasons(four.store.db)
+    assert {(game, board): reason for game, board, reason in four.store.db.execute(REASONS)} == found
+
+
+def test_a_record_has_the_reason_and_one_that_cannot_be_is_refused(four):
+    ended(four, "total time")
+    written = records.write(Record(four.at().row, four.at().turns), [])
+    assert written["result"]["reason"] == "total time"
+    assert written["clocks"]["novacation"] is False
+    for reason in ("total time", "signed off", "forfeited"):
+        told = {**written, "result": {**written["result"], "reason": reason}}
+        assert records.read(told, {}, four.time).row.reason == reason
+    with pytest.raises(Unsound, match="the reason of the end is told as 'agreed', but it was forfeited"):
+        records.read({**written, "result": {**written["result"], "reason": "agreed"}}, {}, four.time)
+
+
+def test_a_record_from_before_has_neither_and_gets_the_usual_reason(four):
+    ended(four, "resigned")
+    written = records.write(Record(four.at().row, four.at().turns), [])
+    del written["result"]["reason"], written["clocks"]["novacation"]
+    row = records.read(written, {}, four.time).row
+    assert (row.reason, row.novacation) == ("resigned", False)
+
+
+def test_the_doctor_finds_a_reason_that_cannot_be_and_mend_sets_it_right(four, shell):
+    ended(four, "resigned")
+    four.store.db.execute("UPDATE boards SET reason = 'agreed'")
+    four.store.db.conn.commit()
+    assert "the end was agreed, but it is resigned" in shell.run("doctor").stdout
+    shell.run("boards", "mend", "symple", "101")
+    assert four.at().row.reason == "resigned"

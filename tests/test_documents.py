@@ -1,0 +1,123 @@
+"""The documents show what really happens: what they say to type is typed as it stands, in order, on one machine."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import games
+
+from helptexts import FOLDER
+
+TOP = Path(__file__).parents[1]
+README = (TOP / "README.md").read_text()
+TUTORIAL = (FOLDER / "tutorial.txt").read_text()
+PAGES = [TOP / "README.md", *sorted((TOP / "docs").glob("*.md"))]
+FENCED = re.compile(r"(?:It stands in `([^`]+)`[^`]*)?^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+"""A block, with the name of the file that it is if the text says so."""
+TYPED = re.compile(r"^     (\S.*?)(?:  .*)?$", re.MULTILINE)
+"""A line of the tutorial that is typed."""
+ENDS = "\0"
+"""What is printed between the commands of a session."""
+
+
+class Machine:
+    """A machine with pbm and its games on the PATH and in `bin`, and nothing else of it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        (home / "bin").mkdir()
+        programs = {"pbm": "-m pbm", "python3": ""} | {name: f"-m pbm {name}" for name in games.names()}
+        for name, words in programs.items():
+            program = home / "bin" / name
+            program.write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
+            program.chmod(0o755)
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("PBM_", "XDG_"))}
+        self.environment = own | {
+            "HOME": str(home),
+            "PATH": f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": os.pathsep.join([str(TOP), *sys.path]),
+            "PBM_ADDRESS": "pbm@pbm.example",
+        }
+
+    def type(self, *lines: str) -> list[str]:
+        """What each line prints, all of them typed in one shell."""
+        script = "".join(f"{line}\nprintf '\\0'\n" for line in lines)
+        done = subprocess.run(
+            ["sh", "-c", script], env=self.environment, cwd=self.home, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120,
+        )  # fmt: skip
+        return done.stdout.split(ENDS)[:-1]
+
+
+def shown(expected: str) -> str:
+    """A pattern for what a session shows; a line of three dots stands for any lines."""
+    return "".join("(?:.*\n)*" if line == "...\n" else re.escape(line) for line in expected.splitlines(keepends=True))
+
+
+def steps(session: str) -> list[tuple[str, str]]:
+    """The commands of a session, each with what it prints."""
+    found = (step.partition("\n") for step in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:])
+    return [(line, expected) for line, _, expected in found]
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected", "fits"),
+    [
+        ("a\nb\n", "a\nb\n", True),
+        ("a\nb\n", "a\n", False),
+        ("a\n", "a\nb\n", False),
+        ("a\nx\ny\nb\n", "a\n...\nb\n", True),
+        ("a\nb\n", "a\n...\nb\n", True),
+        ("a\nx\n", "a\n...\nb\n", False),
+        ("axb\n", "a.b\n", False),
+    ],
+)
+def test_three_dots_stand_for_any_lines_and_everything_else_for_itself(printed, expected, fits):
+    assert (re.fullmatch(shown(expected), printed) is not None) == fits
+
+
+def type_tutorial(machine: Machine) -> None:
+    """Type the tutorial's lines with a password in the place of PASSWORD, and see that none of them is refused."""
+    typed = TYPED.findall(TUTORIAL)
+    assert len(typed) > 10
+    for line in typed:
+        [text] = machine.type(f"{line.replace('PASSWORD', 'sesame-9')} && echo done")
+        assert text.endswith("\ndone\n"), (line, text)
+    assert "alice proposes a draw" in machine.type("symple show 101")[0]
+
+
+def test_every_session_goes_as_it_is_shown_and_the_tutorial_after_them(tmp_path):
+    machine = Machine(tmp_path)
+    gone = {}
+    for page in PAGES:
+        for name, block in FENCED.findall(page.read_text()):
+            if name:
+                (tmp_path / name).write_text(block)
+            if block.startswith("$ "):
+                gone[page.name] = gone.get(page.name, 0) + 1
+                typed = steps(block)
+                printed = machine.type(*(line for line, _ in typed))
+                for (line, expected), text in zip(typed, printed, strict=True):
+                    assert re.fullmatch(shown(expected), text), f"{page.name}: {line}\n{text}"
+    assert gone == {"README.md": 3, "operating.md": 1, "scripting.md": 1}
+    type_tutorial(machine)
+
+
+@pytest.mark.long
+def test_the_tutorial_can_be_typed_by_somebody_who_has_typed_nothing_before(tmp_path):
+    type_tutorial(Machine(tmp_path))
+
+
+def test_the_first_screen_has_the_two_commands_and_a_board():
+    first = "\n".join(README.splitlines()[:37])
+    for text in ("bin/pbm demo", "bin/test", "   a  b  c  d  e"):
+        assert text in first
+
+
+def test_every_file_that_the_readme_names_is_there():
+    for name in re.findall(r"(?:pbm|games|tests|bin|help)/[\w/]+\.(?:py|txt)", README):
+        assert "NAME" in name or (TOP / name).exists(), name

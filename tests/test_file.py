@@ -1,0 +1,245 @@
+"""The file of the database: whole at any moment, never made anew in silence, and copied before it is changed."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from sqlite_utils import Database
+
+from pbm.admin import doctor
+from pbm.disk import COPY, whole
+from pbm.store import SCHEMA, Store, Unusable
+from pbm.store.form import APPLICATION_ID
+from pbm.store.schema import migrations
+
+from conftest import PASSWORDS
+
+
+def users(path):
+    with closing(sqlite3.connect(path)) as db:
+        return [userid for (userid,) in db.execute("SELECT userid FROM users ORDER BY 1")]
+
+
+def older(path):
+    """A database of the version before this one, of alice."""
+    db = Database(path)
+    with db.atomic():
+        migrations.apply(db, stop_before="lists_counts_and_old_positions")
+        db.execute("PRAGMA user_version = 2")
+    db.enable_wal()
+    db.table("users").insert({"userid": "alice", "password": "", "created": "2026-01-01"})
+    db.close()
+    path.chmod(0o600)
+    return path
+
+
+def test_two_sign_ups_are_in_the_file_itself(shell, tmp_path):
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name])
+    copy = tmp_path / "copy"
+    shutil.copyfile(tmp_path / "pbm.db", copy)
+    assert users(copy) == ["alice", "bob"]
+    assert not (tmp_path / "pbm.db-wal").exists()
+
+
+def test_a_new_database_is_in_the_file_itself_while_it_is_open(tmp_path):
+    with Store(tmp_path / "pbm.db") as store:
+        shutil.copyfile(store.path, tmp_path / "copy")
+        assert store.uses_wal()
+    with Store(tmp_path / "copy") as copy:
+        assert copy.damage() == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"PRAGMA application_id = {APPLICATION_ID}",
+        "PRAGMA journal_mode = WAL",  # what older versions had in the file itself at first
+        f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA}",
+        f"PRAGMA application_id = {APPLICATION_ID}; CREATE TABLE users (userid TEXT)",
+    ],
+)
+def test_a_database_that_lacks_our_tables_is_refused_and_not_made_anew(shell, tmp_path, query):
+    path = tmp_path / "pbm.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(query)
+    path.chmod(0o600)
+    before = path.read_bytes()
+    for words in (["signup", "alice", PASSWORDS["alice"]], ["list"], ["outbox", "flush"], ["status"]):
+        done = shell.run(*words)
+        assert done.returncode == 1
+        assert " ".join(done.stderr.split()).startswith(f"{path} lacks tables that every database of pbm has (")
+    done = shell.run("doctor")
+    assert done.returncode == 1
+    assert f"{path} lacks tables" in done.stdout
+    assert path.read_bytes() == before
+
+
+def test_a_database_whose_maker_is_killed_is_made_by_the_next_process(tmp_path):
+    """Nothing of it is there before all of it is."""
+    path = tmp_path / "pbm.db"
+    code = "import os, sys; from pathlib import Path; from pbm.store import Store, schema; apply = schema.apply\n"
+    code += "def killed(db): apply(db); os.kill(os.getpid(), 9)\n"
+    code += "schema.apply = killed; Store(Path(sys.argv[1]))"
+    assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == -signal.SIGKILL
+    with Store(path) as store:
+        assert store.damage() == []
+        assert store.uses_wal()
+
+
+def test_the_first_opening_of_an_older_version_leaves_a_copy_beside_it(tmp_path):
+    path = older(tmp_path / "pbm.db")
+    with Store(path) as store:
+        assert store.damage() == []
+    kept = tmp_path / f"pbm.db.before-schema-{SCHEMA}"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(kept)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert users(kept) == users(path) == ["alice"]
+    kept.unlink()
+    Store(path).close()
+    assert not kept.exists()
+
+
+def test_a_copy_that_cannot_be_made_leaves_the_older_version_as_it_is(tmp_path):
+    path = older(tmp_path / "pbm.db")
+    (tmp_path / f"pbm.db.before-schema-{SCHEMA}").mkdir()
+    with pytest.raises(Unusable, match="before-schema"):
+        Store(path)
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+@pytest.mark.long
+def test_processes_that_bring_a_database_up_to_date_at_once_do_it_once(shell, tmp_path):
+    older(tmp_path / "pbm.db")
+    words = [sys.executable, "-m", "pbm", "users"]
+    several = [subprocess.Popen(words, env=shell.environment, stdout=subprocess.DEVNULL) for _ in range(6)]
+    assert [each.wait(60) for each in several] == [0] * 6
+    with closing(sqlite3.connect(tmp_path / f"pbm.db.before-schema-{SCHEMA}")) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+
+
+# Restore
+
+
+@pytest.fixture
+def kept(shell, tmp_path):
+    """A database of alice and bob, and a copy of it from before bob."""
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.run("backup", str(tmp_path / "copy"))
+    shell.run("signup", "bob", PASSWORDS["bob"])
+    return shell
+
+
+CHANGES = {
+    "the table users is not as pbm has made it": (
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'html INTEGER NOT NULL DEFAULT 1', "
+        "'html INTEGER NOT NULL DEFAULT 0') WHERE name = 'users'"
+    ),
+    "there is no index boards_first": "DROP INDEX boards_first",
+    "there is a trigger theft that pbm has not made": (
+        "CREATE TRIGGER theft AFTER INSERT ON users BEGIN DELETE FROM users; END"
+    ),
+    "the index boards_pool is not as pbm has made it": (
+        "DROP INDEX boards_pool; CREATE INDEX boards_pool ON boards (game, pool)"
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", CHANGES)
+def test_restore_leaves_the_database_alone_if_anything_is_wrong_with_the_copy(kept, tmp_path, reason):
+    with closing(sqlite3.connect(tmp_path / "copy")) as db:
+        db.executescript(CHANGES[reason])
+    inode = (tmp_path / "pbm.db").stat().st_ino
+    done = kept.run("restore", str(tmp_path / "copy"), "--yes")
+    assert done.returncode == 1
+    assert reason in done.stderr
+    assert (tmp_path / "pbm.db").stat().st_ino == inode
+    assert users(tmp_path / "pbm.db") == ["alice", "bob"]
+    assert not list(tmp_path.glob("*before*")) + list(tmp_path.glob(".*"))
+
+
+def test_restore_of_an_older_version_that_cannot_be_changed_leaves_the_database_alone(kept, tmp_path):
+    old = older(tmp_path / "old")
+    with closing(sqlite3.connect(old)) as db:
+        db.execute("CREATE TABLE notes (name TEXT)")
+    done = kept.run("restore", str(old), "--yes")
+    assert done.returncode == 1
+    assert "cannot be brought up to date" in " ".join(done.stderr.split())
+    assert users(tmp_path / "pbm.db") == ["alice", "bob"]
+
+
+def test_restore_brings_an_older_version_up_to_date_before_it_is_put_in_place(kept, tmp_path):
+    old = older(tmp_path / "old")
+    before = old.read_bytes()
+    assert kept.run("restore", str(old), "--yes").returncode == 0
+    assert old.read_bytes() == before
+    assert users(tmp_path / "pbm.db") == ["alice"]
+    assert not list(tmp_path.glob("*before-schema*"))
+    assert kept.run("doctor").returncode == 0
+
+
+# What is left behind
+
+
+@pytest.mark.parametrize("words", [["backup", "FOLDER/again"], ["restore", "FOLDER/copy", "--yes"]])
+def test_a_hidden_copy_of_a_killed_process_is_found_by_the_doctor_and_removed_by_the_next_run(kept, tmp_path, words):
+    code = "import os, sys; from pathlib import Path; from pbm.disk import whole\n"
+    code += "with whole(Path(sys.argv[1])) as copy: copy.write_bytes(bytes(9)); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "copy")], check=False)
+    [left] = tmp_path.glob(f".*{COPY}")
+    Path(f"{left}-journal").write_bytes(b"")
+    done = kept.run("doctor")
+    assert done.returncode == 1
+    assert f"{left}: a backup or a restore that was killed has left it behind." in done.stdout
+    assert kept.run(*(word.replace("FOLDER", str(tmp_path)) for word in words)).returncode == 0
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_hidden_copy_on_which_somebody_works_stays(kept, tmp_path):
+    with whole(tmp_path / "other") as copy:
+        assert kept.run("doctor").returncode == 0
+        assert kept.run("backup", str(tmp_path / "again")).returncode == 0
+        assert copy.exists()
+
+
+# Whether it can be written
+
+
+def test_the_doctor_finds_a_database_that_may_only_be_read(shell):
+    drop = "os.setgroups([]); os.setgid(65534); os.setuid(65534);" if os.geteuid() == 0 else ""
+    code = (  # root may write everywhere: load all, then be nobody
+        "import os, sys; from pbm import shell; shell.main(['doctor']); shell.main(['status']);"
+        f"{drop} os.environ['PBM_DB'] = sys.argv[1]; sys.exit(max(shell.main([word]) for word in sys.argv[2:]))"
+    )
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    with TemporaryDirectory() as name:
+        path = Path(name) / "pbm.db"
+        with Store(path):
+            for each in (path, *Path(name).glob("pbm.db-*")):
+                each.chmod(0o444)
+            Path(name).chmod(0o555)
+            for words in (["doctor"], ["status"]):
+                command = [sys.executable, "-c", code, str(path), *words]
+                done = subprocess.run(command, env=shell.environment, capture_output=True, text=True, check=False)
+                assert done.returncode == 1
+                assert "cannot be written: attempt to write a readonly database." in done.stdout
+            Path(name).chmod(0o755)
+
+
+def test_the_doctor_waits_for_nobody_who_writes(kept, tmp_path):
+    with Store(tmp_path / "pbm.db") as store, store.transaction():
+        start = time.monotonic()
+        assert list(doctor.examine(store.path, datetime.now(UTC), doctor.silence)) == []
+        assert time.monotonic() - start < 10

@@ -1,0 +1,47 @@
+"""What a newcomer reads first is short, and what it says to type can be typed."""
+
+import re
+
+import pytest
+
+from pbm import referee
+
+from conftest import PASSWORDS
+from helptexts import read
+
+SCREEN = 25
+"""Lines that are seen at once."""
+OURS = "papagra", "spiro", "spora", "sprout", "symple"
+
+
+@pytest.mark.parametrize("game", OURS)
+def test_the_help_of_a_game_begins_with_all_that_a_first_game_needs(game):
+    screen = "\n".join(read(game).splitlines()[:SCREEN])
+    for part in ("Aim ", "A turn ", "The end ", "Notation ", "Start "):
+        assert f"\n{part}" in screen
+    assert len(re.findall(r"^    \S+  +\S", screen, re.MULTILINE)) >= 3
+
+
+@pytest.mark.parametrize("game", OURS)
+def test_the_help_of_a_game_ends_with_advice(game):
+    before, _, advice = read(game).upper().rpartition("STRATEGY\n")
+    assert before
+    assert len(advice.split()) > 60
+    assert "\n\n\n" not in advice
+
+
+@pytest.mark.parametrize("game", OURS)
+def test_the_first_game_that_the_help_names_can_be_started(game, shell):
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name])
+    challenge, move = re.search(
+        rf"^Start +({game} .*)\n +({game} move .*?)(?:  .*)?$", read(game), re.MULTILINE
+    ).groups()
+    assert shell.run(challenge).returncode == 0
+    word = move.split()[-1]
+    first = shell.run(move.replace("PASSWORD", PASSWORDS["alice"]))
+    if game == "spiro":  # the dice decide
+        replies = list(referee.replies(game, ["new -small", "dice 4", f"play {word}"]))
+        assert replies[-1] == f"= {word}"
+    else:
+        assert first.returncode == 0, first.stderr

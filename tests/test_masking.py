@@ -1,0 +1,315 @@
+"""Passwords in texts that go out: which words are masked, and which prose stays as it is."""
+
+import time
+
+import pytest
+
+from pbm.language.commands import root
+from pbm.language.grammar import Command, Group
+from pbm.language.line import Line
+from pbm.mail.incoming import handle
+from pbm.texts import without
+
+from test_mail import ALICE, answer, message
+
+USERS = {"alice", "bob", "carol"}
+SECRETS = ["secret1", "swordfish", "sesame-1", "hUnter_2!"]
+
+
+def masked(text):
+    return root.masking.read(text, USERS.__contains__).text
+
+
+def forms():
+    """What people write around a command, or instead of one; ``KEY`` is where the password is."""
+    line = "symple move 101 alice KEY e5"
+    yield from [
+        f"Yesterday I tried {line}",
+        f"Dear Bob, ({line}) was refused, e.g. on Monday.",
+        f"Subject: {line}",
+        f"Subject : {line}",
+        f"Re: {line}",
+        f"$ bin/{line}",
+        f"alice@host:~$ {line}",
+        f"/usr/local/bin/{line}",
+        f"pbm {line}",
+        f"* {line}",
+        f"- {line}",
+        f"1. {line}",
+        f"> {line}",
+        "> symple move 101 alice\n> KEY e5",
+        f'"{line}"',
+        f"\u201c{line}\u201d",
+        f"`{line}`",
+        f"**{line}**",
+        f"_{line}_",
+        f"<b>{line}</b>",
+        f"| {line.replace(' ', ' | ')} |",
+        "`symple` `move` `101` `alice` `KEY` `e5`",
+        '["symple", "move", "101", "alice", "KEY", "e5"]',
+        *(line.replace(" ", "\n", 1 + at).replace("\n", " ", at) for at in range(4)),
+        line.replace(" ", "\n"),
+        line.replace(" ", "\t"),
+        line.replace(" ", "\u00a0"),
+        line.replace(" ", "\u2003"),
+        line.replace(" ", "   "),
+        line.replace(" ", "%20"),
+        line.replace(" ", "&nbsp;"),
+        f"mailto:pbm@pbm.example?subject={line.replace(' ', '%20')}%231",
+        f"https://pbm.example/?q={line.replace(' ', '+')}",
+        f"multiple\nsymple show 101\n{line}\nend",
+        "SYMPLE MOVE 101 ALICE KEY E5",
+        "Symple Board 101 alice KEY e5",
+        "symple qmove 101 alice KEY e5",
+        "symple mvoe 101 alice KEY e5",
+        "symple sub 101 alice KEY",
+        "symple unsub all alice KEY",
+        "symple: move 101 alice KEY e5",
+        "symple move: 101 alice KEY e5",
+        "symple -size=5 move 101 --nagtime=3 alice KEY e5",
+        "symple move 101, alice, KEY, e5",
+        "symple move 101,alice,KEY,e5",
+        "symple move 101 alice: KEY e5",
+        "symple move 101 alice (KEY) e5",
+        'symple move 101 "alice" "KEY" e5',
+        "symple move 101#3 alice KEY e5",
+        "symple move #101 alice KEY e5",
+        "symple move board 101 alice KEY e5",
+        "symple move a1 alice KEY e5",
+        "symple confirm 101 alice\n\nKEY",
+        "\uff53\uff59\uff4d\uff50\uff4c\uff45 move 101 alice KEY e5",
+        "symple move alice KEY e5",
+        "symple move 101 KEY e5",
+        "symple move 101 KEY alice e5",
+        "symple move alice 101 KEY e5",
+        "symple move 101 nobody-here KEY e5",
+        "symple mov 101 alice KEY e5",
+        "sympel move 101 alice KEY e5",
+        "symple 101 alice KEY e5",
+        "I typed move 101 alice KEY e5 and nothing came",
+        "move 101 nobody-here KEY e5",
+        "101 alice KEY e5",
+        "I wrote 101 alice KEY e5",
+        "101 KEY alice",
+        "KEY alice 101",
+        "alice KEY 101",
+        "101 alice\nKEY",
+        "101: alice / KEY",
+        "symple preview 101 alice KEY e3",
+        "symple show alice KEY",
+        "symple games KEY alice",
+        "message alice bob KEY",
+        "alice password: KEY",
+        "alice pw KEY",
+        "password of alice is KEY",
+        "alice's password is KEY",
+        "Password = KEY",
+        "signup nobody-here KEY",
+        "I did signup alice KEY and it worked",
+        "please change password alice KEY KEY",
+        "add alice KEY",
+        "delete alice KEY",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", list(forms()))
+@pytest.mark.parametrize("secret", SECRETS)
+def test_a_password_is_found_whatever_stands_around_it(form, secret):
+    assert secret not in masked(form.replace("KEY", secret))
+    assert secret[:5] not in masked(form.replace("KEY", secret)).lower().replace("password", "")
+
+
+def lines_with_a_password(group, prefix):
+    """Every command with a password, ``?``, as its own declaration has it."""
+    given = {"board": "101", "boards": "101", "userid": "alice", "password": "?", "new_password": "?"}
+    for name, command in group.commands.items():
+        if isinstance(command, Group):
+            yield from lines_with_a_password(command, f"{prefix}{name} ")
+        elif isinstance(command, Command):
+            for way in command.ways():
+                if "password" in way or "new_password" in way:
+                    yield f"{prefix}{name} {' '.join(given.get(one, 'e5') for one in way)}"
+
+
+LINES = [*lines_with_a_password(root, ""), *lines_with_a_password(root.game, "symple ")]
+
+
+def test_most_commands_have_a_password():
+    assert len(LINES) >= 25
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize(
+    "form", ["{}", "Yesterday I tried {}", "> {}", "`{}`", "pbm {}", "$ bin/{}", "Subject : {}", "Then:\n\n  {}\n\nBye"]
+)
+def test_the_password_of_every_command_is_found(line, form):
+    for secret in SECRETS:
+        assert secret not in masked(form.format(line.replace("?", secret)))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_password_of_every_command_is_found_in_a_line_for_the_log_where_nobody_knows_who_is_a_user(line):
+    for secret in SECRETS:
+        assert secret not in Line.read(root, line.replace("?", secret)).masked().text
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["symple preview 101 alice ? e3", "symple show alice ?", "symple games alice ?", "message alice bob ?",
+     "symple 101 alice ? e5", "Subject : symple move 101 alice ? e5"],
+)  # fmt: skip
+def test_a_line_for_the_log_says_no_word_that_may_be_a_password(line):
+    for secret in SECRETS[:3]:
+        assert secret not in Line.read(root, line.replace("?", secret)).masked().text
+
+
+@pytest.mark.parametrize(
+    "prose",
+    [
+        "I beat alice on board 101 yesterday",
+        "I beat alice on board 101 yesterday evening, wonderful.",
+        "Shall we continue on board 102 instead, alice?",
+        "Symple is my favourite game, together with Papagra.",
+        "I accept your challenge gladly, alice, and thank you.",
+        "On board 101 I should have moved earlier.",
+        "The message from alice arrived yesterday, thanks.",
+        "I am on vacation until Monday and cannot move before.",
+        "My last move was terrible; alice would have resigned.",
+        "In symple move order is important sometimes.",
+        "Board 101 was interesting, board 102 was boring.",
+        "alice and bob drew on 101 although everybody expected otherwise",
+        "I forgot my password yesterday.",
+        "We could change sides after the tournament.",
+        "Did you see what carol played against alice on board 205? Incredible.",
+        "There is no limit to what you can learn in Symple games.",
+        "Good luck, bob! Greetings from Cologne, alice",
+        "After move 101 everything was decided.",
+        "My rating went from 1600 to 1650 because of alice.",
+        "What does help tell about signup? I never understood.",
+        "Accept my apologies for the delay.",
+        "Well played at c3,d4,e5; my answer would have been f6.",
+        "See https://pbm.example/games/101?move=12 for the position.",
+    ],
+)
+def test_prose_without_a_command_stays_as_it_is(prose):
+    assert masked(prose) == prose
+    assert masked(f"Hello bob,\n\n{prose}\n\nalice") == f"Hello bob,\n\n{prose}\n\nalice"
+
+
+def test_the_rest_of_a_text_stays_as_it_was_typed():
+    text = "Hello  bob,\n\n> symple move 101 alice secret1 e5#3\n\n\tThat is\u00a0all.\n"
+    assert masked(text) == text.replace("secret1", "PASSWORD")
+
+
+def test_a_password_found_once_is_masked_wherever_else_it_stands():
+    assert masked("symple move 101 alice secret1 e5\n\nIs secret1 wrong?") == (
+        "symple move 101 alice PASSWORD e5\n\nIs PASSWORD wrong?"
+    )
+
+
+def test_passwords_are_masked_the_longest_first():
+    assert without("my secret and secret2", ["secret", "secret2", ""]) == "my PASSWORD and PASSWORD"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "piece",
+    ["symple move 101 alice secret1 e5 ", "symple move ", "move ", "101 alice ", "change ", "symple -x", "-x ", "%25",
+     "%20", "&", "&nbsp;", "\n", ".", ". ", "\">'", "x", "password ", ",", "alice,", "\u00e9", "((", " ", "_-"],
+)  # fmt: skip
+def test_the_work_grows_with_the_length_of_a_text_and_no_faster(piece):
+    def work(size):
+        text = piece * (size // len(piece))
+        begin = time.process_time()
+        masked(text)
+        return time.process_time() - begin
+
+    assert work(200_000) < 5
+    assert work(200_000) < 20 * max(work(40_000), 0.005)
+
+
+# What others, and the sender, are told
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "Yesterday I tried spiro move 101 alice secret1 e5",
+        "Subject: spiro move 101 alice secret1 e5",
+        "$ bin/spiro move 101 alice secret1 e5",
+        "* spiro move 101 alice secret1 e5",
+        '"spiro move 101 alice secret1 e5"',
+        f"{'long ' * 12} spiro move 101 alice secret1{'x' * 150}secret1 e5",
+        "spiro move 101 alice\nsecret1 e5",
+    ],
+)
+def test_no_password_in_a_comment_reaches_the_opponent(pair, comment):
+    handle(pair.server, message("spiro move 101 alice alice-secret e3:5", comment), None)
+    told = "".join(mail.text + str(mail.picture) for mail in pair.mails("bob"))
+    assert "alice writes:" in told
+    assert "secret1" not in told
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "spiro preview 101 alice ? e3",
+        "spiro preview 101 alice ?,x e3",
+        "spiro show 101 alice ?",
+        "spiro show alice ?",
+        "spiro games alice ?",
+        "spiro games 101 alice ?",
+        "message alice bob ?",
+        "message alice ? alice ? bob",
+        "all show alice ?",
+        "help alice ?",
+        "list alice ?",
+        "spiro standings alice ?",
+        "spiro 101 alice ? e3",
+        "sprio move 101 alice ? e3",
+    ],
+)
+def test_no_password_in_a_line_comes_back_to_the_sender(pair, line):
+    for secret in ("sesame-1", "Sesame-1", "Sesame1-and-what-is-longer-than-a-quotation"):
+        typed = line.replace("?", secret)
+        handle(pair.server, message(typed, message_id=f"<{secret}@x>"), None)
+        answer = pair.mails()[-1]
+        assert answer.address == ALICE
+        assert "PASSWORD" in answer.text
+        assert "sesame" not in (answer.text + answer.subject).lower()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["? e7", "e7 ?", "? , e7", "e7,?", "alice ? e7", "101 alice ? e3:5", "move ? e7", "spiro move 101 alice ? e7", "?"],
+)
+def test_no_password_in_an_answer_to_a_board_mail_comes_back(pair, line):
+    for secret in ("sesame-1", "Sesame-1"):
+        answer(pair, line.replace("?", secret))
+        told = pair.mails()[-1]
+        assert "PASSWORD" in told.text
+        assert "sesame" not in (told.text + told.subject).lower()
+
+
+@pytest.mark.parametrize("line", ["e3:9", "resing", "e3:5,c6:4", "I think you win", "+f6,-e33", "d2@nnen"])
+def test_what_is_no_password_in_an_answer_to_a_board_mail_is_said_back(pair, line):
+    answer(pair, line)
+    assert f"\n> {line}\n" in pair.mails()[-1].text
+
+
+def test_a_line_of_multiple_says_no_password_back(pair):
+    lines = "spiro preview 101 alice sesame-1 e3\nspiro 101 alice sesame-1 e5\nspiro games alice sesame-1"
+    handle(pair.server, message("multiple", lines), None)
+    assert pair.mails()[-1].text.count("> spiro") == 3
+    assert "sesame" not in pair.mails()[-1].text
+
+
+@pytest.mark.parametrize("header", ["Subject : ", "subject\t: ", "Subject:", "Subject: Re : "])
+def test_a_blank_in_front_of_the_colon_of_the_subject_changes_nothing(pair, header):
+    raw = message("X", message_id="<1@x>").replace(
+        b"Subject: X", f"{header}spiro move 101 alice sesame-1 e3:5".encode()
+    )
+    handle(pair.server, raw, None)
+    answer = pair.mails()[-1].text
+    assert "The userid or the password is wrong." in answer
+    assert "sesame" not in answer

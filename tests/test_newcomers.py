@@ -1,0 +1,228 @@
+"""What newcomers type wrong, and how the answer leads on: in a shell and by mail."""
+
+import pytest
+
+from pbm.mail.incoming import handle
+
+from conftest import PASSWORDS
+from test_strangers import message
+
+SECRET = "carols-secret-9"
+
+
+@pytest.fixture
+def club_of_two_boards(both_ways):
+    """Symple 101 and 102, and Spiro 101: bob is to move on Symple 102, alice on the others."""
+    both_ways.made = 12
+    both_ways.begin("spiro challenge -small -pieces=2 alice bob")
+    both_ways.begin()
+    both_ways.begin()
+    both_ways.plays("c3", board="102")
+    return both_ways
+
+
+def reason(told):
+    """Why a command was refused, with single blanks."""
+    return " ".join(told.text.partition("\n\n>")[0].split())
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("symple chalenge -size=5 alice bob", "did you mean `symple challenge`?"),
+        ("chalenge alice bob", "did you mean `GAME challenge`?"),
+        ("challenge alice bob", "did you mean `GAME challenge`?"),
+        ("challenge symple alice bob", "did you mean `symple challenge`?"),
+        ("symple rules", "did you mean `symple help`?"),
+        ("rules", "did you mean `help`?"),
+        ("symple standing", "did you mean `symple standings`?"),
+        ("symple rating", "did you mean `symple standings`?"),
+        ("simple standings", "did you mean `symple`?"),
+        ("symple signup zoe", "did you mean `signup`?"),
+        ("all shwo bob", "did you mean `all show`?"),
+        ("change pasword", "did you mean `change password`?"),
+        ("hello", "did you mean `help`?"),
+        ("list sprio", "There is no game 'sprio'; did you mean spiro?"),
+        ("symple challenge -sise=5 alice bob", "There is no option '-sise=5'; did you mean -size=n?"),
+        ("symple challenge --size=5 alice bob", "There is no option '--size=5'; did you mean -size=n?"),
+        ("symple challenge --nagtme=3 alice bob", "There is no option '--nagtme=3'; did you mean --nagtime=DAYS?"),
+        ("symple standings --plat=bob", "There is no option '--plat=bob'; did you mean --plot=USERID?"),
+        ("symple show 1O1", "There is no Symple board or user '1o1'; did you mean 101?"),
+        ("symple show 120", "There is no Symple board '120'; did you mean 102?"),
+        ("spiro show 102", "There is no Spiro board '102'; did you mean Symple board 102?"),
+        ("symple move 1022 ME c3", "There is no Symple board '1022'; did you mean 102?"),
+        ("help chalenge", "There is no help on 'chalenge'; did you mean `help challenge`?"),
+    ],
+)
+def test_what_was_probably_meant_is_named(club_of_two_boards, line, meant):
+    assert meant in reason(club_of_two_boards.refused("alice", line))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("hi", "There is no game or command 'hi'; `help commands` tells what there is."),
+        ("symple nonsense", "There is no command `symple nonsense`; `symple help` tells what there is."),
+        ("symple quit", "There is no command `symple quit`; `symple help` tells what there is."),
+        ("symple show 777", "There is no Symple board '777'."),
+        ("list chess", "There is no game 'chess'; there are papagra, spiro, spora, sprout, symple."),
+        ("symple challenge -x alice bob", "There is no option '-x'; this game has -size=n, -penalty=n."),
+    ],
+)
+def test_where_nothing_is_near_nothing_is_guessed(club_of_two_boards, line, said):
+    assert reason(club_of_two_boards.refused("alice", line)).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("symple challenge -size 5 alice bob", "an option and its value are one word, such as -size=5."),
+        ("symple move 101 ME c3 d4", "a move has commas between its parts, and no blanks."),
+        ("Game challenge alice bob", "GAME is a placeholder; write the name of one in its place: papagra, spiro,"),
+    ],
+)
+def test_words_that_are_split_or_copied_are_explained(club_of_two_boards, line, said):
+    assert said in reason(club_of_two_boards.refused("alice", line))
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("symple accept 102 bob bob-secret", "symple move 102 bob PASSWORD accept"),
+        ("Symple REJECT 102 bob bob-secret", "symple move 102 bob PASSWORD reject"),
+        ("symple draw 102 bob bob-secret", "symple move 102 bob PASSWORD propose"),
+        ("symple propose 102 bob bob-secret", "symple move 102 bob PASSWORD propose"),
+        ("symple undo 102 bob bob-secret", "symple move 102 bob PASSWORD undo"),
+        ("symple unresign 102 bob bob-secret", "symple move 102 bob PASSWORD unresign"),
+        ("symple accept a1 bob bob-secret", "symple move a1 bob PASSWORD accept"),
+        ("symple undo", "symple move BOARD USERID PASSWORD undo"),
+        ("symple draw 102 bob", "symple move BOARD USERID PASSWORD propose"),
+    ],
+)
+def test_a_vote_that_is_typed_as_a_command_is_led_to_the_line_that_gives_it(club_of_two_boards, typed, line):
+    told = club_of_two_boards.refused("bob", typed)
+    assert f"\n  {line}\n" in told.text
+    assert "bob-secret" not in told.text
+
+
+@pytest.mark.parametrize("word", ["draw", "propose", "undo", "unresign"])
+def test_the_help_on_a_word_that_stands_in_the_place_of_a_move_is_that_of_the_move(shell, word):
+    assert shell.run("help", word).stdout == shell.run("help", "move").stdout
+
+
+def test_the_line_that_a_vote_is_led_to_gives_it(club_of_two_boards):
+    typed = f"symple accept 102 bob {PASSWORDS['bob']}"
+    club_of_two_boards.say(f"symple move 102 alice {PASSWORDS['alice']} propose")
+    lines = club_of_two_boards.refused("bob", typed).text.splitlines()
+    led = next(line.strip() for line in lines if line.startswith("  symple move"))
+    club_of_two_boards.signs("bob", led.replace("bob PASSWORD", "ME"))
+    assert club_of_two_boards.at("102").is_over
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("propose 102 bob bob-secret", "GAME move BOARD USERID PASSWORD propose"),
+        ("draw symple 102", "symple move BOARD USERID PASSWORD propose"),
+        ("resign 102 bob bob-secret", "GAME resign"),
+        ("accept 102 bob bob-secret", "GAME accept"),
+    ],
+)
+def test_a_vote_without_its_game_is_led_to_where_the_game_stands(club_of_two_boards, typed, line):
+    told = club_of_two_boards.refused("bob", typed)
+    assert f"did you mean `{line}`?" in reason(told)
+    assert "bob-secret" not in told.text
+
+
+def test_a_draw_in_the_place_of_a_move_is_led_to_the_word_that_proposes_one(club_of_two_boards):
+    for name in ("alice", "bob"):  # whoever is to move
+        told = club_of_two_boards.refused(name, "symple move 102 ME draw")
+        assert reason(told).startswith("A draw is proposed by `propose` in the place of the move.")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"symple accept 102 {SECRET} bob",
+        f"symple accept bob {SECRET} 102",
+        f"symple accept alice1 {SECRET} 102",
+        f"symple propose {SECRET} bob 102",
+        f"symple undo 102 {SECRET} bob",
+        f"symple draw bob {SECRET} 102",
+        f"propose 102 bob {SECRET}",
+        f"symple chalenge bob {SECRET}",
+        f"symple show bob {SECRET}",
+    ],
+)
+def test_what_leads_on_never_says_a_password_wherever_it_stands(club_of_two_boards, line):
+    told = club_of_two_boards.refused("carol", line)
+    if not line.startswith("symple show"):  # which has no password that could be in the wrong place
+        assert SECRET not in told.text + told.subject
+
+
+def test_what_is_near_a_word_that_can_be_a_password_is_told_to_nobody(club_of_two_boards):
+    for name in ("secret1", "secret2"):
+        club_of_two_boards.say(f"symple challenge --name={name} alice bob")
+    assert "did you mean" not in club_of_two_boards.refused("alice", "symple move secret3 ME c3").text
+
+
+def test_a_strangers_hello_is_answered_and_sent_to_help(pair):
+    for subject in ("hello", "Good evening"):
+        before = len(pair.mails())
+        handle(pair.server, message(subject, "How do I play here?", "stranger@far.example"), None)
+        [answer] = pair.mails()[before:]
+        assert answer.address == "stranger@far.example"
+        assert answer.text.rstrip().splitlines()[-1] == "help"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("signup zoe PASSWORD", "PASSWORD is a placeholder; write a password of your own in its place."),
+        ("signup zoe password", "password is a placeholder; write a password of your own in its place."),
+        ("signup zoe NEWPASSWORD", "NEWPASSWORD is a placeholder; write a password of your own in its place."),
+        ("signup zoe USERID", "USERID is a placeholder; write a password of your own in its place."),
+        ("signup zoe CODE", "CODE is a placeholder; write a password of your own in its place."),
+        ("signup userid sesame-9", "userid is a placeholder; write a name of your own in its place."),
+        ("signup USERID PASSWORD", "USERID is a placeholder; write a name of your own in its place."),
+        ("signup Password sesame-9", "Password is a placeholder; write a name of your own in its place."),
+        ("change password ME NEWPASSWORD", "NEWPASSWORD is a placeholder; write a password of your own in its place."),
+        ("reset alice CODE sesame-9", "CODE is a placeholder; write the code that was mailed to you in its place."),
+        ("confirm-address CODE", "CODE is a placeholder; write the code that was mailed to you in its place."),
+        ("symple move 101 alice PASSWORD c3", "PASSWORD is a placeholder; write your password in its place."),
+        ("symple move 101 nobody PASSWORD c3", "PASSWORD is a placeholder; write your password in its place."),
+    ],
+)
+def test_a_placeholder_that_was_copied_from_the_help_is_named(club_of_two_boards, line, said):
+    assert reason(club_of_two_boards.refused("alice", line)).startswith(said)
+
+
+def test_a_placeholder_is_no_password_that_the_operator_can_set_either(shell):
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    done = shell.run("users", "password", "alice", stdin="PASSWORD\n")
+    assert (done.returncode, done.stderr.partition("\n")[0]) == (
+        1,
+        "PASSWORD is a placeholder; write a password of your own in its place.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("tournement symple", 2, "did you mean `tournament`?"),
+        ("outbox lst", 2, "did you mean `pbm outbox list`?"),
+        ("wait sprio 101", 2, "did you mean spiro?"),
+        ("referee sprio", 2, "did you mean spiro?"),
+        ("promises sprio", 1, "did you mean spiro?"),
+    ],
+)
+def test_the_operator_is_told_what_he_probably_meant_too(shell, line, status, said):
+    done = shell.run(*line.split())
+    assert done.returncode == status
+    assert said in " ".join(done.stderr.split())
+
+
+def test_what_finds_the_nearest_word_is_imported_when_a_word_is_unknown_and_not_before(shell):
+    for words, is_imported in ((["list"], False), (["lits"], True)):
+        done = shell.process(*words, PYTHONPROFILEIMPORTTIME="1")
+        assert ("difflib" in done.stderr) == is_imported

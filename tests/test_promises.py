@@ -1,0 +1,187 @@
+"""What every game promises, and how it is found out: games that break one promise each, and the command."""
+
+import json
+from random import Random
+from types import SimpleNamespace
+
+import pytest
+
+from games import Glyphs, Illegal, Option, promises, symple
+from pbm import referee
+
+import helptexts
+
+HELP = helptexts.read("symple")
+
+
+def broken(state=None, text=HELP, **names):
+    """What is found of Symple with some of its names replaced: those of its positions, and those of the module."""
+    usual = {name: getattr(symple, name) for name in ("SIDES", "new", "setup", "draw")}
+    option = symple.OPTIONS[0]._replace(default=5, values=range(5, 8, 2))
+    game = SimpleNamespace(**usual | {"OPTIONS": (option, symple.OPTIONS[1])} | names)
+    if state:
+        made = type("Made", (symple.State,), state)
+        game.new = lambda **options: made._make(symple.new(**options))
+        game.setup = lambda view, **options: made._make(symple.setup(view, **options))
+    return list(promises.broken(game, Random(1), text))
+
+
+def test_a_game_that_keeps_its_promises_breaks_none():
+    assert broken() == []
+    assert broken({}) == []
+
+
+def replies(requests):
+    return referee.replies("symple", requests)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("    > new -size=5\n    > play c3\n    ? There is a stone.\n", "'play c3' refused differently"),
+        ("    > new -size=5\n    > play zz\n", "'play zz', which is answered ? "),
+        ("    > new -size=5\n    > board\n        a b c d e\n     5  . . .\n", "A board in the help is drawn diff"),
+        ("    > new -size=5\n    > play c3\n      c3\n", "Below 'play c3' the help has an answer"),
+    ],
+)
+def test_examples_of_the_help_are_what_the_referee_answers(text, why):
+    with pytest.raises(promises.Broken) as found:
+        promises.check_examples(text, replies)
+    assert why in str(found.value)
+    found = list(promises.broken(symple, Random(1), f"-size -penalty\n{text}", replies))
+    assert [why in sentence for sentence in found] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "There is no help text."),
+        ("-size", "The help does not name the option -penalty=n."),
+        (f"{HELP}{'x' * 79}\n", "of the help has 79 columns"),
+        (f"{HELP}x \n", "ends with a blank"),
+        (f"{HELP}\u00e9\n", "not ASCII"),
+    ],
+)
+def test_there_is_a_help_that_fits_a_mail_and_names_every_option(text, why):
+    [found] = broken(text=text)
+    assert why in found
+
+
+def refuses(why):
+    def read(self, text):
+        try:
+            return symple.State.read(self, text)
+        except Illegal:
+            raise Illegal(why) from None
+
+    return {"read": read}
+
+
+def fails(self, text):
+    return symple.State.read(self, text) if "," in text or len(text) == 2 else int(text)
+
+
+def wrong(self, text):
+    symple.State.read(self, text)
+    return text[::-1]
+
+
+def twice(self):
+    for move in symple.State.moves(self):
+        yield from (move, move)
+
+
+def remembers(self, move):
+    after = symple.State.play(self, move)
+    SEEN.append(after)
+    return after
+
+
+SEEN = []
+
+
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        (refuses("No."), "is no sentence for a player"),
+        (refuses("This cannot be\nplayed here."), "is no sentence for a player"),
+        ({"read": fails}, "raised ValueError"),
+        ({"read": wrong}, "becomes"),
+        ({"read": lambda _, text: text}, "is not one of the moves"),
+        ({"moves": twice}, "A move is listed twice."),
+        ({"moves": lambda _: iter([])}, "There is no move, not even a skip"),
+        ({"random": lambda _, _rng: "z9"}, "random chose 'z9', which is not one of the moves."),
+        ({"must_skip": True}, "must_skip is True, and the moves are"),
+        ({"seats": (0, 0)}, "seats are (0, 0)"),
+        ({"scores": property(lambda _: (len(SEEN), 0)), "play": remembers}, "has changed while others were played"),
+        ({"cells": {"a1": {1, 2}}}, "raised TypeError"),
+        ({"view": lambda _: {"cells": {}}}, "A view has no 'turn'."),
+        ({"view": lambda self: symple.State.view(self) | {"winner": "draw"}}, "winner 'draw', but result() is None."),
+        ({"view": lambda self: symple.State.view(self) | {"cells": {}}}, "look"),
+    ],
+)
+def test_a_broken_promise_of_a_position_is_found(state, why):
+    SEEN.clear()
+    found = broken(state)
+    if why == "look":
+        assert any("is set up with other" in sentence for sentence in found)
+    else:
+        assert any(why in sentence for sentence in found), found
+
+
+def wide(state, before=None):
+    return symple.draw(state, before) + "\n" + "x" * 79
+
+
+def blank(state, before=None):
+    return symple.draw(state, before) + "\n "
+
+
+def blind(state, before=None):
+    return "a board of which nothing is shown"
+
+
+@pytest.mark.parametrize(
+    ("names", "why"),
+    [
+        ({"draw": wide}, "draw makes lines of 79 columns"),
+        ({"draw": blank}, "draw makes a line that ends with a blank"),
+        ({"draw": lambda state, _=None: symple.draw(state) + "\u265f"}, "not plain ASCII"),
+        ({"draw": blind}, "cannot be read"),
+        ({"GLYPHS": Glyphs(sides=("(", "B"))}, "which is no regular expression"),
+        ({"GLYPHS": Glyphs(sides=("W*", "B"))}, "which finds pieces where nothing is"),
+        ({"GLYPHS": Glyphs(sides=("[WB]", "B"))}, "GLYPHS takes one piece for one of both sides"),
+        ({"GLYPHS": Glyphs(sides=("Q", "B"))}, "No picture has a piece of white, as GLYPHS describe them."),
+        ({"NOTATION": "c3\nd4"}, "NOTATION is not one line of at most 68 columns."),
+        ({"NOTATION": "c3 " * 23}, "NOTATION is not one line of at most 68 columns."),
+        ({"SIDES": ("white", "white")}, "SIDES are not two different names."),
+        ({"OPTIONS": ("size",)}, "OPTIONS has something that is no games.Option."),
+        ({"OPTIONS": (*symple.OPTIONS, Option("pie", ""))}, "The help does not name the option -pie."),
+        ({"setup": lambda _, **__: symple.setup({"cells": {}})}, "made a position, and should raise Illegal"),
+        ({"setup": lambda view, **_: view["cells"]}, "raised KeyError"),
+    ],
+)
+def test_a_broken_promise_of_a_module_is_found(names, why):
+    found = broken(**names)
+    assert any(why in sentence for sentence in found), found
+    assert all(sentence.endswith((".", "!", "?")) for sentence in found)
+
+
+def test_a_setup_that_forgets_whose_turn_it_is_is_found():
+    def setup(view, **options):
+        return symple.setup(view, **options)._replace(turn=0)
+
+    assert any("is set up with other turn" in sentence for sentence in broken(setup=setup))
+
+
+def test_the_command_says_that_a_game_keeps_its_promises(shell):
+    done = shell.run("promises", "papagra")
+    assert (done.returncode, done.stdout) == (0, "papagra keeps all its promises.\n")
+    told = json.loads(shell.run("promises", "papagra", "--json").stdout)
+    assert told == {"game": "papagra", "ok": True, "broken": []}
+
+
+def test_the_command_knows_no_other_game(shell):
+    done = shell.run("promises", "chess")
+    assert done.returncode == 1
+    assert "There is no game 'chess'; there are " in done.stderr

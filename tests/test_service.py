@@ -1,0 +1,439 @@
+"""The server as a service: how it ends, what it logs, and what it tells systemd, Prometheus and its operator."""
+
+import json
+import re
+import signal
+import smtplib
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from email.message import EmailMessage
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from pbm.access.quotas import most
+from pbm.mail.incoming import handle
+from pbm.store import Replaced, Store
+
+from conftest import ADDRESS
+from test_mail import message
+
+
+@contextmanager
+def running(shell, *args, **environment):
+    """A program that goes on while the test does."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pbm", *args],
+        env=shell.environment | environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def port_of(process):
+    return int(process.stdout.readline().rpartition(":")[2])
+
+
+def send(port, raw, recipient=ADDRESS):
+    with smtplib.SMTP("127.0.0.1", port) as connection:
+        return connection.sendmail("alice@players.example", [recipient], raw)
+
+
+def remove_database(shell):
+    for path in shell.folder.glob("pbm.db*"):
+        path.unlink()
+
+
+def replace_database(shell):
+    other = shell.folder / "other.db"
+    with Store(other):
+        pass
+    for ending in ("-wal", "-shm"):
+        (shell.folder / f"other.db{ending}").unlink(missing_ok=True)
+    other.rename(shell.folder / "pbm.db")
+
+
+@pytest.mark.parametrize("harm", [remove_database, replace_database])
+def test_no_move_is_acknowledged_into_a_database_that_nobody_sees(players, harm):
+    with running(players, "serve", "--listen=127.0.0.1:0") as process:
+        port = port_of(process)
+        harm(players)
+        with pytest.raises(
+            (smtplib.SMTPResponseException, smtplib.SMTPServerDisconnected, ConnectionRefusedError)
+        ) as no:
+            send(port, message("spiro move 101 alice alice-secret e3:+"))
+        assert getattr(no.value, "smtp_code", 451) in {421, 451}
+        assert process.wait(10) == 1
+        assert "was deleted or replaced while it was open" in process.stderr.read()
+
+
+def test_serve_ends_by_itself_soon_after_its_database_was_replaced(players):
+    with running(players, "serve", "--listen=127.0.0.1:0") as process:
+        port_of(process)
+        replace_database(players)
+        assert process.wait(15) == 1
+
+
+@pytest.mark.parametrize("args", [("wait", "spiro", "101"), ("play", "spiro", "101", "bob", "--with=cat")])
+def test_whoever_waits_for_a_board_of_a_deleted_database_is_told_so(players, args):
+    with running(players, *args) as process:
+        time.sleep(2)
+        assert process.poll() is None
+        remove_database(players)
+        assert process.wait(10) == 1
+        assert "was deleted or replaced" in process.stderr.read()
+
+
+def test_the_process_that_sends_ends_with_its_database(players):
+    with running(players, "outbox", "keep-sending") as process:
+        time.sleep(1)
+        assert process.poll() is None
+        replace_database(players)
+        assert process.wait(10) == 1
+        assert "was deleted or replaced" in process.stderr.read()
+
+
+def test_no_transaction_begins_in_a_database_that_was_replaced(players):
+    with Store(players.folder / "pbm.db") as store:
+        replace_database(players)
+        with pytest.raises(Replaced), store.transaction():
+            pytest.fail("a transaction began")
+        with pytest.raises(Replaced), store.transaction(reading=True):
+            pytest.fail("a transaction began")
+
+
+def test_serve_ends_within_ten_seconds_while_a_relay_hangs(players):
+    with socket.create_server(("127.0.0.1", 0)) as relay:  # it takes connections, and says nothing
+        way = f"smtp://127.0.0.1:{relay.getsockname()[1]}"
+        with running(players, "serve", "--listen=127.0.0.1:0", PBM_TRANSPORT=way) as process:
+            port = port_of(process)
+            send(port, message("help"))
+            relay.settimeout(20)
+            connection, _ = relay.accept()
+            begin = time.monotonic()
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=10)  # the process that sends has ended, too
+            assert time.monotonic() - begin < 10
+            assert process.returncode == 0
+            connection.close()
+
+
+def test_serve_ends_within_ten_seconds_while_another_program_has_the_database_locked(players):
+    with Store(players.folder / "pbm.db") as store, running(players, "serve", "--listen=127.0.0.1:0") as process:
+        port = port_of(process)
+        with store.transaction(), socket.create_connection(("127.0.0.1", port)) as peer:
+            peer.sendall(b"HELO x\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<pbm@pbm.example>\r\nDATA\r\n")
+            peer.sendall(message("help") + b"\r\n.\r\n")
+            time.sleep(1)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(10) == 0
+        assert "they were not acknowledged, and will come again" in process.stderr.read()
+        with store.transaction(reading=True):
+            assert store.db["handled"].count == 0
+
+
+def test_a_socket_in_the_file_system_goes_with_its_server(players):
+    path = players.folder / "socket"
+    with running(players, "serve", "--lmtp", f"--listen=unix:{path}") as process:
+        process.stdout.readline()
+        assert path.is_socket()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        assert not path.exists()
+
+
+def test_the_log_says_what_was_done_or_refused_and_why_without_secrets(players):
+    with running(players, "serve", "--listen=127.0.0.1:0", "--log-format=json") as process:
+        port = port_of(process)
+        for subject in (
+            "spiro move 101 alice alice-secret e3:+",
+            "spiro move 101 alice alice-secret e3:5",
+            "spiro move 101 alice mistaken-secret e3:+",
+            "another-secret",
+        ):
+            send(port, message(subject))
+        process.send_signal(signal.SIGTERM)
+        text = process.communicate(timeout=20)[1]
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert [(line["number"], line["outcome"], line["command"]) for line in lines] == [
+        (1, "done", "spiro move 101 alice PASSWORD e3:+"),
+        (2, "refused", "spiro move 101 alice PASSWORD e3:5"),
+        (3, "refused", "spiro move 101 alice PASSWORD e3:+"),
+        (4, "refused", ""),
+    ]
+    assert "not your turn" in lines[1]["reason"]
+    assert lines[2]["reason"] == "The userid or the password is wrong."
+    assert "secret" not in text
+    assert {line["peer"] for line in lines} == {"127.0.0.1"}
+    assert {line["sender"] for line in lines} == {"alice@players.example"}
+    assert all(0 < line["lock_ms"] <= line["ms"] < 10_000 for line in lines)
+
+
+@pytest.mark.parametrize(("environment", "has_time"), [({}, True), ({"JOURNAL_STREAM": "8:1"}, False)])
+def test_the_log_has_the_time_unless_systemd_adds_it(players, environment, has_time):
+    with running(players, "serve", "--listen=127.0.0.1:0", **environment) as process:
+        send(port_of(process), message("help"))
+        process.send_signal(signal.SIGTERM)
+        [line] = process.communicate(timeout=20)[1].splitlines()
+    time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00 " if has_time else ""
+    rest = r"1 127\.0\.0\.1 <alice@players\.example> done: help \(\d+\.\d ms in the lock, \d+\.\d ms in all\)"
+    assert re.fullmatch(time + rest, line)
+
+
+def test_systemd_is_told_that_the_server_is_ready_alive_and_stopping(players):
+    path = players.folder / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(path))
+        systemd.settimeout(20)
+        with running(players, "serve", "--listen=127.0.0.1:0", NOTIFY_SOCKET=str(path)) as process:
+            port = port_of(process)
+            assert systemd.recv(1000).decode() in {
+                "WATCHDOG=1\nSTATUS=0 connections, 0 mails in hand.",
+                f"READY=1\nSTATUS=Listening on 127.0.0.1:{port}.",
+            }
+            assert systemd.recv(1000).decode().startswith(("READY=1", "WATCHDOG=1"))
+            process.send_signal(signal.SIGTERM)
+            told = [systemd.recv(1000).decode()]
+            while told[-1] != "STOPPING=1":
+                told.append(systemd.recv(1000).decode())
+            assert process.wait(10) == 0
+
+
+def test_prometheus_gets_the_figures(players):
+    with running(players, "serve", "--listen=127.0.0.1:0", "--metrics=127.0.0.1:0") as process:
+        metrics = port_of(process)
+        port = port_of(process)
+        for subject in ("spiro move 101 alice alice-secret e3:+", "spiro move 101 alice mistaken-secret e3:+"):
+            send(port, message(subject))
+        with urlopen(f"http://127.0.0.1:{metrics}/metrics", timeout=20) as answer:
+            text = answer.read().decode()
+    found = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
+    assert found['pbm_mails_total{outcome="done"}'] == found['pbm_mails_total{outcome="refused"}'] == "1.0"
+    assert found['pbm_commands_total{result="done"}'] == found['pbm_commands_total{result="refused"}'] == "1.0"
+    assert found["pbm_boards"] == "1.0"
+    assert found["pbm_users"] == "2.0"
+    assert found["pbm_outbox_given_up"] == "0.0"
+    assert found["pbm_mail_seconds_count"] == found["pbm_lock_seconds_count"] == "2.0"
+    assert "pbm_outbox_waiting" in found
+    assert "pbm_outbox_oldest_seconds" in found
+    assert any(name.startswith("pbm_info{") for name in found)
+
+
+def test_without_the_client_of_prometheus_it_is_told_what_brings_it(players):
+    (players.folder / "prometheus_client.py").write_text("raise ImportError")
+    args = "serve", "--listen=127.0.0.1:0", "--metrics=127.0.0.1:0"
+    with running(players, *args, PYTHONPATH=str(players.folder)) as process:
+        assert process.wait(20) == 1
+        assert (
+            process.stderr.read() == "--metrics needs the official client of Prometheus: pip install 'pbm[metrics]'.\n"
+        )
+
+
+@pytest.mark.parametrize("recipient", ["postmaster", "PostMaster", "postmaster@pbm.example", "POSTMASTER@PBM.EXAMPLE"])
+def test_mail_for_the_postmaster_is_taken_and_goes_to_the_operator(players, recipient):
+    with running(players, "serve", "--listen=127.0.0.1:0", PBM_OPERATOR="op@home.example") as process:
+        assert send(port_of(process), message("Your server is down?", "Hello"), recipient) == {}
+        folder = players.folder / "mail" / "op@home.example" / "new"
+        end = time.monotonic() + 20
+        while not list(folder.glob("*")) and time.monotonic() < end:
+            time.sleep(0.05)
+    [text] = [path.read_text() for path in folder.glob("*")]
+    assert "Subject: For the postmaster: Your server is down?\n" in text
+    assert "Reply-To: alice@players.example\n" in text
+    assert "Auto-Submitted: auto-" in text
+    assert "From: alice@players.example\nSubject: Your server is down?\n\nHello\n" in text
+
+
+def test_without_an_operator_mail_for_the_postmaster_is_logged(players):
+    with running(players, "serve", "--listen=127.0.0.1:0") as process:
+        assert send(port_of(process), message("Your server is down?", "Hello"), "postmaster") == {}
+        process.send_signal(signal.SIGTERM)
+        assert (
+            "postmaster: PBM_OPERATOR is not set; Your server is down?: Hello (" in process.communicate(timeout=20)[1]
+        )
+    assert "The outbox is empty." in players.run("outbox", "list").stdout
+
+
+@pytest.mark.parametrize("operator", ["nobody", "a@b@c", "a b@c.example", ADDRESS, "postmaster@pbm.example"])
+def test_an_operator_who_would_get_no_mail_is_refused(shell, operator):
+    done = shell.run("serve", "--listen=127.0.0.1:0", PBM_OPERATOR=operator)
+    assert done.returncode == 1
+    assert done.stderr.startswith("PBM_OPERATOR is ")
+
+
+def to_postmaster(club, raw):
+    server = club.server._replace(operator="op@home.example")
+    return handle(server, raw, None, ["postmaster"])
+
+
+def test_mail_for_the_postmaster_is_limited_in_size_and_a_day(club):
+    for number in range(most("postmaster", "address") + 5):
+        assert to_postmaster(club, message(f"{number}", "hello there " * 5_000)) == "postmaster"
+    mails = club.mails()
+    assert len(mails) == most("postmaster", "address")
+    assert all(len(mail.text) < 12_000 for mail in mails)
+    assert {mail.address for mail in mails} == {"op@home.example"}
+
+
+def test_mail_for_the_postmaster_gives_no_password_away(pair):
+    to_postmaster(pair, message("symple move 101 alice alice-secret e3", "spiro move 101 alice alice-secret e3:5"))
+    assert "alice-secret" not in str(pair.mails()[-1])
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("Auto-Submitted", "auto-replied"), ("From", ADDRESS), ("List-Id", "<a.b.example>")]
+)
+def test_automatic_mail_for_the_postmaster_is_not_passed_on(club, field, value):
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = "x@y.example", "Absent"
+    del mail[field]
+    mail[field] = value
+    assert to_postmaster(club, mail.as_bytes()) == "automatic"
+    assert club.mails() == []
+
+
+@pytest.mark.parametrize(
+    ("listen", "why"),
+    [
+        ("unix:/nonexistent/socket", "there is no such file or folder"),
+        ("192.0.2.1:0", "this machine has no such address"),
+    ],
+)
+def test_errors_of_the_system_are_told_in_our_words(shell, listen, why):
+    done = shell.run("serve", f"--listen={listen}")
+    assert done.returncode == 1
+    assert done.stderr == f"The server cannot listen on {listen}: {why}.\n"
+
+
+def test_a_full_disk_behind_standard_output_is_told_in_a_sentence(shell):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pbm", "help"],
+            env=shell.environment,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "The system refused something: the disk is full.\n")
+
+
+def test_a_fault_in_an_operators_command_is_shown_as_one_and_is_no_refusal(shell, monkeypatch):
+    def planted(*_):
+        raise ValueError("planted")
+
+    monkeypatch.setattr("pbm.admin.status.look", planted)
+    shell.run("signup", "alice", "alice-secret")
+    done = shell.run("status")
+    said = "pbm has a fault here (ValueError: planted); PBM_DEBUG=1 shows where.\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
+    with pytest.raises(ValueError, match="planted"):  # with its traceback
+        shell.run("status", PBM_DEBUG="1")
+
+
+NO_PASSWORD = "PBM_TRANSPORT names a user, so his password has to be in PBM_TRANSPORT_PASSWORD."
+NO_TLS = "A password is sent over TLS only: PBM_TRANSPORT has to begin with smtps or smtp+starttls."
+STRAY_PASSWORD = "PBM_TRANSPORT names a user without his password; that belongs in PBM_TRANSPORT_PASSWORD."
+FORMS = (
+    "PBM_TRANSPORT is not maildir:FOLDER, smtp://HOST:PORT, smtps://USER@HOST:PORT, smtp+starttls://USER@HOST:PORT "
+    "or sendmail:/PATH."
+)
+
+
+@pytest.mark.parametrize("command", [["outbox", "flush"], ["serve", "--listen=127.0.0.1:0"]])
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        ("pigeons", FORMS),
+        ("smtp://", "PBM_TRANSPORT is not smtp://HOST:PORT."),
+        ("smtp://a..b", "PBM_TRANSPORT is not smtp://HOST:PORT."),
+        ("smtps://user:secret@relay.example", STRAY_PASSWORD),
+        ("smtp://user@relay.example", NO_TLS),
+        ("smtps://user@relay.example", NO_PASSWORD),
+    ],
+)
+def test_a_transport_that_is_none_is_refused_in_a_sentence(shell, command, setting, why):
+    done = shell.run(*command, PBM_TRANSPORT=setting, PBM_DEBUG="1")  # no fault
+    assert (done.returncode, done.stderr) == (1, f"{why}\n")
+    assert json.loads(shell.run("--json", *command, PBM_TRANSPORT=setting).stdout) == {"error": why, "status": 1}
+
+
+NO_MAILBOX = "A mailbox is written imaps://USER@HOST, or imap://USER@HOST:PORT/FOLDER."
+NO_FOLDER = "'a*' is no name of a folder here: only ASCII, and neither quotes nor wildcards."
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (["imaps://mail.example"], NO_MAILBOX),
+        (["imaps://user@a..b"], NO_MAILBOX),
+        (
+            ["imaps://user:secret@mail.example"],
+            "The password of the mailbox belongs in PBM_IMAP_PASSWORD, and not where all can see it.",
+        ),
+        (["imaps://user@mail.example/a*"], NO_FOLDER),
+        (["imaps://user@mail.example", "--to=a*"], NO_FOLDER),
+        (["imaps://user@mail.example"], "The password of the mailbox has to be in PBM_IMAP_PASSWORD."),
+    ],
+)
+def test_a_mailbox_that_cannot_be_read_is_refused_in_a_sentence(shell, args, why):
+    done = shell.run("fetch", *args, PBM_DEBUG="1")
+    assert (done.returncode, done.stderr) == (1, f"{why}\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (
+            ["--listen=127.0.0.1:0", "--certificate=/nowhere/c", "--key=/nowhere/k"],
+            "/nowhere/c and /nowhere/k are no certificate and its key: there is no such file or folder.",
+        ),
+        (
+            ["--listen=127.0.0.1:0", "--metrics=192.0.2.1:0"],
+            "The metrics cannot listen on 192.0.2.1:0: this machine has no such address.",
+        ),
+    ],
+)
+def test_a_server_that_cannot_begin_says_why(shell, args, why):
+    done = shell.run("serve", *args, PBM_DEBUG="1")
+    assert (done.returncode, done.stderr) == (1, f"{why}\n")
+
+
+def test_a_machine_whose_name_is_none_is_no_place_to_listen(shell):
+    done = shell.run("serve", "--listen=a..b:8025", PBM_DEBUG="1")
+    assert done.returncode == 2
+    assert done.stderr.startswith("--listen=a..b:8025 is not HOST:PORT or unix:/PATH.")
+
+
+LONG = f"/{'x' * 300}"
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (["backup", LONG], f"{LONG} cannot be written: the name is too long."),
+        (["backup", "--keep=3", LONG], f"{LONG} cannot be written: the name is too long."),
+        (["restore", LONG], f"{LONG} cannot be read: the name is too long."),
+        (["import", LONG], f"{LONG} cannot be read: the name is too long."),
+    ],
+)
+def test_a_file_that_the_system_refuses_is_told_in_our_words(shell, args, why):
+    shell.run("signup", "alice", "alice-secret")
+    done = shell.run(*args, PBM_DEBUG="1")
+    assert (done.returncode, done.stderr) == (1, f"{why}\n")
+
+
+def test_a_database_whose_path_the_system_refuses_is_told_in_our_words(shell):
+    done = shell.run("users", PBM_DB=LONG, PBM_DEBUG="1")
+    assert (done.returncode, done.stderr) == (1, f"The database {LONG} cannot be used: the name is too long.\n")

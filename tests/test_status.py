@@ -1,0 +1,183 @@
+"""How the server is doing, at a glance; and backups with a date."""
+
+import json
+import shutil
+import sqlite3
+import time
+from contextlib import closing
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+
+import pytest
+
+from pbm.actions import cleanup
+from pbm.admin.status import look, needed
+from pbm.mail import incoming
+from pbm.session import Session
+
+from conftest import PASSWORDS
+from test_mail import message
+
+
+def needs(club):
+    return [text.partition(". ")[0] for text in needed(look(club.store, club.time), club.time)]
+
+
+@pytest.fixture
+def begun(pair):
+    """The club, whose notes begin when its clock does; all that needs to be done has been."""
+    for name in ("begun", "backup", "cleanup"):
+        pair.store.note(name, pair.time)
+    pair.store.db.execute("DELETE FROM outbox")
+    return pair
+
+
+def test_users_boards_and_mails_are_counted(pair):
+    pair.say("symple challenge -size=5 alice bob")
+    pair.store.sign_off("carol", pair.time)
+    for name, due in (("alice", None), ("bob", pair.time)):
+        mail = pair.mails(name)[0]
+        pair.store.postpone_mail(mail._replace(tries=0), due, "gone")
+    found = look(pair.store, pair.time)
+    assert (found.users, found.boards, found.active) == (2, 2, 2)
+    mails = pair.mails()
+    given_up = sum(mail.address is not None and mail.due is None for mail in mails)
+    without = sum(mail.address is None for mail in mails)
+    assert found.mails[:3] == (len(mails) - given_up - without, without, given_up)
+    assert given_up == 1
+    assert found.mails.oldest == pair.time
+
+
+def test_commands_by_mail_are_counted_as_done_or_refused_for_a_day(pair):
+    for subject in ("help", "spiro games", "spiro show 999", "rubbish", "list"):
+        incoming.handle(pair.server, message(subject), "alice@players.example")
+        pair.pass_time(hours=1)
+    assert look(pair.store, pair.time).commands == (3, 2)
+    pair.pass_time(hours=19, minutes=30)
+    assert look(pair.store, pair.time).commands == (2, 2)
+    pair.pass_time(hours=24)
+    assert look(pair.store, pair.time).commands == (0, 0)
+
+
+def test_commands_of_a_shell_are_counted_if_they_change_something(shell):
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name])
+    shell.run("list")
+    shell.run("signup", "alice", "another-secret")
+    assert json.loads(shell.run("status", "--json").stdout)["commands"] == {"done": 2, "refused": 0}
+
+
+def test_nothing_needs_a_person_where_all_is_done(begun):
+    assert needs(begun) == []
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        ({"days": 2}, []),
+        ({"days": 3}, ["There was no clean-up for two days"]),
+        ({"days": 9}, ["There was no clean-up for two days", "There was no backup for a week"]),
+    ],
+)
+def test_work_that_is_not_done_needs_a_person(begun, parts, found):
+    begun.pass_time(**parts)
+    assert needs(begun) == found
+
+
+def test_where_nobody_plays_no_cleanup_is_missed(begun):
+    begun.store.remove_board("spiro", "101")
+    begun.pass_time(days=3)
+    assert needs(begun) == []
+
+
+def test_a_cleanup_is_noted(begun):
+    begun.pass_time(days=3)
+    cleanup.clean_up(Session(begun.server))
+    assert look(begun.store, begun.time).cleanup == begun.time
+    begun.store.db.execute("DELETE FROM outbox")
+    assert needs(begun) == []
+
+
+def test_mails_that_wait_for_long_or_were_given_up_need_a_person(begun):
+    begun.move("alice", "e3:5")
+    begun.pass_time(days=1, minutes=1)
+    assert needs(begun) == [
+        f"A mail has been waiting since {begun.time - timedelta(days=1, minutes=1):%Y-%m-%d %H:%M} UTC"
+    ]
+    for mail in begun.mails():
+        begun.store.postpone_mail(mail, None, "550 no such user")
+    assert needs(begun) == [f"Given up: {len(begun.mails())} mail{'s' * (len(begun.mails()) > 1)}"]
+
+
+def test_a_disk_that_is_nearly_full_needs_a_person(begun, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=9, used=9, free=5_000_000))
+    assert needs(begun) == ["Only 5 MB of the disk are free"]
+
+
+def test_the_command_says_what_it_found_with_its_exit_status(shell):
+    assert shell.run("status").stderr == f"There is no database {shell.folder / 'pbm.db'}; PBM_DB names another one.\n"
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    done = shell.run("status")
+    assert done.returncode == 0
+    assert [line.partition(":")[0] for line in done.stdout.splitlines()] == [
+        "Version", "Users", "Boards", "Mails waiting", "Mails given up", "Commands, 24 hours", "Last clean-up",
+        "Last backup", "Disk",
+    ]  # fmt: skip
+    with closing(sqlite3.connect(shell.folder / "pbm.db")) as db:
+        db.execute("UPDATE notes SET moment = '2026-01-01T00:00:00.000000+00:00'")
+        db.commit()
+    done = shell.run("status", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["needs"] == [
+        "There was no backup for a week. Let `pbm backup --keep=14 FOLDER` run once a day."
+    ]
+
+
+@pytest.mark.long
+def test_a_hundred_thousand_boards_and_users_are_counted_in_no_time(pair):
+    row = next(iter(pair.store.db["boards"].rows))
+    with pair.store.transaction():
+        for number in range(1000, 101_000):
+            over = {"ended": row["started"]} if number % 20 else {}
+            pair.store.insert("boards", row | {"board": str(number)} | over)
+            pair.store.insert("users", {"userid": f"user{number}", "password": "x" * 100, "created": row["started"]})
+    took = []
+    for _ in range(5):
+        start = time.process_time()
+        found = look(pair.store, pair.time)
+        took.append(time.process_time() - start)
+    assert (found.users, found.boards, found.active) == (100_003, 100_001, 5_001)
+    assert min(took) < 0.05
+
+
+# Backups with a date
+
+
+def test_dated_backups_are_kept_as_many_as_one_likes(shell):
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    folder = shell.folder / "backups"
+    done = shell.run("backup", "--keep=2", str(folder))
+    assert (done.returncode, done.stderr) == (1, f"There is no folder {folder}.\n")
+    folder.mkdir()
+    others = "notes.txt", "pbm-2026.db", "other-20260101T000000.000000Z.db", "pbm-20260101T000000.000000Z.db.old"
+    for name in others:
+        (folder / name).write_text("precious")
+    made = [json.loads(shell.run("backup", "--keep=2", str(folder), "--json").stdout) for _ in range(3)]
+    assert [each["removed"] for each in made] == [[], [], [made[0]["backup"]]]
+    assert {path.name for path in folder.iterdir()} == {
+        *others,
+        *(each["backup"].rpartition("/")[2] for each in made[1:]),
+    }
+    assert (folder / made[2]["backup"]).stat().st_mode & 0o777 == 0o600
+    last = datetime.fromisoformat(json.loads(shell.run("status", "--json").stdout)["last_backup"])
+    assert f"{last:%Y%m%dT%H%M%S.%fZ}" in made[2]["backup"]
+
+
+def test_a_backup_that_fails_removes_no_other(shell):
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    folder = shell.folder / "backups"
+    folder.mkdir()
+    first = json.loads(shell.run("backup", "--keep=1", str(folder), "--json").stdout)["backup"]
+    (shell.folder / "pbm.db").write_bytes(b"rubbish" * 1000)
+    assert shell.run("backup", "--keep=1", str(folder)).returncode == 1
+    assert [str(path) for path in folder.iterdir()] == [first]

@@ -1,0 +1,305 @@
+"""What a stranger can make the server do, and what he cannot: limits, pages, and no waiting for his passwords."""
+
+import sqlite3
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.policy import SMTP
+from itertools import count
+from threading import Event, Thread
+
+import pytest
+
+from pbm.access import quotas
+from pbm.mail import incoming
+from pbm.mail.incoming import handle, hear
+from pbm.mail.writing import compose
+from pbm.passwords import Passwords
+from pbm.refusals import Refused
+from pbm.store import Player, Store
+
+from conftest import ADDRESS, Club
+
+ALICE = "alice@players.example"
+NUMBERS = count()
+
+
+def message(subject: str, body: str = "", sender: str = ALICE) -> bytes:
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = sender, ADDRESS, subject
+    mail["Message-ID"] = f"<{next(NUMBERS)}@players.example>"
+    mail.set_content(body)
+    return mail.as_bytes(policy=SMTP)
+
+
+def hostile(number: int) -> bytes:
+    """One of a thousand mails of all kinds that cause mail, from many addresses of many domains."""
+    lines = (
+        ("help spiro", ""),
+        ("help commands help tutorial symple spiro", ""),
+        ("nonsense and more", ""),
+        (f"spiro move 101 alice wrong{number} e3:5", ""),
+        (f"signup mallory{number} good-secret", ""),
+        (f"signup evil{number} good-secret {' '.join(f'v{number}.{at}@third{at}.example' for at in range(5))}", ""),
+        ("multiple", "help spiro\n" * 50),
+        (f"reset {('alice', 'bob', 'carol', 'nobody')[number % 4]}", ""),
+        ("symple games", ""),
+        ("spiro show 101", ""),
+    )
+    senders = (f"victim+{number}@one.example", f"x{number}@domain{number % 97}.example", f"v{number}@two.example")
+    return message(*lines[number % 10], sender=senders[number % 3])
+
+
+@pytest.fixture
+def flooded(pair: Club) -> Club:
+    """Half of the flood comes from one machine, half through a relay of ours."""
+    for mail in pair.mails():
+        pair.store.remove_mail(mail)
+    for number in range(1000):
+        handle(pair.server, hostile(number), None, peer="8.8.8.8" if number % 2 else None)
+    return pair
+
+
+def test_a_thousand_hostile_mails_cause_few_mails_few_bytes_and_few_questions(flooded):
+    mails = flooded.mails()
+    assert len(mails) <= 120
+    assert sum(len(compose(mail, flooded.server.address)) for mail in mails) <= 1_000_000
+    assert sum(mail.subject.startswith("confirm-address") for mail in mails) <= 60
+    assert sum(mail.subject == "pbm reset" for mail in mails) <= 9
+
+
+@pytest.mark.long
+def test_a_flood_keeps_no_user_waiting_and_a_newcomer_for_an_hour(flooded):
+    before = len(flooded.mails())
+    handle(flooded.server, message("spiro show 101"), None)
+    assert flooded.mails()[before].address == ALICE
+    handle(flooded.server, message("spiro move 101 bob bob-secret resign", sender="bob@elsewhere.example"), None)
+    assert len(flooded.mails()) > before + 1
+    newcomer = message("signup newcomer good-secret", sender="newcomer@far.example")
+    handle(flooded.server, newcomer, None)
+    assert not flooded.store.is_taken("newcomer")
+    flooded.pass_time(hours=1)
+    handle(flooded.server, message("signup newcomer good-secret", "again", "newcomer@far.example"), None)
+    assert flooded.store.is_taken("newcomer")
+
+
+def test_a_tag_makes_no_other_address(pair):
+    for number in range(110):
+        handle(pair.server, message("list", sender=f"victim+{number}@v.example"), None)
+        pair.pass_time(minutes=5)
+    assert sum("victim" in str(mail.address) for mail in pair.mails()) == 100
+    for number in range(3):
+        handle(pair.server, message(f"signup vic{number} good-secret", sender=f"vic+{number}@v.example"), None)
+    assert sum(mail.subject.startswith("confirm-address") for mail in pair.mails()) == 1
+
+
+def test_a_domain_and_a_machine_have_limits_of_their_own(pair):
+    for number in range(240):
+        handle(pair.server, message("list", sender=f"x{number}@big.example"), None)
+        pair.pass_time(minutes=2)
+    assert sum("big.example" in str(mail.address) for mail in pair.mails()) == 200
+    pair.pass_time(days=1)
+    for number in range(40):
+        handle(
+            pair.server, message("list", sender=f"y{number}@d{number}.example"), None, peer=f"2a00:1:2:3::{number:x}"
+        )
+    assert sum(str(mail.address).startswith("y") for mail in pair.mails()) == 30
+
+
+def test_an_answer_to_a_stranger_is_at_most_20_kb_and_says_so(pair, monkeypatch):
+    monkeypatch.setattr("pbm.language.help._text", lambda *_: "A line of this help.\n" * 5000)
+    handle(pair.server, message("help", sender="x@far.example"), None)
+    raw = compose(pair.mails()[-1], pair.server.address)
+    assert 15_000 < len(raw) <= 20_000
+    assert b"has at most 20 kB" in raw
+    handle(pair.server, message("help"), None)
+    assert len(pair.mails()[-1].text) > 100_000
+
+
+def test_multiple_by_mail_is_for_confirmed_addresses_and_signs_nobody_up(pair):
+    handle(pair.server, message("multiple", "list\nhelp\n", "x@far.example"), None)
+    assert "`multiple` by mail is for users" in pair.mails()[-1].text
+    handle(pair.server, message("multiple", "list\nsignup dave dave-secret\n"), None)
+    assert "> list" in pair.mails()[-1].text
+    assert "needs a mail of its own" in pair.mails()[-1].text
+    assert not pair.store.is_taken("dave")
+
+
+class Counting(Passwords):
+    """Counts what is hashed, and waits while that is done for as long as it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hashed = 0
+        self.begun, self.goes_on = Event(), Event()
+        self.goes_on.set()
+
+    def hash(self, password: str) -> str:
+        self.hashed += 1
+        self.begun.set()
+        assert self.goes_on.wait(20)
+        return super().hash(password)
+
+    def is_right(self, stored: str | None, password: str) -> bool:
+        self.begun.set()
+        assert self.goes_on.wait(20)
+        return super().is_right(stored, password)
+
+
+@pytest.fixture
+def counting(pair: Club) -> Counting:
+    passwords = Counting()
+    pair.server = pair.server._replace(passwords=passwords)
+    return passwords
+
+
+def test_a_sign_up_that_is_one_too_many_is_refused_before_its_password_is_hashed(pair, counting):
+    for number in range(15):
+        sender = f"s{number}@d{number}.example"
+        handle(pair.server, message(f"signup new{number} good-secret", sender=sender), None, peer="8.8.8.8")
+    assert counting.hashed == 10 == quotas.most("sign-up", "peer")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "spiro move 101 alice alice-secret e3:5",
+        "spiro showas alice alice-secret 101",
+        "change password alice alice-secret better-secret",
+        "signup dave dave-secret dave@players.example",
+        "multiple",
+    ],
+)
+@pytest.mark.parametrize("by_mail", [True, False])
+def test_others_write_while_a_password_is_checked(pair, counting, line, by_mail):
+    body = "spiro move 101 alice alice-secret e3:5"
+
+    def give() -> None:
+        if by_mail:
+            handle(pair.server, message(line, body), None)
+        elif line != "multiple":
+            pair.say(line)
+        else:
+            counting.begun.set()
+            counting.goes_on.wait(20)
+
+    counting.goes_on.clear()
+    giving = Thread(target=give)
+    giving.start()
+    assert counting.begun.wait(20)
+    with sqlite3.connect(pair.store.path, timeout=0) as other:
+        other.execute("UPDATE users SET hears_broadcasts = 1 WHERE userid = 'carol'")
+    other.close()
+    counting.goes_on.set()
+    giving.join()
+
+
+@pytest.mark.parametrize("line", ["spiro move 101 alice alice-secret e3:5", "spiro showas alice alice-secret 101"])
+def test_a_password_that_is_changed_in_between_does_not_let_the_old_one_through(pair, line):
+    raw = message(line)
+    heard = hear(pair.server, raw, None)
+    with Store(pair.store.path) as other, other.transaction():
+        other.set_password("alice", pair.server.passwords.hash("better-secret"))
+    assert handle(pair.server, raw, None, heard=heard) == "command"
+    assert "The userid or the password is wrong." in pair.mails()[-1].text
+    assert pair.store.board("spiro", "101").moves == 0
+
+
+def test_wrong_passwords_that_come_together_are_all_counted(pair):
+    raws = [message(f"spiro showas alice wrong-secret{n} 101") for n in range(8)]
+    for raw, heard in [(raw, hear(pair.server, raw, None)) for raw in raws]:
+        handle(pair.server, raw, None, heard=heard)
+    assert "Too many passwords were wrong" in pair.mails()[-1].text
+
+
+@pytest.mark.parametrize("line", ["list", "symple standings", "spiro history", "spiro games", "spiro show 101", "help"])
+def test_what_only_reads_is_done_before_the_write_lock_and_answered_once(pair, line, monkeypatch):
+    before = len(pair.mails())
+    raw = message(line)
+    first, second = hear(pair.server, raw, None), hear(pair.server, raw, None)
+    monkeypatch.setattr(incoming, "_carry_out", None)
+    assert [handle(pair.server, raw, None, heard=heard) for heard in (first, second)] == ["command", "repeated"]
+    assert len(pair.mails()) == before + 1
+
+
+def test_a_rehearsal_writes_nothing(pair):
+    before = list(pair.store.db.conn.iterdump())
+    hear(pair.server, message("spiro move 101 alice alice-secret e3:5"), None)
+    hear(pair.server, message("symple challenge alice bob"), None)
+    hear(pair.server, message("signup dave dave-secret dave@players.example"), None)
+    assert list(pair.store.db.conn.iterdump()) == before
+
+
+def many_boards(pair: Club, how_many: int) -> None:
+    with pair.store.transaction():
+        pair.store.db.conn.executemany(
+            "INSERT INTO boards (game, board, options, first_player, second_player, secret, started, moves, turn)"
+            " VALUES ('symple', ?, '', 'alice', 'bob', x'00', '2026-11-19T00:00:00.000000+00:00', 1, 'alice')",
+            ([str(101 + number)] for number in range(how_many)),
+        )
+
+
+@pytest.mark.parametrize("line", ["symple games", "symple games alice", "list symple", "symple games next alice"])
+def test_a_list_by_mail_is_pages_of_200_lines_each_of_which_names_the_next(pair, line):
+    many_boards(pair, 450)
+    found, sizes = [], []
+    while line and len(sizes) < 9:
+        handle(pair.server, message(line), None)
+        text = pair.mails()[-1].text
+        rows = [part.split()[0] for part in text.splitlines() if " alice bob " in part]
+        found += rows
+        sizes.append(len(rows))
+        line = text.splitlines()[-1] if "the next one:" in text else ""
+    assert sizes == [200, 200, 50]
+    assert found == [str(101 + number) for number in range(450)]
+
+
+def test_a_list_in_a_shell_is_not_cut_however_long(shell):
+    shell.run("signup", "alice", "alice-secret")
+    shell.run("signup", "bob", "bob-secret")
+    with Store(shell.folder / "pbm.db") as store:
+        many_boards(type("", (), {"store": store}), 2500)
+    listed = shell.run("symple", "games").stdout.splitlines()
+    assert [line.split()[0] for line in listed] == ["Board", *(str(101 + number) for number in range(2500))]
+
+
+@pytest.mark.parametrize("command", ["history", "standings"])
+def test_lists_of_what_is_over_are_not_cut_either(shell, command):
+    day = datetime(2026, 11, 2, tzinfo=UTC)
+    with Store(shell.folder / "pbm.db") as store, store.transaction():
+        for number in range(2500):
+            store.add_user(f"u{number:04}", "", day)
+            store.save_player("symple", Player(f"u{number:04}", rating=1600, won=1, rated=day))
+        store.db.execute(
+            "INSERT INTO boards "
+            "(game, board, options, first_player, second_player, secret, started, moves, ended, winner)"
+            " SELECT 'symple', CAST(substr(userid, 2) AS INTEGER) + 101, '', userid, 'u0000', x'', ?1, 2, ?1, userid"
+            " FROM users WHERE userid > 'u0000'",
+            [day.isoformat(timespec="microseconds")],
+        )
+    done = shell.process("symple", command)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {f"u{number:04}" for number in range(1, 2500)} <= {*done.stdout.split()}
+
+
+def test_a_page_that_is_not_there_is_refused(pair):
+    with pytest.raises(Refused, match="no page 2"):
+        pair.say("symple standings 2")
+    with pytest.raises(Refused, match="no page 3"):
+        pair.say("spiro games alice 3")
+
+
+def test_the_standings_have_pages_too(pair):
+    with pair.store.transaction():
+        for number in range(250):
+            pair.store.db.execute("INSERT INTO users (userid, password, created) VALUES (?, '', '')", [f"u{number}"])
+            pair.store.db.execute(
+                "INSERT INTO players (game, userid, rating, won) VALUES ('symple', ?, ?, 30)",
+                [f"u{number}", 2000 - number],
+            )
+    handle(pair.server, message("symple standings"), None)
+    first = pair.mails()[-1].text
+    handle(pair.server, message("symple standings 2"), None)
+    second = pair.mails()[-1].text
+    assert first.endswith("symple standings 2\n")
+    ranks = [line.split()[:2] for text in (first, second) for line in text.splitlines() if " u" in line]
+    assert ranks == [[str(number + 1), f"u{number}"] for number in range(250)]

@@ -1,0 +1,359 @@
+"""Study: games from old positions, games led through in the terminal, and counts of all dice."""
+
+import json
+import os
+import pty
+import re
+import select
+import sys
+from subprocess import Popen
+
+import pytest
+
+from pbm.admin import exchange, records
+from pbm.admin.doctor import examine, silence
+from pbm.board import dice
+from pbm.board.board import Board
+from pbm.refusals import Refused
+from pbm.store import Store
+
+from conftest import PASSWORDS
+from test_json import check
+
+
+def begun(club, line, moves, game="spiro"):
+    """A board after some moves, each the first one that is legal; the board that a challenge makes of it."""
+    club.signed_up("alice", "bob", "carol")
+    club.say(f"{game} challenge alice bob" if " " not in line else line)
+    for _ in range(moves):
+        board = Board.load(club.store, game, "101")
+        first = next(board.state.moves())
+        club.say(f"{game} move 101 {board.turn} {PASSWORDS[board.turn]} {first}")
+
+
+def studied(club, source="101#4", players="carol alice", game="spiro", options=""):
+    club.say(f"{game} challenge --from={source} {options} {players}")
+    return Board.load(club.store, game, "102")
+
+
+def findings(club):
+    return [finding for finding in examine(club.store.path, club.time, silence) if finding.where != "PBM_ADDRESS"]
+
+
+@pytest.fixture
+def spiro(club):
+    """alice and bob on board 101 of small Spiro after 6 moves."""
+    begun(club, "spiro challenge -small alice bob", 6)
+    return club
+
+
+def test_a_game_goes_on_from_an_old_position_with_other_players(spiro):
+    old, new = Board.load(spiro.store, "spiro", "101"), studied(spiro)
+    assert [turn.text for turn in new.turns] == [turn.text for turn in old.turns[:4]]
+    assert new.state.view()["cells"] == old.states[4].view()["cells"]
+    assert new.row.options == "-small"
+    assert [turn.userid for turn in new.turns] == ["carol", "alice", "carol", "alice"]
+    assert new.turn == "carol"
+    moved = spiro.say(f"spiro move 102 carol carol-secret {next(new.state.moves())}#5")
+    assert moved[0].data["moves"] == 5
+
+
+@pytest.mark.parametrize(
+    ("word", "moves"), [("101", 6), ("101#-1", 5), ("SPIRO-101#2", 2), ("spiro-101#-2", 4), ("101#0", 0)]
+)
+def test_the_position_is_named_as_everywhere(spiro, word, moves):
+    new = studied(spiro, word)
+    assert (new.row.source, new.row.given, len(new.turns)) == ("101", moves, moves)
+
+
+def test_the_source_is_named_in_every_mail_and_by_show(spiro):
+    studied(spiro)
+    told = "The first 4 moves are those of board 101; the game is not rated."
+    assert {mail.userid for mail in spiro.mails() if told in mail.text} == {"carol", "alice"}
+    [shown] = spiro.say("spiro show 102")
+    assert told in shown.text
+    assert shown.data["source"] == {"board": "101", "moves": 4}
+    assert "source" not in spiro.say("spiro show 101")[0].data
+
+
+def test_such_a_game_is_not_rated(spiro):
+    studied(spiro)
+    for name in ("carol", "alice"):
+        new = Board.load(spiro.store, "spiro", "102")
+        assert new.turn == name
+        spiro.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
+    spiro.say("spiro resign 102 carol carol-secret")
+    assert Board.load(spiro.store, "spiro", "102").winner == "alice"
+    assert spiro.store.player("spiro", "alice").games == 0
+
+
+def test_it_can_be_left_until_both_have_moved_in_it(spiro):
+    studied(spiro)
+    spiro.say("spiro resign 102 carol carol-secret")
+    assert spiro.store.board("spiro", "102") is None
+
+
+def test_its_dice_are_its_own_from_there_on_and_can_be_checked(spiro):
+    old, new = Board.load(spiro.store, "spiro", "101"), studied(spiro)
+    assert [turn.dice for turn in new.turns] == [turn.dice for turn in old.turns[:4]]
+    assert new.row.secret != old.row.secret
+    assert new.state.dice == dice.throw(new.row.secret, "spiro 102", 4, 2)
+    promise = next(mail.text for mail in spiro.mails("carol"))
+    assert dice.commitment(new.row.secret) in promise
+    for name in ("carol", "alice"):
+        new = Board.load(spiro.store, "spiro", "102")
+        spiro.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
+    spiro.say("spiro resign 102 carol carol-secret")
+    checked = spiro.text("dice spiro 102")
+    assert re.findall(r"^(\d+) ", checked, re.MULTILINE) == ["5", "6", "7"]
+    assert "All 3 throws follow from the secret." in checked
+    assert "The dice of the first 4 moves are those of board 101." in checked
+
+
+def test_the_doctor_finds_it_sound_and_sees_when_a_die_of_its_own_is_changed(spiro):
+    new = studied(spiro)
+    spiro.say(f"spiro move 102 carol carol-secret {next(new.state.moves())}")
+    assert findings(spiro) == []
+    with spiro.store.transaction():
+        spiro.store.db.execute("UPDATE turns SET dice = '[7, 7]' WHERE board = '102' AND number = 5")
+    assert [finding.where for finding in findings(spiro)] == ["spiro 102"]
+
+
+def test_what_waits_on_the_old_board_is_not_on_the_new_one(spiro):
+    turn = Board.load(spiro.store, "spiro", "101").turn
+    other = {"alice": "bob", "bob": "alice"}[turn]
+    first = next(Board.load(spiro.store, "spiro", "101").state.moves())
+    spiro.say(f"spiro queue 101 {other} {PASSWORDS[other]} a1:1")
+    spiro.say(f"spiro submit 101 {turn} {PASSWORDS[turn]} {first}")
+    spiro.say(f"spiro move 101 {turn} {PASSWORDS[turn]} propose", comment="Between us.")
+    new = studied(spiro, "101")
+    assert (new.queued, new.row.submitted, new.row.vote, new.row.comment) == ({}, None, None, None)
+    assert new.state.dice == dice.throw(new.row.secret, "spiro 102", 6, 2)
+
+
+def test_nothing_is_taken_back_from_before_its_start(club):
+    begun(club, "symple challenge -size=5 alice bob", 4, "symple")
+    new = studied(club, "101#3", "carol alice", "symple")
+    with pytest.raises(Refused, match="No move has been made that could be taken back"):
+        club.say("symple move 102 carol carol-secret undo")
+    turn = new.turn
+    club.say(f"symple move 102 {turn} {PASSWORDS[turn]} {next(new.state.moves())}")
+    club.say(f"symple move 102 {turn} {PASSWORDS[turn]} undo")
+    other = {"carol": "alice", "alice": "carol"}[turn]
+    club.say(f"symple move 102 {other} {PASSWORDS[other]} accept")
+    assert len(Board.load(club.store, "symple", "102").turns) == 3
+
+
+def test_sides_that_were_chosen_stay_chosen(club):
+    club.signed_up("alice", "bob", "carol")
+    club.say("spora challenge -pie -size=5 alice bob")
+    for move in ("alice alice-secret komi=3", "bob bob-secret black"):
+        club.say(f"spora move 101 {move}")
+    old = Board.load(club.store, "spora", "101")
+    new = studied(club, "101", "carol alice", "spora")
+    as_before = {"alice": "carol", "bob": "alice"}
+    assert new.turn == as_before[old.turn]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("--from=999#1", "There is no Spiro board '999'"),
+        ("--from=101#x", "no board at a move"),
+        ("--from=symple-101#1", "no board of Spiro"),
+        ("--from=101#1 -small", "The options are those of the board"),
+        ("--from=101#1 --name=a1", "exclude each other"),
+        ("--from=101#1 --from=101#2", "given twice"),
+    ],
+)
+def test_what_cannot_be_a_beginning_is_refused(spiro, options, reason):
+    with pytest.raises(Refused, match=reason):
+        spiro.say(f"spiro challenge {options} alice bob")
+    assert spiro.store.board("spiro", "102") is None
+
+
+def test_nothing_goes_on_where_the_game_was_over(spiro):
+    spiro.say("spiro resign 101 alice alice-secret")
+    with pytest.raises(Refused, match=r"The game was over then; --from=101#6 is before its last turn"):
+        studied(spiro, "101")
+    assert studied(spiro, "101#6").turn == "carol"
+
+
+def test_its_record_can_be_taken_in_elsewhere(club):
+    begun(club, "symple challenge -size=5 alice bob", 4, "symple")
+    studied(club, "101#3", "carol alice", "symple")
+    row = club.store.board("symple", "102")
+    document = json.loads(json.dumps(records.write(records.Record(row, club.store.turns("symple", "102")), [])))
+    assert document["source"] == {"board": "101", "moves": 3}
+    read = records.read(document, {}, club.time)
+    with club.store.transaction():
+        number = exchange.take_in(club.server, read)
+    taken = club.store.board("symple", number)
+    assert (taken.source, taken.given, taken.moves) == ("101", 3, 3)
+    assert findings(club) == []
+    del document["source"]
+    assert records.read(document, {}, club.time).row.source is None
+
+
+def test_the_dice_of_a_record_that_are_taken_from_another_board_need_not_follow_from_its_secret(spiro):
+    studied(spiro)
+    for name in ("carol", "alice"):
+        new = Board.load(spiro.store, "spiro", "102")
+        spiro.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
+    spiro.say("spiro resign 102 carol carol-secret")
+    document = records.write(records.Record(spiro.store.board("spiro", "102"), spiro.store.turns("spiro", "102")), [])
+    assert records.read(document, {}, spiro.time).row.given == 4
+    document["source"]["moves"] = 9
+    with pytest.raises(records.Unsound, match="9 of its turns are those of board 101, but it has 7"):
+        records.read(document, {}, spiro.time)
+
+
+# Replay
+
+
+def test_without_a_terminal_a_game_is_listed(spiro, shell):
+    shell.environment["PBM_DB"] = str(spiro.store.path)
+    done = shell.run("replay", "spiro", "101")
+    board = Board.load(spiro.store, "spiro", "101")
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    for number, turn in enumerate(board.turns, 1):
+        assert f"{number}     {turn.userid:6}  {' '.join(map(str, turn.dice)):4}  {turn.text}" in lines
+    assert board.rules.draw(board.state).splitlines()[-1] in lines
+
+
+def test_in_a_terminal_the_arrow_keys_lead_through_a_game(spiro, shell):
+    spiro.say("spiro chat 101 carol carol-secret", comment="unseen")
+    board = Board.load(spiro.store, "spiro", "101")
+    first = next(board.state.moves())
+    spiro.say(f"spiro move 101 {board.turn} {PASSWORDS[board.turn]} {first}", comment="Look at that!")
+    spiro.store.db.execute("UPDATE boards SET comment = comment || ' \x1b]0;taken over'")
+    control, terminal = pty.openpty()
+    environment = shell.environment | {"PBM_DB": str(spiro.store.path), "TERM": "xterm"}
+    command = [sys.executable, "-m", "pbm", "replay", "spiro", "101"]
+    with Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, env=environment, close_fds=True) as process:
+        os.close(terminal)
+        seen = []
+        try:
+            for keys in (b"\x1b[C", b"x\x1b[C", b"\x1b[D", b"\x1b[F", b"\x1b[H", b"q"):
+                seen.append(read_screen(control))
+                os.write(control, keys)
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
+    os.close(control)
+    wheres = [re.search(r"Move (\d+) of 7", screen)[1] for screen in seen]
+    assert wheres == ["0", "1", "2", "1", "7", "0"]
+    assert "The beginning." in seen[0]
+    assert board.turns[0].text in seen[1]
+    assert "\x1b[38;2;" in seen[1]  # pieces have colours
+    assert r"Look at that! \x1b]0;taken over" in seen[4]  # which commands no terminal
+    assert "Look at that!" not in seen[3]
+
+
+def read_screen(control):
+    """What a terminal shows, up to the line that names the keys."""
+    found = b""
+    while b"q quits" not in found:
+        ready, _, _ = select.select([control], [], [], 30)
+        assert ready, found
+        found += os.read(control, 65536)
+    return found.decode()
+
+
+# Counts of dice
+
+
+@pytest.mark.parametrize(
+    ("value", "freedom", "chance"),  # from printed tables of critical values
+    [
+        (11.070, 5, 0.05),
+        (15.086, 5, 0.01),
+        (1.145, 5, 0.95),
+        (49.802, 35, 0.05),
+        (57.342, 35, 0.01),
+        (5.991, 2, 0.05),
+        (3.841, 1, 0.05),
+    ],
+)
+def test_how_likely_a_chi_square_is_agrees_with_the_tables(value, freedom, chance):
+    assert dice.chance(value, freedom) == pytest.approx(chance, rel=2e-3)
+
+
+def test_equal_counts_are_certain_and_one_face_alone_cannot_be_chance():
+    assert (dice.chi_square([7] * 6), dice.chance(0, 5)) == (0, 1)
+    assert dice.chi_square([60, 0, 0, 0, 0, 0]) == 300  # 50² / 10 + 5 · 10² / 10
+    assert dice.chance(300, 5) < 1e-50
+    assert dice.chi_square([0] * 6) == 0
+
+
+def test_all_throws_of_a_game_are_counted_once(spiro):
+    studied(spiro)
+    thrown = [turn.dice for turn in spiro.store.turns("spiro", "101")]
+    [letter] = spiro.say("dice spiro")
+    faces = [sum(throw.count(face) for throw in thrown) for face in range(1, 7)]
+    assert letter.data["faces"] == faces
+    assert letter.data["throws"] == 6
+    assert sum(map(sum, letter.data["pairs"])) == 5
+    for throw in thrown[1:]:
+        assert letter.data["pairs"][throw[0] - 1][throw[1] - 1] > 0
+    expected = sum(faces) / 6
+    by_hand = sum((count - expected) ** 2 / expected for count in faces)
+    assert letter.data["tests"][0]["chi_square"] == pytest.approx(by_hand, abs=1e-3)
+    assert letter.data["tests"][0]["degrees_of_freedom"] == 5
+
+
+def test_programs_are_told_the_same(spiro):
+    studied(spiro)
+    check(spiro.say("dice spiro")[0].data, "throws")
+    check(spiro.say("spiro show 102")[0].data, "board")
+
+
+def test_dice_that_lie_on_a_board_are_not_counted_before_they_are_played(spiro):
+    before = spiro.say("dice spiro")[0].data["throws"]
+    spiro.say("spiro challenge alice carol")
+    assert spiro.say("dice spiro")[0].data["throws"] == before
+
+
+def test_dice_are_counted_of_games_that_have_some_and_in_a_shell(spiro):
+    with pytest.raises(Refused, match="Symple is played without dice"):
+        spiro.say("dice symple")
+    with pytest.raises(Refused, match="There is no game 'poker'"):
+        spiro.say("dice poker")
+    with pytest.raises(Refused, match="in a shell only"):
+        spiro.say("dice spiro", sender="alice@players.example")
+
+
+def test_without_any_throw_there_is_nothing_to_doubt(club):
+    assert [test["p"] for test in club.say("dice spiro")[0].data["tests"]] == [1, 1]
+
+
+def test_a_database_from_before_learns_where_boards_come_from(spiro):
+    spiro.store.db.executescript("""
+        ALTER TABLE boards DROP COLUMN reason;
+        ALTER TABLE boards DROP COLUMN novacation;
+        ALTER TABLE users DROP COLUMN auto_vacation;
+        ALTER TABLE users DROP COLUMN zone;
+        DROP INDEX outbox_reminding;
+        ALTER TABLE outbox DROP COLUMN reminds;
+        DROP TABLE vacation_days;
+        DROP TABLE reminders;
+        ALTER TABLE boards DROP COLUMN source;
+        ALTER TABLE boards DROP COLUMN given;
+        DROP INDEX boards_by_number;
+        DROP INDEX boards_played;
+        DROP INDEX players_by_rating;
+        DROP INDEX users_signed_off;
+        DROP INDEX players_seeking;
+        DROP INDEX users_signed_up;
+        DROP INDEX outbox_given_up;
+        DROP TABLE notes;
+        DROP TABLE commands;
+        DELETE FROM _sqlite_migrations WHERE name = 'lists_counts_and_old_positions';
+        PRAGMA user_version = 2;
+    """)
+    path = spiro.store.path
+    spiro.store.close()
+    with Store(path) as store:
+        assert (store.board("spiro", "101").source, store.board("spiro", "101").given) == (None, 0)
