@@ -1,0 +1,1 @@
+"""Robots: programs that choose moves. They know the games and nothing of users, boards' numbers, mail or storage."""
