@@ -15,7 +15,7 @@ import games
 from games import Option
 from pbm.board import ratings
 from pbm.board.ratings import LOWEST, Rating, described, rated, settle
-from pbm.store import BoardRow, Player, ResultRow
+from pbm.store import BoardRow, PlayerRow, ResultRow
 
 WIN, TIE, LOSS = 1, 0, -1
 HELP = (Path(__file__).parents[1] / "help" / "ratings.txt").read_text()
@@ -141,13 +141,13 @@ def three(club):
 
 def test_a_rated_game_changes_both_ratings_and_counts_as_won_and_lost(three):
     settle(three.store, row(three, winner="alice"), three.time)
-    assert player(three, "alice") == Player("alice", rating=1824, won=1, rated=three.time)
-    assert player(three, "bob") == Player("bob", rating=1424, lost=1, rated=three.time)
+    assert player(three, "alice") == PlayerRow("alice", rating=1824, won=1, rated=three.time)
+    assert player(three, "bob") == PlayerRow("bob", rating=1424, lost=1, rated=three.time)
 
 
 def test_both_new_ratings_come_from_the_ratings_before_the_game(three):
-    three.store.save_player("symple", Player("alice", rating=1683, won=2))
-    three.store.save_player("symple", Player("bob", rating=1604, tied=2))
+    three.store.save_player("symple", PlayerRow("alice", rating=1683, won=2))
+    three.store.save_player("symple", PlayerRow("bob", rating=1604, tied=2))
     settle(three.store, row(three), three.time)
     assert (player(three, "alice").rating, player(three, "bob").rating) == (1676, 1640)
     assert (player(three, "alice").tied, player(three, "bob").tied) == (1, 3)
@@ -163,8 +163,8 @@ def test_a_rated_game_leaves_a_result_for_each_player(three):
 
 
 def test_the_20th_game_is_counted_as_provisional_and_the_21st_as_established(three):
-    three.store.save_player("symple", Player("alice", rating=1600, won=19))
-    three.store.save_player("symple", Player("bob", rating=1600, lost=20))
+    three.store.save_player("symple", PlayerRow("alice", rating=1600, won=19))
+    three.store.save_player("symple", PlayerRow("bob", rating=1600, lost=20))
     settle(three.store, row(three, winner="alice"), three.time)
     assert player(three, "alice").rating == (1600 * 19 + 2000) // 20 + (1720 - 1600) // 5
     before = player(three, "alice").rating
@@ -178,7 +178,7 @@ def test_ratings_of_one_game_say_nothing_about_another(three):
 
 
 def test_a_rated_game_keeps_what_a_player_has_set(three):
-    three.store.save_player("symple", Player("alice", most=3, seeking=2, subscribes=True, mail="digest"))
+    three.store.save_player("symple", PlayerRow("alice", most=3, seeking=2, subscribes=True, mail="digest"))
     settle(three.store, row(three, winner="alice"), three.time)
     alice = player(three, "alice")
     assert (alice.most, alice.seeking, alice.subscribes, alice.mail) == (3, 2, True, "digest")
@@ -186,7 +186,7 @@ def test_a_rated_game_keeps_what_a_player_has_set(three):
 
 def test_a_game_against_oneself_is_not_rated(three):
     assert settle(three.store, row(three, winner="alice", second_player="alice"), three.time) == []
-    assert player(three, "alice") == Player("alice")
+    assert player(three, "alice") == PlayerRow("alice")
 
 
 @pytest.mark.parametrize("word", ["-handicap=2", "-handicap-stones=2", "-han=2", "-HANDICAP=2"])
@@ -208,7 +208,7 @@ def test_a_board_whose_name_does_not_end_in_a_digit_is_not_rated(three):
 
 def test_every_end_of_a_game_makes_its_players_active(three):
     for userid in ("alice", "bob", "carol"):
-        three.store.save_player("symple", Player(userid, inactive=True))
+        three.store.save_player("symple", PlayerRow(userid, inactive=True))
     settle(three.store, row(three, winner="alice"), three.time)
     assert [player(three, userid).inactive for userid in ("alice", "bob", "carol")] == [False, False, True]
     settle(three.store, row(three, "102", second_player="carol")._replace(options="", first_player="carol"), three.time)

@@ -11,7 +11,7 @@ from pbm.actions.standings import drawing
 from pbm.board.ratings import settle
 from pbm.language.grammar import Misused
 from pbm.refusals import Refused
-from pbm.store import BoardRow, Player
+from pbm.store import BoardRow, PlayerRow
 
 LONG = ("abcdefghijklmnop", "qrstuvwxyz.12345")
 
@@ -66,7 +66,7 @@ def active(club, first, second):
 def known(club, userid, rating=None, **fields):
     """A player of Symple with that rating."""
     with club.store.transaction():
-        club.store.save_player("symple", Player(userid, rating, **{"rated": club.time, **fields}))
+        club.store.save_player("symple", PlayerRow(userid, rating, **{"rated": club.time, **fields}))
 
 
 def standings(club):

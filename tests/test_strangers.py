@@ -15,7 +15,7 @@ from pbm.mail.incoming import handle, hear
 from pbm.mail.writing import compose
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
-from pbm.store import Player, Store
+from pbm.store import PlayerRow, Store
 
 from conftest import ADDRESS, Club
 
@@ -268,7 +268,7 @@ def test_lists_of_what_is_over_are_not_cut_either(shell, command):
     with Store(shell.folder / "pbm.db") as store, store.transaction():
         for number in range(2500):
             store.add_user(f"u{number:04}", "", day)
-            store.save_player("symple", Player(f"u{number:04}", rating=1600, won=1, rated=day))
+            store.save_player("symple", PlayerRow(f"u{number:04}", rating=1600, won=1, rated=day))
         store.db.execute(
             "INSERT INTO boards "
             "(game, board, options, first_player, second_player, secret, started, moves, ended, winner)"

@@ -12,7 +12,7 @@ OVERHEAD = 1000
 """How many bytes the header of a mail of ours has at most."""
 
 
-class Limit(NamedTuple):
+class Quota(NamedTuple):
     """How many of something there may be in a time; for anybody if *whose* is not known of a command."""
 
     what: str
@@ -24,35 +24,35 @@ class Limit(NamedTuple):
 
 LIMITS = (
     # what an address may ask for, and whom it may have asked
-    Limit("answer", "address", 500, A_DAY),
-    Limit("bytes of answers", "address", 3_000_000, A_DAY),
-    Limit("error", "address", 20, A_DAY),
-    Limit("challenge", "address", 50, A_DAY),
-    Limit("asked", "address", 25, A_DAY),
-    Limit("board sent again", "address", 3, A_DAY),
+    Quota("answer", "address", 500, A_DAY),
+    Quota("bytes of answers", "address", 3_000_000, A_DAY),
+    Quota("error", "address", 20, A_DAY),
+    Quota("challenge", "address", 50, A_DAY),
+    Quota("asked", "address", 25, A_DAY),
+    Quota("board sent again", "address", 3, A_DAY),
     # what goes to an address that is no user's, who may have asked for nothing
-    Limit("answer to a stranger", "address", 100, A_DAY),
-    Limit("answer to a stranger", "domain", 200, A_DAY),
-    Limit("answer to a stranger", "peer", 30, AN_HOUR),
-    Limit("answer to a stranger", "all", 60, AN_HOUR),
-    Limit("bytes to strangers", "all", 800_000, AN_HOUR),
+    Quota("answer to a stranger", "address", 100, A_DAY),
+    Quota("answer to a stranger", "domain", 200, A_DAY),
+    Quota("answer to a stranger", "peer", 30, AN_HOUR),
+    Quota("answer to a stranger", "all", 60, AN_HOUR),
+    Quota("bytes to strangers", "all", 800_000, AN_HOUR),
     # sign-ups, and the questions whether an address wants mail
-    Limit("sign-up", "peer", 10, AN_HOUR),
-    Limit("sign-up", "all", 45, AN_HOUR),
-    Limit("confirmation", "address", 1, A_DAY),
-    Limit("question", "domain", 100, A_DAY),
-    Limit("question", "peer", 20, AN_HOUR),
-    Limit("question", "all", 45, AN_HOUR),
+    Quota("sign-up", "peer", 10, AN_HOUR),
+    Quota("sign-up", "all", 45, AN_HOUR),
+    Quota("confirmation", "address", 1, A_DAY),
+    Quota("question", "domain", 100, A_DAY),
+    Quota("question", "peer", 20, AN_HOUR),
+    Quota("question", "all", 45, AN_HOUR),
     # codes for a new password
-    Limit("reset", "user", 3, A_DAY),
-    Limit("request for a reset", "peer", 5, AN_HOUR),
-    Limit("request for a reset", "all", 12, AN_HOUR),
+    Quota("reset", "user", 3, A_DAY),
+    Quota("request for a reset", "peer", 5, AN_HOUR),
+    Quota("request for a reset", "all", 12, AN_HOUR),
     # what is passed on to the operator
-    Limit("postmaster", "address", 20, A_DAY),
+    Quota("postmaster", "address", 20, A_DAY),
     # what a user who has signed may do
-    Limit("text", "user", 100, A_DAY),
-    Limit("shown", "user", 100, A_DAY),
-    Limit("digest", "user", 1, A_DAY),
+    Quota("text", "user", 100, A_DAY),
+    Quota("shown", "user", 100, A_DAY),
+    Quota("digest", "user", 1, A_DAY),
 )
 """Where one thing has several limits, all of them hold."""
 
@@ -109,7 +109,7 @@ def untagged(address: str) -> str:
     return f"{local.partition('+')[0] or local}{at}{domain}"
 
 
-def _limits(what: str, holders: Holders) -> list[tuple[Limit, str, str]]:
+def _limits(what: str, holders: Holders) -> list[tuple[Quota, str, str]]:
     """The limits of something, each with the kind that is stored and whose number it uses up."""
     found = []
     for limit in LIMITS:

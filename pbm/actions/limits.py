@@ -6,7 +6,7 @@ from pbm import delivery, letters, texts
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import Player
+from pbm.store import PlayerRow
 
 MOST_SOUGHT = 99
 """How many challenges a player may seek."""
@@ -66,7 +66,7 @@ def _limited(session: Session, game: str, name: str, most: int | None) -> list[L
     return _told(session, game, player, f"{texts.title(game)} challenges now {how}")
 
 
-def _told(session: Session, game: str, player: Player, subject: str) -> list[Letter]:
+def _told(session: Session, game: str, player: PlayerRow, subject: str) -> list[Letter]:
     what = "all challenges" if player.most is None else "no challenges"
     text = f"You take {what} of {texts.title(game)}."
     if player.most:
@@ -75,7 +75,7 @@ def _told(session: Session, game: str, player: Player, subject: str) -> list[Let
     return delivery.answer(session, player.userid, letter._replace(to=player.userid))
 
 
-def _data(game: str, player: Player) -> dict[str, object]:
+def _data(game: str, player: PlayerRow) -> dict[str, object]:
     """What a player wants, for programs."""
     return {"userid": player.userid, "game": game, "limit": player.most, "seeking": player.seeking}
 

@@ -14,7 +14,7 @@ from pbm.board.ratings import ESTABLISHED, Rating
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow, Player, ResultRow, Section
+from pbm.store import BoardRow, PlayerRow, ResultRow, Section
 from pbm.texts import WIDTH
 
 ALL = range(1_000_000)
@@ -164,7 +164,7 @@ def _parts(session: Session, game: str) -> list[pages.Part]:
     return [*parts, listed("Tournaments", pools), listed("Not rated yet, seeking challenges", seekers)]
 
 
-def _mark(player: Player) -> str:
+def _mark(player: PlayerRow) -> str:
     """The letter that says in which part of the standings a player stands."""
     return "I" if player.inactive else "E" if Rating(games=player.games).is_established else "P"
 
@@ -183,7 +183,7 @@ def _data(session: Session, game: str) -> dict[str, Any]:
     }
 
 
-def _row(rank: int, player: Player, active: dict[str, int]) -> dict[str, str]:
+def _row(rank: int, player: PlayerRow, active: dict[str, int]) -> dict[str, str]:
     """What the standings tell of a player, under the headings of their columns."""
     limit = "" if player.most is None else f"/ {player.most}" if player.most else "/reject"
     return {
@@ -222,7 +222,7 @@ def _fitting(table: Iterable[Sequence[str]]) -> Iterator[str]:
         yield glue + "\n".join(part for line in lines for part in wrap(line, WIDTH, subsequent_indent=" " * below))
 
 
-def _of_player(player: Player, active: dict[str, int]) -> dict[str, Any]:
+def _of_player(player: PlayerRow, active: dict[str, int]) -> dict[str, Any]:
     """What a program is told of a player."""
     return {
         "userid": player.userid,

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 import games
-from pbm.store import BoardRow, Player, ResultRow, Store
+from pbm.store import BoardRow, PlayerRow, ResultRow, Store
 
 START = 1600
 """The rating of a player who has finished no game."""
@@ -102,18 +102,18 @@ def _outcome(row: BoardRow, userid: str) -> int:
     return 1 if row.winner == userid else -1
 
 
-def _result(row: BoardRow, own: Player, other: Player, now: datetime) -> ResultRow:
+def _result(row: BoardRow, own: PlayerRow, other: PlayerRow, now: datetime) -> ResultRow:
     """What a game does to a rating."""
     outcome, before = _outcome(row, own.userid), _rating(own)
     after = rated(before, _rating(other), outcome)
     return ResultRow(row.game, row.board, own.userid, outcome, before.rating, after, before.games + 1, now)
 
 
-def _rating(player: Player) -> Rating:
+def _rating(player: PlayerRow) -> Rating:
     return Rating(START if player.rating is None else player.rating, player.games)
 
 
-def _counted(player: Player, result: ResultRow) -> Player:
+def _counted(player: PlayerRow, result: ResultRow) -> PlayerRow:
     """The player after a game."""
     return player._replace(
         rating=result.after,

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from pbm.store.boards import Boards
 from pbm.store.form import text, time_of
-from pbm.store.rows import Player, ResultRow
+from pbm.store.rows import PlayerRow, ResultRow
 
-COLUMNS = ", ".join(Player._fields)
+COLUMNS = ", ".join(PlayerRow._fields)
 
 
 SIGNED_UP = "userid NOT IN (SELECT userid FROM users WHERE signed_off IS NOT NULL)"
@@ -26,16 +26,16 @@ class Section(NamedTuple):
 class Players(Boards):
     """What is stored of players."""
 
-    def player(self, game: str, userid: str) -> Player:
+    def player(self, game: str, userid: str) -> PlayerRow:
         """A user as a player of a game; one who is not known yet has the usual settings."""
         query = f"SELECT {COLUMNS} FROM players WHERE game = ? AND userid = ?"
         row = self.db.execute(query, [game, userid]).fetchone()
-        return _player(row) if row else Player(userid)
+        return _player(row) if row else PlayerRow(userid)
 
-    def save_player(self, game: str, player: Player) -> None:
+    def save_player(self, game: str, player: PlayerRow) -> None:
         """Store what has changed of a player."""
         values = [*player._replace(rated=None)]
-        values[Player._fields.index("rated")] = player.rated and text(player.rated)
+        values[PlayerRow._fields.index("rated")] = player.rated and text(player.rated)
         places = ", ".join("?" * (len(values) + 1))
         self.db.execute(f"INSERT OR REPLACE INTO players (game, {COLUMNS}) VALUES ({places})", [game, *values])
 
@@ -45,7 +45,7 @@ class Players(Boards):
 
     def rated_players(
         self, game: str, section: Section | None = None, most: int = -1, skip: int = 0
-    ) -> Iterator[Player]:
+    ) -> Iterator[PlayerRow]:
         """The players of a game who have a rating and are still signed up, or those of a part of the standings.
 
         The highest rating comes first, of equal ones the older one; at most so many come, behind the first so many.
@@ -58,7 +58,7 @@ class Players(Boards):
         (count,) = self.db.execute(f"SELECT count(*) {RATED}{_in(section)}", [game]).fetchone()
         return int(count)
 
-    def seekers(self, game: str) -> list[Player]:
+    def seekers(self, game: str) -> list[PlayerRow]:
         """The players of a game who seek challenges and have no rating, by name."""
         query = (
             f"SELECT {COLUMNS} FROM players WHERE game = ? AND rating IS NULL AND seeking > 0 AND {SIGNED_UP} "
@@ -111,10 +111,10 @@ def _in(section: Section | None) -> str:
     return f" AND inactive = {int(section.inactive)} AND won + lost + tied BETWEEN {first} AND {last}"
 
 
-def _player(columns: tuple[Any, ...]) -> Player:
-    player = Player._make(columns)
+def _player(columns: tuple[Any, ...]) -> PlayerRow:
+    player = PlayerRow._make(columns)
     return player._replace(
-        rated=time_of(columns[Player._fields.index("rated")]),
+        rated=time_of(columns[PlayerRow._fields.index("rated")]),
         inactive=bool(player.inactive),
         subscribes=bool(player.subscribes),
         is_notified=bool(player.is_notified),

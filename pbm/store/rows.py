@@ -152,7 +152,7 @@ class Failures(NamedTuple):
     """When the last one came; None if there was none."""
 
 
-class Player(NamedTuple):
+class PlayerRow(NamedTuple):
     """A user as a player of one game."""
 
     userid: str

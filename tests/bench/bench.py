@@ -28,7 +28,7 @@ import games
 from games import SKIP
 from pbm.board.board import Board
 from pbm.passwords import Passwords
-from pbm.store import BoardRow, Player, Store
+from pbm.store import BoardRow, PlayerRow, Store
 
 PYTHON = sys.executable
 PBM = str(Path(PYTHON).parent / "pbm")
@@ -129,7 +129,7 @@ def fill(store: Store, boards: int, now: datetime, rng: Random) -> None:
     """Add boards of ten turns each, of players who are always as many; one in twenty is not over yet."""
     for name in STRANGERS:
         store.add_user(name, "", now)
-        store.save_player("spiro", Player(name, rng.randrange(1400, 1900), won=rng.randrange(40), rated=now))
+        store.save_player("spiro", PlayerRow(name, rng.randrange(1400, 1900), won=rng.randrange(40), rated=now))
     like = {**next(iter(store.db["boards"].rows)), "moves": 10}
     for number in range(boards):
         first, second = rng.sample(STRANGERS, 2)
