@@ -29,6 +29,8 @@ SAME = {
     "transport": "what a setting names, and what the environment does",
 }
 """What may stand in several modules, which say of what it is; and why."""
+OF_EACH_GAME = {"LEVELS", "thinker"}
+"""What the module of robots of each game has."""
 
 
 def is_command(node: ast.stmt) -> bool:
@@ -53,7 +55,8 @@ def homes() -> dict[str, set[str]]:
     found = defaultdict(set)
     for path in MODULES:
         for name in defined(ast.parse(path.read_text())):
-            if not name.startswith("_"):
+            is_variable_of_types = len(name) == 1
+            if not name.startswith("_") and not is_variable_of_types and name not in OF_EACH_GAME:
                 found[name].add(path.relative_to(TOP).as_posix())
     return found
 

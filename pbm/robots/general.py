@@ -1,0 +1,130 @@
+"""What is known of any game that fits the protocol of `games`: its rules, and games played at random."""
+
+from collections.abc import Sequence
+from itertools import islice
+from random import Random
+from typing import Any, cast
+
+import games
+from games import SKIP, State
+from pbm.robots.search import Search
+from pbm.robots.thinking import Level, Limit, Thought
+
+LEVELS = (Level(8, 0.3), Level(16, 0.1), Level(50), Level(150), Level(500))
+"""The levels of a game that has no module of its own here."""
+CUT_AFTER = 400
+"""After how many turns a game that is played at random is cut, at first."""
+CUT_AT_LEAST = 50
+"""How far that number is halved, each time that a game was cut."""
+
+
+class Rules:
+    """A `Knowledge` of a game that is its rules alone. Positions and turns are those of the game.
+
+    A side is here the player who had it at first, which is another one only where a rule swaps sides.
+    """
+
+    def __init__(self, game: str) -> None:
+        """Load the game. Raises LookupError if there is no such game."""
+        self.own_playout = getattr(games.load(game), "playout", None)
+        self.longest = CUT_AFTER
+        self.limit = Limit()
+        """When a game that is played at random is cut in any case."""
+
+    def root(self, states: Sequence[State]) -> State:
+        """The last position."""
+        return states[-1]
+
+    def key(self, position: State) -> Any:
+        """The position, in which the order of the dice is of no account."""
+        if games.needs_dice(position) and position.dice:
+            position = position.roll(tuple(sorted(position.dice)))
+        try:
+            hash(position)
+        except TypeError:
+            return repr(position)
+        return position
+
+    def side(self, position: State) -> int:
+        """The player to move."""
+        return position.seats[position.turn]
+
+    def outcome(self, position: State) -> float | None:
+        """What the result says."""
+        result = position.result()
+        if result is None:
+            return None
+        return 0.5 if result.winner is None else 1.0 - position.seats[result.winner]
+
+    def needs_dice(self, position: State) -> bool:
+        """Whether dice are needed, and not yet there."""
+        return games.needs_dice(position) and not position.dice
+
+    def throw(self, position: State, rng: Random) -> State:
+        """Any throw."""
+        return thrown(position, rng)
+
+    def turns(self, position: State, most: int, rng: Random) -> list[str]:
+        """All turns if they are so few, else some at random; in any order, for nothing is known of them."""
+        if position.must_skip:
+            return [SKIP]
+        turns = list(islice(position.moves(), most + 1))
+        if len(turns) > most:
+            return list(dict.fromkeys(position.random(rng) for _ in range(most)))
+        rng.shuffle(turns)
+        return turns
+
+    def play(self, position: State, turn: str) -> State:
+        """As the game does it."""
+        return position.play(turn)
+
+    def playout(self, position: State, rng: Random) -> float:
+        """The game's own playout if it offers one, else turns at random to the end.
+
+        Where there is no end, or no time, the game is given to whom it gives the greater score.
+        """
+        if self.own_playout:
+            return float(self.own_playout(position, rng))
+        for _ in range(self.longest):
+            worth = self.outcome(position)
+            if worth is not None:
+                return worth
+            if self.limit.is_reached(0):
+                return leader(position)
+            position = thrown(position, rng)
+            position = position.play(SKIP if position.must_skip else position.random(rng))
+        self.longest = max(CUT_AT_LEAST, self.longest // 2)
+        return leader(position)
+
+    def text(self, position: State, turn: str) -> str:
+        """The turn itself."""
+        return turn
+
+
+class Generalist(Search[State, str]):
+    """A `Thinker` in any game."""
+
+    def __init__(self, game: str) -> None:
+        """Know the rules of that game."""
+        self.rules = Rules(game)
+        super().__init__(self.rules)
+
+    def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
+        """As any search; but a single game played at random can be too long for the time that is left."""
+        self.rules.limit = limit
+        return super().think(states, limit, rng)
+
+
+def thrown(state: State, rng: Random) -> State:
+    """The position with its dice, if it needs any and they are not there yet."""
+    if games.needs_dice(state) and not state.dice:
+        return cast("State", state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed))))
+    return state
+
+
+def leader(state: State) -> float:
+    """What a game that has not ended is taken to be worth for the first player: a win for the greater score."""
+    scores = [*state.view()["scores"].values()]
+    if len(scores) < len(state.seats) or scores[0] == scores[1]:
+        return 0.5
+    return 1.0 - state.seats[0 if scores[0] > scores[1] else 1]

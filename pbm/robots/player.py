@@ -1,0 +1,72 @@
+"""A robot that plays one game as well as it is told to."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from random import Random
+
+import games
+from games import Options, State
+from pbm.robots import general
+from pbm.robots.thinking import Level, Limit, Thinker, Thought
+
+USUAL_LEVEL = 3
+"""The level of a robot that was not told another one."""
+
+
+def levels(game: str) -> tuple[Level, ...]:
+    """The levels of a game, the lowest first."""
+    name = _specialist(game)
+    found: tuple[Level, ...] = import_module(name).LEVELS if name else general.LEVELS
+    return found
+
+
+def thinker(game: str, options: Options) -> Thinker:
+    """The best way that we have to choose moves in a game. Raises LookupError if there is no such game."""
+    name = _specialist(game)
+    found: Thinker = import_module(name).thinker(options) if name else general.Generalist(game)
+    return found
+
+
+def _specialist(game: str) -> str | None:
+    """The module that knows more of a game than its rules; a game of another package has none."""
+    name = f"{__package__}.{game}"
+    return name if games.package(game) is None and find_spec(name) else None
+
+
+class Player:
+    """A robot in one game, which can remember what it thought as long as it is on the same board."""
+
+    def __init__(
+        self,
+        game: str,
+        options: Options,
+        *,
+        level: int | None = None,
+        seconds: float | None = None,
+        playouts: int | None = None,
+        rng: Random,
+    ) -> None:
+        """Make a robot that plays at a level, from 1 on, or thinks for so long about a move, or both.
+
+        Told nothing, it plays at the `USUAL_LEVEL`. Raises LookupError if there is no such game, or no such level.
+        """
+        if level is None and seconds is None and playouts is None:
+            level = USUAL_LEVEL
+        self.rng = rng
+        self.seconds, self.playouts, self.slips = seconds, playouts, 0.0
+        if level is not None:
+            if level < 1:
+                raise IndexError(level)
+            of_level = levels(game)[level - 1]
+            self.playouts = min(of_level.playouts, playouts or of_level.playouts)
+            self.slips = of_level.slips
+        self.thinker = thinker(game, options)
+
+    def think(self, states: Sequence[State]) -> Thought:
+        """A move in the last of these positions, as `Thinker.think`; at lower levels it can be one at random."""
+        thought = self.thinker.think(states, Limit(self.seconds, self.playouts), self.rng)
+        if self.slips and self.rng.random() < self.slips:
+            move = states[-1].random(self.rng)
+            return thought._replace(move=move, line=(move,))
+        return thought

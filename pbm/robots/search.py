@@ -1,0 +1,255 @@
+"""Monte Carlo tree search over what is known of a game (Kocsis and Szepesvári 2006, Coulom 2006).
+
+Turns are sampled and sorted by the knowledge, and the tree widens in that order: progressive widening (Coulom 2007,
+"Computing Elo ratings of move patterns in the game of Go"; Chaslot and others 2008, "Progressive strategies for
+Monte-Carlo tree search"). Dice are thrown anew at each visit, and each throw has a child (Couëtoux and others 2011).
+Wins and losses are proven from the ends of the game on (Winands, Björnsson and Saito 2008, "Monte-Carlo tree search
+solver"); of a position whose turns were sampled, not before twice as many samples have brought nothing new.
+"""
+
+from collections.abc import Sequence
+from math import log, sqrt
+from random import Random
+from typing import Any, Generic, NamedTuple
+
+from games import State
+from pbm.robots.thinking import Knowledge, Limit, P, T, Thought
+
+
+class Tuning(NamedTuple):
+    """The constants of a search, which a game can have of its own."""
+
+    exploration: float = 0.7
+    """The constant of UCB1 (Auer, Cesa-Bianchi and Fischer 2002), for values from 0 to 1."""
+    at_root: int = 100
+    """How many turns are sampled for the position that is thought about."""
+    inside: int = 20
+    """How many are sampled for a later one."""
+    first: float = 3
+    growth: float = 0.45
+    """A position that was visited n times has up to first * (n + 1) ** growth children."""
+
+
+class Node(Generic[P, T]):
+    """A position in the tree, with what came of the games through it."""
+
+    __slots__ = ("children", "position", "proof", "side", "throws", "turns", "visits", "worth")
+
+    def __init__(self, knowledge: Knowledge[P, T], position: P) -> None:
+        """A leaf."""
+        self.position = position
+        self.proof = knowledge.outcome(position)
+        """What the game is worth for side 0 if that is certain."""
+        self.side = knowledge.side(position)
+        self.visits = 0
+        self.worth = 0.0
+        """The sum of what these games were worth for side 0."""
+        self.turns: list[T] = []
+        """Sampled when a leaf is visited again, those first that look best; empty until then."""
+        self.children: list[Node[P, T]] = []
+        """The positions after the first ones of these turns."""
+        is_thrown = self.proof is None and knowledge.needs_dice(position)
+        self.throws: dict[Any, Node[P, T]] | None = {} if is_thrown else None
+        """By their keys, the positions with dice; None where none are to be thrown."""
+
+    def value(self, side: int) -> float:
+        """What the game is worth for a side, from 0 to 1; near 0.5 as long as few games were played."""
+        worth = (self.worth + 1) / (self.visits + 2) if self.proof is None else self.proof
+        return 1 - worth if side else worth
+
+    @property
+    def hopeful(self) -> list["Node[P, T]"]:
+        """The children that are not proven to be lost for the side to move here."""
+        lost = float(self.side)
+        return [child for child in self.children if child.proof != lost]
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether each turn has its child."""
+        return bool(self.turns) and len(self.children) == len(self.turns)
+
+
+class Search(Generic[P, T]):
+    """A `Thinker` that searches a tree, and keeps what it has found for its next thought on the same board."""
+
+    ROOT_SHARE = 0.3
+    """The part of the time that sampling the turns of the root may take."""
+    NODE_SHARE = 0.05
+    """The part of the time that sampling the turns of one later position may take."""
+
+    def __init__(self, knowledge: Knowledge[P, T], tuning: Tuning | None = None) -> None:
+        """Search with that knowledge; *tuning* is what suits the game."""
+        self.knowledge = knowledge
+        self.tuning = tuning or Tuning()
+        self.inside = self.tuning.inside
+        """How many turns are sampled for later positions, if there is time."""
+        self.kept: tuple[int, Node[P, T]] | None = None
+        """The number of positions in the game when it thought last, and the tree of that thought."""
+
+    def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
+        """The turn that was visited most, or one that wins for certain."""
+        begun = limit.clock()
+        root = self._root(states)
+        self._sample_root(root, limit, begun, rng)
+        playouts, searched = 0, limit.clock()
+        while not self._is_decided(root, rng) or not playouts:
+            self._visit(root, rng)
+            playouts += 1
+            now = limit.clock()
+            half = (now - searched) / playouts / 2  # of a visit: to stop too early by it is as good as too late
+            if limit.is_reached(playouts) or (limit.until is not None and now + half >= limit.until):
+                break
+        self.kept = len(states), root
+        best = self._best(root)
+        return Thought(self._text(root, best), best.value(root.side), playouts, tuple(self._line(root)))
+
+    # The root
+
+    def _root(self, states: Sequence[State]) -> Node[P, T]:
+        """The node of the last position: that of the kept tree if the game went on from there, else a new one."""
+        position = self.knowledge.root(states)
+        if self.kept:
+            number, node = self.kept
+            self.kept = None
+            if number <= len(states) and self._is_at(node, states[:number]):
+                for end in range(number + 1, len(states) + 1):
+                    after = self._after(node, self.knowledge.key(self.knowledge.root(states[:end])))
+                    if after is None:
+                        break
+                    node = after
+                else:
+                    return node
+        return Node(self.knowledge, position)
+
+    def _is_at(self, node: Node[P, T], states: Sequence[State]) -> bool:
+        return bool(self.knowledge.key(node.position) == self.knowledge.key(self.knowledge.root(states)))
+
+    def _after(self, node: Node[P, T], key: Any) -> Node[P, T] | None:
+        """The position with that key one turn later, and with its dice."""
+        for child in node.children:
+            if child.throws is not None:
+                if key in child.throws:
+                    return child.throws[key]
+            elif self.knowledge.key(child.position) == key:
+                return child
+        return None
+
+    def _sample_root(self, root: Node[P, T], limit: Limit, begun: float, rng: Random) -> None:
+        """Sample the turns of the root: as many as shall be, or few at first and more while there is time for it."""
+        most = self.tuning.at_root
+        if limit.until is None:
+            turns = self.knowledge.turns(root.position, most, rng)
+            self.inside = self.tuning.inside
+        else:
+            seconds = limit.until - begun
+            number, start = min(6, most), limit.clock()
+            turns = self.knowledge.turns(root.position, number, rng)
+            took = limit.clock() - start
+            while number < most and len(turns) == number:
+                longer = min(4 * number, most)
+                if limit.clock() - begun + took * longer / number > seconds * self.ROOT_SHARE:
+                    break
+                number, start = longer, limit.clock()
+                turns = self.knowledge.turns(root.position, number, rng)
+                took = limit.clock() - start
+            affordable = int(seconds * self.NODE_SHARE * number / max(took, 1e-9))
+            self.inside = min(self.tuning.inside, max(3, affordable))
+        tried = root.turns[: len(root.children)]
+        root.turns = tried + [turn for turn in turns if turn not in tried]
+        root.proof = None  # it is a win or a loss, but the turn that is best then is still to be found
+        self._prove(root, rng)
+
+    def _is_decided(self, root: Node[P, T], rng: Random) -> bool:
+        """Whether there is one turn only, or one only that is not proven to lose, or the end is proven."""
+        if root.proof is not None or len(root.turns) == 1:
+            return True
+        return root.is_spread and len(root.hopeful) == 1 and not self._sample_more(root, rng)
+
+    def _best(self, root: Node[P, T]) -> Node[P, T]:
+        won = 1.0 - root.side
+        return max(
+            root.hopeful or root.children, key=lambda child: (child.proof == won, child.visits, child.value(root.side))
+        )
+
+    def _line(self, root: Node[P, T]) -> list[str]:
+        """The turns that were visited most, as far as no dice are thrown."""
+        line, node = [], root
+        while node.children:
+            best = self._best(node)
+            line.append(self._text(node, best))
+            node = best
+        return line
+
+    def _text(self, node: Node[P, T], child: Node[P, T]) -> str:
+        """The turn that leads to a child."""
+        number = next(number for number, other in enumerate(node.children) if other is child)
+        return self.knowledge.text(node.position, node.turns[number])
+
+    # The tree
+
+    def _visit(self, root: Node[P, T], rng: Random) -> None:
+        """Go down to a position that is new, or where the game ends, play from there, and note what came of it."""
+        path, node = [root], root
+        while node.proof is None:
+            child, is_new = self._thrown(node, rng) if node.throws is not None else self._child(node, rng)
+            path.append(child)
+            node = child
+            if is_new and child.throws is None:
+                break
+        worth = node.proof if node.proof is not None else self.knowledge.playout(node.position, rng)
+        for node in path:
+            node.visits += 1
+            node.worth += worth
+        for node in reversed(path):
+            if node.proof is None:
+                self._prove(node, rng)
+                if node.proof is None:
+                    break
+
+    def _thrown(self, node: Node[P, T], rng: Random) -> tuple[Node[P, T], bool]:
+        """The position after a throw of the dice, and whether it is new."""
+        position = self.knowledge.throw(node.position, rng)
+        key = self.knowledge.key(position)
+        throws = node.throws if node.throws is not None else {}
+        if key in throws:
+            return throws[key], False
+        throws[key] = Node(self.knowledge, position)
+        return throws[key], True
+
+    def _child(self, node: Node[P, T], rng: Random) -> tuple[Node[P, T], bool]:
+        """The child to go on with, and whether it is new."""
+        if not node.turns:
+            node.turns = list(self.knowledge.turns(node.position, self.inside, rng))
+        tuning, number = self.tuning, len(node.children)
+        hopeful = node.hopeful
+        if number < len(node.turns) and (not hopeful or number < tuning.first * (node.visits + 1) ** tuning.growth):
+            child = Node(self.knowledge, self.knowledge.play(node.position, node.turns[number]))
+            node.children.append(child)
+            return child, True
+        unrest = tuning.exploration * sqrt(log(node.visits + 1))
+        best, highest, side = hopeful[0], -1.0, node.side
+        for child in hopeful:
+            visits = child.visits or 1
+            mean = child.worth / visits
+            bound = (1 - mean if side else mean) + unrest / sqrt(visits)
+            if bound > highest:
+                best, highest = child, bound
+        return best, False
+
+    def _prove(self, node: Node[P, T], rng: Random) -> None:
+        """Note what a position is worth for certain: a turn wins, or what all of them lead to is known."""
+        if node.throws is not None or not node.children:
+            return
+        won = 1.0 - node.side
+        if any(child.proof == won for child in node.children):
+            node.proof = won
+        elif node.is_spread:
+            proofs = [child.proof for child in node.children if child.proof is not None]
+            if len(proofs) == len(node.children) and not self._sample_more(node, rng):
+                node.proof = min(proofs) if node.side else max(proofs)
+
+    def _sample_more(self, node: Node[P, T], rng: Random) -> bool:
+        """Sample twice as many turns as there are, for what was sampled need not be all; whether there are new ones."""
+        more = self.knowledge.turns(node.position, 2 * len(node.turns) + 2, rng)
+        node.turns += [turn for turn in more if turn not in node.turns]
+        return not node.is_spread
