@@ -4,7 +4,7 @@ For robots and tests; `pbm help referee` lists the requests.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from random import Random, SystemRandom
 from typing import Any, NamedTuple, TextIO
@@ -24,6 +24,8 @@ class Step(NamedTuple):
     state: State
     moves: int
     before: State | None
+    played: tuple[str, ...] | None = ()
+    """The moves since the step before; None if the position was set up, and nobody knows them."""
 
 
 class Referee:
@@ -83,7 +85,10 @@ class Referee:
         moves = view.setdefault("moves", 2)
         if type(moves) is not int or not 0 <= moves < 10**9:
             raise Illegal('"moves" is how many moves were played, 0 or more.')
-        self.history = [self._settled(Step(self.game.setup(view, **self.options), moves, None))]
+        if states := replayed(self.game, self.options, view):
+            self.history = [self._settled(Step(states[-1], moves, None, tuple(view["history"])))]
+        else:
+            self.history = [self._settled(Step(self.game.setup(view, **self.options), moves, None, None))]
         return "ok"
 
     def play(self, rest: str) -> str:
@@ -117,35 +122,65 @@ class Referee:
 
     def state(self, _: str) -> str:
         """All there is to see of the position, as JSON."""
-        return json.dumps(view(self.name, self.options, self.history[-1].moves, self.history[-1].state), sort_keys=True)
+        return json.dumps(self.view, sort_keys=True)
 
     def board(self, _: str) -> str:
         """The board as players see it, behind the number of its lines."""
         drawn = self.game.draw(self.history[-1].state, self.history[-1].before)
         return f"{len(drawn.splitlines())}\n{drawn}"
 
+    @property
+    def view(self) -> dict[str, Any]:
+        """What `state` prints."""
+        point = self.history[-1]
+        seen = {"game": self.name, "options": dict(self.options), "moves": point.moves, **point.state.view()}
+        if self.history[0].played is not None:
+            seen["history"] = [move for step in self.history for move in step.played or ()]
+        return seen
+
     def _play(self, move: str) -> None:
         point = self.history[-1]
-        self.history.append(self._settled(Step(point.state.play(move), point.moves + 1, point.state)))
+        self.history.append(self._settled(Step(point.state.play(move), point.moves + 1, point.state, (move,))))
 
     def _settled(self, point: Step) -> Step:
         """The point at which somebody has to move: with dice thrown, or with forced skips played."""
-        state, moves, before = point
+        state, moves, before, played = point
         if games.needs_dice(state):
             if not state.dice:
                 state = state.roll(tuple(self.rng.randint(1, 6) for _ in range(state.dice_needed)))
         else:
             while state.must_skip:
                 state, moves = state.play(SKIP), moves + 1
-        return Step(state, moves, before)
+                played = None if played is None else (*played, SKIP)
+        return Step(state, moves, before, played)
 
 
 REQUESTS = ("new", "dice", "seed", "position", "play", "moves", "random", "undo", "state", "board", "quit")
 
 
-def view(name: str, options: Options, moves: int, state: State) -> dict[str, Any]:
-    """A position as `state` and ``--json`` show it."""
-    return {"game": name, "options": dict(options), "moves": moves, **state.view()}
+def replayed(game: Game[Any], options: Options, view: Mapping[str, Any]) -> list[State] | None:
+    """The positions of the game whose moves are the view's ``history``, the one at the start first.
+
+    None if there is no history, or if it is not what led to this position. The throws of the dice are not known, but
+    for the last one.
+    """
+    history = view.get("history")
+    if not isinstance(history, list) or not all(isinstance(move, str) for move in history):
+        return None
+    states: list[State] = [game.new(**options)]
+    try:
+        for move in history:
+            state = states[-1]
+            if games.needs_dice(state) or (move == SKIP and state.must_skip):
+                states.append(state.play(move))
+            else:
+                states.append(state.play(state.parse(move)))
+        if games.needs_dice(states[-1]) and view.get("dice"):
+            states[-1] = states[-1].roll(tuple(view["dice"]))
+    except (ArithmeticError, LookupError, TypeError, ValueError):  # a move without its dice cannot be checked first
+        return None
+    seen = json.loads(json.dumps(states[-1].view()))
+    return states if all(view.get(key, value) == value for key, value in seen.items()) else None
 
 
 def _number(word: str) -> int:

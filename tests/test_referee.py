@@ -337,6 +337,33 @@ def test_a_forced_pass_in_a_position_is_played_at_once_in_a_game_without_dice():
 # play, undo, random
 
 
+def test_the_state_tells_all_moves_since_the_start():
+    assert state()["history"] == []
+    assert state("dice 4", "play e3-f2", "dice 1 2", "play e2:1:2")["history"] == ["e3:4", "e2:1:2"]
+    assert state("dice 4", "play e3:4", "dice 1 2", "play e2:1:2", "undo")["history"] == ["e3:4"]
+    assert "history" not in state(MIDDLE, "play f3:1:2")
+
+
+def test_a_skip_that_the_referee_plays_is_one_of_them():
+    *_, line = replies("sprout", ["new -board=limping-3", "seed 26", *["random"] * 16, "state"])
+    view = json.loads(line[2:])
+    assert view["history"].count("--") == 1
+    assert len(view["history"]) == view["moves"] == 17
+    *_, again = replies("sprout", ["new -board=limping-3", f"position {json.dumps(view)}", "state"])
+    assert again == line
+
+
+def test_a_history_that_leads_to_the_position_that_is_set_up_counts():
+    new, *moves = "new -size=3", *["play a1", "play c3", "play -a1,+a2", "play -c3,+c2", "play -a2,+a1", "play -c2,+c3"]
+    *_, line = replies("papagra", [new, *moves, "state"])
+    view = json.loads(line[2:])
+    *_, same = replies("papagra", [new, f"position {json.dumps(view)}", "state"])
+    assert same == line
+    for history in (view["history"][:-1], ["a1", "nonsense"], [1], "a1", None, ["--"]):
+        *_, found = replies("papagra", [new, f"position {json.dumps(view | {'history': history})}", "state"])
+        assert json.loads(found[2:]) == {key: value for key, value in view.items() if key != "history"}, history
+
+
 def test_play_answers_with_the_canonical_turn():
     assert said(MIDDLE, "play  F3-G3 , g3-f2") == ["= ok", "= f3:1:2"]
 
@@ -481,7 +508,7 @@ def test_state_is_json_in_one_line_with_sorted_keys():
     text = line.removeprefix("= ")
     assert text == json.dumps(json.loads(text), sort_keys=True)
     assert list(json.loads(text)) == [
-        "cells", "dice", "game", "moves", "options", "over", "scores", "turn", "winner",
+        "cells", "dice", "game", "history", "moves", "options", "over", "scores", "turn", "winner",
     ]  # fmt: skip
 
 

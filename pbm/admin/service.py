@@ -38,7 +38,7 @@ play MOVE        play a move
 random           play a legal move chosen at random
 undo             back to before the last move that was asked for
 moves [MOST]     count the legal moves, and list as many as MOST (100)
-state            the position in JSON
+state            the position in JSON, with the moves that led to it
 position JSON    set up a position, as `state` prints it
 board            the board as drawn
 quit             end

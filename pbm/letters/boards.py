@@ -173,7 +173,13 @@ def data(point: Point) -> dict[str, Any]:
             "moves": point.moves,
             "dice": [] if point.is_over else seen.get("dice", []),
             "over": point.is_over,
-            "position": {"game": board.row.game, "options": board.options, "moves": point.moves, **seen},
+            "position": {
+                "game": board.row.game,
+                "options": board.options,
+                "moves": point.moves,
+                "history": [turn.text for turn in board.turns[: point.moves] if turn.text not in {RESIGN, FORFEIT}],
+                **seen,
+            },
         }
     )
 
