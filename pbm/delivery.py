@@ -40,16 +40,18 @@ def queue(session: Session, letter: Letter) -> None:
     if letter.to is None:
         _answer_sender(session, letter)
         return
+    addresses = session.store.addresses(letter.to)
+    if not addresses:
+        return
     answered = _answered(session, letter)
     thread = f"<{letter.thread}.{letter.to}@{session.server.host}>" if letter.thread else None
-    addresses = session.store.addresses(letter.to)
-    if addresses and letter.board and not letter.is_urgent and _holds_back(session, letter, letter.to):
+    if letter.board and not letter.is_urgent and _holds_back(session, letter, letter.to):
         return
     usable = [address for address in addresses if address.confirmed and not address.suspended]
     for address in usable:
         mark = tokens.bounce_token(session.server, address.number, f"{letter.to} {address.address}")
         mail(session, address.address, letter, thread, **answered, mark=f".{mark}")
-    if addresses and not usable:
+    if not usable:
         mail(session, None, letter, thread, **answered)
         session.store.trim_waiting(letter.to, MOST_WAITING)
 

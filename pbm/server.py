@@ -24,6 +24,8 @@ class Server(NamedTuple):
     random_bytes: Callable[[int], bytes] = secrets.token_bytes
     operator: str | None = None
     """Where mail for the postmaster goes; None if it is only logged."""
+    robot_boards: int = 5
+    """On how many active boards a user can play against robots."""
 
     @property
     def host(self) -> str:

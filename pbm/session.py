@@ -139,7 +139,7 @@ class Session(NamedTuple):
         if self.guesses and (until := self.guesses.wait_until(name)):
             when = f"{until + timedelta(minutes=1):%Y-%m-%d %H:%M} UTC"
             raise Refused(f"Too many passwords were wrong; the next one is looked at from {when} on.")
-        stored = self.store.password_of(name)
+        stored = self.store.password_of(name) or None  # a robot has none that could be right
         is_right = self.passwords.is_right(stored, password) and stored is not None
         if self.guesses:
             self.guesses.note(name, is_right=is_right)

@@ -52,6 +52,14 @@ def operator() -> str | None:
     return chosen
 
 
+def robot_boards() -> int:
+    """On how many active boards a user can play against robots: ``PBM_ROBOT_BOARDS``. Raises Unusable."""
+    chosen = os.environ.get("PBM_ROBOT_BOARDS") or "5"
+    if not (chosen.isascii() and chosen.isdecimal() and len(chosen) < 10):
+        raise Unusable(f"PBM_ROBOT_BOARDS is no number of boards: {chosen!r}.")
+    return int(chosen)
+
+
 def transport() -> "Transport":
     """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs beside the database, in a folder that is made.
 
@@ -67,4 +75,4 @@ def transport() -> "Transport":
 
 def open_server() -> Server:
     """The server that the settings describe. Raises Unusable."""
-    return Server(Store(database()), address(), Passwords(), operator=operator())
+    return Server(Store(database()), address(), Passwords(), operator=operator(), robot_boards=robot_boards())

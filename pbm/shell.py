@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from io import TextIOWrapper
-from typing import NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import games
 from pbm import admin, letters, texts
@@ -17,11 +17,18 @@ from pbm.language.grammar import Letters
 from pbm.language.help import help_letter
 from pbm.language.line import Line
 from pbm.language.quoting import refusal
+from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.settings import open_server
-from pbm.store import Store, Unusable
+from pbm.store import Unusable
 from pbm.terminal import fail, say
+
+if TYPE_CHECKING:
+    from pbm.server import Server
+
+ANSWERED = frozenset({"challenge", "confirm", "move", "queue"})
+"""The commands of a game to which a robot answers before they end."""
 
 
 class Arguments(NamedTuple):
@@ -31,25 +38,29 @@ class Arguments(NamedTuple):
     as_json: bool
     comment: str
     """What goes with it; a hyphen means that it comes from standard input."""
+    waits: bool
+    """Whether a robot is to answer before the command ends."""
 
 
 def read(args: Iterable[str]) -> Arguments:
     """Take out what only a shell understands, wherever it stands."""
     line: list[str] = []
-    as_json, comment, wants_help = False, "", False
+    as_json, comment, waits, wants_help = False, "", True, False
     for raw in args:
         arg = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         if arg == "--json":
             as_json = True
         elif arg.startswith("--comment="):
             comment = arg.partition("=")[2]
+        elif arg == "--no-wait":
+            waits = False
         elif arg in {"--help", "-h"}:
             wants_help = True
         else:
             line.append(arg)
     if wants_help:
         line = ["help", *_subject([word.lower() for word in line if not word.startswith("-")])]
-    return Arguments(line, as_json, comment)
+    return Arguments(line, as_json, comment, waits)
 
 
 def _subject(named: list[str]) -> list[str]:
@@ -66,7 +77,7 @@ def main(args: Sequence[str]) -> int:
 
     For several commands in one, it is the highest of theirs.
     """
-    line, as_json, comment = read(args)
+    line, as_json, comment, waits = read(args)
     if "--comment" in line:
         return fail("--comment needs a text: --comment=TEXT, or --comment=- for standard input.", 1, as_json=as_json)
     if not line:
@@ -86,12 +97,12 @@ def main(args: Sequence[str]) -> int:
     if first == "help":
         answers, line = _operators_help(line)
 
-    stores: list[Store] = []
+    servers: list[Server] = []
 
     def session() -> Session:
         text = _input().read() if comment == "-" else comment
         server = open_server()
-        stores.append(server.store)
+        servers.append(server)
         now = server.now()
         server.store.note_with_next_change(lambda store: store.count_command(now, refused=False))
         told = quoting.comment(root, text, server.store.is_taken)
@@ -102,12 +113,23 @@ def main(args: Sequence[str]) -> int:
         if line or not answers:
             answers += run(typed, Front(session, prints=True, read_password=_read_password, beside=admin.MODULES))
     except (Refused, Unusable) as why:
-        is_user = stores[0].is_taken if stores and isinstance(why, Refused) else None
+        is_user = servers[0].store.is_taken if servers and isinstance(why, Refused) else None
         letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), typed, is_user=is_user)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
+    if waits and typed.command and typed.command.name in ANSWERED and any(_waits_for_robot(each) for each in answers):
+        from pbm.admin.answering import answered
+
+        answers = answered(Session(servers[0]), answers, mails=typed.command.name == "challenge")
     data = letters.as_one(letter.data for letter in answers)
     say("", data, as_json=as_json, rest=() if as_json else _pieces(answers))
     return int(data.get("status", 0))
+
+
+def _waits_for_robot(letter: Letter) -> bool:
+    """Whether a letter shows a board on which a robot has to move, or to answer a proposal, to somebody who is none."""
+    robots = letter.data.get("robots", ())
+    is_asked = letter.data.get("voter") not in {None, *robots}
+    return len(robots) == 1 and not letter.data["over"] and (is_asked or letter.data["turn"] in robots)
 
 
 def _pieces(answers: Letters) -> Iterator[str]:

@@ -3,11 +3,17 @@
 import json
 import re
 import sys
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from io import TextIOWrapper
+from itertools import cycle
 
 HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Characters that command a terminal, or turn the direction of writing."""
+
+TURN_OF_SPINNER = 0.1
+"""Seconds from one picture of the spinner to the next."""
 
 
 def escaped(text: str) -> str:
@@ -32,3 +38,29 @@ def fail(text: str, status: int, *, as_json: bool = False, reason: str = "") -> 
     elif sys.stderr:  # a mail server may start us without one
         sys.stderr.write(f"{escaped(text)}\n")
     return status
+
+
+@contextmanager
+def spinning(text: str) -> Iterator[None]:
+    """Show on a terminal, on standard error, that something is being done, and wipe that away when it is."""
+    if not (sys.stderr and sys.stderr.isatty()):
+        yield
+        return
+    is_over = threading.Event()
+
+    def spin() -> None:
+        for picture in cycle("|/-\\"):
+            sys.stderr.write(f"\r{escaped(text)} {picture}")
+            sys.stderr.flush()
+            if is_over.wait(TURN_OF_SPINNER):
+                break
+        sys.stderr.write(f"\r{' ' * (len(text) + 2)}\r")
+        sys.stderr.flush()
+
+    spinner = threading.Thread(target=spin, daemon=True)
+    spinner.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        spinner.join()

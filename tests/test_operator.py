@@ -691,7 +691,8 @@ def kept(shell):
 
 def names(path):
     with closing(sqlite3.connect(path)) as db:
-        return [userid for (userid,) in db.execute("SELECT userid FROM users ORDER BY 1")]
+        query = "SELECT userid FROM users WHERE userid NOT LIKE 'robot%' ORDER BY 1"
+        return [userid for (userid,) in db.execute(query)]
 
 
 def test_a_backup_is_one_file_that_only_its_owner_can_read(kept):

@@ -17,8 +17,10 @@ from pbm.letters import Letter
 from pbm.names import is_tournament_board
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow, Settled
+from pbm.store import BoardRow, Settled, Task
 
+TALK = "-talk"
+"""The option with which robots say what they think."""
 NO_CLOCKS: Mapping[str, str | None] = MappingProxyType({})
 
 
@@ -47,7 +49,13 @@ def challenge(
         unknown = [userid for userid in users if session.store.password_of(userid) is None]
         asked = [] if problems or name is not None else [userid for userid in users if userid not in unknown]
         refusing = _refusing(session, game, asked)
+        robots = session.store.robots_among(users)
+        talks = [option for option in options if option.lower() == TALK]
+        options = [option for option in options if option not in talks]
         problems += [f"There is no user {userid!r}." for userid in unknown] + refusing
+        problems += _of_robots(session, game, [*users], is_named=name is not None) if robots else []
+        if talks and not robots:
+            problems.append(f"{TALK} is for boards on which a robot plays.")
         if name is not None:
             problems += _of_name(session, game, name)
         try:
@@ -69,6 +77,9 @@ def challenge(
             name=name and name.lower(),
             beginning=beginning or None,
         )
+        for robot in robots if talks else ():
+            task = Task(game, board.row.board, robot, board.opponent(robot))
+            session.store.let_talk(task, "always")
         is_director = session.sender is None or not {first, second} & session.store.userids_at(session.sender)
         return delivery.answer(session, None, *announced(session, board, *([None] if is_director else [])))
 
@@ -101,6 +112,7 @@ def start(
         pool=name.rstrip("0123456789") if name else None,
         source=beginning.board.row.board if beginning else None,
         given=beginning.moves if beginning else 0,
+        unrated=any(robot.userid in players and not robot.rated for robot in store.robots()),
     )
     store.add_board(row)
     for userid in dict.fromkeys(players):
@@ -110,7 +122,7 @@ def start(
     followers = [userid for userid in store.subscribers_of_all(game) if userid not in players]
     for userid in followers:
         store.follow(game, row.board, userid, "subscriber")
-    board = Board(row, [], {}, About(subscribers=followers))
+    board = Board(row, [], {}, About(subscribers=followers, robots=store.robots_among(players)))
     for turn in beginning.board.turns[: beginning.moves] if beginning else ():
         if turn.dice:
             board.set_dice(turn.dice)
@@ -169,6 +181,30 @@ def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
                 session.store.set_inactive(game, name, inactive=True)
         elif most is not None and active >= most:
             problems.append(f"{name} takes challenges up to {texts.counted(most, 'active board')}, and has {active}.")
+    return problems
+
+
+def _of_robots(session: Session, game: str, users: Sequence[str], *, is_named: bool) -> list[str]:
+    """What stands against a board of these users, of whom some are robots; a tournament has no limits."""
+    problems, store, title = [], session.store, texts.title(game)
+    robots = {robot.userid: robot for robot in store.robots() if robot.userid in users}
+    for name, robot in robots.items():
+        if robot.paused:
+            problems.append(f"{name} is a robot that is paused, and takes no challenges for now.")
+        if robot.games and game not in robot.games:
+            plays = " and ".join(map(texts.title, robot.games))
+            problems.append(f"{name} is a robot that does not play {title}; it plays {plays}.")
+        active = sum(store.active_by_game([name]).get(name, {}).values())
+        if not is_named and active >= robot.most:
+            problems.append(
+                f"{name} takes challenges up to {texts.counted(robot.most, 'active board')}, and has {active}."
+            )
+    others = [name for name in users if name not in robots]
+    if not (others or session.in_shell):
+        problems.append("A board of robots alone is started by the operator, in a shell.")
+    most = session.server.robot_boards
+    if not is_named and any(store.boards_against_robots(name) >= most for name in others):
+        problems.append(f"{others[0]} has {texts.counted(most, 'active board')} against robots; that is the most.")
     return problems
 
 

@@ -55,6 +55,7 @@ def find_board(session: Session, game: str, number: str) -> Board:
         notified=store.followers(game, row.board, "notified"),
         away={name: last for name, last in away.items() if last},
         results=store.results_of_board(game, row.board) if row.ended else (),
+        robots=store.robots_among(players),
     )
     return Board(row, store.turns(game, row.board), store.queued(game, row.board), about)
 

@@ -31,7 +31,8 @@ def out_of_time(session: Session, board: Board) -> list[Letter]:
 
 def check_time(session: Session, board: Board) -> None:
     """Make the player to move forfeit if he has used up his time. Raises Forfeited, which leaves that standing."""
-    if board.turn is not None and clocks.is_out_of_time(board.row, board.seat, session.now()):
+    is_robot = board.turn in board.about.robots
+    if board.turn is not None and not is_robot and clocks.is_out_of_time(board.row, board.seat, session.now()):
         name = board.turn
         is_removed = can_leave(board)
         delivery.answer(session, None, *out_of_time(session, board))

@@ -103,7 +103,7 @@ def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> pages.R
         "Opponent": told["opponent"],
         "Turn": f"{letters.status(row)} ({row.reason})" if row.ended else told["turn"],
         f"Since ({zone})": f"{since:%Y-%m-%d %H:%M}",
-        "Days left": "" if row.ended else f"{told['days_left']} for {told['waits_for']}",
+        "Days left": "" if told["days_left"] is None else f"{told['days_left']} for {told['waits_for']}",
     }
 
 
@@ -111,7 +111,8 @@ def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> di
     """The same for programs."""
     players = row.first_player, row.second_player
     seat = int(players[0] not in userids)
-    left = None if row.ended else max(0, clocks.time_left(session.store, row, session.now()).days)
+    is_timed = not (row.ended or clocks.waits_for_robot(session.store, row))
+    left = max(0, clocks.time_left(session.store, row, session.now()).days) if is_timed else None
     return {
         "game": row.game,
         "board": row.board,
@@ -158,7 +159,7 @@ def _selected(session: Session, game: str, selector: Selector, words: Sequence[s
 def _tabled(session: Session, game: str, rows: Sequence[BoardRow], others: Iterator[BoardRow] = NO_ROWS) -> Letter:
     """The table of some boards, and of others that are looked up while it is printed."""
     lines = (_row(session, row) for row in chain(rows, others))
-    text, rest = pages.begun("\n".join(lines) for lines in pages.table(lines, rare={"Reason"}))
+    text, rest = pages.begun("\n".join(lines) for lines in pages.table(lines, rare={"Robot", "Reason"}))
     boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
     data = {"boards": [letters.data(board.present) for board in boards if board]}
     subject = f"List of {texts.title(game)} games"
@@ -230,10 +231,12 @@ def _not_found(game: str, missing: Mapping[str, str]) -> list[Letter]:
 
 def _row(session: Session, row: BoardRow) -> pages.Row:
     """What a table tells of a board, under the headings of its columns."""
+    players = row.first_player, row.second_player
     return {
         "Board": row.board,
         "Moves": str(row.moves),
-        "Players": f"{row.first_player} {row.second_player}",
+        "Players": " ".join(players),
+        "Robot": ", ".join(session.store.robots_among(players)),
         "Status": _status(row),
         "Reason": _reason(session, row),
         "Options": _options(row),

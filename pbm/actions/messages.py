@@ -10,6 +10,7 @@ from pbm.actions.finding import find_board, find_row
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
+from pbm.store import Task
 
 MOST_READERS = 10
 """To how many users one message can go."""
@@ -25,6 +26,8 @@ def chat(session: Session, game: str, number: str, userid: str, password: str) -
         text = _text(session, name, "chat")
         playing = [player for player in board.players if player != board.resigned]
         readers = dict.fromkeys([*playing, *board.about.subscribers, name])
+        for robot in () if board.is_over else board.about.robots:
+            session.store.let_talk(Task(game, board.row.board, robot, board.opponent(robot)), "once")
         data = {"userid": name, "game": game, "board": board.row.board, "readers": list(readers)}
         chatted = [
             _written(name, text, subject=f"{texts.title(game)} chat {board.row.board} {name}",

@@ -33,6 +33,8 @@ def nagged(session: Session, board: Board, name: str) -> list[Letter]:
     if name in {board.turn, late}:
         what = "yours to answer the proposal" if name == late != board.turn else "your turn"
         raise Refused(f"It is {what}, so there is nobody to remind.", point=board.present, reader=name)
+    if late in board.about.robots:
+        raise Refused(f"{late} is a robot, and is not reminded.", point=board.present, reader=name)
     away = None if row.novacation else clocks.planned_until(session.store, late, session.now().date())
     if away:
         why = f"{late} is on vacation through {away}, and is not reminded."

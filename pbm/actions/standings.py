@@ -1,6 +1,6 @@
 """The lists of a game: who plays it how well, and what was played."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
 from itertools import chain, islice
@@ -27,7 +27,7 @@ SECTIONS = {
 """The parts of the standings."""
 NUMBERS = frozenset("Rank Rating Won Lost Ties Active Seeking Pts Moves".split())
 """The columns that hold numbers."""
-RARE = frozenset({"Ties", "Rated", "Reason"})
+RARE = frozenset({"Robot", "Ties", "Rated", "Reason"})
 """The columns that are left out where they say nothing."""
 LONGEST = 16
 """How many characters a userid may have."""
@@ -139,10 +139,11 @@ def _parts(session: Session, game: str) -> list[pages.Part]:
         found = store.rated_players(game, section, most, skip)
         rank = skip
         while some := list(islice(found, pages.CHUNK)):
-            active = store.active_counts(game, [player.userid for player in some])
+            names = [player.userid for player in some]
+            active, levels = store.active_counts(game, names), store.robots_among(names)
             for player in some:
                 rank += 1
-                yield _row(rank, player, active) | ({} if section else {"": _mark(player)})
+                yield _row(rank, player, active, levels) | ({} if section else {"": _mark(player)})
 
     def part(title: str, section: Section | None) -> pages.Part:
         return pages.Part(title, partial(players, section), partial(store.count_rated, game, section), RARE)
@@ -173,22 +174,24 @@ def _data(session: Session, game: str) -> dict[str, Any]:
     """The standings for programs; where none has asked, only their beginning."""
     store = session.store
     rated = list(store.rated_players(game, None, -1 if session.as_json else pages.CHUNK))
-    active = store.active_counts(game, [player.userid for player in rated])
+    names = [player.userid for player in rated]
+    active, levels = store.active_counts(game, names), store.robots_among(names)
     pools = store.pool_players(game)
     return {
         "game": game,
-        "players": [_of_player(player, active) for player in rated],
+        "players": [_of_player(player, active, is_robot=player.userid in levels) for player in rated],
         "pools": [dict(zip(("pool", "userid", "won", "lost", "tied"), pool, strict=True)) for pool in pools],
         "seekers": [{"userid": player.userid, "seeking": player.seeking} for player in store.seekers(game)],
     }
 
 
-def _row(rank: int, player: PlayerRow, active: dict[str, int]) -> dict[str, str]:
+def _row(rank: int, player: PlayerRow, active: Mapping[str, int], levels: Mapping[str, int | None]) -> dict[str, str]:
     """What the standings tell of a player, under the headings of their columns."""
     limit = "" if player.most is None else f"/ {player.most}" if player.most else "/reject"
     return {
         "Rank": str(rank),
         "Name": player.userid,
+        "Robot": _robot(levels, player.userid),
         "Rating": str(player.rating),
         "Won": str(player.won),
         "Lost": str(player.lost),
@@ -197,6 +200,13 @@ def _row(rank: int, player: PlayerRow, active: dict[str, int]) -> dict[str, str]
         "Limit": limit,
         "Seeking": str(player.seeking or ""),
     }
+
+
+def _robot(levels: Mapping[str, int | None], userid: str) -> str:
+    """What the standings call a robot; empty for anybody else."""
+    if userid not in levels:
+        return ""
+    return f"level {levels[userid]}" if levels[userid] else "program"
 
 
 def _row_of_game(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> dict[str, str]:
@@ -222,7 +232,7 @@ def _fitting(table: Iterable[Sequence[str]]) -> Iterator[str]:
         yield glue + "\n".join(part for line in lines for part in wrap(line, WIDTH, subsequent_indent=" " * below))
 
 
-def _of_player(player: PlayerRow, active: dict[str, int]) -> dict[str, Any]:
+def _of_player(player: PlayerRow, active: Mapping[str, int], *, is_robot: bool) -> dict[str, Any]:
     """What a program is told of a player."""
     return {
         "userid": player.userid,
@@ -235,6 +245,7 @@ def _of_player(player: PlayerRow, active: dict[str, int]) -> dict[str, Any]:
         "active": active[player.userid],
         "limit": player.most,
         "seeking": player.seeking,
+        **({"robot": True} if is_robot else {}),
     }
 
 

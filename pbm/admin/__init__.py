@@ -38,6 +38,7 @@ MODULES: Mapping[str, str] = {
     "referee": "service",
     "replay": "stepping",
     "restore": "copies",
+    "robots": "residents",
     "serve": "service",
     "status": "status",
     "tournament": "tournament",

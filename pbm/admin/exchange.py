@@ -145,7 +145,7 @@ def take_in(server: Server, record: Record, number: str | None = None) -> str:
     """Store a game under a number of its own, which is returned. Raises Unsound if it cannot be stored."""
     row, store = record.row, server.store
     for userid in dict.fromkeys((row.first_player, row.second_player)):
-        if not (store.is_taken(userid) if row.ended else store.password_of(userid)):
+        if not (store.is_taken(userid) if row.ended else store.password_of(userid) is not None):
             raise Unsound(f"there is no user {userid} here; --map={userid}:USERID says who that is.")
     board = (number or row.board).lower()
     if not is_new_board(board):

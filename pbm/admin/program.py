@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import signal
 from asyncio.subprocess import PIPE, Process, create_subprocess_exec
 from collections.abc import Sequence
@@ -26,6 +27,17 @@ ENDING = 5
 TERMINATED = 143
 """The exit status of a command that the system has ended."""
 NO_ANSWER = "The program has ended, or closed its output, before the game was over."
+
+
+def command_words(program: str) -> list[str]:
+    """A program and its arguments, split as a shell does it. Raises Refused if that is none."""
+    try:
+        words = shlex.split(program)
+    except ValueError as why:
+        raise Refused(f"{program!r} is no program and its arguments: {str(why).lower()}.") from why
+    if not words:
+        raise Refused("No program is named behind --with.")
+    return words
 
 
 class Program:

@@ -1,6 +1,5 @@
 """Programs that wait for boards, and programs that play on them."""
 
-import shlex
 import time
 from collections.abc import Sequence
 
@@ -71,9 +70,9 @@ def play(ctx: click.Context, game: str, board: str, userid: str, program: str, t
     The words of PROGRAM are split as a shell does it, but there is no shell: write --with 'sh -c "..."' if you need
     one. No password is asked for. The mails go out as they do for any move, but the user gets none about his own.
     """
-    from pbm.admin.program import run
+    from pbm.admin.program import command_words, run
 
-    words = _words(program)
+    words = command_words(program)
     session = Session(open_server())
     row = finding.find_row(session, known(game), board)
     name = userid.lower()
@@ -106,13 +105,3 @@ def _say_which(session: Session, rows: Sequence[BoardRow], *, as_json: bool) -> 
     lines += [(number, "", "", "removed") for number in gone]
     data = {"boards": [letters.data(board.present) for board in there], "gone": gone}
     say(texts.table(lines), data, as_json=as_json)
-
-
-def _words(program: str) -> list[str]:
-    try:
-        words = shlex.split(program)
-    except ValueError as why:
-        raise Refused(f"{program!r} is no program and its arguments: {str(why).lower()}.") from why
-    if not words:
-        raise Refused("No program is named behind --with.")
-    return words

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pbm.mail.journal import Entry
     from pbm.server import Server
 
+MOST_PLAYERS = 64
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
 """What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
 
@@ -79,10 +80,25 @@ def referee(game: str) -> int:
 @click.option("--key", metavar="FILE", help="The key of the certificate.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How each mail is logged.")
 @click.option("--metrics", metavar="HOST:PORT", help="Tell Prometheus there how it goes.")
+@click.option(
+    "--robots",
+    type=click.IntRange(0, MOST_PLAYERS),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many processes play for the robots; 0 for none.",
+)
 def serve_(
-    listen: str, certificate: str | None, key: str | None, log_format: str, metrics: str | None, *, lmtp: bool
+    listen: str,
+    certificate: str | None,
+    key: str | None,
+    log_format: str,
+    metrics: str | None,
+    robots: int,
+    *,
+    lmtp: bool,
 ) -> None:
-    """Take mail by SMTP, and send what is in the outbox, until told to end."""
+    """Take mail by SMTP, send what is in the outbox, and play for the robots, until told to end."""
     import asyncio
 
     from pbm.mail.journal import Journal
@@ -107,7 +123,7 @@ def serve_(
             each(entry)
 
     try:
-        asyncio.run(serve(opened, where, lmtp=lmtp, tls=context, note=note))
+        asyncio.run(serve(opened, where, lmtp=lmtp, tls=context, note=note, robots=robots))
     except OSError as why:
         raise Refused(f"The server cannot listen on {listen}: {reason(why)}.") from why
 

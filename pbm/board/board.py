@@ -40,6 +40,8 @@ class About(NamedTuple):
     """The players who are on vacation, with the last day of it."""
     results: Sequence[ResultRow] = ()
     """What it did to the ratings of its players."""
+    robots: Mapping[str, int | None] = MappingProxyType({})
+    """The players who are robots, each with his level; None for a program of the operator's."""
 
 
 NOTHING = About()
@@ -77,7 +79,10 @@ class Board:
     def load(cls, stored: Store, game: str, number: str) -> "Board | None":
         """The board of that number, or None."""
         row = stored.board(game, number)
-        return row and cls(row, stored.turns(game, number), stored.queued(game, number))
+        if row is None:
+            return None
+        about = About(robots=stored.robots_among((row.first_player, row.second_player)))
+        return cls(row, stored.turns(game, number), stored.queued(game, number), about)
 
     @property
     def name(self) -> str:

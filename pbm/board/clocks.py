@@ -127,13 +127,21 @@ def awaited(row: BoardRow) -> str:
     return next(iter(players - {row.voter}), row.turn or "") if row.vote == "draw" else row.turn or ""
 
 
+def waits_for_robot(store: Store, row: BoardRow) -> bool:
+    """Whether the player for whom the other one waits is a robot: then no time is counted."""
+    return bool(store.robots_among([awaited(row)]))
+
+
 def due(store: Store, row: BoardRow, seat: int, now: datetime) -> Due:
-    """What is due on a board that is not over, and on which the player of that *seat* is to move."""
-    if is_out_of_time(row, seat, now):
+    """What is due on a board that is not over, and on which the player of that *seat* is to move.
+
+    A robot never loses by his time, for it is not his fault if nobody lets him play.
+    """
+    if is_out_of_time(row, seat, now) and not store.robots_among([row.turn or ""]):
         return Due(Deed.OUT_OF_TIME, row.turn or "")
     userid, today = awaited(row), now.date()
     nag, forfeit = limits(row)
-    if age(row, now) < nag:
+    if age(row, now) < nag or waits_for_robot(store, row):
         return Due(Deed.NOTHING, userid)
     is_gone = store.password_of(userid) is None
     counts = not row.novacation

@@ -82,6 +82,8 @@ def why_unrated(row: BoardRow) -> str:
         return "it began with an old position"
     if row.first_player == row.second_player:
         return "it is against oneself"
+    if row.unrated:
+        return "it is against a robot that is not rated"
     if any(games.find_option(rules, word).name.startswith("handicap") for word in row.options.split()):
         return "it has a handicap"
     return "" if row.board[-1].isdigit() else "the name of its board ends in no digit"

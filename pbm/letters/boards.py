@@ -61,6 +61,8 @@ def of_board(
         told.append("Vacations do not stop the clocks of this board.")
     if row.board != "new" and not point.is_over and (why := ratings.why_unrated(row)):
         told.append(f"This game is unrated: {why}.")
+    for userid, level in board.about.robots.items():
+        told.append(f"{userid} is a robot{f', level {level}' if level else ''}.")
     before = ["\n".join([heading, *told]), *notes, *_vote(point), status_of(point)]
     after = [
         *_ratings(point),
@@ -159,10 +161,12 @@ def data(point: Point) -> dict[str, Any]:
     vote = {"vote": board.row.vote, "voter": board.row.voter} if point.is_present and board.row.vote else {}
     source = {"source": {"board": board.row.source, "moves": board.row.given}} if board.row.source else {}
     novacation = {"novacation": True} if board.row.novacation else {}
+    robots = {"robots": [*board.about.robots]} if board.about.robots else {}
     return (
         vote
         | source
         | novacation
+        | robots
         | _end(point)
         | {
             "board": board.row.board,

@@ -1,4 +1,4 @@
-"""The mail server: takes commands by SMTP or LMTP, and has what is in the outbox sent by a process of its own."""
+"""The mail server: takes commands by SMTP or LMTP; processes of its own send what is in the outbox, and play."""
 
 import asyncio
 import errno
@@ -26,13 +26,17 @@ from pbm.store import Replaced, Unusable
 MOST_TOGETHER = 10
 """How many mails are handled in one transaction; others who want to write wait for it."""
 RESTART_PAUSE = 1.0
-"""Seconds before a sender that ended is started again."""
-SENDER_PATIENCE = 3
-"""Seconds for which the sender has time to end; a mail server that says nothing must not hold up ours."""
+"""Seconds before a process that ended is started again."""
+HELPER_PATIENCE = 3
+"""Seconds for which such a process has time to end; a mail server that says nothing must not hold up ours."""
 LOOK_AROUND = 2.0
 """Seconds from one look whether all is well to the next."""
 MOST_IN_HAND = 300
 """Seconds after which mails that are still in hand mean that something hangs."""
+
+
+PLAYER = (sys.executable, "-P", "-m", "pbm", "robots", "run", "--pipe")
+"""A process that plays for robots; the mails that it causes are sent by the other one."""
 
 
 class Place(NamedTuple):
@@ -184,11 +188,13 @@ def _unstored(error: Unusable) -> Answer:
     return Answer("451 4.3.0 This could not be stored; please try again later", Outcome("failed", reason=str(error)))
 
 
-class Sender:
-    """Watches over the process that sends."""
+class Helper:
+    """Watches over a process of ours, which is told through a pipe that there may be something to do."""
 
-    def __init__(self) -> None:
-        """Begin without one."""
+    def __init__(self, command: Sequence[str], does: str) -> None:
+        """Begin without a process; the *command* starts one that *does* something."""
+        self.command = command
+        self.does = does
         self.process: asyncio.subprocess.Process | None = None
         self.is_ending = False
 
@@ -196,22 +202,22 @@ class Sender:
         """Start the process, and start it again if it ends before it is told to."""
         while not self.is_ending:
             self.process = await asyncio.create_subprocess_exec(
-                *SENDER, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
+                *self.command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
             )
             if self.is_ending:  # it was told so before there was a process
                 self.end()
             status = await self.process.wait()
             if not self.is_ending:
-                sys.stderr.write(f"The process that sends mail ended with status {status}; it is started again.\n")
+                sys.stderr.write(f"The process that {self.does} ended with status {status}; it is started again.\n")
                 await asyncio.sleep(RESTART_PAUSE)
 
     def wake(self) -> None:
-        """Say that there may be mails to send."""
+        """Say that there may be something to do."""
         if self.process and self.process.stdin and self.process.returncode is None:
             self.process.stdin.write(b"\n")
 
     def end(self) -> None:
-        """Let the process end as soon as it has sent the mail in hand."""
+        """Let the process end as soon as it has done what it has in hand."""
         self.is_ending = True
         if self.process and self.process.stdin:
             self.process.stdin.close()
@@ -229,19 +235,24 @@ async def serve(
     lmtp: bool,
     tls: ssl.SSLContext | None = None,
     note: Callable[[Entry], None] | None = None,
+    robots: int = 0,
 ) -> None:
     """Serve until the process is told to end; *note* is told what came of each mail, and otherwise logs it.
+
+    So many processes play for *robots*.
 
     Raises Replaced if the database has become another file, and OSError if nobody can listen there.
     """
     loop = asyncio.get_running_loop()
-    house, clerk, sender = House(note), Clerk(server), Sender()
+    house, clerk = House(note), Clerk(server)
+    helpers = [Helper(SENDER, "sends mail"), *(Helper(PLAYER, "plays for robots") for _ in range(robots))]
     for sent in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sent, clerk.ended.set)
 
     async def handle(delivery: Delivery) -> Answer:
         answer = await clerk.handle(delivery)
-        sender.wake()
+        for helper in helpers:
+            helper.wake()
         return answer
 
     connection = partial(LocalDoor if lmtp else Door, house, Handler(clerk.is_known, handle), server.host, tls)
@@ -250,7 +261,7 @@ async def serve(
     else:
         listener = await loop.create_server(connection, where.host, where.port)
         where = where._replace(port=listener.sockets[0].getsockname()[1])
-    sending = loop.create_task(sender.run())
+    helping = [loop.create_task(helper.run()) for helper in helpers]
     watching = loop.create_task(_watch(clerk, house))
     sys.stdout.write(f"listening on {where}\n")
     sys.stdout.flush()
@@ -260,10 +271,12 @@ async def serve(
     watching.cancel()
     _close(listener, where)
     await house.close()
-    sender.end()
-    await asyncio.wait([sending], timeout=SENDER_PATIENCE)
-    sender.kill()
-    await sending
+    for helper in helpers:
+        helper.end()
+    await asyncio.wait(helping, timeout=HELPER_PATIENCE)
+    for helper in helpers:
+        helper.kill()
+    await asyncio.wait(helping)
     if house.handling:
         sys.stderr.write("Mails in hand were given up; they were not acknowledged, and will come again.\n")
         sys.stderr.flush()

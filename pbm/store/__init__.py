@@ -13,6 +13,7 @@ from pbm.store.health import Health
 from pbm.store.keeping import Keeping
 from pbm.store.mails import Mails
 from pbm.store.players import Players, Section
+from pbm.store.robots import Claim, Robot, Robots, Task
 from pbm.store.rows import (
     Address,
     BoardRow,
@@ -34,6 +35,7 @@ __all__ = [
     "SCHEMA",
     "Address",
     "BoardRow",
+    "Claim",
     "Failures",
     "Glanced",
     "Held",
@@ -42,9 +44,11 @@ __all__ = [
     "Replaced",
     "Reply",
     "ResultRow",
+    "Robot",
     "Section",
     "Settled",
     "Store",
+    "Task",
     "TurnRow",
     "Unusable",
     "Vacation",
@@ -53,5 +57,5 @@ __all__ = [
 ]
 
 
-class Store(Keeping, Vitals, Health, Users, Players, Boards, Mails, Trust, Glances):
+class Store(Keeping, Vitals, Health, Robots, Users, Players, Boards, Mails, Trust, Glances):
     """An open database. Every method is one statement or a few; a `transaction` makes them one step."""

@@ -235,6 +235,7 @@ def board_row(columns: tuple[Any, ...]) -> BoardRow:
         nagged=nagged,
         drawn=bool(row.drawn),
         novacation=bool(row.novacation),
+        unrated=bool(row.unrated),
     )
 
 

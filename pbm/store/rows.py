@@ -53,6 +53,8 @@ class BoardRow(NamedTuple):
     """Whether its clocks run on while a player is on vacation."""
     reason: str | None = None
     """Why the game has ended, one of `pbm.board.board.REASONS`; None while it goes on."""
+    unrated: bool = False
+    """Whether it is against a robot whose games do not count in the ratings."""
 
 
 class TurnRow(NamedTuple):

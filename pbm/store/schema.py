@@ -14,6 +14,9 @@ PARTS = (
 )
 """What a database consists of, but for the table of migrations, which sqlite-utils makes as it likes."""
 
+FIRST_ROBOTS = {"robot": 3, "robot1": 1, "robot2": 2, "robot3": 3, "robot4": 4, "robot5": 5}
+"""The robots of a new database, with their levels."""
+
 migrations = Migrations("pbm")
 
 
@@ -336,3 +339,51 @@ def lists_counts_and_old_positions(db: Database) -> None:
     """)
     tell_reasons(db)
     db.table("notes").insert({"name": "begun", "moment": text(datetime.now(UTC))})
+
+
+@migrations()
+def robots(db: Database) -> None:
+    """Robots among the users, what waits for them, and what they think of games that are over."""
+    db.executescript("""
+        CREATE TABLE robots (
+            userid TEXT PRIMARY KEY REFERENCES users,
+            level INTEGER,
+            program TEXT,
+            games TEXT NOT NULL,
+            rated INTEGER NOT NULL,
+            most INTEGER NOT NULL,
+            seconds REAL NOT NULL,
+            paused TEXT,
+            why TEXT
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE robot_boards (
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            robot TEXT NOT NULL REFERENCES users,
+            opponent TEXT NOT NULL REFERENCES users,
+            talk TEXT,
+            hopeless INTEGER NOT NULL DEFAULT 0,
+            answered TEXT,
+            claimed_by INTEGER,
+            claimed_until TEXT,
+            PRIMARY KEY (game, board, robot),
+            FOREIGN KEY (game, board) REFERENCES boards ON DELETE CASCADE
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX robot_boards_answered ON robot_boards (opponent, answered);
+        CREATE INDEX boards_turn ON boards (turn) WHERE turn IS NOT NULL;
+        CREATE INDEX boards_vote ON boards (voter) WHERE vote IS NOT NULL;
+        CREATE TABLE analyses (
+            game TEXT NOT NULL,
+            board TEXT NOT NULL,
+            made TEXT NOT NULL,
+            analysis TEXT NOT NULL,
+            PRIMARY KEY (game, board),
+            FOREIGN KEY (game, board) REFERENCES boards ON DELETE CASCADE
+        ) STRICT, WITHOUT ROWID;
+        ALTER TABLE boards ADD COLUMN unrated INTEGER NOT NULL DEFAULT 0;
+    """)
+    now = text(datetime.now(UTC))
+    for userid, level in FIRST_ROBOTS.items():
+        query = "INSERT INTO users (userid, password, created) VALUES (?, '', ?) ON CONFLICT DO NOTHING RETURNING 1"
+        if db.execute(query, [userid, now]).fetchone():
+            db.execute("INSERT INTO robots VALUES (?, ?, NULL, '[]', 1, 100, 10, NULL, NULL)", [userid, level])

@@ -12,7 +12,10 @@ class Users(Base):
     """What is stored of users."""
 
     def password_of(self, userid: str) -> str | None:
-        """The hash of a user's password; None if there is no such user, or if he has signed off."""
+        """The hash of a user's password; None if there is no such user, or if he has signed off.
+
+        It is empty for a robot, who has no password.
+        """
         query = "SELECT password FROM users WHERE userid = ? AND signed_off IS NULL"
         row = self.db.execute(query, [userid]).fetchone()
         return row[0] if row else None
@@ -22,7 +25,7 @@ class Users(Base):
         return self.db.execute("SELECT 1 FROM users WHERE userid = ?", [userid]).fetchone() is not None
 
     def add_user(self, userid: str, password: str, now: datetime) -> None:
-        """Add a user who has no address yet."""
+        """Add a user who has no address yet; as one with an empty text for his password, nobody can sign."""
         self.db.table("users").insert({"userid": userid, "password": password, "created": text(now)})
 
     def set_password(self, userid: str, password: str) -> None:
@@ -34,7 +37,7 @@ class Users(Base):
         self.db.execute(
             "UPDATE users SET password = '', reset_code = NULL, signed_off = ? WHERE userid = ?", [text(now), userid]
         )
-        for table in ("addresses", "followers", "vacations", "vacation_days", "replies", "digests"):
+        for table in ("addresses", "followers", "vacations", "vacation_days", "replies", "digests", "robots"):
             self.db.execute(f"DELETE FROM {table} WHERE userid = ?", [userid])
         self.db.execute("UPDATE players SET subscribes = 0, is_notified = 0, seeking = 0 WHERE userid = ?", [userid])
         self.db.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", [userid])

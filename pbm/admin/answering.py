@@ -1,0 +1,337 @@
+"""What robots do on boards: a task is claimed, thought about, and done like a player's, in a transaction."""
+
+import asyncio
+import gc
+import json
+import os
+import resource
+import shlex
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from random import Random
+from types import FrameType
+from typing import NamedTuple
+
+from games import Illegal, needs_dice
+from pbm import delivery, letters
+from pbm.actions import finding, play
+from pbm.admin.program import MOST_REFUSED, Program
+from pbm.admin.watching import PAUSE, position
+from pbm.board.board import RESIGN, Board
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.robots.player import Player
+from pbm.robots.thinking import Thought
+from pbm.session import Session
+from pbm.store import BoardRow, Claim, Replaced, Robot, Task, Unusable
+from pbm.terminal import spinning
+
+HOPELESS = 0.02
+"""A chance to win that is no hope any more."""
+HOPELESS_TURNS = 3
+"""For so many turns in a row a robot has no hope before it resigns."""
+DRAWN = 0.45
+"""A robot agrees on a draw unless it thinks that its chance to win is better than that."""
+MOST_MEMORY = 2_000_000_000
+"""How many bytes of memory a process may have that thinks."""
+GRACE_SECONDS = 2.0
+"""How much longer than it may a robot of ours can think before it is stopped."""
+CLAIM_SPARE = timedelta(seconds=10)
+"""How much longer than all thinking can take a task is claimed."""
+
+
+PUT_OFF = timedelta(minutes=10)
+"""For how long a task is left alone that could not be done."""
+EVERYBODY = 1
+"""A process that always lives, in whose name such a task is claimed."""
+LOOK_FOR_TASKS = 0.2
+"""Seconds after which it is looked again whether there is something to do, where nobody says so."""
+LOOK_ANYWAY = 5.0
+"""Seconds after which that is done even if nothing has changed: somebody else may have died with a task."""
+NICENESS = 10
+"""How far processes that think stand behind all others."""
+SHELL_PATIENCE = 120.0
+"""For how many seconds a shell waits for the answer of a robot that another process gives."""
+
+
+class Stuck(Exception):
+    """Raised in a robot that thinks for too long."""
+
+
+class Deed(NamedTuple):
+    """What a robot has decided to do."""
+
+    text: str
+    """What stands in the place of a move."""
+    comment: str = ""
+    hopeless: int = 0
+    """For how many turns in a row it has had no hope."""
+
+
+def next_task(session: Session, *place: str) -> Task | None:
+    """Claim what is next, or what there is to do on one board, its game and number; None if that is nothing.
+
+    What another process does that still lives is left to it.
+    """
+    if next(_free(session, *place), None) is None:  # to look locks nothing
+        return None
+    with session.writing():
+        task = next(_free(session, *place), None)
+        robot = session.store.robot(task.robot) if task else None
+        if task and robot:
+            until = session.now() + timedelta(seconds=_longest(robot)) + CLAIM_SPARE
+            session.store.claim_task(task, Claim(os.getpid(), until))
+        return task
+
+
+def _free(session: Session, *place: str) -> Iterator[Task]:
+    """What there is to do and nobody does."""
+    for task, claim in session.store.tasks(*place):
+        if claim is None or claim.until <= session.now() or not _lives(claim.process):
+            yield task
+
+
+def _lives(process: int) -> bool:
+    """Whether there is a process of that number, and it is not this one, which does one task at a time."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _longest(robot: Robot) -> float:
+    """For how many seconds a robot can think about a task."""
+    return MOST_REFUSED * robot.seconds if robot.program else robot.seconds + GRACE_SECONDS
+
+
+def do_task(session: Session, task: Task, actor: str | None = None) -> list[Letter] | None:
+    """Think about a task that is claimed, and do it, if the board is still the same; else None.
+
+    Returns the letters that a shell prints to *actor*; all others are in the outbox.
+    """
+    store = session.store
+    with session.reading():
+        before, robot = store.board(task.game, task.board), store.robot(task.robot)
+        board = finding.find_board(session, task.game, task.board) if before else None
+        talks, hopeless = store.talks(task), store.hopeless_turns(task)
+    if board is None or robot is None:
+        return None
+    try:
+        deed = _decided(session, board, robot, talks=talks, hopeless=hopeless)
+    except Refused as why:
+        _pause(session, task, robot, str(why))
+        return None
+    with session.writing():
+        now = store.board(task.game, task.board)
+        if now is None or _seen(now) != _seen(board.row) or store.robot(task.robot) != robot:
+            store.claim_task(task, None)
+            return None
+        acting = session._replace(comment=deed.comment)
+        board = finding.find_board(acting, task.game, task.board)
+        told = play.moved(acting, board, task.robot, deed.text)
+        store.note_answer(task, deed.hopeless, session.now())
+        return delivery.answer(acting, actor, *told)
+
+
+def _seen(row: BoardRow) -> tuple[object, ...]:
+    """What a decision of a robot depends on."""
+    return *position(row), row.vote, row.voter
+
+
+def _decided(session: Session, board: Board, robot: Robot, *, talks: bool, hopeless: int) -> Deed:
+    """What a robot does on a board. Raises Refused if it is a program that fails."""
+    row, name = board.row, robot.userid
+    number = f"#{len(board.turns) + 1}"
+    if row.vote == "undo" and row.voter != name:
+        return Deed("accept", hopeless=hopeless)
+    if robot.program:
+        if row.vote and row.voter != name:
+            return Deed("reject")
+        move = asyncio.run(_asked(board, robot, shlex.split(robot.program)))
+        return Deed(move + number, "I am a program that tells nothing of what it thinks." if talks else "")
+    thought = _thought(session, board, robot)
+    chance = thought.chance if board.turn == name else 1 - thought.chance
+    comment = f"I play at level {robot.level}. I put my chance to win at {chance:.0%}." if talks else ""
+    if row.vote and row.voter != name:
+        return Deed("accept" if chance < DRAWN else "reject", comment, hopeless)
+    hopeless = hopeless + 1 if chance <= HOPELESS and not needs_dice(board.states[0]) else 0
+    if hopeless >= HOPELESS_TURNS:
+        return Deed("resign" + number, comment)
+    return Deed(thought.move + number, comment, hopeless)
+
+
+def _thought(session: Session, board: Board, robot: Robot) -> Thought:
+    """What a robot of ours thinks of a board, within its limits.
+
+    One that fails plays at random, so that the game goes on, and the operator is told why.
+    """
+    rng = Random(session.server.random_bytes(16))
+    try:
+        with _alarm(robot.seconds + GRACE_SECONDS):
+            player = Player(board.row.game, board.options, level=robot.level, seconds=robot.seconds, rng=rng)
+            return player.think(board.states)
+    except Exception as why:
+        told = f"{robot.userid} could not think about {board.name} ({type(why).__name__}: {why}); it plays at random."
+        sys.stderr.write(f"{told}\n")
+        return Thought(board.state.random(rng), 0.5)
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Raise Stuck in what takes longer, as far as it is Python and in the main thread."""
+
+    def ring(_: int, __: FrameType | None) -> None:
+        raise Stuck(f"it took more than {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def limited_memory() -> Iterator[None]:
+    """Let this process, and those that it starts, have no more memory than thinking takes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = MOST_MEMORY if hard == resource.RLIM_INFINITY else min(MOST_MEMORY, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+async def _asked(board: Board, robot: Robot, words: list[str]) -> str:
+    """The move of a program, or its resignation, in canonical form. Raises Refused if it has failed too often."""
+    failed = 0
+    why = ""
+    while failed < MOST_REFUSED:
+        question = json.dumps(letters.data(board.present)["position"], sort_keys=True)
+        try:
+            async with _running(words, robot.seconds) as program:
+                while failed < MOST_REFUSED:
+                    move = await program.ask(question)
+                    try:
+                        return RESIGN.lower() if move.lower() == RESIGN.lower() else board.state.parse(move)
+                    except Illegal as illegal:
+                        failed, why = failed + 1, f"It has sent what is no legal move: {illegal}"
+                        question = f"? {' '.join(str(illegal).split())}"
+        except Refused as refused:
+            failed, why = failed + 1, str(refused)
+    raise Refused(why)
+
+
+@asynccontextmanager
+async def _running(words: list[str], patience: float) -> AsyncIterator[Program]:
+    """A program that is there for one question. Raises Refused if it cannot be started."""
+    program = await Program.start(words, patience)
+    try:
+        yield program
+        await program.quit()
+    finally:
+        await program.kill()
+
+
+def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
+    """Pause a program that has failed, and tell the operator, and all who wait for it, in the mail of the board."""
+    store, name = session.store, robot.userid
+    note = (
+        f"{name} is paused, because its program has failed {MOST_REFUSED} times in a row.\n"
+        "The operator is told. Until it plays again, no time is counted on this board."
+    )
+    with session.writing():
+        store.claim_task(task, None)
+        if store.robot(name) != robot:
+            return
+        waiting = [one for one, _ in store.tasks() if one.robot == name]
+        store.save_robot(robot._replace(paused=session.now(), why=why))
+        for one in waiting:
+            board = finding.find_board(session, one.game, one.board)
+            point, readers = board.present, [one.opponent, *board.about.subscribers]
+            told = letters.of_board(point, *readers, now=session.now(), zones=session.zone, notes=[note])
+            for letter in told:
+                delivery.queue(session, letter)
+            if one == task and session.server.operator:
+                told = letters.of_board(point, None, now=session.now(), notes=[f"{note}\n{why}"])
+                delivery.mail(session, session.server.operator, told[0])
+    sys.stderr.write(f"{name} is paused: {why}\n")
+
+
+def play_all(session: Session, until: Callable[[], bool] = lambda: False) -> int:
+    """Do all that robots have to do now, or go on *until* told to end; how many tasks were done.
+
+    What cannot be done is told on standard error, and put off.
+    """
+    done = 0
+    while not until() and (task := next_task(session)):
+        try:
+            done += do_task(session, task) is not None
+        except Unusable:
+            raise
+        except Exception as why:  # one board that is spoilt must not hold up all others
+            told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
+            sys.stderr.write(f"{told}\n")
+            with session.writing():
+                session.store.claim_task(task, Claim(EVERYBODY, session.now() + PUT_OFF))
+    return done
+
+
+def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
+    """Do what robots have to do as it comes, until *rested*, which rests for so many seconds, says that it is over.
+
+    Raises Replaced if the database has become another file.
+    """
+    seen, looked = -1, 0.0
+    while True:
+        try:
+            session.store.check_in_place()
+            version = session.store.data_version()
+            if version != seen or time.monotonic() > looked + LOOK_ANYWAY:
+                seen, looked = version, time.monotonic()
+                play_all(session, lambda: rested(0))
+        except Replaced:
+            raise
+        except Unusable as why:
+            sys.stderr.write(f"Robots could not play: {why}\n")
+        if rested(LOOK_FOR_TASKS):
+            return
+
+
+def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> list[Letter]:
+    """What a command of a shell prints when the robot has answered on the board that its *answers* show.
+
+    They stay as they are if it does not. Whether the other player gets a *mail* of that, too, is said.
+    """
+    shown = next(letter for letter in answers if "robots" in letter.data)
+    place = str(shown.data["game"]), str(shown.data["board"])
+    [robot] = shown.data["robots"]
+    gc.enable()  # which a shell switches off
+    person = next(name for name in shown.data["players"].values() if name != robot)
+    end, is_answered = time.monotonic() + SHELL_PATIENCE, False
+    try:
+        with spinning(f"{robot} thinks"), limited_memory():
+            while session.store.tasks(*place) and time.monotonic() < end:
+                if task := next_task(session, *place):
+                    is_answered = do_task(session, task, None if mails else person) is not None or is_answered
+                else:
+                    time.sleep(PAUSE)
+                    is_answered = True
+            board = finding.find_board(session, *place) if is_answered else None
+    except (KeyboardInterrupt, Refused):  # what was commanded is done all the same
+        return [*answers]
+    if board is None:
+        return [*answers]
+    [letter] = letters.of_board(board.present, person, now=session.now(), zones=session.zone)
+    return [letter._replace(to=None), *(each for each in answers if each is not shown)]
