@@ -1,0 +1,244 @@
+"""What a robot knows of Symple: when to found, and where to grow.
+
+Games are played out by one policy, which also says what a search looks at first. Its constants come from matches of
+the policy against itself with other ones, 300 games on each of five boards:
+
+- Found a group while there is room for it: while v / (k + k' + 1) * U > 0.7 P + k, where v points are vacant, k and k'
+  are the numbers of own and enemy groups with liberties, P is the penalty and U is random between 0.6 and 1.4. The
+  stone goes two rings away from all stones if possible, else one.
+- Else grow. The groups come one after the other in a random order, and each takes one of its points that bring the
+  most new liberties, where a point next to the enemy counts 1.5 more. Own groups are not joined before it is late, when
+  v < 0.7 P (k + k' + 1), and then as it comes.
+- Black does both in one turn as soon as the room for another group is almost gone.
+
+Each turn of a game that is played out is legal.
+"""
+
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any, NamedTuple, cast
+
+from games import Options, State
+from games.boards import Square, bits
+from pbm.robots.search import Search
+from pbm.robots.thinking import Level
+
+LEVELS = (Level(8), Level(32), Level(128), Level(512), Level(2048))
+BLACK = 1
+SPREAD = 0.4
+"""How far the room for another group is misjudged, either way, where games are played out."""
+SPARE = 4
+"""What is left of the room when Black grows and founds in one turn."""
+STRAY = 0.3
+"""How often a stone goes to any point that is possible, in the turns that a search tries."""
+
+Rings = Sequence[int]
+"""For each group of one side the points next to it; whether others are in it that are occupied does not matter."""
+Sets = Sequence[int]
+"""Sets of points, the best one first."""
+
+
+class Stones(NamedTuple):
+    """A position."""
+
+    own: int
+    """The stones of the player to move."""
+    enemy: int
+    own_rings: Rings
+    enemy_rings: Rings
+    turn: int
+
+    @property
+    def may_balance(self) -> bool:
+        """Whether Black is to move and nobody has grown: each group is a single stone."""
+        groups = len(self.own_rings) + len(self.enemy_rings)
+        return self.turn == BLACK and groups == (self.own | self.enemy).bit_count()
+
+
+class Symple:
+    """A `Knowledge` of Symple on one board. A turn is the set of its stones."""
+
+    def __init__(self, size: int, penalty: int) -> None:
+        """Take a board."""
+        self.board, self.penalty = Square(size), penalty
+        self.ring = {point: self.board.ring(point) for point in bits(self.board.all)}
+        """The points next to each point."""
+
+    def root(self, states: Sequence[State]) -> Stones:
+        """The last position."""
+        state: Any = states[-1]
+        own, enemy = state.stones[state.turn], state.stones[1 - state.turn]
+        ring, groups = self.board.ring, self.board.groups
+        return Stones(own, enemy, [*map(ring, groups(own))], [*map(ring, groups(enemy))], state.turn)
+
+    def key(self, position: Stones) -> tuple[int, int, int]:
+        """The stones and whose turn it is."""
+        return position.own, position.enemy, position.turn
+
+    def side(self, position: Stones) -> int:
+        """The player to move."""
+        return position.turn
+
+    def outcome(self, position: Stones) -> float | None:
+        """Who has won, once the board is full."""
+        own, enemy, own_rings, enemy_rings, turn = position
+        if own | enemy != self.board.all:
+            return None
+        return self._worth(own, enemy, len(own_rings) - len(enemy_rings), turn)
+
+    def needs_dice(self, position: Stones) -> bool:
+        """There are none."""
+        return False
+
+    def throw(self, position: Stones, rng: Random) -> Stones:
+        """There are no dice."""
+        return position
+
+    def turns(self, position: Stones, most: int, rng: Random) -> list[int]:
+        """Turns of all kinds that there are: of what the policy would do, twice as many as of each other kind."""
+        own, enemy, own_rings, enemy_rings, _ = position
+        vacant, near = self.board.all & ~(own | enemy), self.board.near(own)
+        rings = [ring for ring in own_rings if ring & vacant]
+        rivals = sum(1 for ring in enemy_rings if ring & vacant)
+        plan = self._plan(vacant, len(rings), rivals, 1, may_balance=position.may_balance)
+        layers, shared = self._layers(vacant, near, rings, enemy, rivals)
+        ranks: dict[int, int] = {}
+        kinds = [(True, False)] if rings else []
+        if vacant & ~near:
+            kinds += [(False, True), (True, True)] if rings and position.may_balance else [(False, True)]
+        for grow, found in kinds:
+            for number in range(most):
+                stray = STRAY if number else 0
+                new = self._growth(rings, vacant, layers, shared, stray, rng.random)[0] if grow else 0
+                if found:
+                    new |= self._founding(vacant & ~new, own | new, enemy, stray, rng.random)
+                ranks.setdefault(new, number if (grow, found) == plan else 2 * number + 1)
+        return sorted(ranks, key=ranks.__getitem__)[:most]
+
+    def play(self, position: Stones, turn: int) -> Stones:
+        """The position after it."""
+        own, enemy, own_rings, enemy_rings, side = position
+        return Stones(enemy, own | turn, enemy_rings, self._joined(own_rings, turn), 1 - side)
+
+    def playout(self, position: Stones, rng: Random, turns: list[int] | None = None) -> float:
+        """Who won when both sides went on by the policy; *turns* gets what they played."""
+        own, enemy, own_rings, enemy_rings, side = position
+        random, near_of, is_young = rng.random, self.board.near, position._replace(turn=BLACK).may_balance
+        vacant = self.board.all & ~(own | enemy)
+        surplus = 0  # of own groups, among those that have no liberties and are left out
+        while vacant:
+            near, rings = near_of(own), [ring for ring in own_rings if ring & vacant]
+            surplus += len(own_rings) - len(rings)
+            grow, found, new = vacant & near != 0, vacant & ~near != 0, 0
+            if grow and found:
+                luck = 1 - SPREAD + 2 * SPREAD * random()
+                may_balance = is_young and side == BLACK
+                grow, found = self._plan(vacant, len(rings), len(enemy_rings), luck, may_balance=may_balance)
+            if grow:
+                layers, shared = self._layers(vacant, near, rings, enemy, len(enemy_rings))
+                new, rings = self._growth(rings, vacant, layers, shared, 0, random)
+                is_young = False
+            if found and (point := self._founding(vacant & ~new, own | new, enemy, 0, random)):
+                new |= point
+                rings.append(self.ring[point])
+            if turns is not None:
+                turns.append(new)
+            vacant ^= new
+            own, enemy, own_rings, enemy_rings = enemy, own | new, enemy_rings, rings
+            side, surplus = 1 - side, -surplus
+        return self._worth(own, enemy, surplus + len(own_rings) - len(enemy_rings), side)
+
+    def text(self, position: Stones, turn: int) -> str:
+        """The points by column and row, but the one that founds last."""
+        growth = turn & self.board.near(position.own)
+        return ",".join(sorted(self.board.names(growth), key=lambda name: name[0]) + self.board.names(turn & ~growth))
+
+    def _worth(self, own: int, enemy: int, surplus: int, turn: int) -> float:
+        """What a full board is worth for side 0, where the player to move has so many groups more."""
+        is_won = own.bit_count() - enemy.bit_count() > self.penalty * surplus
+        return float(is_won != turn)
+
+    def _plan(self, vacant: int, groups: int, rivals: int, luck: float, *, may_balance: bool) -> tuple[bool, bool]:
+        """Whether to grow, and whether to found."""
+        room = vacant.bit_count() / (groups + rivals + 1) * luck - 0.7 * self.penalty - groups
+        grow = room <= (SPARE if may_balance else 0)
+        return grow, may_balance or not grow
+
+    def _founding(self, vacant: int, own: int, enemy: int, stray: float, random: Callable[[], float]) -> int:
+        """A point that founds a group; none, 0, if there is none."""
+        points = vacant & ~self.board.near(own)
+        if points and random() >= stray:
+            ring = self.board.near(own | enemy)
+            points = points & ~ring & ~self.board.near(ring) or points & ~ring or points
+        return _any_of(points, random)
+
+    def _layers(self, vacant: int, near: int, rings: Rings, enemy: int, rivals: int) -> tuple[Sets, int]:
+        """The points that are good to grow, and those that are next to several own groups."""
+        seen = shared = 0
+        for ring in rings:
+            shared |= seen & ring
+            seen |= ring
+        fresh, width = vacant & ~near, self.board.width
+        east, west, north, south = fresh << 1, fresh >> 1, fresh << width, fresh >> width
+        one, two, three, four = east | west, east & west, north | south, north & south
+        at_least_1, at_least_2, at_least_3 = one | three, two | four | one & three, two & three | one & four
+        contested = self.board.near(enemy)
+        layers = [contested & at_least_2, at_least_3, contested & at_least_1, at_least_2, contested, at_least_1]
+        if vacant.bit_count() >= 0.7 * self.penalty * (len(rings) + rivals + 1):
+            layers = [layer & ~shared for layer in layers] + [~shared]
+        return layers, shared
+
+    def _growth(
+        self, rings: Rings, vacant: int, layers: Sets, shared: int, stray: float, random: Callable[[], float]
+    ) -> tuple[int, list[int]]:
+        """A growth of these groups, and their rings after it."""
+        free, new, after, are_joined = vacant, 0, [], False
+        first = int(random() * len(rings))
+        for ring in (*rings[first:], *rings[:first]):
+            points = ring & free
+            if not points:
+                after.append(ring)
+                continue
+            if not stray or random() >= stray:
+                for layer in layers:
+                    if points & layer:
+                        points &= layer
+                        break
+            point = _any_of(points, random)
+            new |= point
+            if point & shared:
+                are_joined = True
+                for other in rings:
+                    if other & point:
+                        free &= ~other
+            else:
+                free &= ~ring
+                after.append(ring | self.ring[point])
+        if are_joined or new & self.board.near(new):
+            after = self._joined(rings, new)
+        return new, after
+
+    def _joined(self, rings: Rings, new: int) -> list[int]:
+        """The rings of these groups and of new stones, where some are joined by them."""
+        joined = list(rings)
+        for point in bits(new):
+            ring, apart = self.ring[point], []
+            for other in joined:
+                if other & point:
+                    ring |= other
+                else:
+                    apart.append(other)
+            joined = [*apart, ring]
+        return joined
+
+
+def _any_of(points: int, random: Callable[[], float]) -> int:
+    """One of these points; those above gaps come more often. None, 0, if there are none."""
+    part = int(random() * points.bit_length())
+    higher = points >> part
+    return (higher & -higher) << part
+
+
+def thinker(options: Options) -> Search[Stones, int]:
+    """The robot for a board."""
+    return Search(Symple(cast("int", options["size"]), cast("int", options["penalty"])))

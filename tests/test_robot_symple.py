@@ -1,0 +1,55 @@
+"""What the robot of Symple knows: its turns are legal, and its games end as the rules say."""
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games import symple
+from pbm.robots.symple import Symple
+
+from examples import examples
+
+SEEDS = st.integers(0, 2**32)
+BOARDS = {"size": st.sampled_from((5, 7, 9, 13)), "penalty": st.sampled_from((2, 4, 8, 20)), "seed": SEEDS}
+
+
+def begun(size, penalty, rng):
+    """A position after some turns at random."""
+    state = symple.new(size=size, penalty=penalty)
+    for _ in range(rng.randint(0, 12)):
+        if not state.result():
+            state = state.play(state.random(rng))
+    return state
+
+
+@examples(100)
+@given(**BOARDS)
+def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_end_is_that_of_the_rules(size, penalty, seed):
+    rng, knowledge = Random(seed), Symple(size, penalty)
+    state = begun(size, penalty, rng)
+    turns = []
+    worth = knowledge.playout(knowledge.root([state]), rng, turns)
+    for turn in turns:
+        text = knowledge.text(knowledge.root([state]), turn)
+        assert state.parse(text) == text
+        state = state.play(text)
+    assert state.result().winner == 1 - worth
+
+
+@examples(100)
+@given(**BOARDS)
+def test_the_turns_that_are_tried_are_different_legal_ones_and_lead_where_the_rules_say(size, penalty, seed):
+    rng, knowledge = Random(seed), Symple(size, penalty)
+    state = begun(size, penalty, rng)
+    position = knowledge.root([state])
+    turns = [] if state.result() else knowledge.turns(position, 40, rng)
+    assert (knowledge.outcome(position) is None) == bool(turns)
+    assert len(set(turns)) == len(turns) <= 40
+    for turn in turns:
+        text = knowledge.text(position, turn)
+        assert state.parse(text) == text
+        after = knowledge.play(position, turn)
+        assert knowledge.key(after) == knowledge.key(knowledge.root([state.play(text)]))
+        if outcome := state.play(text).result():
+            assert knowledge.outcome(after) == 1 - outcome.winner
