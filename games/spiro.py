@@ -11,7 +11,6 @@ The rules in full, with the notation, are in help/spiro.txt.
 import math
 import re
 from bisect import insort
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
@@ -189,14 +188,11 @@ class Turn:
                 for _ in range(stack.count(self.side))]  # fmt: skip
         dice = state.dice * 2 if self.is_double else state.dice
         cells = range(len(state.stacks))
-        self.can_step = {die: [not self.step_objection(cell, die) for cell in cells] for die in dice}
+        self.blocked = {cell for cell, stack in enumerate(self.stacks) if len(stack) > 1 and stack[-1] == self.enemy}
+        """Where two or more pieces stand under an enemy piece; a pinned one counts."""
+        self.can_step = {die: [self.board.step(cell, die) not in self.blocked for cell in cells] for die in {*dice}}
         self.has_pinned = any(self.side in stack[:-1] and stack[-1] == self.enemy for stack in state.stacks)
         self.start = Progress(tuple(free), frozenset(), dice, 2 if self.is_double else 1, None)
-
-    def is_blocked(self, cell: int) -> bool:
-        """Whether two or more pieces stand there under an enemy piece; a pinned one counts."""
-        stack = self.stacks[cell]
-        return len(stack) > 1 and stack[-1] == self.enemy
 
     def is_blot(self, progress: Progress, cell: int) -> bool:
         """Whether a jump to that cell finds a single enemy piece, with none of the mover's pieces on it."""
@@ -205,7 +201,7 @@ class Turn:
     def step_objection(self, cell: int, pips: int) -> str:
         """Why a piece cannot step that far; empty if it can."""
         target = self.board.step(cell, pips)
-        if target != OFF and self.is_blocked(target):
+        if target in self.blocked:
             return f"{self.board.names[target]} is blocked: two or more pieces stand there, {self.enemy} on top"
         return ""
 
@@ -219,7 +215,7 @@ class Turn:
             return f"{name} is the home of {self.enemy}, where {self.side} may not jump"
         if not progress.jumps:
             return "there is no third jump in a turn" if self.is_double else "only a double allows two jumps in a turn"
-        if self.is_blocked(target):
+        if target in self.blocked:
             return f"{name} is blocked: two or more pieces stand there, {self.enemy} on top"
         if self.no_inwards and self.board.distance(target) < self.board.distance(cell):
             return f"{name} lies further inwards, and this game is played with -no_inwards"
@@ -290,7 +286,7 @@ class Turn:
                     stack.append((after, longer))
         return int(fewest), best
 
-    def way_to(self, outcome: Outcome, fewest: int) -> Uses | None:
+    def listed(self, outcome: Outcome, fewest: int) -> Uses | None:
         """The way to an outcome that `legal` has, where a turn leaves at least so many pips; None if it has none."""
         won: tuple[int, Uses] | None = None
         level: Ways = {self.start: ()}
@@ -300,21 +296,39 @@ class Turn:
                     return uses
                 if progress.outcome == outcome and self.has_won(progress) and (not won or progress.pips < won[0]):
                     won = progress.pips, uses
-            # A die moves one piece, so no way leads there that is off by more pieces than it has dice left. What is
-            # kept stays in the order of `legal`: where a way leads there, those that it goes on from do so, too.
-            longer = self._one_die_more(level).items()
-            level = {some: uses for some, uses in longer if _displaced(some.pieces, outcome[0]) <= len(some.dice)}
+            level = self._one_die_more(level, outcome)
         return won and won[1]
 
-    def _one_die_more(self, ways: Ways) -> Ways:
-        """All ways that go on from these with one more use of a die."""
+    def _one_die_more(self, ways: Ways, goal: Outcome | None = None) -> Ways:
+        """All ways that go on from these with one more use of a die; of those that cannot reach the goal only some.
+
+        A die moves one piece, so no way leads there that is off by more pieces than it has dice left. Where a way leads
+        there, those that it goes on from do so, too: what is left out changes neither the order nor the other ways.
+        The piece that has just moved goes on before any other one does, so that it stays one item as long as possible.
+        """
         longer: Ways = {}
         for progress, uses in ways.items():
-            for cell in dict.fromkeys(progress.pieces) if progress.dice else ():
+            cells = _movable(progress, goal) if progress.dice else ()
+            for cell in sorted(cells, key=uses[-1].target.__ne__) if uses else cells:
                 for use, after in self.uses(progress, cell):
                     if after not in longer:
                         longer[after] = (*uses, use)
         return longer
+
+
+def _movable(progress: Progress, goal: Outcome | None) -> Iterable[int]:
+    """The cells of the free pieces; if there is a goal, those that a way to it can go on from."""
+    cells = dict.fromkeys(progress.pieces)
+    if not goal:
+        return cells
+    unfilled, misplaced = [*goal[0]], []
+    for cell in progress.pieces:
+        if cell in unfilled:
+            unfilled.remove(cell)
+        else:
+            misplaced.append(cell)
+    spare = len(progress.dice) - len(misplaced)
+    return cells if spare > 0 else dict.fromkeys(misplaced) if spare == 0 else ()
 
 
 def _each(dice: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -603,22 +617,9 @@ def _by_link(turn: Turn, link: _Link, start: Progress, cell: int) -> dict[tuple[
 
 
 def _readings(turn: Turn, ways: Ways, fewest: int) -> list[str]:
-    """What these ways can mean, a text for each position: those that are legal turns, or come to what one comes to.
-
-    A way that uses all the pips stays as it was written; for any other there is the one that `legal` has.
-    """
-    readings: dict[Outcome, str] = {}
-    for progress in sorted(ways, key=lambda progress: progress.pips):
-        if progress.outcome not in readings:
-            uses = ways[progress] if progress.pips == fewest else turn.way_to(progress.outcome, fewest)
-            if uses:
-                readings[progress.outcome] = _text(uses, turn.board)
-    return list(readings.values())
-
-
-def _displaced(pieces: tuple[int, ...], goal: tuple[int, ...]) -> int:
-    """How many pieces stand where none, or fewer, are to stand; those to be borne off are among them."""
-    return (Counter(pieces) - Counter(goal)).total()
+    """What these ways can mean, a text for each position: those that are legal turns, or come to what one comes to."""
+    meant = (turn.listed(outcome, fewest) for outcome in dict.fromkeys(progress.outcome for progress in ways))
+    return [_text(uses, turn.board) for uses in meant if uses]
 
 
 def _no_piece(turn: Turn, cell: int) -> str:

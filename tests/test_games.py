@@ -176,7 +176,7 @@ def test_capital_letters_and_blanks_around_a_turn_do_no_harm(name):
 @given(st.sampled_from(helptexts.GAMES), st.integers(0, 10**6))
 @examples(25)
 def test_what_is_read_is_one_of_the_moves_and_is_read_again_as_it_is(name, seed):
-    options = {"spiro": ["-small", "-pieces=2"], "sprout": ["-board=limping-3"], "papagra": ["-size=3", "-removals=1"]}
+    options = {"spiro": ["-small", "-pieces=4"], "sprout": ["-board=limping-3"], "papagra": ["-size=3", "-removals=1"]}
     game, rng = games.load(name), Random(seed)
     state = game.new(**games.read_options(game, options.get(name, ["-size=5"])))
     for _ in range(rng.randrange(12)):
@@ -192,9 +192,7 @@ def test_what_is_read_is_one_of_the_moves_and_is_read_again_as_it_is(name, seed)
             except Illegal:
                 continue
             assert state.parse(canonical) == canonical
-            # in Spiro one turn has several texts: the order of the dice is the player's, and the position decides
-            assert canonical in listed or len(listed) == 5000 or state.play(canonical) in map(state.play, listed)
-            assert canonical in listed or len(listed) == 5000 or name == "spiro"
+            assert canonical in listed or len(listed) == 5000
 
 
 def thrown(state, rng):

@@ -473,6 +473,18 @@ def test_the_doctor_finds_nothing_wrong_with_forfeits_and_draws_that_were_agreed
     assert [one for one in findings() if one.where != "outbox"] == []
 
 
+@pytest.mark.parametrize("once", ["e2:4,e2:2", "e2:2,e2:4"])
+def test_a_turn_may_be_stored_as_it_was_written_once_if_it_leads_to_the_same_position(several, findings, operate, once):
+    several.move("alice", "e3:5")
+    several.move("bob", "e2:2,e2:4")
+    several.say("spiro resign 101 alice alice-secret")
+    change(several, "UPDATE turns SET text = ? WHERE game = 'spiro' AND board = '101' AND number = 2", once)
+    assert findings() == []
+    document = json.loads(operate("export", "spiro", "101").out)
+    assert document["turns"][1]["text"] == once
+    assert [turn.text for turn in records.read(document, {}, several.time).turns][1] == once
+
+
 def test_the_doctor_lets_a_player_on_vacation_take_his_time(several, findings):
     several.pass_time(days=30)
     several.store.db.execute("INSERT INTO vacations SELECT userid, '2026-12-01', '2026-12-30' FROM users")

@@ -155,7 +155,8 @@ def test_a_piece_jumps_over_the_wall_of_its_cell_to_the_other_path(small, side):
         if across is None:
             assert refusal(state, f"{cell}:+").endswith(f"cannot jump: the wall of {cell} is the edge of the board.")
         elif across != rules.homes[enemy]:
-            assert state.parse(f"{cell}-{across}:1").startswith(f"{cell}:+:")
+            assert "+" in state.parse(f"{cell}-{across}:1")
+            assert after(state, f"{cell}-{across}:1") == after(state, f"{cell}:+:1")
 
 
 def test_on_the_medium_board_a_jump_outwards_gains_up_to_16_cells():
@@ -663,12 +664,12 @@ SEVERAL = {"c3": "XXX", "d5": "X", "g3": "O"}
     [
         ((1, 2), CORNER, "c3-c4,c4-d5", "c3:1:2", {"d5": "X"}),
         ((1, 2), CORNER, "c3-c4-d5", "c3:1:2", {"d5": "X"}),
-        ((1, 2), CORNER, "c3-d4-d5", "c3:2:1", {"d5": "X"}),
+        ((1, 2), CORNER, "c3-d4-d5", "c3:1:2", {"d5": "X"}),
         ((1, 2), CORNER, "c3-d5", None, {"d5": "X"}),
         ((4, 2), {"a4": "XX", "g3": "O"}, "a4-c6-x", "a4:4:x", {"a4": "X"}),
         ((1, 1), SEVERAL, "3xc3-c4,d5-e5", "c3:1,c3:1,c3:1,d5:1", {"c4": "XXX", "e5": "X"}),
         ((1, 1), SEVERAL, "3xc3:1,d5-e5", "c3:1,c3:1,c3:1,d5:1", {"c4": "XXX", "e5": "X"}),
-        ((2, 2), {"j2": "X", "c3": "X", "g3": "O"}, "j2:2:+:x,c3:2", "j2:2:+:x,c3:2", {"d4": "X"}),
+        ((2, 2), {"j2": "X", "c3": "X", "g3": "O"}, "j2:2:+:x,c3:2", "c3:2,j2:2:+:x", {"d4": "X"}),
         ((5, 6), {"d2": "X", "g3": "O"}, "d2:11", None, {"i6": "X"}),
     ],
 )
@@ -699,7 +700,7 @@ def test_a_number_of_pips_is_steps_only():
 def test_a_number_of_pips_may_bear_off_with_its_last_die():
     state = position("X", 1, 2, b4="X", e3="X", e2="O")
     assert state.parse("b4:3") == "b4:1:x"
-    assert state.parse("b4:2,e3:1") == "b4:x,e3:1"
+    assert state.parse("b4:2,e3:1") == "e3:1,b4:x"
     assert "cannot step 3" in refusal(position("X", 1, 2, c4="X", e3="X", e2="O"), "c4:3")
 
 
@@ -726,12 +727,13 @@ def test_a_number_in_front_repeats_an_item():
 
 def test_letters_may_be_large_and_blanks_stand_around_commas():
     state = position("X", 1, 1, c4="XX", e3="XX", e2="O")
-    assert state.parse("  2XC4-X ,\t2xE3 - f3".replace(" - ", "-")) == "c4:x,c4:x,e3:1,e3:1"
+    assert state.parse("  2XC4-X ,\t2xE3 - f3".replace(" - ", "-")) == "e3:1,e3:1,c4:x,c4:x"
 
 
-def test_uses_of_one_piece_in_a_row_are_one_item_and_a_piece_that_moves_again_has_a_new_one():
+def test_uses_of_one_piece_in_a_row_are_one_item():
     state = position("X", 1, 1, e1="X", a2="X", e2="O")
-    assert state.parse("e1:1,d1:1,a2:1,c1:1") == "e1:1:1,a2:1,c1:1"
+    assert state.parse("e1:1,d1:1,a2:1,c1:1") == state.parse("a2:1,e1:3") == "e1:1:1:1,a2:1"
+    assert state.play("e1:1:1,a2:1,c1:1") == state.play("e1:1:1:1,a2:1")  # as it was stored once
 
 
 def test_a_text_that_fits_different_positions_is_refused_with_a_list_of_them():
@@ -967,19 +969,20 @@ def test_the_turn_of_the_last_piece_is_always_the_listed_one(text):
 
 @given(OPTIONS, SEEDS)
 @examples(25)
-def test_whatever_is_accepted_is_accepted_again_as_it_was_understood_and_leads_where_a_listed_turn_does(options, seed):
+def test_whatever_is_accepted_is_understood_as_the_listed_turn_that_leads_to_the_same_position(options, seed):
     rules, rng = Rules(small=options["small"], no_inwards=options["no_inwards"]), Random(seed)
     for state in filter(is_quick, random_game(options, seed, 40)):
         tried = rules.sequences(*seen(state))
-        ends = {state.play(turn) for turn in state.moves()}
-        for uses, _ in rng.sample(tried, min(len(tried), 3)):
+        listed = {*state.moves()}
+        for uses, end in rng.sample(tried, min(len(tried), 3)):
             for text in (shortened(uses, rng), spelled(uses)):
                 try:
                     turn = state.parse(text)
                 except Illegal:
                     continue
+                assert turn in listed
                 assert state.parse(turn) == turn
-                assert state.play(turn) in ends
+                assert text != spelled(uses) or state.play(turn).view()["cells"] == end
 
 
 BLOCKED_WAY = {"e3": "XX", "g2": "OO", "f1": "OO", "e2": "OO"}  # three and five steps from e3

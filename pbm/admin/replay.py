@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 import games
-from games import SKIP, Illegal
+from games import SKIP, Illegal, State
 from pbm import texts
 from pbm.board.board import FORFEIT, RESIGN, Board
 from pbm.store import BoardRow, TurnRow
@@ -63,7 +63,17 @@ def _objection(board: Board, turn: TurnRow, before: datetime) -> str:
         canonical = board.state.parse(turn.text)
     except Illegal as why:
         return str(why)
-    return "" if canonical == turn.text else f"it is written {canonical}."
+    is_right = canonical == turn.text or _lead_alike(board.state, turn.text, canonical)
+    return "" if is_right else f"it is written {canonical}."
+
+
+def _lead_alike(state: State, text: str, canonical: str) -> bool:
+    """Whether a stored turn leads where its canonical text does, which may have been another one at its time."""
+    try:
+        after: State = state.play(text)
+    except Exception:  # it may be anything, and a position trusts the texts that it is given
+        return False
+    return after == state.play(canonical)
 
 
 def _dice(dice: tuple[int, ...]) -> str:
