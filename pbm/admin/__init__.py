@@ -21,6 +21,7 @@ from pbm.terminal import fail, say
 
 MODULES: Mapping[str, str] = {
     "addresses": "people",
+    "analyse": "analysis",
     "backup": "copies",
     "boards": "boards",
     "cleanup": "service",

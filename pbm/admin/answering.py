@@ -62,7 +62,7 @@ class Stuck(Exception):
     """Raised in a robot that thinks for too long."""
 
 
-class Deed(NamedTuple):
+class Decision(NamedTuple):
     """What a robot has decided to do."""
 
     text: str
@@ -126,7 +126,7 @@ def do_task(session: Session, task: Task, actor: str | None = None) -> list[Lett
     if board is None or robot is None:
         return None
     try:
-        deed = _decided(session, board, robot, talks=talks, hopeless=hopeless)
+        decision = _decided(session, board, robot, talks=talks, hopeless=hopeless)
     except Refused as why:
         _pause(session, task, robot, str(why))
         return None
@@ -135,10 +135,10 @@ def do_task(session: Session, task: Task, actor: str | None = None) -> list[Lett
         if now is None or _seen(now) != _seen(board.row) or store.robot(task.robot) != robot:
             store.claim_task(task, None)
             return None
-        acting = session._replace(comment=deed.comment)
+        acting = session._replace(comment=decision.comment)
         board = finding.find_board(acting, task.game, task.board)
-        told = play.moved(acting, board, task.robot, deed.text)
-        store.note_answer(task, deed.hopeless, session.now())
+        told = play.moved(acting, board, task.robot, decision.text)
+        store.note_answer(task, decision.hopeless, session.now())
         return delivery.answer(acting, actor, *told)
 
 
@@ -147,26 +147,26 @@ def _seen(row: BoardRow) -> tuple[object, ...]:
     return *position(row), row.vote, row.voter
 
 
-def _decided(session: Session, board: Board, robot: Robot, *, talks: bool, hopeless: int) -> Deed:
+def _decided(session: Session, board: Board, robot: Robot, *, talks: bool, hopeless: int) -> Decision:
     """What a robot does on a board. Raises Refused if it is a program that fails."""
     row, name = board.row, robot.userid
     number = f"#{len(board.turns) + 1}"
     if row.vote == "undo" and row.voter != name:
-        return Deed("accept", hopeless=hopeless)
+        return Decision("accept", hopeless=hopeless)
     if robot.program:
         if row.vote and row.voter != name:
-            return Deed("reject")
+            return Decision("reject")
         move = asyncio.run(_asked(board, robot, shlex.split(robot.program)))
-        return Deed(move + number, "I am a program that tells nothing of what it thinks." if talks else "")
+        return Decision(move + number, "I am a program that tells nothing of what it thinks." if talks else "")
     thought = _thought(session, board, robot)
     chance = thought.chance if board.turn == name else 1 - thought.chance
     comment = f"I play at level {robot.level}. I put my chance to win at {chance:.0%}." if talks else ""
     if row.vote and row.voter != name:
-        return Deed("accept" if chance < DRAWN else "reject", comment, hopeless)
+        return Decision("accept" if chance < DRAWN else "reject", comment, hopeless)
     hopeless = hopeless + 1 if chance <= HOPELESS and not needs_dice(board.states[0]) else 0
     if hopeless >= HOPELESS_TURNS:
-        return Deed("resign" + number, comment)
-    return Deed(thought.move + number, comment, hopeless)
+        return Decision("resign" + number, comment)
+    return Decision(thought.move + number, comment, hopeless)
 
 
 def _thought(session: Session, board: Board, robot: Robot) -> Thought:
@@ -199,6 +199,11 @@ def _alarm(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def stand_behind() -> None:
+    """Let this process think only when no other has something to do."""
+    os.setpriority(os.PRIO_PROCESS, 0, max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
 
 
 @contextmanager

@@ -28,14 +28,14 @@ TIME_OF_PROGRAM = 30.0
 """Seconds that a program of the operator's may take for a move, if he says nothing else."""
 
 commands = Commands("pbm")
-USERID = click.argument("userid")
+ROBOT = click.argument("userid")
 LEVEL = click.option("--level", type=click.IntRange(1, MOST_LEVEL), metavar="N", help="How well it plays: 1 to 5.")
 PROGRAM = click.option(
     "--with", "program", metavar="PROGRAM", help="A program of yours that plays, as `pbm play` says."
 )
-GAMES = click.option("--games", "names", metavar="GAME,...", help="What it plays; `all` stands for all games.")
+OF_GAMES = click.option("--games", "names", metavar="GAME,...", help="What it plays; `all` stands for all games.")
 MOST = click.option("--most", type=WholeNumber(), metavar="N", help="At how many boards it takes no more challenges.")
-SECONDS = click.option("--seconds", type=Seconds(), metavar="S", help="How long it may think about a move.")
+THINKING_TIME = click.option("--seconds", type=Seconds(), metavar="S", help="How long it may think about a move.")
 
 
 @commands.group("robots", cls=Listing)
@@ -71,12 +71,12 @@ def list_robots() -> None:
 
 
 @robots_.command("add")
-@USERID
+@ROBOT
 @LEVEL
 @PROGRAM
-@GAMES
+@OF_GAMES
 @MOST
-@SECONDS
+@THINKING_TIME
 @click.option("--unrated", is_flag=True, help="Games against it do not count in the ratings.")
 def add_robot(
     userid: str,
@@ -111,12 +111,12 @@ def add_robot(
 
 
 @robots_.command("change")
-@USERID
+@ROBOT
 @LEVEL
 @PROGRAM
-@GAMES
+@OF_GAMES
 @MOST
-@SECONDS
+@THINKING_TIME
 def change_robot(
     userid: str, level: int | None, program: str | None, names: str | None, most: int | None, seconds: float | None
 ) -> None:
@@ -135,7 +135,7 @@ def change_robot(
 
 
 @robots_.command("remove")
-@USERID
+@ROBOT
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove_robot(userid: str, *, yes: bool) -> None:
     """Remove a robot: it gives up all its boards, and nobody else can ever have its name. `pause` is gentler."""
@@ -149,7 +149,7 @@ def remove_robot(userid: str, *, yes: bool) -> None:
 
 
 @robots_.command("pause")
-@USERID
+@ROBOT
 def pause_robot(userid: str) -> None:
     """Let a robot play no more, and take no challenges. Nobody loses by that: no time is counted on its boards."""
     server = open_existing()
@@ -161,7 +161,7 @@ def pause_robot(userid: str) -> None:
 
 
 @robots_.command("resume")
-@USERID
+@ROBOT
 def resume_robot(userid: str) -> None:
     """Let a robot that was paused play again."""
     server = open_existing()
@@ -174,19 +174,28 @@ def resume_robot(userid: str) -> None:
 
 @robots_.command("run")
 @click.option("--once", is_flag=True, help="Do what there is to do now, and end.")
-@click.option("--pipe", is_flag=True, hidden=True, help="End with standard input, and look at each byte that comes.")
-def run_robots(*, once: bool, pipe: bool) -> None:
+def run_robots(*, once: bool) -> None:
     """Play for the robots, as `pbm serve` does, until told to end. Several such processes share the work."""
     from pbm.admin import answering
 
     server = open_existing()
-    os.nice(answering.NICENESS)
+    answering.stand_behind()
     with answering.limited_memory():
         if once:
             done = answering.play_all(Session(server))
-            answer(f"{texts.counted(done, 'move')} played.", {"played": done})
-            return
-        answering.keep_playing(Session(server), _pipe_ended if pipe else _rested)
+            answer(f"{texts.counted(done, 'answer')} given.", {"answers": done})
+        else:
+            answering.keep_playing(Session(server), _rested)
+
+
+@robots_.command("keep-playing", hidden=True)
+def keep_playing_() -> None:
+    """Do the same until standard input ends, and look at once at each byte that comes."""
+    from pbm.admin import answering
+
+    answering.stand_behind()
+    with answering.limited_memory():
+        answering.keep_playing(Session(open_server()), _pipe_ended)
 
 
 def _rested(seconds: float) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pbm.mail.journal import Entry
     from pbm.server import Server
 
-MOST_PLAYERS = 64
+MOST_PROCESSES = 64
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
 """What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
 
@@ -82,7 +82,7 @@ def referee(game: str) -> int:
 @click.option("--metrics", metavar="HOST:PORT", help="Tell Prometheus there how it goes.")
 @click.option(
     "--robots",
-    type=click.IntRange(0, MOST_PLAYERS),
+    type=click.IntRange(0, MOST_PROCESSES),
     default=1,
     show_default=True,
     metavar="N",

@@ -35,7 +35,7 @@ MOST_IN_HAND = 300
 """Seconds after which mails that are still in hand mean that something hangs."""
 
 
-PLAYER = (sys.executable, "-P", "-m", "pbm", "robots", "run", "--pipe")
+PLAYER = (sys.executable, "-P", "-m", "pbm", "robots", "keep-playing")
 """A process that plays for robots; the mails that it causes are sent by the other one."""
 
 

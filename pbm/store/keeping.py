@@ -51,8 +51,9 @@ class Keeping(Users):
     # Users and addresses
 
     def user_rows(self, userids: Sequence[str] = (), *, limit: int = -1, after: str = "") -> list[UserRow]:
-        """These users, or all, by name: at most *limit* of those that come *after* a name."""
-        which = "userid IN (SELECT value FROM json_each(?))" if userids else "userid > ?"
+        """These users, or all but robots, by name: at most *limit* of those that come *after* a name."""
+        people = "userid > ? AND userid NOT IN (SELECT userid FROM robots)"
+        which = "userid IN (SELECT value FROM json_each(?))" if userids else people
         query = (
             f"SELECT userid, created, signed_off, html, hears_broadcasts FROM users WHERE {which} ORDER BY 1 LIMIT ?"
         )

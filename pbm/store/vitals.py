@@ -45,8 +45,9 @@ class Vitals(Users):
         return Counted(*self.db.execute(query, [text(moment)]).fetchone())
 
     def count_users(self) -> int:
-        """How many users are signed up."""
-        (count,) = self.db.execute("SELECT count(*) FROM users WHERE signed_off IS NULL").fetchone()
+        """How many people are signed up."""
+        query = "SELECT (SELECT count(*) FROM users WHERE signed_off IS NULL) - (SELECT count(*) FROM robots)"
+        (count,) = self.db.execute(query).fetchone()
         return int(count)
 
     def count_boards(self) -> tuple[int, int]:
