@@ -161,8 +161,8 @@ class Shell:
 
     @contextmanager
     def serving(self, *args: str) -> Iterator[int]:
-        """Run `pbm serve` on a free port of the loopback."""
-        command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0", *args]
+        """Run `pbm serve` on a free port of the loopback, without a process for robots if none is asked for."""
+        command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0", "--robots=0", *args]
         with subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, text=True) as process:
             try:
                 line = process.stdout.readline() if process.stdout else ""

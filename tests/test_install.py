@@ -80,14 +80,14 @@ def test_the_demo_plays_a_game_to_its_end_quickly_and_leaves_nothing_behind(shel
     before = set(tmp_path.iterdir())
     begin = time.monotonic()
     done = shell.run("demo", TMPDIR=str(tmp_path))
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - begin < 60
     assert (done.returncode, done.stderr) == (0, "")
     assert set(tmp_path.iterdir()) == before
     for text in (
         "Subject: confirm-address ",
-        "Subject: New Spiro Board 101 alice **",
-        "The last mail to bob:",
+        "Subject: New Spiro Board 101 alice",
+        "The last mail to alice:",
         "The dice came from this secret",
     ):
         assert text in done.stdout
-    assert "| Won by " in done.stdout.partition("The last mail to bob:")[2]
+    assert "| Won by " in done.stdout.partition("The last mail to alice:")[2]

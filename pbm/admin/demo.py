@@ -1,4 +1,4 @@
-"""A whole game by mail in one view: a real server on the loopback, two players who know only what is mailed to them."""
+"""A whole game by mail in one view: a real server on the loopback, a player who knows only what is mailed, a robot."""
 
 import email.policy
 import os
@@ -20,6 +20,7 @@ from games import DiceState
 from pbm.refusals import Refused
 
 SERVER_ADDRESS = "pbm@pbm.example"
+ROBOT_OF_DEMO = "robot1"
 MAIL_PATIENCE = 20
 """Seconds that a player waits for a mail before he gives up."""
 
@@ -64,11 +65,12 @@ class Correspondent:
 def run(say: Callable[[str], None]) -> None:
     """Play the game and tell it."""
     with TemporaryDirectory() as folder, _server(Path(folder)) as (host, port), smtplib.SMTP(host, port) as smtp:
-        say(f"A server listens on {host}:{port}. Two players write to it, each with a mail program.\n")
-        players = {name: Correspondent(name, Path(folder) / "mail", smtp) for name in ("alice", "bob")}
-        for player in players.values():
-            _sign_up(player, say)
-        _play(players, say)
+        say(
+            f"A server listens on {host}:{port}. alice writes to it with a mail program, and {ROBOT_OF_DEMO} answers.\n"
+        )
+        alice = Correspondent("alice", Path(folder) / "mail", smtp)
+        _sign_up(alice, say)
+        _play(alice, say)
 
 
 def _sign_up(player: Correspondent, say: Callable[[str], None]) -> None:
@@ -83,33 +85,30 @@ def _sign_up(player: Correspondent, say: Callable[[str], None]) -> None:
     say(_shown(player.receive()))
 
 
-def _play(players: dict[str, Correspondent], say: Callable[[str], None]) -> None:
-    subject = "spiro challenge -small alice bob"
+def _play(alice: Correspondent, say: Callable[[str], None]) -> None:
+    subject = f"spiro challenge -small alice {ROBOT_OF_DEMO}"
     say(f"alice mails: {subject}\n")
-    players["alice"].write(subject, "Good luck, bob!")
-    letters = {name: player.receive() for name, player in players.items()}
-    say(_shown(letters["alice"]))
+    alice.write(subject)
+    letter = alice.receive()
+    say(_shown(letter))
     state = games.load("spiro").new(small=True, pieces=6)
     say("From here on, a line for each move that is mailed, and for each that the server plays itself:\n")
     number = 0
-    while dice := re.search(r"^(\w+).* \(\w, dice (\d)(?: and (\d))?\)\.$", _text(letters["alice"]), re.MULTILINE):
-        player = players[dice[1]]
+    while dice := re.search(r"^(\w+).* \(\w, dice (\d)(?: and (\d))?\)\.$", _text(letter), re.MULTILINE):
         state = state.roll(tuple(int(die) for die in dice.groups()[1:] if die))
-        command = _text(letters[player.name]).splitlines()[-1]
-        move = player.choose(state)
-        player.write(
-            command.replace("PASSWORD", player.password).replace("<move>", move), answered=letters[player.name]
-        )
-        letters = {name: reader.receive() for name, reader in players.items()}
-        played = re.search(r"^Last turn: (.*)$", _text(letters["alice"]), re.MULTILINE)
+        if dice[1] == alice.name:
+            command = _text(letter).splitlines()[-1].replace("PASSWORD", alice.password)
+            alice.write(command.replace("<move>", alice.choose(state)), answered=letter)
+        letter = alice.receive()
+        played = re.search(r"^Last turn: (.*)$", _text(letter), re.MULTILINE)
         if played is None:
-            raise Refused(f"{move} was not played:\n\n{_shown(letters[player.name])}")
-        for text in played[1].split("; "):
+            raise Refused(f"Nothing was played:\n\n{_shown(letter)}")
+        for place, text in enumerate(played[1].split("; ")):
             number += 1
-            say(f"{number:4}. {player.name if text == move else 'server':7} {text}")
+            say(f"{number:4}. {'server' if place else dice[1]:7} {text}")
             state = state.play(text.removesuffix(" (Auto)"))
-    say("\nThe last mail to bob:\n")
-    say(_shown(letters["bob"]))
+    say("\nThe last mail to alice:\n")
+    say(_shown(letter))
 
 
 @contextmanager

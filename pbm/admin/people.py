@@ -150,8 +150,7 @@ def set_password(userid: str) -> None:
     """
     server = open_existing()
     user = find_user(server, userid)
-    if user.signed_off:
-        raise Refused(f"{user.userid} has signed off.")
+    _check_person(server, user)
     password = _new_password()
     resets.check_new_password(password)
     with server.store.transaction():
@@ -177,6 +176,14 @@ def remove_user(userid: str, *, yes: bool) -> None:
         told = users.removed(Session(server), user.userid)
     text = f"{user.userid} is signed off."
     answer(text, letters.as_one(letter.data for letter in told) | {"reply": text})
+
+
+def _check_person(server: Server, user: UserRow) -> None:
+    """Raises Refused unless a user is a person who is signed up."""
+    if user.signed_off:
+        raise Refused(f"{user.userid} has signed off.")
+    if server.store.robot(user.userid):
+        raise Refused(f"{user.userid} is a robot: it has no password and no address.")
 
 
 def _new_password() -> str:
@@ -226,8 +233,7 @@ def add_address(userid: str, address: str) -> None:
     """Give a user one more address. It counts as confirmed, and mails that wait for one go there."""
     server = open_existing()
     user = find_user(server, userid)
-    if user.signed_off:
-        raise Refused(f"{user.userid} has signed off.")
+    _check_person(server, user)
     if not is_address(address) or is_ours(address, server.address):
         raise Refused(f"{address!r} cannot be a player's mail address.")
     with server.store.transaction():

@@ -248,7 +248,7 @@ def _imap_password() -> str:
 
 @commands.command(answers=False)
 def demo() -> None:
-    """Play a whole game of Spiro by mail on a server of its own, and show the mails."""
+    """Play a whole game of Spiro by mail against a robot, on a server of its own, and show the mails."""
     from pbm.admin.demo import run
 
     run(partial(print, flush=True))

@@ -1,0 +1,651 @@
+"""Robots among the users: who they are, what they do on boards, and that nothing is lost or done twice."""
+
+import json
+import os
+import pty
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+from sqlite_utils import Database
+
+from pbm.actions.cleanup import clean_up
+from pbm.admin import answering
+from pbm.admin.answering import do_task, next_task, play_all
+from pbm.board.board import Board
+from pbm.mail.incoming import handle
+from pbm.refusals import Refused
+from pbm.robots.thinking import Thought
+from pbm.session import Session
+from pbm.store import Claim, Robot, Store
+from pbm.store.schema import migrations
+
+from conftest import PASSWORDS
+from test_robots import program
+from test_strangers import message
+
+ROBOTS = ["robot", "robot1", "robot2", "robot3", "robot4", "robot5"]
+CORNERS = "a1", "e1", "a5", "e5"
+
+
+class Mind:
+    """A robot that thinks what it is told to think, and plays the first move that there is."""
+
+    def __init__(self, chance=0.5):
+        self.chance = chance
+        self.thoughts = 0
+        self.meanwhile = lambda: None
+        """What happens while it thinks for the first time."""
+
+    def __call__(self, game, options, **limits):
+        self.limits = limits
+        return self
+
+    def think(self, states):
+        self.thoughts += 1
+        if self.thoughts == 1:
+            self.meanwhile()
+        return Thought(next(iter(states[-1].moves())), self.chance)
+
+
+@pytest.fixture
+def mind(monkeypatch):
+    mind = Mind()
+    monkeypatch.setattr(answering, "Player", mind)
+    return mind
+
+
+@pytest.fixture
+def against(club, mind):
+    """alice on Symple 101 against robot2, who is to move."""
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=5 alice robot2")
+    club.say(f"symple move 101 alice {PASSWORDS['alice']} c3")
+    return club
+
+
+def at(club, board="101", game="symple"):
+    return Board.load(club.store, game, board)
+
+
+def plays(club):
+    """All that robots have to do now is done; how much that was."""
+    return play_all(Session(club.server))
+
+
+def moves(club, board="101"):
+    return [turn.text for turn in at(club, board).turns]
+
+
+def signs(club, line, comment="", name="alice"):
+    return club.say(line.replace("ME", f"{name} {PASSWORDS[name]}"), comment)
+
+
+def why_refused(club, line, **how):
+    with pytest.raises(Refused) as refused:
+        club.say(line, **how)
+    return str(refused.value)
+
+
+def add(club, robot):
+    with club.store.transaction():
+        club.store.add_user(robot.userid, "", club.time)
+        club.store.save_robot(robot)
+
+
+# Who they are
+
+
+def test_a_new_database_has_robots_of_all_levels(shell):
+    listed = json.loads(shell.run("robots", "--json").stdout)["robots"]
+    assert [(one["userid"], one["level"]) for one in listed] == list(zip(ROBOTS, (3, 1, 2, 3, 4, 5), strict=True))
+    assert not any(one["paused"] for one in listed)
+
+
+def test_an_older_database_gets_them_but_for_names_that_users_have(tmp_path):
+    db = Database(tmp_path / "pbm.db")
+    with db.atomic():
+        migrations.apply(db, stop_before="robots")
+        db.execute("PRAGMA user_version = 3")
+    db.table("users").insert({"userid": "robot3", "password": "hash", "created": "2026-01-01"})
+    db.close()
+    with Store(tmp_path / "pbm.db") as store:
+        assert [robot.userid for robot in store.robots()] == [name for name in ROBOTS if name != "robot3"]
+        assert store.password_of("robot3") == "hash"
+
+
+def test_nobody_can_sign_as_a_robot_or_become_one(against):
+    for line in (
+        "symple move 101 robot2 secret-7 a1",
+        "symple move 101 robot2 '' a1",
+        "change password robot2 secret-7 secret-8",
+        "signoff robot2 secret-7",
+        "vacation robot2 secret-7",
+    ):
+        assert why_refused(against, line) == "The userid or the password is wrong."
+    assert "There is a user robot2 already" in why_refused(against, "signup robot2 secret-7")
+    against.say("reset robot2")
+    assert "This code is not good" in why_refused(against, "reset robot2 0123 secret-7")
+    assert not against.mails("robot2")
+
+
+def test_people_are_counted_and_listed_without_robots(players):
+    assert json.loads(players.run("status", "--json").stdout)["users"] == 2
+    listed = json.loads(players.run("users", "--json").stdout)["users"]
+    assert [user["userid"] for user in listed] == ["alice", "bob"]
+    assert json.loads(players.run("users", "robot1", "--json").stdout)["users"][0]["addresses"] == []
+    for name in ROBOTS:
+        assert name not in players.run("spiro", "standings").stdout
+
+
+def test_what_only_people_have_robots_are_not_given(players):
+    for words in (["users", "password", "robot1"], ["addresses", "add", "robot1", "robot1@players.example"]):
+        done = players.run(*words, stdin="secret-7\n")
+        assert (done.returncode, done.stderr) == (1, "robot1 is a robot: it has no password and no address.\n")
+
+
+def test_an_operator_adds_changes_pauses_and_removes_robots(shell):
+    def said(*words):
+        done = shell.run("robots", *words, "--json")
+        return json.loads(done.stdout), done.returncode
+
+    added, _ = said("add", "Deep", "--level=5", "--games=symple,spiro", "--most=7", "--unrated")
+    assert added["robots"][0] == {
+        "userid": "deep", "level": 5, "program": None, "games": ["symple", "spiro"], "rated": False, "boards": 0,
+        "most": 7, "seconds": 10, "paused": False, "since": None, "why": None,
+    }  # fmt: skip
+    changed, _ = said("change", "deep", "--level=1", "--games=all", "--most=9")
+    assert (changed["robots"][0]["level"], changed["robots"][0]["most"]) == (1, 9)
+    assert "papagra" in changed["robots"][0]["games"]
+    assert said("pause", "deep")[0]["robots"][0]["paused"]
+    assert said("pause", "deep")[1] == 1
+    assert not said("resume", "deep")[0]["robots"][0]["paused"]
+    assert said("resume", "deep")[1] == 1
+    assert said("remove", "deep", "--yes") == (
+        {"userid": "deep", "boards": [], "removals": [], "reply": "deep is removed."},
+        0,
+    )
+    assert said("pause", "deep")[0]["error"] == "deep is no robot; `pbm robots` lists them."
+    assert said("add", "deep")[1] == 1  # a name is never given out again
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["add", "spiro"], "cannot be a userid"),
+        (["add", "x"], "cannot be a userid"),
+        (["add", "robot1"], "There is a user robot1 already"),
+        (["add", "deep", "--level=9"], "--level=N takes"),
+        (["add", "deep", "--level=2", "--with=robot"], "at a level, or by a program"),
+        (["add", "deep", "--with="], "No program is named behind --with."),
+        (["add", "deep", "--games=chess"], "There is no game 'chess'"),
+        (["pause", "alice"], "alice is no robot"),
+    ],
+)
+def test_what_cannot_be_a_robot_is_refused(shell, words, said):
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    done = shell.run("robots", *words)
+    assert done.returncode == 1
+    assert said in done.stderr
+
+
+def test_robots_are_marked_wherever_boards_and_players_are_shown(against, mind):
+    assert "\nrobot2 is a robot, level 2.\n" in against.text("symple show 101")
+    assert against.say("symple show 101")[0].data["robots"] == ["robot2"]
+    for line in ("list symple", "symple games"):
+        header, row = against.text(line).splitlines()[:2]
+        assert header.split()[:5] == ["Board", "Moves", "Players", "Robot", "Status"]
+        assert row.split()[:5] == ["101", "1", "alice", "robot2", "robot2"]
+    plays(against)
+    signs(against, "symple move 101 ME resign")
+    header, *rows = against.text("symple standings").splitlines()[1:4]
+    assert header.split()[:3] == ["Rank", "Name", "Robot"]
+    assert rows[0].split()[:4] == ["1", "robot2", "level", "2"]
+    players = {one["userid"]: one for one in against.say("symple standings")[0].data["players"]}
+    assert (players["robot2"]["robot"], "robot" in players["alice"]) == (True, False)
+
+
+def test_a_board_of_people_says_nothing_of_robots(against):
+    against.say("symple challenge -size=5 alice bob")
+    assert "obot" not in against.text("symple show 102")
+    assert "robots" not in against.say("symple show 102")[0].data
+
+
+def test_games_against_an_unrated_robot_are_unrated(against, mind):
+    add(against, Robot("shy", 1, rated=False))
+    against.say("symple challenge -size=5 shy alice")
+    assert "This game is unrated: it is against a robot that is not rated." in against.text("symple show 102")
+    plays(against)
+    signs(against, "symple move 102 ME a2")
+    plays(against)
+    signs(against, "symple move 102 ME resign")
+    assert against.say("symple show 102")[0].data["rated"] is False
+    assert against.store.player("symple", "shy").rating is None
+
+
+# Challenges
+
+
+def test_a_user_has_so_many_boards_against_robots_at_once(against):
+    for _ in range(4):
+        against.say("spiro challenge -small robot1 alice")
+    said = why_refused(against, "spora challenge alice robot3")
+    assert said == "alice has 5 active boards against robots; that is the most."
+    against.say("spora challenge bob robot3")
+    against.say("spora challenge alice bob")
+    signs(against, "symple move 101 ME resign")
+    plays(against)
+    against.say("spora challenge alice robot3")
+
+
+def test_the_operator_sets_how_many(shell):
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    for most, status in (("1", 0), ("1", 1), ("2", 0), ("none", 1)):
+        done = shell.run("symple", "challenge", "alice", "robot1", PBM_ROBOT_BOARDS=most)
+        assert done.returncode == status
+    assert done.stderr.startswith("PBM_ROBOT_BOARDS is no number of boards: 'none'.\n")
+
+
+def test_a_robot_takes_challenges_up_to_its_number_and_of_its_games_and_while_it_is_not_paused(against):
+    add(against, Robot("deep", 1, games=("symple", "spiro"), most=1))
+    add(against, Robot("tired", 1, paused=against.time))
+    against.say("symple challenge alice deep")
+    said = why_refused(against, "symple challenge bob deep")
+    assert said == "deep takes challenges up to 1 active board, and has 1."
+    said = why_refused(against, "spora challenge bob deep").splitlines()[0]
+    assert said == "deep is a robot that does not play Spora; it plays Symple and Spiro."
+    said = why_refused(against, "spora challenge bob tired")
+    assert said == "tired is a robot that is paused, and takes no challenges for now."
+
+
+def test_by_mail_nobody_starts_boards_of_robots_alone_and_challenges_count_as_ever(against):
+    sender = "alice@players.example"
+    assert "is started by the operator" in why_refused(against, "spiro challenge robot1 robot2", sender=sender)
+    stranger = why_refused(against, "spiro challenge alice robot2", sender="zoe@players.example")
+    assert stranger == "A challenge by mail has to come from an address that a user has confirmed."
+    for _ in range(49):
+        against.say("spiro challenge -small alice bob", sender=sender)
+    against.say("spiro challenge -small alice robot1", sender=sender)
+    assert "There were 50 challenges" in why_refused(against, "spiro challenge alice robot1", sender=sender)
+
+
+# What they do
+
+
+def test_a_robot_moves_and_its_opponent_is_told_by_a_mail_to_answer(against):
+    assert plays(against) == 1
+    assert moves(against) == ["c3", "a1"]
+    mail = against.mails("alice")[-1]
+    assert mail.subject == "Symple Board 101 alice"
+    assert mail.reply_to
+    assert "I put my chance" not in mail.text
+    assert handle(against.server, message("Re: this", "e5"), None, [mail.reply_to]) == "command"
+    assert moves(against) == ["c3", "a1", "e5"]
+    assert plays(against) == 1
+
+
+def test_it_plays_at_its_level_and_thinks_no_longer_than_it_may(against, mind):
+    plays(against)
+    assert (mind.limits["level"], mind.limits["seconds"]) == (2, 10)
+
+
+def test_two_robots_play_with_each_other_to_the_end(club, mind):
+    club.say("symple challenge -size=5 robot1 robot2")
+    plays(club)
+    assert at(club).is_over
+
+
+def test_it_says_what_it_thinks_when_it_is_asked_and_never_otherwise(against, mind):
+    mind.chance = 0.634
+    signs(against, "symple chat 101 ME", "What do you think, robot?")
+    plays(against)
+    assert (
+        against.mails("alice")[-1].text.count("robot2 writes:\n\nI play at level 2. I put my chance to win at 63%.")
+        == 1
+    )
+    signs(against, "symple move 101 ME d4")
+    plays(against)
+    assert "robot2 writes" not in against.mails("alice")[-1].text
+    against.say("symple challenge -size=5 -TALK robot1 alice")
+    for move in ("c3", "d4"):
+        plays(against)
+        assert "robot1 writes:\n\nI play at level 1." in against.mails("alice")[-1].text
+        signs(against, f"symple move 102 ME {move}")
+    assert why_refused(against, "symple challenge -talk alice bob") == "-talk is for boards on which a robot plays."
+
+
+@pytest.mark.parametrize(("chance", "is_drawn"), [(0.3, True), (0.6, False)])
+def test_it_answers_the_proposal_of_a_draw_by_what_it_thinks(against, mind, chance, is_drawn):
+    plays(against)
+    mind.chance = 1 - chance  # of alice, who is to move
+    signs(against, "symple move 101 ME propose")
+    assert plays(against) == 1
+    assert at(against).is_over == is_drawn
+    assert at(against).row.vote is None
+    if not is_drawn:
+        assert "robot2 has rejected the proposal: a draw." in against.mails("alice")[-1].text
+
+
+def test_it_consents_to_an_undo(against):
+    plays(against)
+    signs(against, "symple move 101 ME d4")
+    signs(against, "symple move 101 ME undo")
+    assert plays(against) == 1
+    assert moves(against) == ["c3", "a1"]
+
+
+def test_it_resigns_when_it_has_had_no_hope_for_three_turns(against, mind):
+    for chance in (0.01, 0.01, 0.3, 0.01, 0.0, 0.02):
+        assert not at(against).is_over
+        mind.chance = chance
+        plays(against)
+        if not at(against).is_over:
+            signs(against, f"symple move 101 ME {next(at(against).state.moves())}")
+    assert moves(against)[-1] == "Resign"
+    assert at(against).winner == "alice"
+
+
+def test_it_never_resigns_where_dice_can_still_turn_the_game(club, mind):
+    mind.chance = 0.0
+    club.say("spiro challenge -small robot1 robot2")
+    plays(club)
+    assert at(club, game="spiro").row.reason == "rules"
+
+
+def test_a_board_that_has_changed_meanwhile_is_thought_about_again(against, mind):
+    plays(against)
+    signs(against, "symple move 101 ME d4")
+    signs(against, "symple move 101 ME undo")
+    mind.meanwhile = lambda: None
+    before = mind.thoughts
+    plays(against)
+    signs(against, "symple move 101 ME b2")
+    mind.thoughts, mind.meanwhile = 0, lambda: signs(against, "symple move 101 ME undo")
+    assert plays(against) == 1  # the undo, and not the move that was thought of
+    assert (before, mind.thoughts) == (1, 1)
+    assert moves(against) == ["c3", "a1"]
+
+
+def test_it_stands_in_for_itself_at_random_when_it_fails(against, mind, capsys):
+    mind.meanwhile = lambda: 1 / 0
+    assert plays(against) == 1
+    assert len(moves(against)) == 2
+    said = "robot2 could not think about symple 101 (ZeroDivisionError: division by zero); it plays at random.\n"
+    assert capsys.readouterr().err == said
+
+
+def test_thinking_for_far_too_long_is_ended(against, mind, monkeypatch, capsys):
+    monkeypatch.setattr(answering, "GRACE_SECONDS", -9.95)
+    mind.meanwhile = lambda: time.sleep(20)
+    begin = time.monotonic()
+    assert plays(against) == 1
+    assert time.monotonic() - begin < 10
+    assert "(Stuck: it took more than 0.05 seconds)" in capsys.readouterr().err
+
+
+def test_what_cannot_be_played_on_holds_up_no_other_board(against, capsys):
+    against.say("symple challenge -size=5 robot1 bob")
+    against.store.db.execute("UPDATE boards SET options = '-size=99' WHERE board = '101'")
+    assert plays(against) == 1
+    assert len(moves(against, "102")) == 1
+    assert "robot2 cannot play on symple 101 (Illegal: " in capsys.readouterr().err
+    against.store.db.execute("UPDATE boards SET options = '-size=5' WHERE board = '101'")
+    assert plays(against) == 0
+    against.pass_time(minutes=11)
+    assert plays(against) == 1
+
+
+# First come, first served, and nobody twice
+
+
+def next_opponent(club):
+    """Whom a robot answers next, and does."""
+    session = Session(club.server)
+    task = next_task(session)
+    do_task(session, task)
+    club.pass_time(seconds=1)
+    return task.opponent
+
+
+def test_nobody_is_answered_a_second_time_before_others_who_have_waited_as_long(club, mind):
+    club.signed_up("alice", "bob", "carol")
+    for opponent in ("alice", "alice", "alice", "bob", "bob"):
+        club.say(f"symple challenge -size=5 robot1 {opponent}")
+        club.pass_time(seconds=1)
+    assert [next_opponent(club) for _ in range(2)] == ["alice", "bob"]
+    club.say("symple challenge -size=5 robot2 carol")
+    club.pass_time(seconds=1)
+    assert [next_opponent(club) for _ in range(4)] == ["alice", "bob", "carol", "alice"]
+
+
+def test_what_a_living_process_has_claimed_is_left_to_it(against, mind):
+    session = Session(against.server)
+    task = next_task(session)
+    for process, is_free in ((1, False), (dead(), True), (os.getpid(), True)):
+        with against.store.transaction():
+            against.store.claim_task(task, Claim(process, against.time + timedelta(minutes=1)))
+        assert (next_task(session) == task) == is_free
+    with against.store.transaction():
+        against.store.claim_task(task, Claim(1, against.time + timedelta(minutes=1)))
+    against.pass_time(minutes=2)
+    assert next_task(session) == task
+
+
+def dead():
+    """The number of a process that has ended."""
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    return process.pid
+
+
+def test_boards_that_wait_for_robots_are_found_by_indexes(against):
+    seen = []
+    against.store.db.conn.set_trace_callback(seen.append)
+    against.store.tasks()
+    against.store.db.conn.set_trace_callback(None)
+    plan = [row[-1] for row in against.store.db.execute(f"EXPLAIN QUERY PLAN {seen[-1]}")]
+    assert not [step for step in plan if re.match(r"SCAN boards(?! USING INDEX boards_vote)", step)], plan
+    assert any("boards_turn" in step for step in plan)
+
+
+# Nobody loses by a robot's time
+
+
+def test_no_time_is_counted_while_a_robot_is_awaited(against):
+    against.say("spora challenge -size=5 --totaltime=1 robot1 alice")
+    against.pass_time(days=100)
+    assert clean_up(Session(against.server))[:3] == (0, 0, 0)
+    waiting = against.say("all games alice")[0].data["boards"]
+    assert {(board["waits_for"], board["days_left"]) for board in waiting} == {("robot1", None), ("robot2", None)}
+    assert why_refused(against, f"symple nag 101 alice {PASSWORDS['alice']}").startswith("robot2 is a robot")
+    assert plays(against) == 2
+    against.pass_time(days=30)
+    assert clean_up(Session(against.server)).forfeited == 2  # alice is to move on both
+
+
+# Programs of the operator's
+
+
+def with_program(club, folder, text, seconds=5.0):
+    """bob on Symple 101 against a program of the operator's, who is to move; nothing is mailed yet."""
+    club.server = club.server._replace(operator="operator@players.example")
+    club.signed_up("alice", "bob")
+    add(club, Robot("deep", None, program(folder, text), seconds=seconds))
+    club.say("symple challenge -size=5 deep bob")
+    club.say("symple challenge -size=5 deep alice")
+
+
+def test_a_program_plays(club, tmp_path):
+    with_program(club, tmp_path, "json.loads(sys.stdin.readline())\nprint('B2')\nsys.stdin.readline()\n")
+    assert plays(club) == 2
+    assert moves(club) == ["b2"]
+
+
+def test_a_program_can_resign(club, tmp_path):
+    with_program(club, tmp_path, "print('resign' if json.loads(sys.stdin.readline())['moves'] else 'b2', flush=True)\n")
+    for name, move, board in (("bob", "c3", "101"), ("bob", "d4", "101")):
+        plays(club)
+        signs(club, f"symple move {board} ME {move}", name=name)
+        plays(club)
+        if at(club, board).is_over:
+            break
+    assert moves(club) == ["b2", "c3", "Resign"]
+
+
+FAILING = {
+    "ends": ("sys.exit(3)\n", "has ended"),
+    "cheats": ("for line in sys.stdin: print('z9', flush=True)\n", "no legal move"),
+    "hangs": ("time.sleep(60)\n", "has not answered within 0.2 second"),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), FAILING.values(), ids=FAILING)
+def test_a_program_that_fails_cheats_or_hangs_three_times_is_paused_and_nobody_forfeits(club, tmp_path, text, why):
+    with_program(club, tmp_path, text, seconds=0.2 if "sleep" in text else 5.0)
+    assert plays(club) == 0
+    robot = club.store.robot("deep")
+    assert robot.paused
+    assert why in robot.why
+    [told] = [mail for mail in club.mails() if mail.address == "operator@players.example"]
+    assert "deep is paused" in told.text
+    assert why in " ".join(told.text.split())
+    for name, board in (("bob", "101"), ("alice", "102")):
+        mail = club.mails(name)[-1]
+        assert mail.subject == f"Symple Board {board} deep"
+        assert "deep is paused, because its program has failed 3 times in a row." in mail.text
+        assert str(tmp_path) not in mail.text
+    club.pass_time(days=99)
+    assert clean_up(Session(club.server)).forfeited == 0
+    assert plays(club) == 0
+    with club.store.transaction():
+        club.store.save_robot(robot._replace(paused=None, why=None, level=1, program=None))
+    assert plays(club) == 2
+
+
+def test_a_program_that_was_put_right_after_two_failures_is_not_paused(club, tmp_path):
+    with_program(
+        club, tmp_path, "for move in ('z9', 'z8', 'c3'):\n    sys.stdin.readline()\n    print(move, flush=True)\n"
+    )
+    assert plays(club) == 2
+    assert moves(club) == ["c3"]
+
+
+# In a shell
+
+
+@pytest.fixture
+def typed(shell):
+    shell.run("signup", "alice", PASSWORDS["alice"], "alice@players.example")
+    shell.run("symple", "challenge", "-size=5", "alice", "robot1")
+    return shell
+
+
+def test_a_robot_answers_before_the_command_of_a_shell_ends(typed):
+    before = len(Store(typed.folder / "pbm.db").mails())
+    done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
+    assert done.stdout.startswith("Summary: Symple board 101, alice (white) against robot1 (black)")
+    assert "alice's turn (white)." in done.stdout
+    assert done.stdout.splitlines()[-1] == "symple move 101 alice PASSWORD <move>#3"
+    assert done.stderr == ""
+    assert len(Store(typed.folder / "pbm.db").mails()) == before  # she has seen it
+    shown = json.loads(typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "resign", "--json").stdout)
+    assert shown["over"]
+    first = json.loads(typed.run("symple", "challenge", "robot1", "alice", "--json").stdout)
+    assert (first["moves"], first["turn"]) == (1, "alice")
+
+
+def test_with_no_wait_it_does_not(typed):
+    shown = json.loads(
+        typed.run("symple", "move", "--no-wait", "101", "alice", PASSWORDS["alice"], "c3", "--json").stdout
+    )
+    assert (shown["moves"], shown["turn"]) == (1, "robot1")
+    assert json.loads(typed.run("robots", "run", "--once", "--json").stdout) == {"answers": 1}
+    assert json.loads(typed.run("symple", "show", "101", "--json").stdout)["moves"] == 2
+
+
+def test_a_proposal_is_answered_in_a_shell_too(typed):
+    typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
+    shown = json.loads(typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "undo", "--json").stdout)
+    assert (shown["moves"], shown.get("vote")) == (1, None) or shown["moves"] == 2
+
+
+def test_a_board_of_people_imports_nothing_of_robots(players):
+    done = players.process("spiro", "show", "101", "--json")
+    dice = json.loads(done.stdout)["dice"]
+    done = players.process(
+        "spiro", "move", "101", "alice", PASSWORDS["alice"], f"e3:{dice[0]}", PYTHONPROFILEIMPORTTIME="1"
+    )
+    assert "Summary: Spiro board 101" in done.stdout
+    assert "pbm.actions.play" in done.stderr
+    assert "pbm.robots" not in done.stderr
+    assert "pbm.admin.answering" not in done.stderr
+
+
+def test_a_spinner_turns_on_a_terminal_while_a_robot_thinks(typed):
+    seen, terminal = pty.openpty()
+    words = ["symple", "move", "101", "alice", PASSWORDS["alice"], "c3"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pbm", *words],
+        env=typed.environment, stdout=subprocess.PIPE, stderr=terminal, check=True, text=True, timeout=60,
+    )  # fmt: skip
+    os.close(terminal)
+    assert "alice's turn (white)." in done.stdout
+    assert os.read(seen, 1000).startswith(b"\rrobot1 thinks |")
+    os.close(seen)
+
+
+# Games that are over
+
+
+@pytest.fixture
+def lost(typed):
+    """A game that alice has given up after a few moves."""
+    for move in ("c3", "c4", "c2"):
+        typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], move)
+    return typed
+
+
+def test_a_game_is_analysed_when_it_is_over_and_not_before(lost):
+    done = lost.run("analyse", "symple", "101", "--seconds=0.02")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "The game on Symple board 101 goes on; it can be analysed when it is over.\n"
+    lost.run("symple", "move", "101", "alice", PASSWORDS["alice"], "resign")
+    found = json.loads(lost.run("analyse", "symple", "101", "--seconds=0.02", "--json").stdout)
+    assert [turn["player"] for turn in found["turns"]] == ["alice", "robot1"] * 3
+    assert len(found["curve"]) == 7
+    assert found["curve"][-1] == 0
+    for turn in found["turns"]:
+        assert 0 <= turn["after"] <= turn["before"] <= 1
+        loss = turn["before"] - turn["after"]
+        assert turn["mark"] == ("??" if loss >= 0.2 else "?" if loss >= 0.1 else "")
+    with closing(sqlite3.connect(lost.folder / "pbm.db")) as db:
+        assert json.loads(db.execute("SELECT analysis FROM analyses").fetchone()[0]) == found
+    shown = lost.run("analyse", "symple", "101", "--seconds=0.02").stdout
+    assert "How likely alice was to win:" in shown
+    assert "Won by robot1 (alice resigned)." in shown
+
+
+def test_a_game_with_dice_is_analysed_to_its_very_end(shell):
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name])
+    shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
+    shell.run("spiro", "move", "101", "alice", PASSWORDS["alice"], "resign")
+    assert shell.run("analyse", "spiro", "101").returncode == 1
+    shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
+    for _ in range(200):
+        shown = json.loads(shell.run("spiro", "show", "102", "--json").stdout)
+        if shown["over"]:
+            break
+        with Store(shell.folder / "pbm.db") as store:
+            move = next(iter(Board.load(store, "spiro", "102").state.moves()))
+        shell.run("spiro", "move", "102", shown["turn"], PASSWORDS[shown["turn"]], move)
+    found = json.loads(shell.run("analyse", "spiro", "102", "--seconds=0.03", "--json").stdout)
+    winner = shown["winner"]
+    assert found["curve"][-1] == (winner == "alice")
+    last = found["turns"][-1]
+    assert (last["player"], last["after"], last["mark"]) == (winner, 1, "")
