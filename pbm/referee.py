@@ -4,7 +4,7 @@ For robots and tests; `pbm help referee` lists the requests.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from random import Random, SystemRandom
 from typing import Any, NamedTuple, TextIO
@@ -85,7 +85,7 @@ class Referee:
         moves = view.setdefault("moves", 2)
         if type(moves) is not int or not 0 <= moves < 10**9:
             raise Illegal('"moves" is how many moves were played, 0 or more.')
-        if states := replayed(self.game, self.options, view):
+        if states := followed(self.game, self.options, view):
             self.history = [self._settled(Step(states[-1], moves, None, tuple(view["history"])))]
         else:
             self.history = [self._settled(Step(self.game.setup(view, **self.options), moves, None, None))]
@@ -158,18 +158,20 @@ class Referee:
 REQUESTS = ("new", "dice", "seed", "position", "play", "moves", "random", "undo", "state", "board", "quit")
 
 
-def replayed(game: Game[Any], options: Options, view: Mapping[str, Any]) -> list[State] | None:
+def followed(
+    game: Game[Any], options: Options, view: Mapping[str, Any], known: Sequence[State] = ()
+) -> list[State] | None:
     """The positions of the game whose moves are the view's ``history``, the one at the start first.
 
     None if there is no history, or if it is not what led to this position. The throws of the dice are not known, but
-    for the last one.
+    for the last one. The first positions can be *known* already.
     """
     history = view.get("history")
     if not isinstance(history, list) or not all(isinstance(move, str) for move in history):
         return None
-    states: list[State] = [game.new(**options)]
+    states = list(known) or [game.new(**options)]
     try:
-        for move in history:
+        for move in history[len(states) - 1 :]:
             state = states[-1]
             if games.needs_dice(state) or (move == SKIP and state.must_skip):
                 states.append(state.play(move))

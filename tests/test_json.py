@@ -28,7 +28,7 @@ SCHEMA = json.loads((DOCS / "json-schema.json").read_text())
 RECORD = json.loads((DOCS / "record-schema.json").read_text())
 REGISTRY = Registry().with_resource("record-schema.json", Resource.from_contents(RECORD))
 HELP = (FOLDER / "json.txt").read_text()
-PROTOCOLS = {"deliver", "demo", "referee", "serve"}
+PROTOCOLS = {"deliver", "demo", "referee", "robot", "serve"}
 """Operator's commands that talk to a program, or go on, and print no answer."""
 
 EXAMPLES = {

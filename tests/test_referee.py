@@ -354,8 +354,8 @@ def test_a_skip_that_the_referee_plays_is_one_of_them():
 
 
 def test_a_history_that_leads_to_the_position_that_is_set_up_counts():
-    new, *moves = "new -size=3", *["play a1", "play c3", "play -a1,+a2", "play -c3,+c2", "play -a2,+a1", "play -c2,+c3"]
-    *_, line = replies("papagra", [new, *moves, "state"])
+    new = "new -size=3"
+    *_, line = replies("papagra", [new, "seed 1", *["random"] * 6, "state"])
     view = json.loads(line[2:])
     *_, same = replies("papagra", [new, f"position {json.dumps(view)}", "state"])
     assert same == line

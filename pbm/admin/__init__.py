@@ -39,6 +39,7 @@ MODULES: Mapping[str, str] = {
     "referee": "service",
     "replay": "stepping",
     "restore": "copies",
+    "robot": "duels",
     "robots": "residents",
     "serve": "service",
     "status": "status",

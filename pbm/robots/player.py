@@ -1,5 +1,6 @@
 """A robot that plays one game as well as it is told to."""
 
+import time
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -63,9 +64,14 @@ class Player:
             self.slips = of_level.slips
         self.thinker = thinker(game, options)
 
-    def think(self, states: Sequence[State]) -> Thought:
-        """A move in the last of these positions, as `Thinker.think`; at lower levels it can be one at random."""
-        thought = self.thinker.think(states, Limit(self.seconds, self.playouts), self.rng)
+    def think(self, states: Sequence[State], begun: float | None = None) -> Thought:
+        """A move in the last of these positions, as `Thinker.think`; at lower levels it can be one at random.
+
+        The seconds count from when `time.perf_counter` was *begun*, or else from now on.
+        """
+        spent = 0 if begun is None else time.perf_counter() - begun
+        seconds = None if self.seconds is None else max(0, self.seconds - spent)
+        thought = self.thinker.think(states, Limit(seconds, self.playouts), self.rng)
         if self.slips and self.rng.random() < self.slips:
             move = states[-1].random(self.rng)
             return thought._replace(move=move, line=(move,))

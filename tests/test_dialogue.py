@@ -1,0 +1,172 @@
+"""A robot as a program: `pbm robot`, as `pbm play --with` asks it."""
+
+import io
+import json
+import subprocess
+import sys
+from random import Random
+
+import pytest
+
+import games
+from pbm.referee import Referee
+from pbm.robots.dialogue import GIVE_UP, Dialogue, converse, read_question
+from pbm.robots.thinking import Thought
+
+
+class Parrot:
+    """A player that says what it is told to, and remembers the positions it was asked about."""
+
+    def __init__(self, *chances):
+        self.rng = Random(1)
+        self.chances = list(chances)
+        self.seen = []
+
+    def think(self, states, begun):
+        self.seen.append(states)
+        return Thought(next(iter(states[-1].moves())), self.chances.pop(0) if self.chances else 0.5, 7)
+
+
+def asked(player, *lines, hopeless=0):
+    """What a robot says to these lines: its answers, and its notes."""
+    out, notes = io.StringIO(), io.StringIO()
+    converse(Dialogue(lambda *_: player, notes, hopeless=hopeless), [f"{line}\n" for line in lines], out)
+    return out.getvalue().splitlines(), notes.getvalue().splitlines()
+
+
+def referee(game, *requests):
+    """A referee who was asked that."""
+    one = Referee(game)
+    for request in requests:
+        assert one.answer(request).startswith("="), request
+    return one
+
+
+def line(game, *requests):
+    """The position to which these requests lead, in a line."""
+    return referee(game, *requests).state("")
+
+
+def run(*lines, options=("--playouts=20", "--seed=7")):
+    """What the real program answers."""
+    return subprocess.run(
+        [sys.executable, "-m", "pbm", "robot", *options], input="".join(f"{one}\n" for one in lines),
+        capture_output=True, text=True, check=False, timeout=100,
+    )  # fmt: skip
+
+
+def test_the_program_answers_each_position_with_a_legal_move_and_tells_what_it_thinks():
+    judge = referee("symple", "new -size=5", "play c3")
+    lines = [judge.state(""), line("spiro", "new -small", "dice 4"), "quit", "{"]
+    first, again = run(*lines), run(*lines)
+    assert (first.returncode, again.stdout) == (0, first.stdout)
+    moves, notes = first.stdout.splitlines(), first.stderr.splitlines()
+    assert len(moves) == len(notes) == 2
+    assert judge.answer(f"play {moves[0]}") == f"= {moves[0]}"
+    assert notes[0].startswith("win ")
+    assert "20 playouts" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("--level=6", "--level=[1|2|3|4|5] takes 1, 2, 3, 4 or 5."),
+        ("--seconds=soon", "--seconds=SECONDS takes a number of seconds."),
+        ("--resign=110", "--resign=PERCENT takes a number from 0 to 100, or never."),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_in_a_sentence(option, said):
+    done = run(options=[option])
+    assert (done.returncode, done.stderr) == (1, f"{said}\n")
+
+
+def test_one_measure_of_thinking_is_enough():
+    done = run(options=["--level=1", "--seconds=1"])
+    assert done.returncode == 2
+    assert done.stderr.startswith("Only one of --level, --seconds and --playouts can be given.")
+
+
+def test_a_refused_move_is_followed_by_others_as_long_as_there_are_any():
+    (first, *others), _ = asked(Parrot(), line("symple", "new -size=5"), *["? I do not like it."] * 8)
+    assert len({first, *others}) == 9
+    judge = referee("spiro", "new -small", 'position {"cells": {"c4": "X", "b2": "O"}, "turn": "X", "dice": [6, 6]}')
+    _, number, *moves = judge.answer("moves").split()
+    assert set(asked(Parrot(), judge.state(""), *["? No."] * int(number))[0]) == set(moves)
+
+
+def test_a_skip_is_answered_with_a_skip():
+    judge = referee("spiro", "seed 10", "new -small", *["random"] * 29)
+    assert judge.answer("moves") == "= 1 --"
+    assert asked(Parrot(), judge.state(""), "? No.")[0] == ["--", "--"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "A robot is asked by a line with a position"),
+        ("[" * 100_000, "A robot is asked by a line with a position"),
+        ("hello", "A robot is asked by a line with a position"),
+        ("{}", 'A position names its "game".'),
+        ('{"game": ["symple"], "cells": {}}', 'A position names its "game".'),
+        ('{"game": "chess", "cells": {}}', "There is no game 'chess'"),
+        ('{"game": "symple"}', 'A position has "cells"'),
+        ('{"game": "symple", "cells": {"z99": "W"}}', "There is no cell 'z99'"),
+        ('{"game": "symple", "cells": {}, "options": [5]}', 'The "options" of a position are an object'),
+        ('{"game": "symple", "cells": {}, "options": {"size": "huge"}}', "-size=n takes"),
+        ('{"game": "symple", "cells": {}, "options": {"nix": 3}}', "There is no option"),
+        ('{"game": "spiro", "cells": {"g4": "X", "g3": "O"}}', 'The position has no "dice"'),
+        ('{"game": "spiro", "cells": {"g4": "X"}, "dice": [1, 2]}', "The game is over."),
+        ("? why", "Nothing has been asked yet"),
+    ],
+)
+def test_a_line_that_asks_for_no_move_is_told_in_a_sentence(text, said):
+    answers, notes = asked(Parrot(), text, "", line("symple", "new -size=5"))
+    assert len(answers) == 1
+    assert notes[0].startswith(said)
+    assert notes[0].endswith(".")
+    assert len(notes) == 2
+
+
+def test_the_history_counts_where_it_leads_to_the_position():
+    view = json.loads(line("papagra", "new -size=3", "seed 1", *["random"] * 5))
+    question = read_question(json.dumps(view))
+    assert len(question.states) == 6
+    for change in (
+        {"history": ["a1"]},
+        {"history": [3]},
+        {"history": None},
+        {"cells": {"a1": "B"}},
+        {"history": ["--"]},
+    ):
+        question = read_question(json.dumps(view | change))
+        assert len(question.states) == 1
+        assert question.states[0].view()["cells"] == (view | change)["cells"]
+
+
+def test_positions_that_it_knows_are_not_replayed(monkeypatch):
+    judge, player = referee("symple", "new -size=5"), Parrot()
+    dialogue = Dialogue(lambda *_: player, io.StringIO())
+    monkeypatch.setattr(games.load("symple").State, "parse", lambda _, text: parsed.append(text) or text)
+    parsed = []
+    dialogue.answer(judge.state(""))
+    for number, move in enumerate(("a1", "b1", "c1"), 1):
+        judge._play(move)  # noqa: SLF001 (the referee would parse, too)
+        dialogue.answer(judge.state(""))
+        assert len(player.seen[-1]) == number + 1
+    assert parsed == ["a1", "b1", "c1"]
+
+
+def test_a_hopeless_robot_resigns_at_its_third_turn_without_hope():
+    judge, lines = referee("symple", "new -size=5"), []
+    for _ in range(5):
+        lines.append(judge.state(""))
+        judge.answer("random"), judge.answer("random")
+    answers, _ = asked(Parrot(0.01, 0.2, 0.01, 0.02, 0.03), *lines, hopeless=0.05)
+    assert [one == GIVE_UP for one in answers] == [False] * 4 + [True]
+    assert GIVE_UP not in asked(Parrot(*[0.0] * 5), *lines)[0]
+    assert GIVE_UP not in asked(Parrot(*[0.0] * 5), *[lines[0]] * 2, lines[3], *lines[:2], hopeless=0.05)[0]
+
+
+def test_it_never_resigns_where_dice_can_turn_the_game():
+    lines = [line("spiro", "new -small", *["dice 4", "random", "dice 2 1", "random"][: 2 * n]) for n in range(3)]
+    assert GIVE_UP not in asked(Parrot(*[0.0] * 9), *lines * 3, hopeless=0.5)[0]
