@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 _NAME = re.compile("[a-z][a-z0-9]*")
-_SHARED = frozenset({"boards", "promises"})
+_SHARED = frozenset({"boards", "figures", "promises"})
 """The modules of this package that are no games."""
 SKIP = "--"
 """The move of a player who has none: then it is the only item of `State.moves`, and the server plays it."""
@@ -259,7 +259,9 @@ class Game(Protocol[S]):
     """A game: a module with these names, whose docstring is the rulebook in brief.
 
     It may have `GLYPHS`, too, if its pictures are not drawn as `glyphs` supposes, and `NOTATION`: how its moves are
-    written, by two or three examples, in at most `LONGEST_NOTATION` columns.
+    written, by two or three examples, in at most `LONGEST_NOTATION` columns. And it may have ``figure(state, before)``,
+    which takes what `draw` takes, and gives the shapes of the board for pictures, a `games.figures.Figure`; of a game
+    without it, the board in text is shown.
     """
 
     SIDES: tuple[str, str]

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, Self
 
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, quoted, read_cells, read_turn
 from games.boards import Hexagon, bits, union
+from games.figures import ROW, Figure, Label, Line, Mark, Note, Piece, Place, honeycomb, joined
 
 SIDES: tuple[str, str] = ("pink", "black")
 GLYPHS = Glyphs(  # the letter of a row, which may be an o, stands nearer to the first space than a stone
@@ -372,7 +373,7 @@ def draw(state: State, before: State | None = None) -> str:
     (pink, black), (was_pink, was_black) = state.stones, (before or state).stones
     new_stones = pink & ~was_pink, black & ~was_black
     texts, cells = _matches(state)
-    lines = [*_picture(state, new_stones, cells), "", *_track(*state.marks), ""]
+    lines = [*_picture(state, new_stones, cells), "", *_track(state.marks), ""]
     legend = f"   o Pink {state.marks[0]}    # Black {state.marks[1]}    . empty    ( ) matched now"
     lines.append(legend + "    O @ last turn" * any(new_stones))
     if texts:
@@ -403,7 +404,7 @@ def _matches(state: State) -> tuple[list[str], int]:
     return texts, union(cells for some in (*groups.values(), *regions.values()) for cells in some)
 
 
-Label = tuple[int, int, str]
+Written = tuple[int, int, str]
 """A text in the picture: its line, its first column, and what it is."""
 
 
@@ -421,7 +422,7 @@ def _place(board: Hexagon, cell: int) -> tuple[int, int]:
     return 4 * board.size - 2 - 2 * row, 2 * (board.size - row) + 4 * column
 
 
-def _spaces(state: State, new_stones: Pair, matched_cells: int) -> Iterator[Label]:
+def _spaces(state: State, new_stones: Pair, matched_cells: int) -> Iterator[Written]:
     """The spaces with their stones, the brackets of those that are matched, and the joins."""
     board = state.board
     for cell in bits(matched_cells):
@@ -441,7 +442,7 @@ def _spaces(state: State, new_stones: Pair, matched_cells: int) -> Iterator[Labe
                 yield line - 1, column + 1, "/"
 
 
-def _coordinates(board: Hexagon) -> Iterator[Label]:
+def _coordinates(board: Hexagon) -> Iterator[Written]:
     """The letters of the rows, and the numbers of the slanted lines at both of their ends."""
     for letter, row in groupby(board.bit, key=itemgetter(0)):
         names = list(row)
@@ -459,10 +460,15 @@ def _coordinates(board: Hexagon) -> Iterator[Label]:
         yield 4 * board.size, column + 2, str(number)
 
 
-def _track(pink: int, black: int) -> list[str]:
+def _part_of_track(marks: Pair) -> range:
+    """The numbers of the scoring track that matter."""
+    last = max(16, *(mark + 3 for mark in marks))
+    return range(last - 16, last + 1)
+
+
+def _track(both: Pair) -> list[str]:
     """The part of the scoring track that matters, and the marks below their numbers."""
-    last = max(16, pink + 3, black + 3)
-    shown = range(last - 16, last + 1)
+    (pink, black), shown = both, _part_of_track(both)
     marks = "".join(f"{'o' * (pink == number) + '#' * (black == number):>4}" for number in shown)
     if min(pink, black) < shown[0]:
         marks = f" <{'o' if pink < black else '#'} {marks[4:]}"
@@ -481,3 +487,52 @@ def _standing(state: State) -> list[str]:
     third = f", then up to {state.removals} removal{'s' * (state.removals > 1)}" * (state.removals > 0)
     actions = "one stone" if state.actions == 1 else f"two actions{third}"
     return [leads, f"Turn {state.turns + 1}: {SIDES[state.turn].title()} to move ({actions})."]
+
+
+def figure(state: State, before: State | None = None) -> Figure:
+    """The spaces with their stones, touching ones joined, what is matched, and below the board the track."""
+    board = state.board
+    places = {bit: _space(board, bit) for bit in board.name}
+    cells, labels = honeycomb(board.bit, {name: places[bit] for name, bit in board.bit.items()})
+    stones = [(bit, side) for side, own in enumerate(state.stones) for bit in bits(own)]
+    latest = union(now & ~was for now, was in zip(state.stones, (before or state).stones, strict=True))
+    _, matches = _matches(state)
+    matched_marks = [Mark(places[bit], "matched", 0.13) for bit in bits(matches)]
+    boxes, numbers, tokens = _drawn_track(state)
+    notes = [
+        Note(f"{name.title()}: {mark}", side) for side, (name, mark) in enumerate(zip(SIDES, state.marks, strict=True))
+    ]
+    return Figure(
+        cells,
+        (*joined(board, state.stones, places), *boxes),
+        tuple(Piece(board.name[bit], places[bit], side, 0.36) for bit, side in stones),
+        (*matched_marks, *tokens),
+        (*labels, *numbers),
+        tuple(board.names(latest)),
+        (*notes, *map(Note, _standing(state))),
+        turn=None if state.result() else state.turn,
+    )
+
+
+def _space(board: Hexagon, cell: int) -> Place:
+    """Where a space lies; the board is symmetric to 0."""
+    row, column = divmod(cell.bit_length() - 1, board.width)
+    return column - (row + board.size - 1) / 2, (row - board.size + 1) * ROW
+
+
+def _drawn_track(state: State) -> tuple[list[Line], list[Label], list[Mark]]:
+    """The part of the scoring track that matters, below the board: its boxes, its numbers, and the marks on it.
+
+    A mark on a lower number stands before the first box.
+    """
+    shown, step = _part_of_track(state.marks), 0.62
+    left, y = -step * len(shown) / 2, (1 - state.board.size) * ROW - 2.2
+    right = left + step * len(shown)
+    boxes = [Line(((left, y + up), (right, y + up)), "track") for up in (-0.31, 0.31)]
+    boxes += [Line(((x, y - 0.31), (x, y + 0.31)), "track") for x in (left + n * step for n in range(len(shown) + 1))]
+    numbers = [Label((left + (n + 0.5) * step, y), str(number), "track", 0.34) for n, number in enumerate(shown)]
+    tokens = []
+    for side, mark in enumerate(state.marks):
+        x = left + (max(mark - shown[0], -1) + 0.5) * step
+        tokens.append(Mark((x + (-0.12, 0.12)[side], y + 0.52), "token", 0.15, side))
+    return boxes, numbers, tokens

@@ -17,6 +17,7 @@ from itertools import combinations
 from typing import Any, NamedTuple, Self
 
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, Value, quoted, read_cells, read_turn
+from games.figures import ROW, Cell, Figure, Label, Line, Note, Piece, Place, pile
 
 SIDES: tuple[str, str] = ("X", "O")
 GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), latest=r"\([XO ]\)")
@@ -796,3 +797,86 @@ def _piece(layout: Board, place: _Cell) -> tuple[int, int]:
 def _put(picture: list[list[str]], line: int, column: int, text: str) -> None:
     """Write over what is there."""
     picture[line][column : column + len(text)] = text
+
+
+_HALF = 0.75
+"""Half of the level edge of a cell in a figure, and so how far apart its columns are."""
+
+
+def figure(state: State, before: State | None = None) -> Figure:
+    """The double spiral with its walls and both paths, the stacks with what is pinned under them, and the dice."""
+    layout = state.board
+    middles = [_middle(place) for place in layout.cells]
+    cells = tuple(
+        Cell(name, at, _corners(place), cell // layout.length)
+        for cell, (name, at, place) in enumerate(zip(layout.names, middles, layout.cells, strict=True))
+    )
+    pieces: list[Piece] = []
+    counts = []
+    for name, at, standing in zip(layout.names, middles, state.stacks, strict=True):
+        pieces += pile(name, at, map(SIDES.index, standing), size=0.26, most=0.4)
+        if len(standing) > 2:
+            counts.append(Label(pieces[-1].at, str(len(standing)), "count", 0.34, pieces[-1].side))
+    changed = [] if before is None else [now != was for now, was in zip(state.stacks, before.stacks, strict=True)]
+    return Figure(
+        cells,
+        (*_paths(layout, middles), *_walls(layout)),
+        tuple(pieces),
+        labels=(*_coordinates(layout), *counts),
+        latest=tuple(name for name, is_new in zip(layout.names, changed, strict=False) if is_new),
+        notes=tuple(
+            Note(
+                f"{name}: {state.pips(side)} pips to go, {off} of {state.pieces} pieces off",
+                side,
+                state.dice if side == state.turn and not state.result() else (),
+            )
+            for side, (name, off) in enumerate(zip(SIDES, state.scores, strict=True))
+        ),
+        turn=None if state.result() else state.turn,
+    )
+
+
+def _corners(place: _Cell) -> tuple[Place, ...]:
+    """The corners of a cell: both ends of its level edge, from the left, and its point."""
+    x, height = place.column * _HALF, 2 * _HALF * ROW
+    edge, point = (place.row, place.row + 1) if place.points_up else (place.row + 1, place.row)
+    return (x - _HALF, edge * height), (x + _HALF, edge * height), (x, point * height)
+
+
+def _middle(place: _Cell) -> Place:
+    """The middle of a cell, as far from each of its edges."""
+    left, _, point = _corners(place)
+    return point[0], left[1] + (point[1] - left[1]) / 3
+
+
+def _paths(layout: Board, middles: Sequence[Place]) -> Iterator[Line]:
+    """Both paths, from the home over the exit."""
+    for side in (0, 1):
+        home = layout.home(side)
+        *way, (x, y) = middles[home : home + layout.length]
+        edge = _corners(layout.cells[home + layout.length - 1])[0][1]
+        yield Line((*way, (x, y), (x, 2.2 * edge - 1.2 * y)), "path", side)
+
+
+def _walls(layout: Board) -> Iterator[Line]:
+    """The edges of all cells, each once: walls, and those that are open."""
+    seen = set()
+    for cell, place in enumerate(layout.cells):
+        left, right, point = _corners(place)
+        edges = (left, point), (point, right), (left, right)
+        for edge, beyond in zip(edges, place.neighbours, strict=True):
+            if frozenset(edge) not in seen:
+                seen.add(frozenset(edge))
+                yield Line(edge, "open" if layout.is_open(cell, beyond) else "wall")
+
+
+def _coordinates(layout: Board) -> Iterator[Label]:
+    """Letters of the columns above and below the board, numbers of the rows beside each of them."""
+    height = 2 * _HALF * ROW
+    for column in range(layout.columns):
+        for y in (-0.75, layout.rows * height + 0.75):
+            yield Label((column * _HALF, y), chr(ord("a") + column))
+    for row in range(layout.rows):
+        xs = [place.column * _HALF for place in layout.cells if place.row == row]
+        for x in (min(xs) - 0.85, max(xs) + 0.85):
+            yield Label((x, (row + 0.5) * height), str(row + 1))

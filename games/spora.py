@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from games import SKIP, Glyphs, Illegal, Option, Options, Position, Result, Value, quoted, read_cells, read_turn
 from games.boards import Square, bits, union
+from games.figures import Figure, Label, Mark, Note, grid, pile
 
 SIDES: tuple[str, str] = ("black", "white")
 GLYPHS = Glyphs(sides=(r"[Bb]\d+", r"[Ww]\d+"), latest=r"[bw]\d+|(?<![a-z]):")
@@ -242,14 +243,15 @@ class State(_Fields, Position):
 
     @property
     def territory(self) -> tuple[int, int]:
-        """Each side's points of territory: of the empty regions that touch stacks of no other side."""
+        """Each side's territory: the empty regions that touch stacks of no other side."""
         return _territory(self.board, self.stacks)
 
     @property
     def scores(self) -> tuple[float, float]:
-        """Stacks and territory, and for White the komi, once it is named."""
+        """Stacks and points of territory, and for White the komi, once it is named."""
         black, white = (
-            stacks[0].bit_count() + points for stacks, points in zip(self.stacks, self.territory, strict=True)
+            stacks[0].bit_count() + points.bit_count()
+            for stacks, points in zip(self.stacks, self.territory, strict=True)
         )
         return black, white if self.komi is None else white + self.komi + 0.5
 
@@ -383,7 +385,7 @@ def _territory(board: Square, stacks: tuple[Stacks, Stacks]) -> tuple[int, int]:
         near = board.near(region)
         owners = [side for side, (stones, *_) in enumerate(stacks) if stones & near]
         if len(owners) == 1:
-            points[owners[0]] += region.bit_count()
+            points[owners[0]] |= region
     return points[0], points[1]
 
 
@@ -584,7 +586,7 @@ def draw(state: State, before: State | None = None) -> str:
     lines.append("       stacks  territory  komi  score  reserve")
     for side, name in enumerate(SIDES):
         komi = "" if side == 0 or state.komi is None else state.komi + 0.5
-        numbers = f"{state.stacks[side][0].bit_count():6}  {state.territory[side]:9}  {komi:>4}"
+        numbers = f"{state.stacks[side][0].bit_count():6}  {state.territory[side].bit_count():9}  {komi:>4}"
         lines.append(f"{name}  {numbers}  {state.scores[side]:>5}  {state.reserve[side]:>7}")
     if state.pie:
         lines += ["", "Black names the komi." if state.komi is None else "White chooses a side."]
@@ -605,3 +607,41 @@ def _cell(state: State, point: int, *, is_marked: bool) -> str:
         if stacks[0] & point:
             return f"{letter}{_height(stacks, point)}"
     return ": " if is_marked else ". "
+
+
+def figure(state: State, before: State | None = None) -> Figure:
+    """The points with their stacks and the territories, and what each side has."""
+    board = state.board
+    cells, lines, labels = grid(board)
+    places = {board.bit[cell.name]: cell.at for cell in cells}
+    pieces, heights, marks = [], [], []
+    for side, levels in enumerate(state.stacks):
+        for point in bits(levels[0]):
+            height = _height(levels, point)
+            standing = list(pile(board.name[point], places[point], [side] * height, size=0.38, most=0.3))
+            pieces += standing
+            if height > 1:
+                heights.append(Label(standing[-1].at, str(height), "count", 0.5, side))
+        marks += [Mark(places[point], "territory", 0.12, side) for point in bits(state.territory[side])]
+    return Figure(
+        cells,
+        lines,
+        tuple(pieces),
+        tuple(marks),
+        (*labels, *heights),
+        tuple(board.names(_changed(state, before) if before else 0)),
+        tuple(_notes(state)),
+        turn=None if state.result() else state.turn,
+    )
+
+
+def _notes(state: State) -> Iterator[Note]:
+    """What each side has."""
+    for side, name in enumerate(SIDES):
+        parts = [
+            f"{state.stacks[side][0].bit_count()} stacks",
+            f"{state.territory[side].bit_count()} territory",
+            *([f"{state.komi + 0.5} komi"] if side and state.komi is not None else []),
+            f"score {state.scores[side]}",
+        ]
+        yield Note(f"{name.title()}: {', '.join(parts)}; {state.reserve[side]} in reserve", side)

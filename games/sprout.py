@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Self
 
 from games import SKIP, Illegal, Option, Position, Result, quoted, read_cells, read_turn
 from games.boards import Graph, bits
+from games.figures import ROW, Cell, Figure, Label, Mark, Note, Piece, Place, box, honeycomb, joined
 
 SIDES: tuple[str, str] = ("black", "white")
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
@@ -590,3 +591,48 @@ def _wall(board: Layout, picture: Picture) -> Places:
     for corner in corners:
         picture.put(*corner, "+")
     return places
+
+
+def figure(state: State, before: State | None = None) -> Figure:
+    """The cells with their stones, touching ones joined, and the eyes, also those on which an enemy stone stands."""
+    board = state.board
+    cells, labels = _spaces(board) if board.hexagonal else _rectangles(board)
+    places = {board.bit[cell.name]: cell.at for cell in cells}
+    latest = 0
+    for side, own in enumerate(state.stones):
+        latest |= own & ~before.stones[side] if before else 0
+    stones = [(bit, side) for side, own in enumerate(state.stones) for bit in bits(own)]
+    eyes = [(bit, side) for side in (0, 1) for bit in bits(state.eyes(side))]
+    needed = len(cells) // 2 + 1
+    return Figure(
+        cells,
+        tuple(joined(board, state.stones, places)),
+        tuple(Piece(board.name[bit], places[bit], side, 0.36) for bit, side in stones),
+        tuple(Mark(places[bit], "eye", 0.17, side) for bit, side in eyes),
+        labels,
+        tuple(board.names(latest)),
+        tuple(
+            Note(f"{name.title()}: territory {state.territory(side).bit_count()} of {needed} to win", side)
+            for side, name in enumerate(SIDES)
+        ),
+        turn=None if state.result() else state.turn,
+    )
+
+
+def _spaces(board: Layout) -> tuple[tuple[Cell, ...], tuple[Label, ...]]:
+    """The cells of a board of hexagons, and its coordinates."""
+    places: dict[str, Place] = {name: (cell.column / 2, cell.row * ROW) for name, cell in board.cells.items()}
+    return honeycomb(places, places)
+
+
+def _rectangles(board: Layout) -> tuple[tuple[Cell, ...], tuple[Label, ...]]:
+    """The bricks of a Cairo board, or squares, and the coordinates on all four sides."""
+    cells, squares = [], []
+    for name, (row, column, height, width) in board.cells.items():
+        at = column + width / 2, row + height / 2
+        cells.append(Cell(name, at, box(*at, width / 2, height / 2)))
+        squares.append((row + height, column + width))
+    rows, columns = (max(numbers) for numbers in zip(*squares, strict=True))
+    labels = [Label((x + 0.5, y), _LETTERS[x]) for x in range(columns) for y in (-0.5, rows + 0.5)]
+    labels += [Label((x, y + 0.5), str(y + 1)) for y in range(rows) for x in (-0.5, columns + 0.5)]
+    return tuple(cells), tuple(labels)

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from games import SKIP, Illegal, Option, Position, Result, quoted, read_turn
 from games.boards import Square, bits, union
+from games.figures import Figure, Note, Piece, grid, joined
 
 SIDES: tuple[str, str] = ("white", "black")
 STONES: tuple[str, str] = ("W", "B")
@@ -343,3 +344,27 @@ def draw(state: State, before: State | None = None) -> str:
     if state.may_balance and state.vacant:
         lines.append("Nobody has grown yet: Black may grow and then found in the same turn.")
     return "\n".join(lines)
+
+
+def figure(state: State, before: State | None = None) -> Figure:
+    """The points with their stones, those of a group joined, and how many each side has."""
+    board = state.board
+    cells, lines, labels = grid(board)
+    places = {board.bit[cell.name]: cell.at for cell in cells}
+    latest = ~state.vacant & before.vacant if before else 0
+    notes = [
+        Note(
+            f"{name.title()}: {own.bit_count()} stones, {state.count_groups(side)} groups, score {state.scores[side]}",
+            side,
+        )
+        for side, (name, own) in enumerate(zip(SIDES, state.stones, strict=True))
+    ]
+    return Figure(
+        cells,
+        (*lines, *joined(board, state.stones, places)),
+        tuple(Piece(board.name[bit], places[bit], side) for side, own in enumerate(state.stones) for bit in bits(own)),
+        labels=labels,
+        latest=tuple(board.names(latest)),
+        notes=tuple(notes),
+        turn=None if state.result() else state.turn,
+    )

@@ -1,0 +1,1 @@
+"""Pictures of boards: SVG of a game's figure, and PNG of that."""

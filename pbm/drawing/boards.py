@@ -1,0 +1,24 @@
+"""A board, as it was after so many turns, becomes a picture: of the figure that its game makes, or of its text."""
+
+from pbm import letters, texts
+from pbm.board.board import Point
+from pbm.drawing import raster, svg
+
+SHARP = 2.0
+"""How many pixels of a PNG there are for each one of its natural size, where nothing has to be saved."""
+
+
+def board_svg(point: Point, *, style: str = svg.STYLE) -> str:
+    """The picture in SVG. Without a *style* sheet the page has to bring `svg.STYLE`."""
+    board = point.board
+    before = board.states[point.last_typed]
+    heading = f"{texts.title(board.row.game)} board {board.row.board}, {' against '.join(letters.sides(point))}"
+    title = f"{heading}, after {texts.counted(point.moves, 'move')}: {letters.status_of(point)}"
+    if not hasattr(board.rules, "figure"):
+        return svg.text_svg(board.rules.draw(point.state, before), title, style=style)
+    return svg.svg(board.rules.figure(point.state, before), board.rules.SIDES, title, style=style)
+
+
+def board_png(point: Point, zoom: float = SHARP) -> bytes:
+    """The picture in PNG, as it looks in light surroundings. Raises Refused where there is nothing to draw it with."""
+    return raster.png(board_svg(point, style=svg.fixed_style(point.board.rules.SIDES)), zoom)

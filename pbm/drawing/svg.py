@@ -1,0 +1,390 @@
+"""A figure of a game becomes SVG: in light and in dark, for tapping, and with words for those who cannot see it.
+
+Every cell is an element that carries its name in ``data-cell``; so does every piece, which has the class ``piece``.
+What is drawn has classes and no colours: these stand in `STYLE`, which a page with many pictures can have once.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
+from itertools import groupby
+from math import ceil
+from textwrap import wrap
+from typing import NamedTuple
+
+from games.figures import Cell, Figure, Label, Line, Mark, Note, Piece, Place
+
+USUAL_WIDTH = 400
+"""How many pixels wide a board is made, as far as its cells become neither tiny nor huge by that."""
+SMALLEST, LARGEST = 18, 44
+"""Pixels between the middles of neighbouring cells. Even numbers of them look alike everywhere on a board of squares,
+also when it is drawn larger by a half, and so make small files."""
+LEAST_WIDTH = 340
+"""How many pixels wide a picture is at least, for what stands below the board."""
+MARGIN = 12
+"""Pixels around everything."""
+NOTE_SIZE, LINE_HEIGHT = 14, 24
+"""Pixels: how high the letters and lines below a board are."""
+LETTER_RATIO = 0.6
+"""How wide letters of a proportional font are on average, at most, as a part of their height."""
+TEXT_SIZE = 13
+"""Pixels: how high letters are where a board is shown as text."""
+FIXED_RATIO = 0.62
+"""How wide those of a fixed-pitch font are, as a part of their height."""
+
+OWN_HUES = frozenset({"black", "white", "pink"})
+"""Sides whose pieces have the colour that the side is called after."""
+USUAL_HUES = ("yellow", "navy")
+"""The colours of other sides."""
+
+GROUNDS: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
+    "wood": (
+        {"panel": "#f1dcb4", "field": "#e7c997", "line": "#77592c", "ink": "#33240d", "edge": "#1c1408",
+         "hint": "#c41e1e", "good": "#1d6f42"},
+        {"panel": "#5d4526", "field": "#7b5d36", "line": "#c8aa78", "ink": "#fbf0dc", "edge": "#e9d9bb",
+         "hint": "#ffa08a", "good": "#9be8b8"},
+    ),
+    "felt": (
+        {"panel": "#e3f0e8", "field": "#c7dfd2", "line": "#557f6b", "ink": "#12301f", "edge": "#0d1f16",
+         "hint": "#b3123f", "good": "#b3420a"},
+        {"panel": "#12352a", "field": "#1f5a47", "line": "#7fb8a0", "ink": "#e8f7ef", "edge": "#d9efe4",
+         "hint": "#ff9bb0", "good": "#ffd08a"},
+    ),
+}  # fmt: skip
+"""The colours of a board and what is written on it, in light and in dark surroundings."""
+HUES: Mapping[str, tuple[str, str, str]] = {
+    "black": ("#161616", "#ffffff", "#ffb02e"),
+    "white": ("#fbfaf6", "#161616", "#c41e1e"),
+    "pink": ("#ff9ec8", "#3a0a20", "#b00020"),
+    "yellow": ("#ffd60a", "#2b2400", "#b3260f"),
+    "navy": ("#1d2f86", "#ffffff", "#ffb02e"),
+}
+"""The colours of pieces, of what is written on them, and of the mark of the last turn on them."""
+TINTS: Mapping[str, tuple[str, str]] = {"yellow": ("#ece5ae", "#55561f"), "navy": ("#bdcff0", "#2a4678")}
+"""The colours of cells that belong to a side, in light and in dark surroundings."""
+
+RULES = """\
+.board{font-family:system-ui,sans-serif}
+.board .panel{fill:var(--panel)}
+.board text{fill:var(--ink);text-anchor:middle}
+.board .coordinate,.board .track{opacity:.8}
+.board .notes text{text-anchor:start}
+.board .plain{font-family:monospace}
+.board .cells path{fill:var(--field);stroke:var(--line);stroke-width:1}
+.board .points path{fill:none;stroke:none;pointer-events:all}
+.board .lines path{fill:none;stroke:var(--line);stroke-width:1;stroke-linecap:round;pointer-events:none}
+.board .lines .wall{stroke:var(--ink);stroke-width:3.5}
+.board .lines .open{stroke-dasharray:1 5}
+.board .lines .join{stroke-width:5}
+.board .lines .path{stroke-width:2;opacity:.45}
+.board .piece,.board .swatch{stroke:var(--edge);stroke-width:1.2}
+.board .count{font-weight:bold;pointer-events:none}
+.board .latest{fill:none;stroke:var(--hint);stroke-width:2.5;pointer-events:none}
+.board .mark{stroke:var(--edge);stroke-width:1;pointer-events:none}
+.board .matched{fill:var(--good);stroke:#fff}
+.board .turn{fill:var(--ink)}
+.board .die{fill:#fff;stroke:var(--edge)}
+.board .pip{fill:#161616}
+"""
+"""What the parts of a picture look like, but for the colours of pieces."""
+
+
+def _style() -> str:
+    """The colours of all boards, by custom properties: in light surroundings, and in those that ask for dark."""
+    light, dark = ("".join(_ground_rules(theme)) for theme in (0, 1))
+    return f"{light}{RULES}{''.join(_piece_rules())}@media (prefers-color-scheme:dark){{\n{dark}}}\n"
+
+
+def _ground_rules(theme: int) -> Iterator[str]:
+    for ground, themes in GROUNDS.items():
+        yield f".{ground}{{{';'.join(f'--{name}:{colour}' for name, colour in _properties(themes, theme))}}}\n"
+
+
+def _properties(themes: Sequence[Mapping[str, str]], theme: int) -> Iterator[tuple[str, str]]:
+    yield from themes[theme].items()
+    yield from ((f"{name}-field", tints[theme]) for name, tints in TINTS.items())
+
+
+def _piece_rules() -> Iterator[str]:
+    for name, (colour, ink, latest) in HUES.items():
+        yield f".board .{name}{{fill:{colour}}}.board .count.{name}{{fill:{ink}}}\n"
+        yield f".board .lines .{name}{{fill:none;stroke:{colour}}}.board .latest.{name}{{fill:none;stroke:{latest}}}\n"
+    for name in TINTS:
+        yield f".board .cells .{name}{{fill:var(--{name}-field)}}\n"
+
+
+STYLE = _style()
+"""The style sheet of all pictures."""
+
+
+def fixed_style(sides: tuple[str, str]) -> str:
+    """The style sheet of the pictures of one game in light surroundings, for what knows no custom properties."""
+    colours = dict(_properties(GROUNDS[ground(sides)], 0))
+    return re.sub(r"var\(--([\w-]+)\)", lambda found: colours[found[1]], RULES + "".join(_piece_rules()))
+
+
+def ground(sides: tuple[str, str]) -> str:
+    """What the pieces of two sides lie on."""
+    return "wood" if set(sides) <= {"black", "white"} else "felt"
+
+
+def hues(sides: tuple[str, str]) -> tuple[str, str]:
+    """The colours of the pieces of two sides, as they are called in `HUES`."""
+    first, second = (
+        side.lower() if side.lower() in OWN_HUES else other for side, other in zip(sides, USUAL_HUES, strict=True)
+    )
+    return first, second
+
+
+def svg(figure: Figure, sides: tuple[str, str], title: str, told: str = "", *, style: str = STYLE) -> str:
+    """A figure as SVG, called by a *title*.
+
+    Those who cannot see it are told what stands where, and whatever else is to be *told*. Without a *style* sheet the
+    page has to bring `STYLE`.
+    """
+    canvas = _Canvas(figure, hues(sides))
+    words = " ".join(filter(None, [description(figure, sides), told]))
+    return _document(canvas.width, canvas.height, ground(sides), title, words, canvas.shapes(), style)
+
+
+def text_svg(text: str, title: str, *, style: str = STYLE) -> str:
+    """The board of a game without figures: its lines of text, letter by letter, so that columns stay columns."""
+    lines = text.split("\n")
+    step = TEXT_SIZE * FIXED_RATIO
+    width = 2 * MARGIN + step * max(map(len, lines))
+    height = 2 * MARGIN + 1.25 * TEXT_SIZE * len(lines)
+    shapes = [f'<g class="plain" font-size="{TEXT_SIZE}">']
+    for number, line in enumerate(lines, 1):
+        y = MARGIN + (1.25 * number - 0.25) * TEXT_SIZE
+        for found in re.finditer(r"\S+", line):
+            xs = " ".join(_number(MARGIN + step * (column + 0.5)) for column in range(*found.span()))
+            shapes.append(f'<text x="{xs}" y="{_number(y)}">{escape(found[0])}</text>')
+    return _document(width, height, "wood", title, text, [*shapes, "</g>"], style)
+
+
+def description(figure: Figure, sides: tuple[str, str]) -> str:
+    """What stands where, in words, and what the last turn has changed."""
+    standing: dict[str, list[int]] = {}
+    for piece in figure.pieces:
+        standing.setdefault(piece.cell, []).append(piece.side)
+    parts = []
+    for side, name in enumerate(sides):
+        where = [_stacked(cell, stack, sides) for cell, stack in standing.items() if stack[-1] == side]
+        parts.append(f"{name.capitalize()} on {', '.join(where)}." if where else f"{name.capitalize()} on no cell.")
+    if figure.latest:
+        parts.append(f"Changed by the last turn: {', '.join(figure.latest)}.")
+    parts += [f"{note.text.rstrip('.')}{_thrown(note)}." for note in figure.notes]
+    return " ".join(" ".join(parts).split())
+
+
+def _stacked(cell: str, stack: list[int], sides: tuple[str, str]) -> str:
+    if len(stack) == 1:
+        return cell
+    below = Counter(stack)[1 - stack[-1]]
+    return f"{cell} ({len(stack)}{f', {below} of them {sides[1 - stack[-1]]} below' if below else ''})"
+
+
+def _thrown(note: Note) -> str:
+    return f"; dice {' and '.join(map(str, note.dice))}" if note.dice else ""
+
+
+def _document(
+    width: float, height: float, ground: str, title: str, words: str, shapes: Iterable[str], style: str
+) -> str:
+    wide, high = ceil(width), ceil(height)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="board {ground}" role="img"'
+    return "".join([
+        f'{head} width="{wide}" height="{high}" viewBox="0 0 {wide} {high}">\n',
+        f"<title>{_clean(title)}</title>\n<desc>{_clean(words)}</desc>\n",
+        f"<style>\n{style}</style>\n" if style else "",
+        f'<rect class="panel" width="{wide}" height="{high}" rx="8"/>\n',
+        *(f"{shape}\n" for shape in shapes),
+        "</svg>\n",
+    ])  # fmt: skip
+
+
+def _clean(text: str) -> str:
+    """A text in XML, without what XML cannot hold."""
+    return escape("".join(letter for letter in text if letter.isprintable() or letter in "\n\t"))
+
+
+def _number(value: float) -> str:
+    """A number of pixels, no more exact than can be seen."""
+    return f"{value:.1f}".removesuffix(".0").replace("-0.0", "0")
+
+
+class _Frame(NamedTuple):
+    """The coordinates between which the shapes of a figure lie."""
+
+    left: float
+    bottom: float
+    right: float
+    top: float
+
+
+class _Canvas:
+    """A figure being drawn."""
+
+    def __init__(self, figure: Figure, hues: tuple[str, str]) -> None:
+        """Find out how large everything is."""
+        self.figure, self.hues = figure, hues
+        self.frame = _frame(figure)
+        wide = self.frame.right - self.frame.left
+        self.scale = max(SMALLEST, min(LARGEST, 2 * int(USUAL_WIDTH / wide / 2)))
+        self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * wide)
+        self.left = (self.width - self.scale * wide) / 2
+        columns = int((self.width - 2 * MARGIN - 2 * LINE_HEIGHT) / (NOTE_SIZE * LETTER_RATIO))
+        self.notes = [(note, wrap(note.text, columns - 4 * len(note.dice))) for note in figure.notes]
+        self.foot = 2 * MARGIN + self.scale * (self.frame.top - self.frame.bottom)
+        self.height = self.foot + LINE_HEIGHT * sum(len(lines) for _, lines in self.notes) + MARGIN * bool(self.notes)
+
+    def shapes(self) -> Iterator[str]:
+        """All elements, from the lowest up."""
+        figure = self.figure
+        has_points = any(line.role == "grid" for line in figure.lines)
+        under = [line for line in figure.lines if line.role in {"grid", "track", "path"}]
+        over = [line for line in figure.lines if line.role not in {"grid", "track", "path"}]
+        yield f'<g class="cells{" points" * has_points}">'
+        yield from map(self._cell, figure.cells)
+        yield "</g>"
+        yield from self._lines(under)
+        yield from self._lines(over)
+        yield from map(self._piece, figure.pieces)
+        yield from map(self._mark, figure.marks)
+        yield from self._latest()
+        for role, labels in groupby(figure.labels, lambda label: label.role):
+            yield f'<g class="{role}">'
+            yield from map(self._label, labels)
+            yield "</g>"
+        if self.notes:
+            yield '<g class="notes">'
+            yield from self._notes()
+            yield "</g>"
+
+    def _at(self, place: Place) -> Place:
+        """A place in pixels, from the upper left."""
+        x, y = place
+        return self.left + (x - self.frame.left) * self.scale, MARGIN + (self.frame.top - y) * self.scale
+
+    def _hue(self, side: int | None) -> str:
+        return "" if side is None else f" {self.hues[side]}"
+
+    def _cell(self, cell: Cell) -> str:
+        tint = f' class="{self.hues[cell.side]}"' if cell.side is not None else ""
+        return f'<path{tint} data-cell="{escape(cell.name)}" d="{self._way(cell.outline)}z"/>'
+
+    def _way(self, places: Sequence[Place]) -> str:
+        """The lines through these places, as a path."""
+        start, *others = [(round(x, 1), round(y, 1)) for x, y in map(self._at, places)]
+        steps, (x, y) = [], start
+        for further, lower in others:
+            steps.append(_step(further - x, lower - y))
+            x, y = further, lower
+        return f"M{_number(start[0])} {_number(start[1])}{''.join(steps)}"
+
+    def _lines(self, lines: Iterable[Line]) -> Iterator[str]:
+        """Lines of one role and side are one element."""
+        kinds: dict[tuple[str, int | None], list[str]] = {}
+        for line in lines:
+            kinds.setdefault((line.role, line.side), []).append(self._way(line.places))
+        if kinds:
+            yield '<g class="lines">'
+            for (role, side), ways in kinds.items():
+                yield f'<path class="{role}{self._hue(side)}" d="{"".join(ways)}"/>'
+            yield "</g>"
+
+    def _piece(self, piece: Piece) -> str:
+        return f'<circle class="piece{self._hue(piece.side)}" data-cell="{escape(piece.cell)}" {self._round(piece)}/>'
+
+    def _round(self, shape: Piece | Mark) -> str:
+        return self._circle(shape.at, shape.size)
+
+    def _circle(self, at: Place, size: float) -> str:
+        x, y = self._at(at)
+        return f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(size * self.scale)}"'
+
+    def _mark(self, mark: Mark) -> str:
+        kind = f'class="mark {mark.role}{self._hue(mark.side)}"'
+        if mark.role == "eye":  # a lozenge, so that it is no small piece
+            x, y = mark.at
+            corners = [(x, y + mark.size), (x + mark.size, y), (x, y - mark.size), (x - mark.size, y)]
+            return f'<path {kind} d="{self._way(corners)}z"/>'
+        if mark.role == "territory":
+            x, y, size = *self._at(mark.at), mark.size * self.scale
+            corner = f'x="{_number(x - size)}" y="{_number(y - size)}"'
+            return f'<rect {kind} {corner} width="{_number(2 * size)}" height="{_number(2 * size)}"/>'
+        return f"<circle {kind} {self._round(mark)}/>"
+
+    def _latest(self) -> Iterator[str]:
+        """A ring on the highest piece of each cell that the last turn has changed, or where it has none."""
+        highest = {piece.cell: piece for piece in self.figure.pieces}
+        places = {cell.name: cell.at for cell in self.figure.cells}
+        for name in self.figure.latest:
+            piece = highest.get(name)
+            ring = self._circle(piece.at, piece.size * 0.84) if piece else self._circle(places[name], 0.16)
+            hue = self._hue(piece.side if piece else None)
+            yield f'<circle class="latest{hue}" data-cell="{escape(name)}" {ring}/>'
+
+    def _label(self, label: Label) -> str:
+        x, y = self._at(label.at)
+        size = max(10.5, min(14.0, label.size * self.scale)) if label.role == "coordinate" else label.size * self.scale
+        hue = f' class="count{self._hue(label.side)}"' if label.side is not None else ""
+        place = f'x="{_number(x)}" y="{_number(y + 0.36 * size)}" font-size="{_number(size)}"'
+        return f"<text{hue} {place}>{escape(label.text)}</text>"
+
+    def _notes(self) -> Iterator[str]:
+        y = self.foot + LINE_HEIGHT / 2
+        for note, lines in self.notes:
+            if note.side is not None:
+                if note.side == self.figure.turn:
+                    yield f'<path class="turn" d="M{MARGIN} {_number(y - 6)}l9 6-9 6z"/>'
+                swatch = f'cx="{MARGIN + 20}" cy="{_number(y)}" r="7"'
+                yield f'<circle class="swatch{self._hue(note.side)}" {swatch}/>'
+            x = self.width - MARGIN - (LINE_HEIGHT + 4) * len(note.dice)
+            for number, die in enumerate(note.dice):
+                yield from _die(die, x + (LINE_HEIGHT + 4) * number, y)
+            left = MARGIN + (36 if note.side is not None else 4)
+            for line in lines:
+                place = f'x="{left}" y="{_number(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
+                yield f"<text {place}>{escape(line)}</text>"
+                y += LINE_HEIGHT
+
+
+def _step(right: float, down: float) -> str:
+    """A line from where a path is, in as few letters as it takes."""
+    if not round(down, 1):
+        return f"h{_number(right)}"
+    return f"v{_number(down)}" if not round(right, 1) else f"l{_number(right)} {_number(down)}"
+
+
+def _frame(figure: Figure) -> _Frame:
+    """What is wide enough for all shapes."""
+    places = [place for cell in figure.cells for place in cell.outline]
+    places += [place for line in figure.lines for place in line.places]
+    circles = [(piece.at, piece.size) for piece in figure.pieces] + [(mark.at, mark.size) for mark in figure.marks]
+    for (x, y), size in circles:
+        places += [(x - size, y - size), (x + size, y + size)]
+    for label in figure.labels:
+        (x, y), size = label.at, label.size
+        wide = size * LETTER_RATIO * len(label.text) / 2
+        places += [(x - wide, y - size / 2), (x + wide, y + size / 2)]
+    xs, ys = zip(*places, strict=True)
+    return _Frame(min(xs), min(ys), max(xs), max(ys))
+
+
+PIPS = {1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679"}
+"""Which of nine places on a die have a pip, counted line by line from 1."""
+
+
+def _die(value: int, left: float, middle: float) -> Iterator[str]:
+    """A die beside a line of text."""
+    size = LINE_HEIGHT - 1
+    top = middle - size / 2
+    place = f'x="{_number(left)}" y="{_number(top)}"'
+    yield f'<g class="dice"><rect class="die" {place} width="{size}" height="{size}" rx="4"/>'
+    for pip in map(int, PIPS[value]):
+        row, column = divmod(pip - 1, 3)
+        x, y = left + size * (0.25 + 0.25 * column), top + size * (0.25 + 0.25 * row)
+        yield f'<circle class="pip" cx="{_number(x)}" cy="{_number(y)}" r="2.3"/>'
+    yield "</g>"

@@ -1,0 +1,246 @@
+"""Pictures hold what the text holds: pieces, the last turn, and every cell that can be tapped."""
+
+import re
+from random import Random
+from typing import NamedTuple
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import games
+from games import needs_dice
+from games.figures import Cell, Figure, Label, Mark, Note, Piece, box
+from pbm.drawing import raster, svg
+
+from examples import examples
+
+KINDS = [
+    "spiro",
+    "spiro -small",
+    "spiro -pieces=99",
+    "symple -size=5",
+    "symple",
+    "spora -size=5",
+    "spora -pie",
+    "papagra -size=3",
+    "papagra -removals=3",
+    "sprout -board=limping-3",
+    "sprout -board=hex-6",
+    "sprout -board=cairo-1",
+    "sprout -board=square-9",
+]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Played(NamedTuple):
+    """A position, the one before it, and their picture."""
+
+    game: object
+    options: dict
+    state: object
+    before: object
+
+    @property
+    def drawn(self):
+        return ET.fromstring(svg.svg(self.game.figure(self.state, self.before), self.game.SIDES, "A board", style=""))
+
+
+def played(kind, turns, seed):
+    """A position after random turns."""
+    name, *words = kind.split()
+    game, rng = games.load(name), Random(f"{kind} {seed}")
+    options = games.read_options(game, words)
+    state, before = thrown(game.new(**options), rng), None
+    for _ in range(turns):
+        if state.result():
+            break
+        before, state = state, thrown(state.play(state.random(rng)), rng)
+    return Played(game, options, state, before)
+
+
+def thrown(state, rng):
+    return state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed))) if needs_dice(state) else state
+
+
+def cell_names(state):
+    return set(getattr(state.board, "bit", None) or state.board.names)
+
+
+def by_cell(drawn, name):
+    """The elements of a class, each with the cell that it or what it is in belongs to, in the order of the drawing."""
+    parents = {child: parent for parent in drawn.iter() for child in parent}
+    for element in drawn.iter():
+        if name in element.get("class", "").split():
+            owner = element
+            while owner is not None and "data-cell" not in owner.attrib:
+                owner = parents.get(owner)
+            yield owner.get("data-cell") if owner is not None else None, element
+
+
+def pieces(drawn, sides):
+    """What stands on each cell, from the lowest piece up, by the initials of the sides."""
+    initials = dict(zip(svg.hues(sides), (side[0].upper() for side in sides), strict=True))
+    found = {}
+    for cell, element in by_cell(drawn, "piece"):
+        [hue] = set(element.get("class").split()) & initials.keys()
+        found[cell] = found.get(cell, "") + initials[hue]
+    return found
+
+
+def spelled(stack):
+    """What stands on a cell of a view, piece by piece: B3 is three black ones."""
+    return stack if stack.isalpha() else stack[0] * int(stack[1:])
+
+
+def marked(position):
+    """The cells at which the board in text has a mark of the last turn."""
+    game, lines = position.game, position.game.draw(position.state, position.before).split("\n")
+    pattern = games.glyphs(game).latest
+    found = set()
+    for cell, places in text_places(position).items():
+        for line, column in places:
+            if any(first <= column < end for first, end in (one.span() for one in re.finditer(pattern, lines[line]))):
+                found.add(cell)
+    return found
+
+
+def text_places(position):
+    """Where in the board in text the pieces of each cell stand: where a board with one piece is not like an empty one."""
+    game, options = position.game, position.options
+    empty = game.draw(game.setup({"cells": {}}, **options)).split("\n")
+    letter = "B1" if game.__name__ == "games.spora" else "X" if "X" in game.SIDES else "B"
+    places = {}
+    for cell in cell_names(position.state):
+        try:
+            lone = game.setup({"cells": {cell: letter}}, **options)
+        except games.Illegal:  # the home of the other side
+            lone = game.setup({"cells": {cell: "O"}}, **options)
+        drawn = game.draw(lone).split("\n")
+        [place, *_] = [
+            (line, column)
+            for line, (now, was) in enumerate(zip(drawn, empty, strict=False))
+            for column, (new, old) in enumerate(zip(now.ljust(78), was.ljust(78), strict=True))
+            if new != old and line < 50
+        ]
+        line, column = place
+        places[cell] = [place, (line - 1, column)] if "X" in game.SIDES else [place]
+    return places
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@examples(20)
+@given(turns=st.integers(0, 60), seed=st.integers(0, 9))
+def test_a_picture_has_the_pieces_of_the_view_and_every_cell_of_the_board(kind, turns, seed):
+    position = played(kind, turns, seed)
+    drawn = position.drawn
+    view = position.state.view()["cells"]
+    assert pieces(drawn, position.game.SIDES) == {cell: spelled(stack) for cell, stack in view.items()}
+    assert {element.get("data-cell") for element in drawn.iter() if "data-cell" in element.attrib} == cell_names(
+        position.state
+    )
+    tappable = [element.get("data-cell") for element in drawn.find(f"{SVG}g[@class]") if element.tag == f"{SVG}path"]
+    assert len(tappable) == len(set(tappable)) == len(cell_names(position.state))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"symple", "spiro -pieces=99"}])
+@pytest.mark.parametrize("turns", [1, 9, 24])
+def test_a_picture_marks_the_last_turn_where_the_text_does(kind, turns):
+    position = played(kind, turns, 0)
+    assert {cell for cell, _ in by_cell(position.drawn, "latest")} == marked(position)
+
+
+def test_the_last_turn_is_marked_somewhere_at_all():
+    assert all(played(kind, 9, 0).game.figure(*played(kind, 9, 0)[2:]).latest for kind in KINDS)
+
+
+def test_a_picture_is_called_by_its_title_and_says_in_words_what_stands_where():
+    position = played("spora -size=5", 9, 1)
+    drawn = position.drawn
+    assert drawn[0].tag == f"{SVG}title"
+    assert drawn[0].text == "A board"
+    told = drawn.find(f"{SVG}desc").text
+    for cell, stack in position.state.cells.items():
+        assert re.search(rf"\b{cell}\b" if stack[1] == "1" else rf"\b{cell} \({stack[1]}\)", told)
+
+
+def test_a_pinned_piece_is_told_too():
+    game = games.load("spiro")
+    state = game.setup({"cells": {"f3": "OXX", "f1": "XO"}}, small=True)
+    told = svg.description(game.figure(state), game.SIDES)
+    assert "X on f3 (3, 1 of them O below)." in told
+    assert "O on f1 (2, 1 of them X below)." in told
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "]]>&amp;\"'", "a\x00b\x1b[31m\ud800", "漢字"])
+def test_whatever_a_title_says_is_text(text):
+    figure = Figure(
+        cells=(Cell('<a"b', (0, 0), box(0, 0, 1, 1)),),
+        pieces=(Piece('<a"b', (0, 0), 0),),
+        marks=(Mark((0, 0), "eye", 0.1, 1),),
+        labels=(Label((0, 0), "<&>"),),
+        notes=(Note("<i>"),),
+    )
+    source = svg.svg(figure, ("<one>", "two"), text, text)
+    drawn = ET.fromstring(source.encode())
+    assert drawn[0].text == "".join(letter for letter in text if letter.isprintable())
+    assert {element.tag.removeprefix(SVG) for element in drawn.iter()} <= {
+        "svg", "title", "desc", "style", "rect", "g", "path", "circle", "text",
+    }  # fmt: skip
+    assert pieces_cells(drawn) == ['<a"b']
+
+
+def pieces_cells(drawn):
+    return [cell for cell, _ in by_cell(drawn, "piece")]
+
+
+def test_dice_eyes_marks_and_the_track_are_no_pieces():
+    position = played("spiro -small", 0, 0)
+    assert len(pieces_cells(position.drawn)) == 12
+    assert [*by_cell(position.drawn, "die")] != []
+    game = games.load("sprout")
+    state = game.setup({"cells": {"a2": "B", "b1": "B", "b2": "B"}}, board="limping-3")
+    drawn = Played(game, {}, state, None).drawn
+    assert len([*by_cell(drawn, "eye")]) == 1
+    assert len(pieces_cells(drawn)) == 3
+    drawn = played("papagra -size=3", 0, 0).drawn
+    assert len([*by_cell(drawn, "token")]) == 2
+    assert pieces_cells(drawn) == []
+
+
+def test_a_board_in_text_keeps_its_columns():
+    text = "  a b\n1 R .\n2 . <&"
+    drawn = ET.fromstring(svg.text_svg(text, "Hex"))
+    rows = {}
+    for element in drawn.iter(f"{SVG}text"):
+        for x, letter in zip(element.get("x").split(), element.text, strict=True):
+            rows.setdefault(float(element.get("y")), {})[float(x)] = letter
+    assert [" ".join(row.values()) for _, row in sorted(rows.items())] == ["a b", "1 R .", "2 . < &"]
+    columns = [sorted(row) for _, row in sorted(rows.items())]
+    assert columns[0] == columns[1][1:] == columns[2][1:3]
+
+
+def test_every_colour_of_the_style_sheet_is_known_in_light_and_in_dark():
+    light, _, dark = svg.STYLE.partition("@media")
+    used = set(re.findall(r"var\((--[\w-]+)\)", light))
+    for ground in svg.GROUNDS:
+        for sheet in (light, dark):
+            [properties] = re.findall(rf"(?m)^\.{ground}\{{(.*)\}}$", sheet)
+            assert {one.partition(":")[0] for one in properties.split(";")} == used
+    for name in games.names():
+        assert "var(" not in svg.fixed_style(games.load(name).SIDES)
+
+
+def test_png_is_as_large_as_it_is_to_be_and_has_letters_without_any_font_of_the_machine():
+    position = played("symple -size=5", 4, 0)
+    figure, sides = position.game.figure(position.state, position.before), position.game.SIDES
+    style = svg.fixed_style(sides)
+    source = svg.svg(figure, sides, "A board", style=style)
+    root = ET.fromstring(source)
+    image = raster.png(source, 2)
+    assert image.startswith(b"\x89PNG\r\n")
+    width, height = (int.from_bytes(image[at : at + 4]) for at in (16, 20))
+    assert (width, height) == (2 * int(root.get("width")), 2 * int(root.get("height")))
+    blank = figure._replace(labels=tuple(label._replace(text=" ") for label in figure.labels))
+    assert raster.png(svg.svg(blank, sides, "A board", style=style), 2) != image
