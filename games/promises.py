@@ -248,6 +248,7 @@ def _check_play(game: Game[Any], options: Options, rng: Random, most: int) -> No
         found = [
             some or bool(re.search(side, plain)) for some, side in zip(found, games.glyphs(game).sides, strict=True)
         ]
+        _check_figure(game, state, before, turns)
         _check_view(game, state, options, turns)
         if state.result() is not None:
             _check_end(state)
@@ -301,6 +302,21 @@ def _check_picture(game: Game[Any], drawn: str) -> None:
         _keep(line.isascii() and line.isprintable(), f"draw makes a line that is not plain ASCII: {quoted(line)}.")
     first, second = ({match.span() for match in re.finditer(side, drawn)} for side in games.glyphs(game).sides)
     _keep(not first & second, "GLYPHS takes one piece for one of both sides.")
+
+
+def _check_figure(game: Game[Any], state: State, before: State | None, turns: int) -> None:
+    """Look at the figure of a position, if the game has any."""
+    if not hasattr(game, "figure"):
+        return
+    figure = game.figure(state, before)
+    names, cells = [cell.name for cell in figure.cells], state.view()["cells"]
+    _keep(len(set(names)) == len(names), f"The figure after {turns} turns has two cells of one name.")
+    _keep({piece.cell for piece in figure.pieces} == set(cells),
+          f"The figure after {turns} turns has pieces on other cells than view().")  # fmt: skip
+    named = {*cells, *figure.latest}
+    _keep(named <= set(names), f"The figure after {turns} turns lacks a cell: {', '.join(sorted(named - set(names)))}.")
+    sides = {shape.side for shape in (*figure.pieces, *figure.marks, *figure.notes)} | {figure.turn}
+    _keep(sides <= {0, 1, None}, f"The figure after {turns} turns has a side that is no index of SIDES.")
 
 
 def _check_view(game: Game[Any], state: State, options: Options, turns: int) -> None:

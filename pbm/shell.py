@@ -38,6 +38,8 @@ class Arguments(NamedTuple):
     as_json: bool
     comment: str
     """What goes with it; a hyphen means that it comes from standard input."""
+    has_pictures: bool
+    """Whether boards are shown as pictures, too."""
     waits: bool
     """Whether a robot is to answer before the command ends."""
 
@@ -45,7 +47,7 @@ class Arguments(NamedTuple):
 def read(args: Iterable[str]) -> Arguments:
     """Take out what only a shell understands, wherever it stands."""
     line: list[str] = []
-    as_json, comment, waits, wants_help = False, "", True, False
+    as_json, comment, has_pictures, waits, wants_help = False, "", False, True, False
     for raw in args:
         arg = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         if arg == "--json":
@@ -54,13 +56,15 @@ def read(args: Iterable[str]) -> Arguments:
             comment = arg.partition("=")[2]
         elif arg == "--no-wait":
             waits = False
+        elif arg == "--picture":
+            has_pictures = True
         elif arg in {"--help", "-h"}:
             wants_help = True
         else:
             line.append(arg)
     if wants_help:
         line = ["help", *_subject([word.lower() for word in line if not word.startswith("-")])]
-    return Arguments(line, as_json, comment, waits)
+    return Arguments(line, as_json, comment, has_pictures, waits)
 
 
 def _subject(named: list[str]) -> list[str]:
@@ -77,7 +81,7 @@ def main(args: Sequence[str]) -> int:
 
     For several commands in one, it is the highest of theirs.
     """
-    line, as_json, comment, waits = read(args)
+    line, as_json, comment, has_pictures, waits = read(args)
     if "--comment" in line:
         return fail("--comment needs a text: --comment=TEXT, or --comment=- for standard input.", 1, as_json=as_json)
     if not line:
@@ -120,6 +124,13 @@ def main(args: Sequence[str]) -> int:
         from pbm.admin.answering import answered
 
         answers = answered(Session(servers[0]), answers, mails=typed.command.name == "challenge")
+    return _told(answers, servers if has_pictures else (), as_json=as_json)
+
+
+def _told(answers: Letters, drawn_by: Sequence["Server"], *, as_json: bool) -> int:
+    """Print the answers, and the boards of a server as pictures where these are wanted; return the exit status."""
+    if drawn_by and not as_json:
+        _show_pictures(answers, drawn_by)
     data = letters.as_one(letter.data for letter in answers)
     say("", data, as_json=as_json, rest=() if as_json else _pieces(answers))
     return int(data.get("status", 0))
@@ -130,6 +141,24 @@ def _waits_for_robot(letter: Letter) -> bool:
     robots = letter.data.get("robots", ())
     is_asked = letter.data.get("voter") not in {None, *robots}
     return len(robots) == 1 and not letter.data["over"] and (is_asked or letter.data["turn"] in robots)
+
+
+def _show_pictures(answers: Letters, servers: Sequence["Server"]) -> None:
+    """Show the boards that the letters are about, if the terminal can, or say that it cannot."""
+    from pbm.drawing import boards, terminals
+
+    protocol = terminals.picture_protocol(os.environ) if sys.stdout.isatty() else None
+    if protocol is None:
+        sys.stderr.write("This terminal shows no pictures, as far as is known; here is the text.\n")
+        return
+    points = [
+        boards.point_of(one.store, drawing) for one in servers for letter in answers for drawing in letter.drawings
+    ]
+    try:
+        for point in filter(None, points):
+            sys.stdout.write(protocol(boards.board_png(point)))
+    except Refused as why:
+        sys.stderr.write(f"{why}\n")
 
 
 def _pieces(answers: Letters) -> Iterator[str]:

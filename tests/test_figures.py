@@ -1,6 +1,12 @@
 """Pictures hold what the text holds: pieces, the last turn, and every cell that can be tapped."""
 
+import contextlib
+import os
+import pty
 import re
+import subprocess
+import sys
+from base64 import b64decode
 from random import Random
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
@@ -12,8 +18,9 @@ from hypothesis import strategies as st
 import games
 from games import needs_dice
 from games.figures import Cell, Figure, Label, Mark, Note, Piece, box
-from pbm.drawing import raster, svg
+from pbm.drawing import raster, svg, terminals
 
+from conftest import PASSWORDS
 from examples import examples
 
 KINDS = [
@@ -107,7 +114,7 @@ def marked(position):
 
 
 def text_places(position):
-    """Where in the board in text the pieces of each cell stand: where a board with one piece is not like an empty one."""
+    """Where in the board in text the pieces of each cell stand: where one with one piece differs from an empty one."""
     game, options = position.game, position.options
     empty = game.draw(game.setup({"cells": {}}, **options)).split("\n")
     letter = "B1" if game.__name__ == "games.spora" else "X" if "X" in game.SIDES else "B"
@@ -244,3 +251,132 @@ def test_png_is_as_large_as_it_is_to_be_and_has_letters_without_any_font_of_the_
     assert (width, height) == (2 * int(root.get("width")), 2 * int(root.get("height")))
     blank = figure._replace(labels=tuple(label._replace(text=" ") for label in figure.labels))
     assert raster.png(svg.svg(blank, sides, "A board", style=style), 2) != image
+
+
+# Boards of the server
+
+
+@pytest.fixture
+def board(shell):
+    """alice and bob on board 101 of Symple, after a move of each."""
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name])
+    shell.run("symple", "challenge", "-size=5", "alice", "bob")
+    shell.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
+    shell.run("symple", "move", "101", "bob", PASSWORDS["bob"], "a1")
+    return shell
+
+
+def test_picture_draws_a_board_as_it_is_or_was(board, tmp_path):
+    now, then = tmp_path / "now.svg", tmp_path / "then.SVG"
+    assert board.run("picture", "symple", "101", str(now)).returncode == 0
+    assert board.run("picture", "Symple", "101#-1", str(then)).returncode == 0
+    drawn = [ET.fromstring(file.read_bytes()) for file in (now, then)]
+    assert [pieces(one, ("white", "black")) for one in drawn] == [{"c3": "W", "a1": "B"}, {"c3": "W"}]
+    assert (
+        drawn[0][0].text == "Symple board 101, alice (white) against bob (black), after 2 moves: alice's turn (white)."
+    )
+
+
+def test_picture_draws_png(board, tmp_path):
+    done = board.run("picture", "symple", "101", str(tmp_path / "board.png"))
+    assert done.stdout == f"{tmp_path}/board.png shows Symple board 101 after 2 moves.\n"
+    assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("symple 102 board.svg", "There is no Symple board '102'"),
+        ("symple 101#x board.svg", "is no board at a move"),
+        ("chess 101 board.svg", "There is no game 'chess'"),
+        ("symple 101 board.gif", "ends in .svg or .png, and not into 'board.gif'"),
+        ("symple 101 board", "ends in .svg or .png"),
+        ("symple 101 no/such/board.svg", "there is no such file or folder"),
+        ("symple 101", "FILE is missing"),
+    ],
+)
+def test_where_nothing_can_be_drawn_there_is_no_file(board, tmp_path, monkeypatch, words, reason):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    done = board.run("picture", *words.split())
+    assert done.returncode in {1, 2}
+    assert reason in done.stderr
+    assert [*folder.iterdir()] == []
+
+
+def test_without_the_extra_png_says_what_brings_it_and_svg_is_drawn(board, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    done = board.run("picture", "symple", "101", str(tmp_path / "board.png"))
+    assert (done.returncode, (tmp_path / "board.png").exists()) == (1, False)
+    assert "pip install 'pbm[pictures]'" in done.stderr
+    assert board.run("picture", "symple", "101", str(tmp_path / "board.svg")).returncode == 0
+
+
+def test_the_picture_of_a_game_without_figures_is_its_text(board, tmp_path, monkeypatch):
+    monkeypatch.delattr(games.symple, "figure")
+    board.run("picture", "symple", "101", str(tmp_path / "board.svg"))
+    drawn = ET.fromstring((tmp_path / "board.svg").read_bytes())
+    letters = "".join("".join(element.itertext()) for element in drawn.iter(f"{SVG}text"))
+    assert "1(B)....1" in letters
+    assert [*by_cell(drawn, "piece")] == []
+
+
+# Terminals
+
+
+@pytest.mark.parametrize(
+    ("environment", "protocol"),
+    [
+        ({"TERM": "xterm-kitty"}, terminals.to_kitty),
+        ({"TERM": "xterm-256color", "KITTY_WINDOW_ID": "1"}, terminals.to_kitty),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "ghostty"}, terminals.to_kitty),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, terminals.to_iterm),
+        ({"TERM": "xterm-256color", "LC_TERMINAL": "iTerm2"}, terminals.to_iterm),
+        ({"TERM": "screen-256color", "LC_TERMINAL": "iTerm2"}, None),
+        ({"TERM": "xterm-256color"}, None),
+        ({}, None),
+    ],
+)
+def test_the_protocol_of_a_terminal_is_known_by_its_environment(environment, protocol):
+    assert terminals.picture_protocol(environment) == protocol
+
+
+def test_kitty_gets_a_picture_in_pieces_that_make_the_whole():
+    image = bytes(range(256)) * 40
+    told = terminals.to_kitty(image)
+    parts = re.findall(r"\x1b_G(.*?);(.*?)\x1b\\", told)
+    assert [keys.rpartition("m=")[2] for keys, _ in parts] == ["1"] * (len(parts) - 1) + ["0"]
+    assert all(len(data) <= terminals.CHARACTERS_AT_ONCE for _, data in parts)
+    assert b64decode("".join(data for _, data in parts)) == image
+    assert b64decode(re.search(r":(.*)\x07", terminals.to_iterm(image))[1]) == image
+
+
+def test_show_with_a_picture_shows_it_in_a_terminal_that_can(board):
+    command = [sys.executable, "-m", "pbm", "symple", "show", "--picture", "101"]
+    primary, secondary = pty.openpty()
+    environment = board.environment | {"TERM": "xterm-kitty"}
+    with subprocess.Popen(command, env=environment, stdout=secondary) as process:
+        os.close(secondary)
+        seen = b"".join(everything(primary))
+    os.close(primary)
+    assert process.returncode == 0
+    image = b64decode(b"".join(re.findall(rb"\x1b_G.*?;(.*?)\x1b", seen)))
+    assert image.startswith(b"\x89PNG\r\n")
+    assert image.endswith(b"IEND\xaeB`\x82")
+    assert b" 3  . . W . .  3" in seen
+
+
+def everything(terminal):
+    """What is written to a terminal until all have closed it, which is an error on Linux."""
+    with contextlib.suppress(OSError):
+        while some := os.read(terminal, 65536):
+            yield some
+
+
+def test_show_with_a_picture_says_so_where_there_is_no_terminal(board):
+    done = board.run("symple", "show", "--picture", "101", TERM="xterm-kitty")
+    assert done.returncode == 0
+    assert done.stderr == "This terminal shows no pictures, as far as is known; here is the text.\n"
+    assert done.stdout == board.run("symple", "show", "101").stdout

@@ -92,6 +92,7 @@ EXAMPLES = {
     "outbox list": ("outbox", "outbox list"),
     "outbox retry": ("due", "outbox retry --all"),
     "outbox show": ("whole_mail", "outbox show 1"),
+    "picture": ("picture", "picture symple 101 PICTURE"),
     "play": ("news", "play symple 101 alice --with=ROBOT"),
     "promises": ("promises", "promises symple"),
     "reset": ("user", "reset alice"),
@@ -191,6 +192,7 @@ class Said:
 NEEDED = {
     "CODE": lambda said: said.asked("SELECT subject FROM outbox WHERE subject LIKE 'confirm-address %'"),
     "COPY": lambda said: str(said.folder / "copy"),
+    "PICTURE": lambda said: str(said.folder / "board.svg"),
     "PORT": lambda said: str(said.port),
     "RECORD": Said.record,
     "ROBOT": Said.robot,

@@ -185,3 +185,18 @@ def test_the_command_knows_no_other_game(shell):
     done = shell.run("promises", "chess")
     assert done.returncode == 1
     assert "There is no game 'chess'; there are " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda figure: figure._replace(cells=(*figure.cells, figure.cells[0])), "has two cells of one name."),
+        (lambda figure: figure._replace(pieces=figure.pieces[1:]), "has pieces on other cells than view()."),
+        (lambda figure: figure._replace(cells=()), "lacks a cell: "),
+        (lambda figure: figure._replace(latest=("z9",)), "lacks a cell: z9."),
+        (lambda figure: figure._replace(turn=2), "has a side that is no index of SIDES."),
+    ],
+)
+def test_a_figure_has_what_the_view_has(change, why):
+    assert any(why in sentence for sentence in broken(figure=lambda *states: change(symple.figure(*states))))
+    assert broken(figure=symple.figure) == []

@@ -34,6 +34,7 @@ MODULES: Mapping[str, str] = {
     "fetch": "service",
     "import": "exchange",
     "outbox": "mails",
+    "picture": "pictures",
     "play": "robots",
     "promises": "promises",
     "referee": "service",

@@ -26,7 +26,7 @@ from pbm.terminal import say
 
 MOST_OFFERED = 100
 """How many boards or users are offered."""
-SHELL_OPTIONS = ["--comment=", "--help", "--json"]
+SHELL_OPTIONS = ["--comment=", "--help", "--json", "--picture"]
 """The options that a shell understands wherever they stand."""
 
 BASH = """\
@@ -102,7 +102,7 @@ def offered(before: Sequence[str], current: str) -> list[str]:
 
 def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     """Words that may follow, whatever they begin with."""
-    given = (word for word in before if word.partition("=")[0] not in {"--comment", "--help", "--json"})
+    given = (word for word in before if word.partition("=")[0] not in {"--comment", "--help", "--json", "--picture"})
     rest = words.tidied(given, games.exists)
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")
     node: click.Command | None = root

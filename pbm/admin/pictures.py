@@ -1,19 +1,24 @@
 """The command that draws a board into a file."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
 
 import games
+from pbm import texts
 from pbm.actions.finding import find_point
 from pbm.admin import answer, open_existing, touching
 from pbm.admin.usage import Commands
-from pbm.disk import whole
+from pbm.board.board import Point
 from pbm.drawing import boards
 from pbm.refusals import Refused
 from pbm.session import Session
 
-DRAWN = {".svg": lambda point: boards.board_svg(point).encode(), ".png": boards.board_png}
+BY_ENDING: Mapping[str, Callable[[Point], bytes]] = {
+    ".svg": lambda point: boards.board_svg(point).encode(),
+    ".png": boards.board_png,
+}
 """What becomes a file, by the ending of its name."""
 
 commands = Commands("pbm")
@@ -29,3 +34,18 @@ def picture(game: str, board: str, file: Path) -> None:
     SVG is drawn for light and for dark surroundings, and can be shown as large as one likes. PNG needs
     `pip install 'pbm[pictures]'`.
     """
+    draw = BY_ENDING.get(file.suffix.lower())
+    if draw is None:
+        raise Refused(f"A picture is drawn into a file whose name ends in .svg or .png, and not into {file.name!r}.")
+    if not games.exists(game.lower()):
+        raise Refused(games.unknown(game))
+    session = Session(open_existing())
+    with session.reading():
+        point = find_point(session, game.lower(), board)
+    drawn = draw(point)
+    with touching(f"The file {file} cannot be written"):
+        file.write_bytes(drawn)
+    row = point.board.row
+    data = {"game": row.game, "board": row.board, "moves": point.moves, "file": str(file), "bytes": len(drawn)}
+    text = f"{file} shows {texts.title(row.game)} board {row.board} after {texts.counted(point.moves, 'move')}."
+    answer(text, {**data, "reply": text})

@@ -85,6 +85,11 @@ class Board:
         return cls(row, stored.turns(game, number), stored.queued(game, number), about)
 
     @property
+    def is_stored(self) -> bool:
+        """Whether this is a board of the store, and no preview."""
+        return self.throws_dice
+
+    @property
     def name(self) -> str:
         """The board as players and its dice know it, such as ``spiro 101``."""
         return f"{self.row.game} {self.row.board}"

@@ -1,11 +1,21 @@
 """A board, as it was after so many turns, becomes a picture: of the figure that its game makes, or of its text."""
 
 from pbm import letters, texts
-from pbm.board.board import Point
+from pbm.board.board import Board, Point
 from pbm.drawing import raster, svg
+from pbm.letters.pictures import Drawing
+from pbm.store import Store
 
 SHARP = 2.0
 """How many pixels of a PNG there are for each one of its natural size, where nothing has to be saved."""
+
+
+def point_of(store: Store, drawing: Drawing) -> Point | None:
+    """The board that is drawn as text; None if it is none that is stored, or has become another one since."""
+    number, _, moves = drawing.depicts.partition("#")
+    board = Board.load(store, drawing.game, number) if number else None
+    point = board and board.after(int(moves))
+    return point if point and letters.picture(point)[0].text == drawing.text else None
 
 
 def board_svg(point: Point, *, style: str = svg.STYLE) -> str:

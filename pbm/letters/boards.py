@@ -129,7 +129,10 @@ def picture(point: Point) -> tuple[Drawing, *tuple[str, ...]]:
     drawn = board.rules.draw(point.state, before)
     changing = games.glyphs(board.rules).changing
     drawing = Drawing(
-        board.row.game, drawn, pictures.changes(changing, drawn, board.rules.draw(before)) if changing else ()
+        board.row.game,
+        drawn,
+        pictures.changes(changing, drawn, board.rules.draw(before)) if changing else (),
+        f"{board.row.board}#{point.moves}" if board.is_stored else "",
     )
     last = "; ".join(turn_text(turn) for turn in board.turns[first : point.moves])
     return (drawing, broken(f"Last turn: {last}")) if last else (drawing,)

@@ -20,6 +20,8 @@ class Drawing(NamedTuple):
     text: str
     changes: tuple[Span, ...] = ()
     """What the last turn has changed, where the picture itself does not mark it."""
+    depicts: str = ""
+    """The board, and after how many of its moves, such as ``101#14``; empty if no such board is stored."""
 
 
 class Lines(NamedTuple):
@@ -28,6 +30,7 @@ class Lines(NamedTuple):
     first: int
     end: int
     changes: tuple[Span, ...] = ()
+    depicts: str = ""
 
 
 class Tile(NamedTuple):
@@ -145,13 +148,13 @@ def placed(text: str, drawings: Iterable[Drawing]) -> str | None:
     """What is stored of the drawings of one game that stand in a text in this order; None if there are none."""
     words: list[str] = []
     at = 0
-    for game, drawn, spans in drawings:
+    for game, drawn, spans, depicts in drawings:
         start = f"\n{text}".find(f"\n{drawn}\n", at)
         if start >= 0:
             at = start + len(drawn)
             first = text.count("\n", 0, start)
             words += [game] * (not words)
-            words.append(_written(Lines(first, first + drawn.count("\n") + 1, spans)))
+            words.append(_written(Lines(first, first + drawn.count("\n") + 1, spans, depicts)))
     return " ".join(words) or None
 
 
@@ -165,18 +168,20 @@ def drawings(text: str, stored: str | None) -> tuple[Drawing, ...]:
     """The drawings in a text, from what was stored of them."""
     lines = text.split("\n")
     game, places = read(stored)
-    return tuple(Drawing(game, "\n".join(lines[first:end]), spans) for first, end, spans in places)
+    return tuple(Drawing(game, "\n".join(lines[first:end]), spans, depicts) for first, end, spans, depicts in places)
 
 
 def _written(place: Lines) -> str:
     spans = ",".join(".".join(map(str, span)) for span in place.changes)
-    return f"{place.first}-{place.end}" + (f":{spans}" if spans else "")
+    board = f"@{place.depicts}" if place.depicts else ""
+    return f"{place.first}-{place.end}{board}" + (f":{spans}" if spans else "")
 
 
 def _read(word: str) -> Lines:
-    lines, _, spans = word.partition(":")
+    place, _, spans = word.partition(":")
+    lines, _, board = place.partition("@")
     first, _, end = lines.partition("-")
-    return Lines(int(first), int(end), tuple(_spans(spans)))
+    return Lines(int(first), int(end), tuple(_spans(spans)), board)
 
 
 def _spans(text: str) -> Iterator[Span]:

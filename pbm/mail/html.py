@@ -83,7 +83,7 @@ def page(mail: Mail, server_address: str) -> str:
     game, places = pictures.read(mail.picture)
     parts: list[str] = []
     at = 0
-    for first, end, changes in places:
+    for first, end, changes, _ in places:
         parts += _text(lines[at:first])
         parts += _drawn(game, lines[first:end], changes)
         at = end

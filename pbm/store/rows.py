@@ -94,7 +94,8 @@ class Mail(NamedTuple):
     unsubscribe: str | None = None
     """The command that ends the subscription to which this mail belongs."""
     picture: str | None = None
-    """The game, and which lines of the text are its drawn boards, as `letters.pictures` writes it: ``spiro 12-25``."""
+    """The game, and which lines of the text are drawn boards, and of what, as `letters.pictures` writes it, such as
+    ``spiro 12-25@101#14``."""
     reminds: str | None = None
     """The board that it reminds its reader of, such as ``spiro 101``, if it is a reminder."""
     html: bool = False
