@@ -79,6 +79,7 @@ EXAMPLES = {
     "confirm-address": ("user", "dave: signup dave dave-secret; CODE"),
     "dice": ("dice", "dice spiro 101"),
     "doctor": ("findings", "doctor"),
+    "duel": ("duel", "duel spiro false true --games=1 -small"),
     "export": ("records", "export symple --all"),
     "fetch": ("fetching", "fetch imap://pbm@127.0.0.1:PORT"),
     "help": ("reply", "help json spiro move"),

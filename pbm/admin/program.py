@@ -5,7 +5,7 @@ import json
 import os
 import shlex
 import signal
-from asyncio.subprocess import PIPE, Process, create_subprocess_exec
+from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Self
@@ -49,11 +49,16 @@ class Program:
         self.patience = patience
 
     @classmethod
-    async def start(cls, words: Sequence[str], patience: float | None) -> Self:
-        """Start a program. Raises Refused if that is not possible."""
+    async def start(cls, words: Sequence[str], patience: float | None, *, is_quiet: bool = False) -> Self:
+        """Start a program; if it *is_quiet*, its standard error is not seen. Raises Refused if that is not possible."""
         try:
             process = await create_subprocess_exec(
-                *words, stdin=PIPE, stdout=PIPE, limit=MOST_CHARACTERS, start_new_session=True
+                *words,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL if is_quiet else None,
+                limit=MOST_CHARACTERS,
+                start_new_session=True,
             )
         except OSError as why:
             raise Refused(f"The program {words[0]} cannot be started: {reason(why)}.") from why

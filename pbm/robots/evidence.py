@@ -1,0 +1,75 @@
+"""What the games of a match say about who is stronger, and how sure that is."""
+
+from collections.abc import Mapping
+from math import inf, log, log10, sqrt
+from typing import NamedTuple
+
+NORMAL_95 = 1.959964
+"""95 % of a normal distribution are not further from its mean than so many standard deviations."""
+RISK = 0.05
+"""The probability with which a sequential test may be wrong, for either of its hypotheses."""
+UNSEEN = 1e-3
+"""How often an outcome that never came is taken to have come."""
+
+
+class Interval(NamedTuple):
+    """Where a value lies, with a probability of 95 %."""
+
+    low: float
+    high: float
+
+
+def wilson(points: float, number: int) -> Interval:
+    """Where the probability to win lies after so many points in a number of games, a draw being half a point.
+
+    The score interval of Wilson (1927, "Probable inference, the law of succession, and statistical inference"). Draws
+    make it wider than it need be.
+    """
+    if not number:
+        return Interval(0, 1)
+    share, square = points / number, NORMAL_95**2
+    middle = (share + square / (2 * number)) / (1 + square / number)
+    half = NORMAL_95 * sqrt(share * (1 - share) / number + square / (4 * number**2)) / (1 + square / number)
+    return Interval(max(0.0, middle - half), min(1.0, middle + half))
+
+
+def elo(share: float) -> float:
+    """The difference of ratings at which a player is expected to get that share of all points (Elo 1978)."""
+    if share in {0, 1}:
+        return inf if share else -inf
+    return -400 * log10(1 / share - 1)
+
+
+def expected(difference: float) -> float:
+    """The share of all points that a player is expected to get at a difference of ratings."""
+    return 1 / (1 + 10 ** (-difference / 400))
+
+
+def likelihood_ratio(outcomes: Mapping[float, int], low: float, high: float) -> float:
+    """How much likelier the outcomes are if a player expects *high* than if he expects *low*, as a logarithm.
+
+    *outcomes* counts, for each share of the points of a pair of games, how many pairs ended so. The generalized
+    sequential probability ratio test: of all distributions with that mean, the likeliest one stands for each hypothesis
+    (Van den Bergh, "A practical introduction to the GSPRT"; the maximum is found by the method of Lagrange).
+    """
+    counts = {share: max(count, UNSEEN) for share, count in outcomes.items()}
+    total = sum(counts.values())
+    first, second = (_multiplier(counts, total, mean) for mean in (low, high))
+    return sum(
+        count * log((1 + first * (share - low)) / (1 + second * (share - high))) for share, count in counts.items()
+    )
+
+
+def _multiplier(counts: Mapping[float, float], total: float, mean: float) -> float:
+    """The t for which the probabilities count / total / (1 + t * (share - mean)) have that mean, by bisection."""
+    low, high = -1 / (max(counts) - mean), 1 / (mean - min(counts))
+    for _ in range(100):
+        middle = (low + high) / 2
+        excess = sum(count * (share - mean) / (1 + middle * (share - mean)) for share, count in counts.items()) / total
+        low, high = (middle, high) if excess > 0 else (low, middle)
+    return (low + high) / 2
+
+
+def bounds() -> Interval:
+    """The test of `likelihood_ratio` is over when it is no more between these (Wald 1945)."""
+    return Interval(log(RISK / (1 - RISK)), log((1 - RISK) / RISK))

@@ -1,0 +1,221 @@
+"""Matches between programs: `pbm duel`, and what its games say of strength."""
+
+import json
+import subprocess
+import sys
+import time
+from math import inf, log
+
+import pytest
+
+from pbm.robots.evidence import bounds, elo, expected, likelihood_ratio, wilson
+
+FIRST_FREE = """
+import json, sys
+for line in sys.stdin:
+    if line.startswith("{"):
+        cells = json.loads(line)["cells"]
+        free = iter([f"{column}{row}" for row in range(1, 6) for column in "abcde" if f"{column}{row}" not in cells])
+    if line.strip() != "quit":
+        print(next(free), flush=True)
+"""
+"""Plays Symple on the smallest board: the first free point that is not refused."""
+ROBOT = f"{sys.executable} -m pbm robot --playouts=4 --seed=1"
+
+
+def program(folder, name, text=FIRST_FREE):
+    """A program of that name and text."""
+    path = folder / f"{name}.py"
+    path.write_text(text)
+    return f"{sys.executable} {path}"
+
+
+def duel(*words):
+    """What `pbm duel` prints for programs."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pbm", "duel", *words, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+# What is played
+
+
+def test_two_programs_begin_equally_often_and_are_told_as_equal(tmp_path):
+    one, other = program(tmp_path, "one"), program(tmp_path, "other")
+    told = duel("symple", one, other, "--games=3", "--workers=2", "-size=5")
+    first, second = told["programs"]
+    assert (first["program"], second["program"]) == (one, other)
+    assert (
+        (first["won"], first["lost"], first["points"]) == (2, 2, 2) == (second["won"], second["lost"], second["points"])
+    )
+    assert told["elo"]["difference"] == 0
+    assert told["elo"]["low"] == -told["elo"]["high"] < 0
+    assert told["faults"] == []
+    assert first["moves"] + second["moves"] == 4 * 25
+
+
+def test_a_program_goes_on_from_game_to_game(tmp_path):
+    counting = FIRST_FREE.replace("import json, sys", "import json, sys\nopen('started', 'a').write('x')")
+    one = program(tmp_path, "one", counting.replace("'started'", repr(str(tmp_path / "started"))))
+    duel("symple", one, program(tmp_path, "other"), "--games=4", "-size=5")
+    assert (tmp_path / "started").read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("import sys\nfor line in sys.stdin: print('z9', flush=True)", "3 moves in a row were refused"),
+        ("import time\ntime.sleep(100)", "The program has not answered within 0.5 seconds."),
+        ("", "The program has ended"),
+        ("import sys\nfor line in sys.stdin: print('resign', flush=True)", ""),
+    ],
+    ids=["illegal", "hangs", "ends", "resigns"],
+)
+def test_whoever_does_not_move_has_lost(tmp_path, text, fault):
+    told = duel(
+        "symple", program(tmp_path, "one"), program(tmp_path, "bad", text), "--games=2", "-size=5", "--timeout=0.5"
+    )
+    assert told["programs"][0]["won"] == 2
+    assert told["elo"]["difference"] is None
+    assert [(one["program"], one["game"]) for one in told["faults"]] == ([(1, 1), (1, 2)] if fault else [])
+    assert all(one["fault"].startswith(fault) for one in told["faults"])
+
+
+def test_both_games_of_a_pair_have_the_same_dice(tmp_path):
+    noting = f"""
+import json, sys
+sys.path[:0] = {sys.path}
+from pbm.referee import Referee
+for line in sys.stdin:
+    if line.startswith("{{"):
+        view = json.loads(line)
+        print(view["moves"], view["dice"], file=open(sys.argv[1], "a"), flush=True)
+        referee = Referee("spiro")
+        referee.answer("new -small -pieces=2")
+        referee.answer("position " + line)
+        print(referee.answer("random")[2:], flush=True)
+"""
+    noting = f"{program(tmp_path, 'noting', noting)} {tmp_path / 'notes'}"
+    duel("spiro", noting, noting, "--games=2", "--seed=5", "-small", "-pieces=2")
+    lines = (tmp_path / "notes").read_text().splitlines()
+    second = next(number for number, line in enumerate(lines) if number and line.startswith("0 "))
+    first, other = (dict(line.split(" ", 1) for line in part) for part in (lines[:second], lines[second:]))
+    assert len(first.keys() & other.keys()) > 5
+    assert all(first[turn] == other[turn] for turn in first.keys() & other.keys())
+
+
+def test_the_robot_beats_one_who_puts_his_stone_anywhere(tmp_path):
+    told = duel("symple", ROBOT, program(tmp_path, "other"), "--games=2", "-size=5", "--sprt=0,50")
+    assert told["programs"][0]["won"] == 2
+    assert told["sprt"]["hypotheses"] == [0, 50]
+    assert told["sprt"]["accepted"] is None
+    assert 0 < told["sprt"]["ratio"] < told["sprt"]["upper_bound"]
+
+
+def test_a_test_that_has_decided_ends_the_match(tmp_path):
+    resigning = program(tmp_path, "bad", "import sys\nfor line in sys.stdin: print('resign', flush=True)")
+    told = duel("symple", program(tmp_path, "one"), resigning, "--games=400", "-size=5", "--sprt=-100,300")
+    assert told["sprt"]["accepted"] == 300
+    assert told["programs"][0]["won"] < 40
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "status"),
+    [
+        ("chess true true", "There is no game 'chess'", 2),
+        ("symple true", "A duel is between 2 programs; 1 of them are named.", 2),
+        ("symple true nowhere-to-be-found", "There is no program nowhere-to-be-found.", 1),
+        ("symple true true -nix", "There is no option", 1),
+        ("symple true true --nix", "There is no option --nix", 1),
+        ("symple true true --sprt=5", "--sprt=ELO,ELO takes a pair of differences of ratings, such as 0,50.", 1),
+    ],
+)
+def test_a_duel_that_cannot_be_is_refused_in_a_sentence(words, said, status):
+    told = duel(*words.split())
+    assert told["error"].startswith(said)
+    assert told["status"] == status
+
+
+# What it says of strength
+
+
+def test_wilsons_interval_is_that_of_the_books():
+    assert wilson(38, 40) == pytest.approx((0.835, 0.986), abs=1e-3)
+    assert wilson(40, 40) == pytest.approx((0.912, 1), abs=1e-3)
+    assert wilson(5, 10) == pytest.approx((0.237, 0.763), abs=1e-3)
+    assert wilson(0, 0) == (0, 1)
+
+
+def test_ratings_follow_from_the_share_of_points():
+    assert elo(0.5) == 0
+    assert elo(0.76) == pytest.approx(200, abs=1)
+    assert (elo(1), elo(0)) == (inf, -inf)
+    for difference in (-300, 0, 50):
+        assert elo(expected(difference)) == pytest.approx(difference)
+
+
+def test_without_draws_the_ratio_is_that_of_walds_test():
+    low, high = 0.5, 0.6
+    wald = 70 * log(high / low) + 30 * log((1 - high) / (1 - low))
+    assert likelihood_ratio({0: 30, 1: 70}, low, high) == pytest.approx(wald, rel=1e-6)
+    assert bounds() == pytest.approx((-2.944, 2.944), abs=1e-3)
+
+
+def test_draws_say_nothing_for_or_against_what_lies_around_them():
+    even = {0: 10, 0.25: 20, 0.5: 40, 0.75: 20, 1: 10}
+    assert likelihood_ratio(even, 0.45, 0.55) == pytest.approx(0, abs=1e-6)
+    assert likelihood_ratio(even, 0.5, 0.55) < 0 < likelihood_ratio(even, 0.45, 0.5)
+
+
+def test_what_has_never_come_decides_nothing_at_once():
+    two_pairs = {0: 0, 0.25: 0, 0.5: 0, 0.75: 0, 1: 2}
+    assert 0 < likelihood_ratio(two_pairs, 0.5, expected(50)) < 0.5
+
+
+# On a cluster
+
+NO_DASK = "Dask's distributed, of pbm[cluster], is not installed"
+
+
+@pytest.mark.long
+def test_a_cluster_that_is_not_there_is_named():
+    pytest.importorskip("distributed", reason=NO_DASK)
+    told = duel("symple", "true", "true", "--dask=tcp://127.0.0.1:1")
+    assert told == {"error": "There is no Dask scheduler at tcp://127.0.0.1:1.", "status": 1}
+
+
+@pytest.mark.long
+def test_a_cluster_plays_the_same_match(tmp_path):
+    pytest.importorskip("distributed", reason=NO_DASK)
+    where = tmp_path / "scheduler.json"
+    dask = [sys.executable, "-m", "dask"]
+    kinds = (
+        ["scheduler", "--host=127.0.0.1", "--port=0", "--no-dashboard", f"--scheduler-file={where}"],
+        *(["worker", f"--scheduler-file={where}", "--nthreads=1", "--no-nanny", "--no-dashboard"],) * 2,
+    )
+    processes = []
+    try:
+        for kind in kinds:
+            processes.append(
+                subprocess.Popen([*dask, *kind], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            )
+            end = time.monotonic() + 60
+            while not where.exists():
+                assert time.monotonic() < end
+                time.sleep(0.1)
+        address = json.loads(where.read_text())["address"]
+        one, other = program(tmp_path, "one"), program(tmp_path, "other")
+        told = duel("symple", one, other, "--games=8", "-size=5", f"--dask={address}")
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait(30)
+    assert [each["won"] for each in told["programs"]] == [4, 4]
+    assert told["faults"] == []
