@@ -1256,4 +1256,4 @@ def test_a_group_of_commands_lists_each_with_the_whole_of_its_first_paragraph(ca
 def test_json_is_named_in_the_help_of_every_command_that_has_an_answer_and_of_no_other(capsys):
     single = [name for name, command in COMMANDS.items() if not isinstance(command, click.Group)]
     without = {name for name in single if "--json" not in printed(capsys, "help", *name.split())}
-    assert without == {"serve", "deliver", "demo", "referee"}
+    assert without == {"serve", "deliver", "demo", "referee", "robot"}

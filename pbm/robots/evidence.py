@@ -8,7 +8,7 @@ NORMAL_95 = 1.959964
 """95 % of a normal distribution are not further from its mean than so many standard deviations."""
 RISK = 0.05
 """The probability with which a sequential test may be wrong, for either of its hypotheses."""
-UNSEEN = 1e-3
+NEVER_SEEN = 1e-3
 """How often an outcome that never came is taken to have come."""
 
 
@@ -52,7 +52,7 @@ def likelihood_ratio(outcomes: Mapping[float, int], low: float, high: float) -> 
     sequential probability ratio test: of all distributions with that mean, the likeliest one stands for each hypothesis
     (Van den Bergh, "A practical introduction to the GSPRT"; the maximum is found by the method of Lagrange).
     """
-    counts = {share: max(count, UNSEEN) for share, count in outcomes.items()}
+    counts = {share: max(count, NEVER_SEEN) for share, count in outcomes.items()}
     total = sum(counts.values())
     first, second = (_multiplier(counts, total, mean) for mean in (low, high))
     return sum(

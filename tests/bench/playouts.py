@@ -1,0 +1,86 @@
+"""How many games a second the robots play out, beside random games of go 19 by OpenSpiel, played from Python.
+
+``python tests/bench/playouts.py [GAME...] [--seconds=N]``
+
+All in one process, in turn, in CPU time. "Rules" are games by `State.random` and `State.play`, "tight" those of the
+robot's own playout, both from the first position and cut where the robot cuts them. No figure makes the run fail.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from random import Random
+
+import games
+from pbm.robots.general import Rules, thrown
+from pbm.robots.player import thinker
+
+from openspiel import install
+
+CASES = (
+    ("symple", "-size=19", 2.5),
+    ("symple", "-size=9", None),
+    ("spora", "-size=13", 1.0),
+    ("spora", "-size=7", None),
+    ("papagra", "-size=6", 1.0),
+    ("papagra", "-size=4", None),
+    ("sprout", "-board=limping-5", 2.5),
+    ("spiro", "", 1.5),
+    ("spiro", "-small", None),
+)
+"""Games with their options, and how many times as many playouts a second as go they aim at."""
+Playout = Callable[[Random], object]
+
+
+def rate(playout: Playout, seconds: float) -> float:
+    """Playouts a second of CPU time."""
+    rng = Random(1)
+    playout(rng)
+    begun, number = time.process_time(), 0
+    while time.process_time() - begun < seconds:
+        playout(rng)
+        number += 1
+    return number / (time.process_time() - begun)
+
+
+def by_rules(game: str, options: games.Options) -> Playout:
+    """A game by its rules alone."""
+    rules, start = Rules(game), games.load(game).new(**options)
+    return lambda rng: rules.playout(thrown(start, rng), rng)
+
+
+def tight(game: str, options: games.Options) -> Playout | None:
+    """A game as the robot plays it out, if it does."""
+    robot = thinker(game, options)
+    knowledge = getattr(robot, "knowledge", robot)
+    if not hasattr(knowledge, "playout") or isinstance(knowledge, Rules):
+        return None
+    rng = Random(2)
+    starts = [knowledge.root([thrown(games.load(game).new(**options), rng)]) for _ in range(20)]
+    return lambda rng: knowledge.playout(rng.choice(starts), rng)
+
+
+def main(args: list[str]) -> None:
+    """Measure the games that are named, or all."""
+    seconds = float(next((arg.partition("=")[2] for arg in args if arg.startswith("--seconds=")), 3))
+    named = [arg for arg in args if not arg.startswith("--")]
+    install()
+    from spiel import go_playouts
+
+    go = go_playouts(seconds)
+    sys.stdout.write(f"{'go 19 by OpenSpiel':28} {go:8.0f} a second\n")
+    for game, words, aim in CASES:
+        if named and game not in named:
+            continue
+        options = games.read_options(games.load(game), words.split())
+        quick = tight(game, options)
+        told = f"{rate(by_rules(game, options), seconds):8.1f} by rules"
+        if quick:
+            own = rate(quick, seconds)
+            told += f" {own:8.0f} tight, {own / go:5.2f} times go" + (f" (aim {aim})" if aim else "")
+        sys.stdout.write(f"{game + ' ' + words:28} {told}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
