@@ -262,6 +262,11 @@ class Game(Protocol[S]):
     written, by two or three examples, in at most `LONGEST_NOTATION` columns. And it may have ``figure(state, before)``,
     which takes what `draw` takes, and gives the shapes of the board for pictures, a `games.figures.Figure`; of a game
     without it, the board in text is shown.
+
+    A game that can be played to its end at random more quickly than by `State.random` and `State.play`, on integers for
+    instance, offers that to robots as ``playout(state, rng)``: a number from 0 to 1, what it was worth for the player
+    who was named first. 1 is a win, 0 a loss, 0.5 a draw, and between them lies what is not certain where a game has to
+    be cut. The position has its dice and is not over; each turn is legal; the same *rng* plays the same game.
     """
 
     SIDES: tuple[str, str]

@@ -22,6 +22,8 @@ LISTED = 30
 """How many of the moves of a position are looked at."""
 TURNS = 50
 """How many turns are played with the usual options; not every random game ends by itself."""
+PLAYED_OUT = (0, 3)
+"""After how many turns the rest is played as the game itself plays it out, if it does."""
 FEW_TURNS = 6
 """How many turns are played with each extreme value of an option."""
 RUBBISH = (
@@ -253,6 +255,8 @@ def _check_play(game: Game[Any], options: Options, rng: Random, most: int) -> No
         if state.result() is not None:
             _check_end(state)
             break
+        if turns in PLAYED_OUT:
+            _check_playout(game, state, turns)
         move = _check_moves(state, rng)
         before, state = state, _thrown(state.play(move), rng)
     if hasattr(game, "GLYPHS") and len(positions) > 4:
@@ -264,6 +268,20 @@ def _check_play(game: Game[Any], options: Options, rng: Random, most: int) -> No
             again == position.shown,
             f"The position after {position.turns} turns has changed while others were played from it.",
         )
+
+
+def _check_playout(game: Game[Any], state: State, turns: int) -> None:
+    """Play a game to its end as the game itself offers it."""
+    playout: Callable[[State, Random], float] | None = getattr(game, "playout", None)
+    if playout is None:
+        return
+    try:
+        worths = [playout(state, Random(turns)) for _ in range(2)]
+    except Exception as why:
+        raise Broken(f"playout raised {_named(why)} after {turns} turns.") from why
+    first, again = worths
+    _keep(isinstance(first, int | float) and 0 <= first <= 1, f"playout gives {first!r}, and not a number from 0 to 1.")
+    _keep(first == again, f"playout gives {first} and then {again} with the same seed, after {turns} turns.")
 
 
 def _thrown(state: State, rng: Random) -> State:

@@ -2,6 +2,7 @@
 
 import time
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,6 +10,10 @@ import games
 from pbm.robots.general import thrown
 from pbm.robots.player import Player, thinker
 from pbm.robots.thinking import Limit
+
+from test_plugin import FILES, PAGE
+
+HEX = FILES["hex_game/__init__.py"] + PAGE.rpartition("```python\n")[2].partition("```")[0]
 
 
 def position(game, view, *words):
@@ -59,6 +64,77 @@ def test_every_game_is_thought_about_within_a_fifth_of_the_time(words):
     assert states[-1].parse(thought.move) == thought.move
     assert 0 <= thought.chance <= 1
     assert thought.playouts > 0
+
+
+def played(game, players, rng):
+    """The player who wins a game between two ways to choose moves."""
+    state = thrown(game.new(size=4), rng)
+    states = [state]
+    while not state.result():
+        state = state.play(players[state.turn](states))
+        states.append(state)
+    return state.result().winner
+
+
+@pytest.fixture
+def hex_game(monkeypatch):
+    """Hex, as the page about new games has it, with the playout that it adds at its end."""
+    names = {"__name__": "hex_game"}
+    exec(HEX, names)  # noqa: S102 (the page is ours)
+    module = SimpleNamespace(**names)
+    monkeypatch.setattr(games, "load", {"hex": module}.__getitem__)
+    return module
+
+
+@pytest.mark.parametrize("offers_playout", [True, False])
+def test_a_game_that_nobody_knew_is_played_better_than_at_random(hex_game, offers_playout):
+    if not offers_playout:
+        del hex_game.playout
+    rng = Random(5)
+    for number in range(4):
+        robot = Player("hex", {"size": 4}, playouts=60, rng=rng)
+        sides = [lambda states: robot.think(states).move, lambda states: states[-1].random(rng)]  # noqa: B023
+        assert played(hex_game, sides if number % 2 else sides[::-1], rng) == 1 - number % 2
+
+
+def test_the_playout_of_a_game_takes_the_place_of_random_turns(hex_game, monkeypatch):
+    monkeypatch.setattr(hex_game.State, "random", None)
+    assert Player("hex", {"size": 4}, playouts=20, rng=Random(1)).think([hex_game.new(size=4)]).playouts == 20
+
+
+def test_what_loses_and_what_wins_is_proven(hex_game):
+    def thought(*moves):
+        states = [hex_game.new(size=3)]
+        for move in moves:
+            states.append(states[-1].play(move))
+        return Player("hex", {"size": 3}, playouts=2000, rng=Random(1)).think(states)
+
+    assert thought("b1", "a1", "b2", "a2").chance == 1  # b3 or, as the other way, a3
+    lost = thought("b1", "a1", "b2")  # Red joins by a3 or by b3
+    assert (lost.chance < 0.3, lost.playouts < 200) == (True, True)
+    assert thought().chance == 1  # the first player of Hex wins (Nash)
+    assert thought().playouts < 2000
+
+
+def test_what_was_thought_is_known_at_the_next_turn():
+    options, states = begun("symple", Random(4), 6, "-size=5")
+    robot = thinker("symple", options)
+    first = robot.think(states, Limit(playouts=200), Random(1))
+    for move in first.line[:2]:
+        states.append(states[-1].play(move))
+    robot.think(states, Limit(playouts=1), Random(1))
+    assert robot.kept[1].visits > 1
+    options, states = begun("symple", Random(3), 4, "-size=5")
+    robot.think(states, Limit(playouts=1), Random(1))
+    assert robot.kept[1].visits == 1
+
+
+def test_the_only_turn_is_played_at_once():
+    names = [f"{column}{row}" for column in "abcde" for row in range(1, 6)]
+    cells = {name: "WB"[number % 2] for number, name in enumerate(names) if name != "c3"}
+    options, states = position("symple", {"cells": cells, "turn": "white"}, "-size=5")
+    thought = Player("symple", options, seconds=600, rng=Random(1)).think(states)
+    assert (thought.move, thought.line) == ("c3", ("c3",))
 
 
 def test_a_limit_is_reached_by_time_or_by_playouts():
