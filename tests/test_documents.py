@@ -87,7 +87,7 @@ def type_tutorial(machine: Machine) -> None:
     for line in typed:
         [text] = machine.type(f"{line.replace('PASSWORD', 'sesame-9')} && echo done")
         assert text.endswith("\ndone\n"), (line, text)
-    assert "alice proposes a draw" in machine.type("symple show 101")[0]
+    assert "alice proposes a draw" in machine.type("symple show 102")[0]
 
 
 def test_every_session_goes_as_it_is_shown_and_the_tutorial_after_them(tmp_path):

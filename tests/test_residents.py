@@ -564,7 +564,7 @@ def test_with_no_wait_it_does_not(typed):
         typed.run("symple", "move", "--no-wait", "101", "alice", PASSWORDS["alice"], "c3", "--json").stdout
     )
     assert (shown["moves"], shown["turn"]) == (1, "robot1")
-    assert json.loads(typed.run("robots", "run", "--once", "--json").stdout) == {"answers": 1}
+    assert json.loads(typed.run("robots", "run", "--once", "--json").stdout) == {"given": 1}
     assert json.loads(typed.run("symple", "show", "101", "--json").stdout)["moves"] == 2
 
 

@@ -25,7 +25,7 @@ MARKS = {0.2: "??", 0.1: "?"}
 """What stands behind a turn that loses so much of the chance to win, the worst first."""
 THROWS = 4
 """With so many throws of the dice it is looked what a turn leads to, so that luck is not counted."""
-BLOCKS = " ▁▂▃▄▅▆▇█"
+EIGHTHS = " ▁▂▃▄▅▆▇█"
 LONGEST_TURN = 16
 """How many characters of a turn the table shows."""
 HEIGHT_OF_CURVE = 4
@@ -151,10 +151,10 @@ def drawn_curve(chances: Sequence[float]) -> list[str]:
     columns = min(len(chances), WIDTH - 6)
     bounds = [column * len(chances) // columns for column in range(columns + 1)]
     means = [sum(chances[low:high]) / (high - low) for low, high in pairwise(bounds)]
-    steps = len(BLOCKS) - 1
+    steps = len(EIGHTHS) - 1
     heights = [round(mean * HEIGHT_OF_CURVE * steps) for mean in means]
     return [
-        "".join(BLOCKS[max(0, min(steps, height - row * steps))] for height in heights)
+        "".join(EIGHTHS[max(0, min(steps, height - row * steps))] for height in heights)
         for row in reversed(range(HEIGHT_OF_CURVE))
     ]
 

@@ -103,6 +103,7 @@ def examine(path: Path, now: datetime, progress: Callable[[int], None]) -> Itera
                 _rows(store),
                 _mails(store, now),
                 _zones(store),
+                _robots(store, now),
             )
             yield from chain.from_iterable(map(_readable, checks))
     except Unusable as why:
@@ -291,6 +292,15 @@ def _zones(store: Store) -> Iterator[Finding]:
         if name not in zones.all_names():
             what = f"this machine does not know the time zone {name}, so that its users are told times in UTC."
             yield Finding("timezone", what, "Install tzdata: the package of the system, or `pip install tzdata`.")
+
+
+def _robots(store: Store, now: datetime) -> Iterator[Finding]:
+    """Whether somebody plays for the robots."""
+    rows = (store.board(task.game, task.board) for task, _ in store.tasks())
+    late = sum(1 for row in rows if row and clocks.age(row, now) > OLDEST_DUE)
+    if late:
+        what = f"boards that have waited for a robot for more than a day: {late}."
+        yield Finding("robots", what, "Let `pbm serve` run, or `pbm robots run --once` from cron.")
 
 
 # What surrounds it

@@ -183,7 +183,7 @@ def run_robots(*, once: bool) -> None:
     with answering.limited_memory():
         if once:
             done = answering.play_all(Session(server))
-            answer(f"{texts.counted(done, 'answer')} given.", {"answers": done})
+            answer(f"{texts.counted(done, 'answer')} given.", {"given": done})
         else:
             answering.keep_playing(Session(server), _rested)
 

@@ -13,7 +13,7 @@ from pbm.admin.usage import Commands
 from pbm.board.clocks import DAY
 from pbm.refusals import Refused
 from pbm.settings import database_path, open_server
-from pbm.store import SCHEMA, Store, Waiting
+from pbm.store import SCHEMA, Robot, Store, Waiting
 from pbm.store.vitals import Counted
 
 LATEST_CLEANUP = timedelta(days=2)
@@ -39,6 +39,8 @@ class Status(NamedTuple):
     backup: datetime | None
     commands: Counted
     """Those of the last 24 hours, reckoned in whole hours."""
+    failed: list[Robot]
+    """The robots that were paused because their programs have failed."""
     size: int
     """Bytes of the database."""
     free: int
@@ -78,6 +80,7 @@ def look(store: Store, now: datetime) -> Status:
             cleanup=store.noted("cleanup"),
             backup=store.noted("backup"),
             commands=store.commands_since(now - DAY),
+            failed=[robot for robot in store.robots() if robot.why],
             size=store.path.stat().st_size,
             free=shutil.disk_usage(store.path.absolute().parent).free,
         )
@@ -94,6 +97,8 @@ def needed(found: Status, now: datetime) -> Iterator[str]:
         yield "There was no clean-up for two days. Let `pbm cleanup` run once a day."
     if (found.backup or found.begun) < now - LATEST_BACKUP:
         yield "There was no backup for a week. Let `pbm backup --keep=14 FOLDER` run once a day."
+    for robot in found.failed:
+        yield f"{robot.userid} is paused, because its program has failed: {robot.why} `pbm robots resume` lets it play."
     if found.free < max(LEAST_FREE, found.size):
         yield f"Only {found.free / 1e6:,.0f} MB of the disk are free. Make room, or move the database."
 

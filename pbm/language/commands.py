@@ -255,6 +255,10 @@ def challenge(
     `help GAME` lists the options of the game. A player is reminded after 7 days without a move, and forfeits after 21:
     --nagtime and --forfeittime change that, and --totaltime limits the days that each player has in the whole game.
     With --novacation, vacations do not stop the clocks of the board.
+
+    Robots are challenged like anybody, and -talk makes them say with each move what they think of their chances. In a
+    shell the command ends when a robot that begins has moved; with --no-wait it ends at once.
+
     --from=101#4 begins with the position of board 101 after 4 moves, with its options and with dice of its own; such a
     game is not rated. --name is for the boards of tournaments, and for a shell only.
     """
@@ -273,6 +277,8 @@ def move(session: Session, game: str, board: str, userid: str, password: str, mo
 
     In the place of a move, `resign` gives up, and `unresign` takes that back while it is not your turn; `propose`
     proposes a draw and `undo` to take the last move back, which the other player answers with `accept` or `reject`.
+
+    In a shell the command ends when a robot has answered; with --no-wait it ends at once.
     """
     return play.move(session, game, board, move, userid=userid, password=password)
 
@@ -386,7 +392,10 @@ def games_(session: Session, game: str, boards: tuple[str, ...]) -> Letters:
 @PASSWORD
 @in_session
 def chat(session: Session, game: str, board: str, userid: str, password: str) -> Letters:
-    """Write to the players and the subscribers of a board: what stands in the body, or --comment=TEXT in a shell."""
+    """Write to the players and the subscribers of a board: what stands in the body, or --comment=TEXT in a shell.
+
+    A robot that is written to says with its next move what it thinks of its chances.
+    """
     from pbm.actions import messages
 
     return messages.chat(session, game, board, userid, password)
