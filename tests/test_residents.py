@@ -8,8 +8,11 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
 from contextlib import closing
 from datetime import timedelta
+from email import message_from_string
+from random import Random
 
 import pytest
 from sqlite_utils import Database
@@ -25,8 +28,9 @@ from pbm.session import Session
 from pbm.store import Claim, Robot, Store
 from pbm.store.schema import migrations
 
-from conftest import PASSWORDS
+from conftest import PASSWORDS, Club
 from test_robots import program
+from test_serve import converse, inbox
 from test_strangers import message
 
 ROBOTS = ["robot", "robot1", "robot2", "robot3", "robot4", "robot5"]
@@ -157,7 +161,7 @@ def test_an_operator_adds_changes_pauses_and_removes_robots(shell):
     added, _ = said("add", "Deep", "--level=5", "--games=symple,spiro", "--most=7", "--unrated")
     assert added["robots"][0] == {
         "userid": "deep", "level": 5, "program": None, "games": ["symple", "spiro"], "rated": False, "boards": 0,
-        "most": 7, "seconds": 10, "paused": False, "since": None, "why": None,
+        "most": 7, "seconds": 2, "paused": False, "since": None, "why": None,
     }  # fmt: skip
     changed, _ = said("change", "deep", "--level=1", "--games=all", "--most=9")
     assert (changed["robots"][0]["level"], changed["robots"][0]["most"]) == (1, 9)
@@ -291,7 +295,7 @@ def test_a_robot_moves_and_its_opponent_is_told_by_a_mail_to_answer(against):
 
 def test_it_plays_at_its_level_and_thinks_no_longer_than_it_may(against, mind):
     plays(against)
-    assert (mind.limits["level"], mind.limits["seconds"]) == (2, 10)
+    assert (mind.limits["level"], mind.limits["seconds"]) == (2, 2)
 
 
 def test_two_robots_play_with_each_other_to_the_end(club, mind):
@@ -380,7 +384,7 @@ def test_it_stands_in_for_itself_at_random_when_it_fails(against, mind, capsys):
 
 
 def test_thinking_for_far_too_long_is_ended(against, mind, monkeypatch, capsys):
-    monkeypatch.setattr(answering, "GRACE_SECONDS", -9.95)
+    monkeypatch.setattr(answering, "GRACE_SECONDS", -1.95)
     mind.meanwhile = lambda: time.sleep(20)
     begin = time.monotonic()
     assert plays(against) == 1
@@ -597,6 +601,85 @@ def test_a_spinner_turns_on_a_terminal_while_a_robot_thinks(typed):
     assert "alice's turn (white)." in done.stdout
     assert os.read(seen, 1000).startswith(b"\rrobot1 thinks |")
     os.close(seen)
+
+
+# A whole server
+
+
+@pytest.mark.long
+def test_by_mail_the_answers_of_a_robot_come_within_seconds_while_others_wait_too(shell):
+    """alice knows nothing but her mails; two other robots have always four boards to play on."""
+    for _ in range(4):
+        shell.run("symple", "challenge", "-size=7", "robot3", "robot4", "--no-wait")
+    waits = []
+    with shell.serving("--robots=1") as port:
+        converse(port, message(f"signup alice {PASSWORDS['alice']}"))
+        question = message_from_string(inbox(shell, "alice", 1)[0])
+        converse(port, message(f"Re: {question['Subject']}"))
+        inbox(shell, "alice", 2)
+        converse(port, message("spora challenge -size=7 alice robot2"))
+        mails = inbox(shell, "alice", 3)
+        for number in range(1, 20, 2):
+            board = Board.load(Store(shell.folder / "pbm.db"), "spora", "101")
+            answer = message_from_string(mails[-1])["Reply-To"]
+            begin = time.monotonic()
+            converse(port, message("Re: your move", board.state.random(Random(number))), recipient=answer)
+            mails = inbox(shell, "alice", 3 + number + 1)
+            waits.append(time.monotonic() - begin)
+            assert message_from_string(mails[-1])["Subject"] == "Spora Board 101 alice"
+        busy = [Board.load(Store(shell.folder / "pbm.db"), "symple", str(board)) for board in range(101, 105)]
+    assert sum(len(board.turns) for board in busy) > 10
+    assert len(Board.load(Store(shell.folder / "pbm.db"), "spora", "101").turns) == 20
+    assert sorted(waits)[-2] < 5, waits
+
+
+@pytest.mark.long
+def test_two_hundred_boards_of_forty_users_are_answered_in_turn(shell):
+    path = shell.folder / "pbm.db"
+    club = Club(path)
+    users = [f"user{number}" for number in range(40)]
+    with club.store.transaction():
+        for name in users:
+            club.store.add_user(name, "", club.time)
+    for name in users:  # whoever comes first begins all his boards at once
+        for number in range(5):
+            club.say(f"symple challenge -size=5 robot{number % 2 + 1} {name}")
+    club.store.close()
+    done = shell.process("robots", "run", "--once", "--json")
+    assert json.loads(done.stdout) == {"given": 200}
+    with closing(sqlite3.connect(path)) as db:
+        query = "SELECT second_player FROM turns JOIN boards USING (game, board) ORDER BY played"
+        order = [name for (name,) in db.execute(query)]
+    assert Counter(order) == dict.fromkeys(users, 5)
+    for round_ in range(5):
+        assert set(order[40 * round_ : 40 * round_ + 40]) == set(users)
+
+
+@pytest.mark.long
+def test_a_process_that_is_killed_again_and_again_loses_nothing_and_plays_nothing_twice(shell):
+    shell.run("signup", "alice", PASSWORDS["alice"], "alice@players.example")
+    for first, second in (("robot1", "robot2"), ("robot2", "robot1"), ("robot1", "alice")):
+        shell.run("symple", "challenge", "-size=5", "--no-wait", first, second)
+    for board in ("101", "102"):
+        shell.run("symple", "subscribe", board, "alice", PASSWORDS["alice"])
+    shell.run("outbox", "flush")
+    command = [sys.executable, "-m", "pbm", "robots", "run"]
+    rng, kills = Random(7), 0
+    while kills < 8:
+        several = [subprocess.Popen(command, env=shell.environment) for _ in range(2)]
+        time.sleep(rng.uniform(0.3, 0.8))
+        for process in several:
+            process.kill()
+            process.wait()
+        kills += 1
+    assert shell.process("robots", "run", "--once").returncode == 0
+    with Store(shell.folder / "pbm.db") as store:
+        boards = [Board.load(store, "symple", board) for board in ("101", "102", "103")]
+        mails = Counter(mail.subject.split()[2] for mail in store.mails() if mail.userid == "alice")
+    assert [board.is_over for board in boards] == [True, True, False]
+    assert mails == {board.row.board: len(board.turns) for board in boards}
+    assert len(boards[2].turns) == 1
+    assert shell.run("doctor").returncode == 0
 
 
 # Games that are over

@@ -22,9 +22,9 @@ class Robot(NamedTuple):
     """What he plays; nothing stands for all games."""
     rated: bool = True
     """Whether games against him count in the ratings."""
-    most: int = 100
+    most: int = 1000
     """At how many active boards of all games he takes no more challenges."""
-    seconds: float = 10
+    seconds: float = 2
     """For how long he may think about a move."""
     paused: datetime | None = None
     """Since when he plays no more; None while he does."""

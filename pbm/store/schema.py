@@ -386,4 +386,4 @@ def robots(db: Database) -> None:
     for userid, level in FIRST_ROBOTS.items():
         query = "INSERT INTO users (userid, password, created) VALUES (?, '', ?) ON CONFLICT DO NOTHING RETURNING 1"
         if db.execute(query, [userid, now]).fetchone():
-            db.execute("INSERT INTO robots VALUES (?, ?, NULL, '[]', 1, 100, 10, NULL, NULL)", [userid, level])
+            db.execute("INSERT INTO robots VALUES (?, ?, NULL, '[]', 1, 1000, 2, NULL, NULL)", [userid, level])
