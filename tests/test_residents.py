@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -267,6 +268,17 @@ def test_a_robot_takes_challenges_up_to_its_number_and_of_its_games_and_while_it
     assert said == "tired is a robot that is paused, and takes no challenges for now."
 
 
+def test_a_robot_plays_in_no_tournament_of_a_game_that_it_does_not_play(shell):
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.run("robots", "add", "deep", "--games=symple,spiro")
+    done = shell.run("tournament", "spora", "a", "alice", "deep")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "deep is a robot that does not play Spora; it plays Symple and Spiro.\n",
+    )
+    assert shell.run("tournament", "symple", "a", "alice", "deep").returncode == 0
+
+
 def test_by_mail_nobody_starts_boards_of_robots_alone_and_challenges_count_as_ever(against):
     sender = "alice@players.example"
     assert "is started by the operator" in why_refused(against, "spiro challenge robot1 robot2", sender=sender)
@@ -383,6 +395,19 @@ def test_it_stands_in_for_itself_at_random_when_it_fails(against, mind, capsys):
     assert capsys.readouterr().err == said
 
 
+def test_an_illegal_move_of_ours_is_not_sent(against, mind, monkeypatch, capsys):
+    monkeypatch.setattr(mind, "think", lambda _: Thought("z9", 0.5))
+    assert plays(against) == 1
+    assert "could not think about symple 101 (Illegal: " in capsys.readouterr().err
+
+
+def test_in_a_shell_whatever_goes_wrong_with_the_robot_the_move_is_played(typed, monkeypatch):
+    monkeypatch.setattr(answering, "do_task", lambda *_: 1 / 0)
+    done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
+    assert (done.returncode, done.stderr) == (0, "robot1 could not answer (ZeroDivisionError: division by zero).\n")
+    assert "robot1's turn (black)." in done.stdout
+
+
 def test_thinking_for_far_too_long_is_ended(against, mind, monkeypatch, capsys):
     monkeypatch.setattr(answering, "GRACE_SECONDS", -1.95)
     mind.meanwhile = lambda: time.sleep(20)
@@ -390,6 +415,15 @@ def test_thinking_for_far_too_long_is_ended(against, mind, monkeypatch, capsys):
     assert plays(against) == 1
     assert time.monotonic() - begin < 10
     assert "(Stuck: it took more than 0.05 seconds)" in capsys.readouterr().err
+
+
+def test_thinking_has_no_more_memory_than_it_takes(against, mind, monkeypatch, capsys):
+    before = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    mind.meanwhile = lambda: bytearray(2 * answering.MOST_MEMORY)
+    with answering.limited_memory():
+        assert plays(against) == 1
+    assert "could not think about symple 101 (MemoryError: ); it plays at random." in capsys.readouterr().err
+    assert resource.getrlimit(resource.RLIMIT_DATA)[0] == before
 
 
 def test_what_cannot_be_played_on_holds_up_no_other_board(against, capsys):

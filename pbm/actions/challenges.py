@@ -17,7 +17,7 @@ from pbm.letters import Letter
 from pbm.names import is_tournament_board
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow, Settled, Task
+from pbm.store import BoardRow, Settled, Store, Task
 
 TALK = "-talk"
 """The option with which robots say what they think."""
@@ -184,16 +184,24 @@ def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
     return problems
 
 
+def not_of_robots(store: Store, game: str, users: Sequence[str]) -> list[str]:
+    """A sentence for each of these users who is a robot that does not play a game."""
+    return [
+        f"{robot.userid} is a robot that does not play {texts.title(game)}; it plays "
+        f"{' and '.join(map(texts.title, robot.games))}."
+        for robot in store.robots()
+        if robot.userid in users and robot.games and game not in robot.games
+    ]
+
+
 def _of_robots(session: Session, game: str, users: Sequence[str], *, is_named: bool) -> list[str]:
     """What stands against a board of these users, of whom some are robots; a tournament has no limits."""
-    problems, store, title = [], session.store, texts.title(game)
+    store = session.store
     robots = {robot.userid: robot for robot in store.robots() if robot.userid in users}
+    problems = not_of_robots(store, game, users)
     for name, robot in robots.items():
         if robot.paused:
             problems.append(f"{name} is a robot that is paused, and takes no challenges for now.")
-        if robot.games and game not in robot.games:
-            plays = " and ".join(map(texts.title, robot.games))
-            problems.append(f"{name} is a robot that does not play {title}; it plays {plays}.")
         active = sum(store.active_by_game([name]).get(name, {}).values())
         if not is_named and active >= robot.most:
             problems.append(

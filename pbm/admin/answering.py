@@ -36,7 +36,7 @@ HOPELESS_TURNS = 3
 """For so many turns in a row a robot has no hope before it resigns."""
 DRAWN = 0.45
 """A robot agrees on a draw unless it thinks that its chance to win is better than that."""
-MOST_MEMORY = 2_000_000_000
+MOST_MEMORY = 1_000_000_000
 """How many bytes of memory a process may have that thinks."""
 GRACE_SECONDS = 2.0
 """How much longer than it may a robot of ours can think before it is stopped."""
@@ -178,7 +178,8 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
     try:
         with _alarm(robot.seconds + GRACE_SECONDS):
             player = Player(board.row.game, board.options, level=robot.level, seconds=robot.seconds, rng=rng)
-            return player.think(board.states)
+            thought = player.think(board.states)
+            return thought._replace(move=board.state.parse(thought.move))
     except Exception as why:
         told = f"{robot.userid} could not think about {board.name} ({type(why).__name__}: {why}); it plays at random."
         sys.stderr.write(f"{told}\n")
@@ -209,13 +210,13 @@ def stand_behind() -> None:
 @contextmanager
 def limited_memory() -> Iterator[None]:
     """Let this process, and those that it starts, have no more memory than thinking takes."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = MOST_MEMORY if hard == resource.RLIM_INFINITY else min(MOST_MEMORY, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 async def _asked(board: Board, robot: Robot, words: list[str]) -> str:
@@ -310,6 +311,8 @@ def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
             raise
         except Unusable as why:
             sys.stderr.write(f"Robots could not play: {why}\n")
+            if rested(LOOK_ANYWAY):
+                return
         if rested(LOOK_FOR_TASKS):
             return
 
@@ -335,6 +338,9 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
                     is_answered = True
             board = finding.find_board(session, *place) if is_answered else None
     except (KeyboardInterrupt, Refused):  # what was commanded is done all the same
+        return [*answers]
+    except Exception as why:
+        sys.stderr.write(f"{robot} could not answer ({type(why).__name__}: {why}).\n")
         return [*answers]
     if board is None:
         return [*answers]

@@ -247,6 +247,7 @@ def _collisions(store: Store, plan: Plan) -> Iterator[str]:
         yield f"The name of a pool is 1 to {LONGEST_POOL} letters, not {plan.pool!r}."
         return
     yield from (f"There is no user {name!r}." for name in plan.players if store.password_of(name) is None)
+    yield from challenges.not_of_robots(store, plan.game, plan.players)
     if store.pool_players(plan.game, plan.pool) or store.tournament_boards(plan.game, plan.pool):
         yield f"There is a pool {plan.pool} of {texts.title(plan.game)} already."
         return
