@@ -1,0 +1,163 @@
+"""Spiro on integers: positions, all outcomes of a throw, playouts, and how a robot values what it sees.
+
+A position is seen by one side. Its cells are numbered along its own path, from its home on, and then along the
+enemy's: the board looks the same from both sides when it is turned by half a circle.
+"""
+
+from collections.abc import Iterator
+from itertools import compress
+from random import Random
+from typing import NamedTuple
+
+from games import spiro
+from games.spiro import OFF
+
+THROWS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
+"""All throws of two dice, each once."""
+
+
+class Sight(NamedTuple):
+    """A position as one side sees it: how many pieces stand on each cell, a byte for each."""
+
+    own: bytes
+    """Its free pieces."""
+    foe: bytes
+    """Free pieces of the enemy."""
+    own_pinned: bytes
+    """Its pieces under enemy pieces, at most one on a cell."""
+    foe_pinned: bytes
+    """Pieces of the enemy under its own."""
+
+    @property
+    def turned(self) -> "Sight":
+        """What the enemy sees."""
+        half = len(self.own) // 2
+        own, foe, own_pinned, foe_pinned = (row[half:] + row[:half] for row in self)
+        return Sight(foe, own, foe_pinned, own_pinned)
+
+    @property
+    def has_won(self) -> bool:
+        """Whether this side has no piece left."""
+        return not any(self.own) and not any(self.own_pinned)
+
+
+def seen(state: spiro.State) -> Sight:
+    """What the side to move sees."""
+    rows = [bytearray(len(state.stacks)) for _ in range(4)]
+    own, foe, own_pinned, foe_pinned = rows
+    side, enemy = spiro.SIDES[state.turn], spiro.SIDES[1 - state.turn]
+    home = state.board.home(state.turn)
+    for cell, stack in enumerate(state.stacks[home:] + state.stacks[:home]):
+        if stack.endswith(side):
+            own[cell], foe_pinned[cell] = stack.count(side), stack.count(enemy)
+        elif stack:
+            foe[cell], own_pinned[cell] = stack.count(enemy), stack.count(side)
+    return Sight(*map(bytes, rows))
+
+
+Way = tuple["Way", int, int, int] | tuple[()]
+"""How a turn was played: what came before, and a piece's cell, where it went, and by which die."""
+Level = dict[tuple[int, int, int], Way]
+"""What a turn can have come to after some dice: the own pieces with a byte for each cell, the cells from which single
+enemies were sent home with a bit for each, and what is left of the jumps."""
+Outcomes = dict[tuple[int, int], Way]
+"""What legal turns lead to, pieces and cells as in a level, each with one way to it."""
+
+JUMPED, ONE_JUMP, TWO_JUMPS, NOT_BACK = 0, 1, 2, 3
+"""What is left of the jumps. NOT_BACK + n is one jump, which has to blot if it leads from cell n."""
+
+
+class Track:
+    """A board as the side to move sees it: where dice and jumps lead from each cell."""
+
+    def __init__(self, *, small: bool, no_inwards: bool) -> None:
+        """Read the board from the rules."""
+        board = spiro.board(small=small)
+        self.length = board.length
+        self.size = 2 * board.length
+        self.cells = range(self.size)
+        self.step = [[board.step(cell, die) for cell in self.cells] for die in range(7)]
+        self.across = [OFF] * self.size
+        """The cell behind the wall; OFF where there is none or where the rules forbid to jump."""
+        for cell in self.cells:
+            target = board.jump[cell]
+            if target is None or target == self.length:
+                continue
+            if not no_inwards or board.distance(target) >= board.distance(cell):
+                self.across[cell] = target
+        self.unit = [*(1 << 8 * cell for cell in self.cells), 0]
+        """A piece on each cell, as a number with a byte for each cell; the last one is off."""
+
+    def outcomes(self, sight: Sight, dice: tuple[int, ...]) -> Outcomes:
+        """All that legal turns lead to; nothing if the turn is skipped."""
+        turn = _Hand(self, sight)
+        is_double = len(dice) == 2 and dice[0] == dice[1]
+        start: Level = {(int.from_bytes(sight.own, "little"), 0, TWO_JUMPS if is_double else ONE_JUMP): ()}
+        if is_double:
+            levels = [start]
+            while len(levels) <= 4 and levels[-1]:
+                levels.append(turn.played(levels[-1], dice[0]))
+            full = next((level for level in reversed(levels[1:]) if level), {})
+        elif len(dice) == 2:
+            first, second = turn.played(start, max(dice)), turn.played(start, min(dice))
+            levels = [first, second]
+            full = turn.played(first, min(dice)) | turn.played(second, max(dice)) or first or second
+        else:
+            levels = [start]
+            full = turn.played(start, *dice)
+        legal = {(own, blots): way for (own, blots, _), way in full.items()}
+        if not any(sight.own_pinned):
+            wins = ((blots, way) for level in levels for (own, blots, _), way in level.items() if not own)
+            for blots, way in wins:
+                legal.setdefault((0, blots), way)
+        return legal
+
+    def after(self, sight: Sight, own: int, blots: int) -> Sight:
+        """What the side that moved sees after a turn with this outcome."""
+        pieces = own.to_bytes(self.size, "little")
+        foe, foe_pinned = bytearray(sight.foe), bytearray(self.size)
+        for cell in compress(self.cells, sight.foe_pinned):
+            foe[cell] = 1
+        while blots:
+            foe[blots.bit_length() - 1] = 0
+            foe[self.length] += 1
+            blots ^= 1 << blots.bit_length() - 1
+        for cell in compress(self.cells, foe):
+            if pieces[cell]:
+                foe[cell], foe_pinned[cell] = 0, 1
+        return Sight(pieces, bytes(foe), sight.own_pinned, bytes(foe_pinned))
+
+
+class _Hand:
+    """A turn being played: what does not change before it ends."""
+
+    def __init__(self, track: Track, sight: Sight) -> None:
+        self.track = track
+        pairs = zip(sight.foe, sight.own_pinned, strict=True)
+        self.is_blocked = [*(foe + under > 1 and foe > 0 for foe, under in pairs), False]
+        trios = zip(sight.foe, sight.own_pinned, sight.foe_pinned, strict=True)
+        self.is_single = [(foe == 1 and not under) or pinned == 1 for foe, under, pinned in trios]
+
+    def played(self, level: Level, die: int) -> Level:
+        """All that one more die can come to."""
+        track, is_blocked = self.track, self.is_blocked
+        step, unit, across = track.step[die], track.unit, track.across
+        longer: Level = {}
+        for (own, blots, jumps), way in level.items():
+            pieces = own.to_bytes(track.size, "little")
+            for cell in compress(track.cells, pieces):
+                target = step[cell]
+                if not is_blocked[target]:
+                    after = (own - unit[cell] + unit[target], blots, jumps)
+                    if after not in longer:
+                        longer[after] = (way, cell, target, die)
+                target = across[cell]
+                if jumps and target != OFF and not is_blocked[target]:
+                    hits = self.is_single[target] and not pieces[target] and not blots >> target & 1
+                    if jumps == NOT_BACK + cell and not hits:
+                        continue
+                    left = JUMPED if jumps != TWO_JUMPS else ONE_JUMP if hits else NOT_BACK + target
+                    after = (own - unit[cell] + unit[target], blots | 1 << target if hits else blots, left)
+                    if after not in longer:
+                        longer[after] = (way, cell, target, die)
+        return longer
