@@ -1,163 +1,288 @@
-"""Spiro on integers: positions, all outcomes of a throw, playouts, and how a robot values what it sees.
+"""How a robot plays Spiro: it values what all its turns lead to, and for the best ones what the enemy can answer.
 
-A position is seen by one side. Its cells are numbered along its own path, from its home on, and then along the
-enemy's: the board looks the same from both sides when it is turned by half a circle.
+The value of a position is linear in what `WORTHS` counts for either side. It was learned from games that the robot
+played against itself, see tests/bench/learn_spiro.py.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from itertools import compress
+from math import exp, sqrt
+from operator import itemgetter, mul
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from games import spiro
+from games import Options, State, spiro
 from games.spiro import OFF
+from pbm.robots.thinking import Level, Limit, Thought
+from pbm.robots.track import THROWS, Sight, Track, Way, played, seen
 
-THROWS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
-"""All throws of two dice, each once."""
-
-
-class Sight(NamedTuple):
-    """A position as one side sees it: how many pieces stand on each cell, a byte for each."""
-
-    own: bytes
-    """Its free pieces."""
-    foe: bytes
-    """Free pieces of the enemy."""
-    own_pinned: bytes
-    """Its pieces under enemy pieces, at most one on a cell."""
-    foe_pinned: bytes
-    """Pieces of the enemy under its own."""
-
-    @property
-    def turned(self) -> "Sight":
-        """What the enemy sees."""
-        half = len(self.own) // 2
-        own, foe, own_pinned, foe_pinned = (row[half:] + row[:half] for row in self)
-        return Sight(foe, own, foe_pinned, own_pinned)
-
-    @property
-    def has_won(self) -> bool:
-        """Whether this side has no piece left."""
-        return not any(self.own) and not any(self.own_pinned)
+LEVELS = (Level(1, 0.55), Level(1, 0.38), Level(1, 0.22), Level(1, 0.09), Level(40_000))
 
 
-def seen(state: spiro.State) -> Sight:
-    """What the side to move sees."""
-    rows = [bytearray(len(state.stacks)) for _ in range(4)]
-    own, foe, own_pinned, foe_pinned = rows
-    side, enemy = spiro.SIDES[state.turn], spiro.SIDES[1 - state.turn]
-    home = state.board.home(state.turn)
-    for cell, stack in enumerate(state.stacks[home:] + state.stacks[:home]):
-        if stack.endswith(side):
-            own[cell], foe_pinned[cell] = stack.count(side), stack.count(enemy)
-        elif stack:
-            foe[cell], own_pinned[cell] = stack.count(enemy), stack.count(side)
-    return Sight(*map(bytes, rows))
+class Worth(NamedTuple):
+    """What it is worth to have something, in the dice that bring one's pieces nearer to their ends."""
+
+    moved: float
+    """To the side that has just moved."""
+    to_move: float
+    """To the other side."""
 
 
-Way = tuple["Way", int, int, int] | tuple[()]
-"""How a turn was played: what came before, and a piece's cell, where it went, and by which die."""
-Level = dict[tuple[int, int, int], Way]
-"""What a turn can have come to after some dice: the own pieces with a byte for each cell, the cells from which single
-enemies were sent home with a bit for each, and what is left of the jumps."""
-Outcomes = dict[tuple[int, int], Way]
-"""What legal turns lead to, pieces and cells as in a level, each with one way to it."""
-
-JUMPED, ONE_JUMP, TWO_JUMPS, NOT_BACK = 0, 1, 2, 3
-"""What is left of the jumps. NOT_BACK + n is one jump, which has to blot if it leads from cell n."""
-
-
-class Track:
-    """A board as the side to move sees it: where dice and jumps lead from each cell."""
-
-    def __init__(self, *, small: bool, no_inwards: bool) -> None:
-        """Read the board from the rules."""
-        board = spiro.board(small=small)
-        self.length = board.length
-        self.size = 2 * board.length
-        self.cells = range(self.size)
-        self.step = [[board.step(cell, die) for cell in self.cells] for die in range(7)]
-        self.across = [OFF] * self.size
-        """The cell behind the wall; OFF where there is none or where the rules forbid to jump."""
-        for cell in self.cells:
-            target = board.jump[cell]
-            if target is None or target == self.length:
-                continue
-            if not no_inwards or board.distance(target) >= board.distance(cell):
-                self.across[cell] = target
-        self.unit = [*(1 << 8 * cell for cell in self.cells), 0]
-        """A piece on each cell, as a number with a byte for each cell; the last one is off."""
-
-    def outcomes(self, sight: Sight, dice: tuple[int, ...]) -> Outcomes:
-        """All that legal turns lead to; nothing if the turn is skipped."""
-        turn = _Hand(self, sight)
-        is_double = len(dice) == 2 and dice[0] == dice[1]
-        start: Level = {(int.from_bytes(sight.own, "little"), 0, TWO_JUMPS if is_double else ONE_JUMP): ()}
-        if is_double:
-            levels = [start]
-            while len(levels) <= 4 and levels[-1]:
-                levels.append(turn.played(levels[-1], dice[0]))
-            full = next((level for level in reversed(levels[1:]) if level), {})
-        elif len(dice) == 2:
-            first, second = turn.played(start, max(dice)), turn.played(start, min(dice))
-            levels = [first, second]
-            full = turn.played(first, min(dice)) | turn.played(second, max(dice)) or first or second
-        else:
-            levels = [start]
-            full = turn.played(start, *dice)
-        legal = {(own, blots): way for (own, blots, _), way in full.items()}
-        if not any(sight.own_pinned):
-            wins = ((blots, way) for level in levels for (own, blots, _), way in level.items() if not own)
-            for blots, way in wins:
-                legal.setdefault((0, blots), way)
-        return legal
-
-    def after(self, sight: Sight, own: int, blots: int) -> Sight:
-        """What the side that moved sees after a turn with this outcome."""
-        pieces = own.to_bytes(self.size, "little")
-        foe, foe_pinned = bytearray(sight.foe), bytearray(self.size)
-        for cell in compress(self.cells, sight.foe_pinned):
-            foe[cell] = 1
-        while blots:
-            foe[blots.bit_length() - 1] = 0
-            foe[self.length] += 1
-            blots ^= 1 << blots.bit_length() - 1
-        for cell in compress(self.cells, foe):
-            if pieces[cell]:
-                foe[cell], foe_pinned[cell] = 0, 1
-        return Sight(pieces, bytes(foe), sight.own_pinned, bytes(foe_pinned))
+WORTHS = {
+    "single pieces": Worth(0.36, 0.64),
+    "stacks of two or more": Worth(0.32, 0.74),
+    "pieces above the second one of a stack, but at home": Worth(-0.26, -0.09),
+    "pieces at home": Worth(0.51, 0.51),
+    "pieces": Worth(0.26, -0.2),
+    "single pieces that a jump can hit: chance x way that it has made": Worth(-0.4, -0.21),
+    "single pieces that a step can pin: chance": Worth(-3.34, -0.97),
+    "single pieces that a step can pin: chance x way that it has made": Worth(-1.21, 0.3),
+    "steps that the enemy blocks, a sixth for each die and cell": Worth(1.86, 1.44),
+    "which part of the steps that is": Worth(-1.08, -1.23),
+    "pinned pieces": Worth(-7.64, -9.53),
+    "pinned pieces x the way of the free ones": Worth(0.35, 0.43),
+    "pinned pieces with two or more upon them": Worth(-3.39, -3.33),
+    "the way of pinned pieces": Worth(0.8, 0.42),
+    "the way of enemies that pin nothing, if a piece is pinned": Worth(-0.63, -0.58),
+    "two or more pinned pieces": Worth(0.92, 2.49),
+}
+"""What counts in a position. Ways are in dice, see `Track.ways`."""
+TURN = -2.56
+"""What it is worth to have just moved, in dice, so that the other side is to move."""
+STEEPNESS = 0.58
+"""By how much a lead of one die changes the logarithm of the odds, where `DOUBT` and all ways together are one."""
+DOUBT = 10.0
+"""How many dice are added to the ways: a lead counts less the longer they are, but the end of a race is luck, too."""
+NEAR = 0.1
+"""How much worse than the best one, in chance to win, a turn may look if the answers to it are to be looked at."""
 
 
-class _Hand:
-    """A turn being played: what does not change before it ends."""
+Counts = list[float]
+"""How much there is, for one side, of all that has its worth."""
 
-    def __init__(self, track: Track, sight: Sight) -> None:
+
+class Judge:
+    """What a robot knows of positions on one board."""
+
+    def __init__(self, track: Track, worths: Iterable[Worth], *, turn: float, steepness: float) -> None:
+        """Lay out what each side needs to know. What counts and how much is as in `WORTHS`, `TURN`, `STEEPNESS`."""
         self.track = track
-        pairs = zip(sight.foe, sight.own_pinned, strict=True)
-        self.is_blocked = [*(foe + under > 1 and foe > 0 for foe, under in pairs), False]
-        trios = zip(sight.foe, sight.own_pinned, sight.foe_pinned, strict=True)
-        self.is_single = [(foe == 1 and not under) or pinned == 1 for foe, under, pinned in trios]
+        moved, to_move = zip(*worths, strict=True)
+        self.moved: list[float] = [steepness * worth for worth in moved]
+        self.to_move: list[float] = [steepness * worth for worth in to_move]
+        self.turn, self.steepness = steepness * turn, steepness
+        hits = _hits(track)
+        self.own, self.enemy = _Half(track, hits, home=0), _Half(track, hits, home=track.length)
 
-    def played(self, level: Level, die: int) -> Level:
-        """All that one more die can come to."""
-        track, is_blocked = self.track, self.is_blocked
-        step, unit, across = track.step[die], track.unit, track.across
-        longer: Level = {}
-        for (own, blots, jumps), way in level.items():
-            pieces = own.to_bytes(track.size, "little")
-            for cell in compress(track.cells, pieces):
-                target = step[cell]
-                if not is_blocked[target]:
-                    after = (own - unit[cell] + unit[target], blots, jumps)
-                    if after not in longer:
-                        longer[after] = (way, cell, target, die)
-                target = across[cell]
-                if jumps and target != OFF and not is_blocked[target]:
-                    hits = self.is_single[target] and not pieces[target] and not blots >> target & 1
-                    if jumps == NOT_BACK + cell and not hits:
-                        continue
-                    left = JUMPED if jumps != TWO_JUMPS else ONE_JUMP if hits else NOT_BACK + target
-                    after = (own - unit[cell] + unit[target], blots | 1 << target if hits else blots, left)
-                    if after not in longer:
-                        longer[after] = (way, cell, target, die)
-        return longer
+    def value(self, sight: Sight) -> float:
+        """The logarithm of the odds that the side wins that has just moved, and sees this."""
+        (way, counts), (enemy_way, enemy_counts) = self.counted(sight)
+        lead: float = self.steepness * (enemy_way - way) + self.turn
+        lead += sum(map(mul, counts, self.moved)) - sum(map(mul, enemy_counts, self.to_move))
+        return lead / sqrt(way + enemy_way + DOUBT)
+
+    def chance(self, sight: Sight) -> float:
+        """The probability that the side wins that has just moved, and sees this."""
+        return 1 / (1 + exp(-self.value(sight)))
+
+    def counted(self, sight: Sight) -> tuple[tuple[float, Counts], tuple[float, Counts]]:
+        """For the side that has just moved and the other one, the way of its pieces and all that has its worth."""
+        own, foe, own_pinned, foe_pinned = sight
+        cells = self.track.cells
+        pinned, enemy_pinned = [*compress(cells, own_pinned)], [*compress(cells, foe_pinned)]
+        men = self.own.men([*compress(cells, own)], own, enemy_pinned)
+        enemies = self.enemy.men([*compress(cells, foe)], foe, pinned)
+        return self.own.counted(men, pinned, enemies), self.enemy.counted(enemies, enemy_pinned, men)
+
+
+class _Men(NamedTuple):
+    """The free pieces of one side."""
+
+    cells: list[int]
+    heights: bytes
+    singles: list[int]
+    """The cells of those that can be hit."""
+    at: int
+    """The cells, a bit for each."""
+    blocks: int
+    """The cells that they block, a bit for each."""
+    way: float
+    idle_way: float
+    """The way of those that pin nothing."""
+    counts: Counts
+    """What the first of `WORTHS` count."""
+
+
+class _Half:
+    """A board for one side: the ways of its pieces, and from where they are in danger."""
+
+    def __init__(self, track: Track, hits: "list[Hits]", *, home: int) -> None:
+        """Number the cells from the home of the side that has moved; *home* is that of this side."""
+        size, other = track.size, track.length - home  # other: the home of the enemy, from where he counts
+        self.home = home
+        ways = track.ways[:-1]
+        self.ways = [ways[cell - home] for cell in track.cells]
+        self.made = [ways[0] - way for way in self.ways]
+        """The way that a piece has made to come to each cell."""
+        self.bits = [1 << cell for cell in track.cells]
+        self.hits = [
+            {(source + other) % size: throws for source, throws in hits[cell - other].items()} for cell in track.cells
+        ]
+        self.near = [sum(1 << source for source in sources) for sources in self.hits]
+        """From where an enemy can reach each cell in one turn, if nothing blocks it."""
+        self.chances: list[dict[int, tuple[float, float]]] = [{} for _ in track.cells]
+        """For each cell and the enemies near it, how probably they can jump there, and step there."""
+        self.next_six = [
+            sum(1 << target for die in range(1, 7) if (target := track.step[die][cell]) != OFF) for cell in track.cells
+        ]
+
+    def men(self, cells: list[int], heights: bytes, pinning: list[int]) -> _Men:
+        """Look at the free pieces on these cells; they pin enemies on some of them."""
+        singles = []
+        at = blocks = pieces = stacks = tall = 0
+        way = 0.0
+        for cell in cells:
+            height = heights[cell]
+            at |= self.bits[cell]
+            way += height * self.ways[cell]
+            pieces += height
+            if height > 1:
+                blocks |= self.bits[cell]
+                stacks += 1
+                if height > 2 and cell != self.home:
+                    tall += height - 2
+            elif cell not in pinning:
+                singles.append(cell)
+        idle_way = way
+        for cell in pinning:
+            blocks |= self.bits[cell]
+            idle_way -= heights[cell] * self.ways[cell]
+        counts: Counts = [len(singles), stacks, tall, heights[self.home], pieces]
+        return _Men(cells, heights, singles, at, blocks, way, idle_way, counts)
+
+    def counted(self, men: _Men, pinned: list[int], enemies: _Men) -> tuple[float, Counts]:
+        """The way of these pieces and the pinned ones, and all that has its worth."""
+        lost = risk = risked = 0.0
+        for cell in men.singles:
+            near = enemies.at & self.near[cell]
+            if near:
+                by_jump, by_step = self.chances[cell].get(near) or self._chance(cell, near)
+                lost += by_jump * self.made[cell]
+                risk += by_step
+                risked += by_step * self.made[cell]
+        blocked = 0
+        if enemies.blocks:
+            for cell in men.cells:
+                blocked += (enemies.blocks & self.next_six[cell]).bit_count()
+        free = len(men.cells)
+        counts = [*men.counts, lost, risk, risked, blocked / 6, blocked / free / 6 if free else 1.0]
+        if not pinned:
+            return men.way, [*counts, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        number, way = len(pinned), sum([self.ways[cell] for cell in pinned])
+        firmly = sum([enemies.heights[cell] > 1 for cell in pinned])
+        counts[4] += number
+        return men.way + way, [*counts, number, number * men.way, firmly, way, enemies.idle_way, number > 1]
+
+    def _chance(self, cell: int, near: int) -> tuple[float, float]:
+        """How probably one of the enemies near a cell can jump there, and step there."""
+        jumps = steps = 0
+        for source, (by_jump, by_step) in self.hits[cell].items():
+            if near & self.bits[source]:
+                jumps |= by_jump
+                steps |= by_step
+        chance = jumps.bit_count() / 36, steps.bit_count() / 36
+        self.chances[cell][near] = chance
+        return chance
+
+
+Hits = dict[int, tuple[int, int]]
+"""For a cell the throws, a bit for each of 36, with which a piece from some other one can jump and step there."""
+
+
+def _hits(track: Track) -> list[Hits]:
+    """For each cell, in the numbers of the side to move, how its pieces can reach it if nothing is in their way."""
+    hits: list[Hits] = [{} for _ in track.cells]
+    first = 1
+    for high, low in THROWS:
+        throws = first if high == low else 3 * first
+        first <<= throws.bit_count()
+        orders = [[high] * 4] if high == low else [[high, low], [low, high]]
+        for source in track.cells:
+            places = [(source, len(dice) // 2, dice) for dice in orders]
+            for cell, jumps, dice in places:  # more of them come while there are dice left
+                target, across = track.step[dice[0]][cell], track.across[cell]
+                if target != OFF:
+                    by_jump, by_step = hits[target].get(source, (0, 0))
+                    hits[target][source] = by_jump, by_step | throws
+                    places += [(target, jumps, dice[1:])] if dice[1:] else []
+                if jumps and across != OFF:
+                    by_jump, by_step = hits[across].get(source, (0, 0))
+                    hits[across][source] = by_jump | throws, by_step
+                    places += [(across, jumps - 1, dice[1:])] if dice[1:] else []
+    return hits
+
+
+class Racer:
+    """A `Thinker` that looks at all its turns, and at the enemy's best answers to those that look best."""
+
+    def __init__(self, judge: Judge, *, near: float = NEAR) -> None:
+        """Play as this judge says; *near* is what `NEAR` says."""
+        self.judge, self.track, self.near = judge, judge.track, near
+
+    def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
+        """A turn that wins, or else the best one after all answers to it that there was time for."""
+        state = cast("spiro.State", states[-1])
+        sight = seen(state)
+        tried = []
+        for (own, blots), way in self.track.outcomes(sight, state.dice).items():
+            after = self.track.after(sight, own, blots)
+            if after.has_won:
+                return self._thought(state, way, 1.0, 1)
+            tried.append((self.judge.chance(after), way, after))
+        tried.sort(key=itemgetter(0), reverse=True)
+        best, way, _ = tried[0]
+        answered, valued = 0.0, len(tried)
+        for chance, other, after in tried if len(tried) > 1 else ():
+            if chance < best - self.near:
+                break
+            found, valued = self._answered(after, limit, valued)
+            if found is None:
+                break
+            if found > answered:
+                answered, way = found, other
+        return self._thought(state, way, answered or best, valued)
+
+    def _answered(self, after: Sight, limit: Limit, valued: int) -> tuple[float | None, int]:
+        """The chance to win if each throw gets its best answer, None if there is no time; and how much was valued."""
+        sight, chance = after.turned, 0.0
+        for dice in THROWS:
+            if limit.is_reached(valued):
+                return None, valued
+            answers = [self.track.after(sight, *outcome) for outcome in self.track.outcomes(sight, dice)] or [sight]
+            valued += len(answers)
+            won = any(answer.has_won for answer in answers)
+            best = 1.0 if won else 1 / (1 + exp(-max(map(self.judge.value, answers))))
+            chance += (1 - best) * (1 if dice[0] == dice[1] else 2) / 36
+        return chance, valued
+
+    def _thought(self, state: spiro.State, way: Way, chance: float, valued: int) -> Thought:
+        move = state.parse(self._text(state, way))
+        return Thought(move, chance, valued, (move,))
+
+    def _text(self, state: spiro.State, way: Way) -> str:
+        """The turn with every use of a die, as the rules write it."""
+        parts: list[str] = []
+        at = OFF
+        for cell, target, die in played(way):
+            if cell != at:
+                parts.append("," + state.board.names[(cell + state.board.home(state.turn)) % self.track.size])
+            use = "x" if target == OFF else "+" if target == self.track.across[cell] else str(die)
+            parts.append(":" + use)
+            at = target
+        return "".join(parts)[1:]
+
+
+def thinker(options: Options) -> Racer:
+    """What plays on the board of these options; how many pieces there are does not matter."""
+    track = Track(small=bool(options["small"]), no_inwards=bool(options["no_inwards"]))
+    return Racer(Judge(track, WORTHS.values(), turn=TURN, steepness=STEEPNESS))
