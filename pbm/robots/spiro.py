@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 from games import Options, State, spiro
 from games.spiro import OFF
 from pbm.robots.thinking import Level, Limit, Thought
-from pbm.robots.track import THROWS, Sight, Track, Way, played, seen
+from pbm.robots.track import ROLLS, Sight, Track, Way, seen, uses_of
 
 LEVELS = (Level(1, 0.55), Level(1, 0.38), Level(1, 0.22), Level(1, 0.09), Level(40_000))
 
@@ -203,7 +203,7 @@ def _hits(track: Track) -> list[Hits]:
     """For each cell, in the numbers of the side to move, how its pieces can reach it if nothing is in their way."""
     hits: list[Hits] = [{} for _ in track.cells]
     first = 1
-    for high, low in THROWS:
+    for high, low in ROLLS:
         throws = first if high == low else 3 * first
         first <<= throws.bit_count()
         orders = [[high] * 4] if high == low else [[high, low], [low, high]]
@@ -255,7 +255,7 @@ class Racer:
     def _answered(self, after: Sight, limit: Limit, valued: int) -> tuple[float | None, int]:
         """The chance to win if each throw gets its best answer, None if there is no time; and how much was valued."""
         sight, chance = after.turned, 0.0
-        for dice in THROWS:
+        for dice in ROLLS:
             if limit.is_reached(valued):
                 return None, valued
             answers = [self.track.after(sight, *outcome) for outcome in self.track.outcomes(sight, dice)] or [sight]
@@ -266,14 +266,14 @@ class Racer:
         return chance, valued
 
     def _thought(self, state: spiro.State, way: Way, chance: float, valued: int) -> Thought:
-        move = state.parse(self._text(state, way))
+        move = state.parse(self.text(state, way))
         return Thought(move, chance, valued, (move,))
 
-    def _text(self, state: spiro.State, way: Way) -> str:
+    def text(self, state: spiro.State, way: Way) -> str:
         """The turn with every use of a die, as the rules write it."""
         parts: list[str] = []
         at = OFF
-        for cell, target, die in played(way):
+        for cell, target, die in uses_of(way):
             if cell != at:
                 parts.append("," + state.board.names[(cell + state.board.home(state.turn)) % self.track.size])
             use = "x" if target == OFF else "+" if target == self.track.across[cell] else str(die)

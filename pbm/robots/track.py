@@ -12,7 +12,7 @@ from typing import NamedTuple
 from games import spiro
 from games.spiro import OFF
 
-THROWS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
+ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """All throws of two dice, each once."""
 
 JUMP = 1.35
@@ -60,7 +60,7 @@ def seen(state: spiro.State) -> Sight:
 
 Way = tuple["Way", int, int, int] | tuple[()]
 """How a turn was played: what came before, and a piece's cell, where it went, and by which die."""
-Level = dict[tuple[int, int, int], Way]
+Stage = dict[tuple[int, int, int], Way]
 """What a turn can have come to after some dice: the own pieces with a byte for each cell, the cells from which single
 enemies were sent home with a bit for each, and what is left of the jumps."""
 Outcomes = dict[tuple[int, int], Way]
@@ -70,7 +70,7 @@ JUMPED, ONE_JUMP, TWO_JUMPS, NOT_BACK = 0, 1, 2, 3
 """What is left of the jumps. NOT_BACK + n is one jump, which has to blot if it leads from cell n."""
 
 
-def played(way: Way) -> list[tuple[int, int, int]]:
+def uses_of(way: Way) -> list[tuple[int, int, int]]:
     """The uses of dice of which a way consists, in their order: a piece's cell, where it went, and by which die."""
     uses: list[tuple[int, int, int]] = []
     while way:
@@ -106,19 +106,19 @@ class Track:
         """All that legal turns lead to; nothing if the turn is skipped."""
         turn = _Hand(self, sight)
         is_double = len(dice) == 2 and dice[0] == dice[1]
-        start: Level = {(int.from_bytes(sight.own, "little"), 0, TWO_JUMPS if is_double else ONE_JUMP): ()}
+        start: Stage = {(int.from_bytes(sight.own, "little"), 0, TWO_JUMPS if is_double else ONE_JUMP): ()}
         if is_double:
             levels = [start]
             while len(levels) <= 4 and levels[-1]:
-                levels.append(turn.played(levels[-1], dice[0]))
+                levels.append(turn.one_die_more(levels[-1], dice[0]))
             full = next((level for level in reversed(levels[1:]) if level), {})
         elif len(dice) == 2:
-            first, second = turn.played(start, max(dice)), turn.played(start, min(dice))
+            first, second = turn.one_die_more(start, max(dice)), turn.one_die_more(start, min(dice))
             levels = [first, second]
-            full = turn.played(first, min(dice)) | turn.played(second, max(dice)) or first or second
+            full = turn.one_die_more(first, min(dice)) | turn.one_die_more(second, max(dice)) or first or second
         else:
             levels = [start]
-            full = turn.played(start, *dice)
+            full = turn.one_die_more(start, *dice)
         legal = {(own, blots): way for (own, blots, _), way in full.items()}
         if not any(sight.own_pinned):
             wins = ((blots, way) for level in levels for (own, blots, _), way in level.items() if not own)
@@ -196,11 +196,11 @@ class _Hand:
         trios = zip(sight.foe, sight.own_pinned, sight.foe_pinned, strict=True)
         self.is_single = [(foe == 1 and not under) or pinned == 1 for foe, under, pinned in trios]
 
-    def played(self, level: Level, die: int) -> Level:
+    def one_die_more(self, level: Stage, die: int) -> Stage:
         """All that one more die can come to."""
         track, is_blocked = self.track, self.is_blocked
         step, unit, across = track.step[die], track.unit, track.across
-        longer: Level = {}
+        longer: Stage = {}
         for (own, blots, jumps), way in level.items():
             pieces = own.to_bytes(track.size, "little")
             for cell in compress(track.cells, pieces):

@@ -7,6 +7,7 @@ the tables of pbm/robots/spiro.py: the mean of what was learned in the second ha
 """
 
 import argparse
+import sys
 from math import exp, sqrt
 from operator import mul
 from random import Random
@@ -47,7 +48,8 @@ def chance(found: list[float], weights: list[float]) -> float:
 
 def game(judge: Judge, start: Sight, rng: Random) -> list[list[list[float]]]:
     """The features of the positions of a game, cut into parts at each turn at random; the last side to move lost."""
-    sight, parts, dice = start, [[]], (rng.randint(1, 6),)
+    sight, parts = start, [list[list[float]]()]
+    dice: tuple[int, ...] = (rng.randint(1, 6),)
     for number in range(LONGEST):
         outcomes = [*judge.track.outcomes(sight, dice)]
         afters = [judge.track.after(sight, *outcome) for outcome in outcomes] or [sight]
@@ -107,10 +109,11 @@ def main() -> None:
     small = given.board == "small"
     weights = learn(Track(small=small, no_inwards=False), 6 if small else 12, given.games, Random(given.seed))
     steepness, turn, *rest = weights
-    for name, moved, to_move in zip(WORTHS, rest[: len(WORTHS)], rest[len(WORTHS) :], strict=True):
-        print(f'    "{name}": Worth({moved / steepness:.2f}, {-to_move / steepness:.2f}),')
-    print(f"TURN = {turn / steepness:.2f}")
-    print(f"STEEPNESS = {steepness:.3f}")
+    lines = [
+        f'    "{name}": Worth({moved / steepness:.2f}, {-to_move / steepness:.2f}),'
+        for name, moved, to_move in zip(WORTHS, rest[: len(WORTHS)], rest[len(WORTHS) :], strict=True)
+    ]
+    sys.stdout.write("\n".join([*lines, f"TURN = {turn / steepness:.2f}", f"STEEPNESS = {steepness:.3f}", ""]))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,176 @@
+"""What the robot of Spiro knows: its outcomes are those of the rules, its games are legal, and it plays well."""
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import games
+from games import SKIP, spiro
+from pbm.robots.player import Player
+from pbm.robots.spiro import WORTHS, thinker
+from pbm.robots.thinking import Limit
+from pbm.robots.track import ROLLS, Track, seen, uses_of
+
+from examples import examples
+
+SEEDS = st.integers(0, 2**32)
+OPTIONS = st.sampled_from(
+    [
+        {"small": small, "no_inwards": no_inwards, "pieces": pieces}
+        for small, most in ((True, 7), (True, 3), (False, 4), (False, 2))
+        for no_inwards in (False, True)
+        for pieces in (1, most)
+    ]
+)
+
+
+def thrown(state, rng):
+    return state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed)))
+
+
+def begun(options, rng):
+    """A position after some turns at random, with its dice, while the game goes on."""
+    state = thrown(spiro.new(**options), rng)
+    for _ in range(rng.randint(0, 40)):
+        after = state.play(state.random(rng))
+        if after.result():
+            break
+        state = thrown(after, rng)
+    return state
+
+
+def track_of(options):
+    return Track(small=options["small"], no_inwards=options["no_inwards"])
+
+
+@examples(300)
+@given(OPTIONS, SEEDS)
+def test_the_outcomes_of_a_throw_are_those_of_the_rules_each_once(options, seed):
+    state = begun(options, Random(seed))
+    track, sight = track_of(options), seen(state)
+    found = [track.after(sight, *outcome).turned for outcome in track.outcomes(sight, state.dice)]
+    moves = [move for move in state.moves() if move != SKIP]
+    assert len(found) == len(moves)
+    assert set(found) == {seen(state.play(move)) for move in moves}
+
+
+@examples(100)
+@given(OPTIONS, SEEDS)
+def test_the_way_to_each_outcome_is_a_turn_that_leads_there(options, seed):
+    rng = Random(seed)
+    state = begun(options, rng)
+    robot, sight = thinker(options), seen(state)
+    outcomes = [*robot.track.outcomes(sight, state.dice).items()]
+    for outcome, way in rng.sample(outcomes, min(5, len(outcomes))):
+        text = robot.text(state, way)
+        assert seen(state.play(state.parse(text))) == robot.track.after(sight, *outcome).turned
+        assert len(uses_of(way)) <= 4
+
+
+@examples(100)
+@given(OPTIONS, SEEDS)
+def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_end_is_that_of_the_rules(options, seed):
+    rng = Random(seed)
+    state = begun(options, rng)
+    track, turns, dice = track_of(options), [], []
+
+    class Noted(Random):
+        def randint(self, first, last):
+            dice.append(super().randint(first, last))
+            return dice[-1]
+
+    mover = state.turn
+    wins = track.playout(seen(state), state.dice, Noted(seed), turns)
+    throws = iter(dice)
+    for turn in turns:
+        if state.dice_needed and not state.dice:
+            state = state.roll((next(throws), next(throws)))
+        leads_to = {seen(after): after for after in map(state.play, state.moves())}
+        state = leads_to[turn.turned]
+    assert (state.result().winner == mover) == wins
+
+
+def test_a_turn_that_would_leave_a_die_over_becomes_one_that_uses_both():
+    # To bear off g1 with the 1 is what gains most, and then the piece on e4, before a block, cannot use the 3.
+    cells = {"g1": "X", "e4": "X", "f2": "OO", "e1": "OO", "h4": "OO", "e2": "O"}
+    state = spiro.setup({"turn": "X", "dice": [1, 3], "cells": cells}, small=True, pieces=7)
+    turns = []
+    Track(small=True, no_inwards=False).playout(seen(state), state.dice, Random(1), turns)
+    legal = ["e4:1:3", "e4:1:+", "e4:1,g1:x", "e4:1,g1:+", "g1:+:3"]
+    assert turns[0].turned in {seen(state.play(move)) for move in legal}
+
+
+@examples(30)
+@given(OPTIONS.filter(lambda options: options["small"]), SEEDS)
+def test_a_single_piece_is_hit_by_a_jump_as_often_as_the_robot_thinks_and_pinned_no_more_often(options, seed):
+    rng = Random(seed)
+    judge = thinker(options).judge
+    names = spiro.board(small=True).names
+    single, *others = rng.sample([name for name in names if name not in {"e3", "e2"}], 4)
+    cells = {single: "O", "e2": "OO"} | dict.fromkeys(others[: rng.randint(1, 3)], "X")
+    state = spiro.setup({"turn": "X", "cells": cells}, **options | {"pieces": 9})
+    (_, counts), _ = judge.counted(seen(state).turned)
+    noted = dict(zip(WORTHS, counts, strict=True))
+    hit = pinned = 0
+    for high, low in ROLLS:
+        ends = [state.play(move).cells for move in state.roll((high, low)).moves()]
+        ways = 1 if high == low else 2
+        hit += ways * any(end["e2"] == "OOO" for end in ends)
+        pinned += ways * any(end.get(single) == "OX" for end in ends)
+    made = judge.own.made[(names.index(single) + 16) % 32]
+    assert noted["single pieces that a jump can hit: chance x way that it has made"] == pytest.approx(hit / 36 * made)
+    assert noted["single pieces that a step can pin: chance"] >= pinned / 36 - 1e-9
+
+
+def test_what_a_piece_needs_to_leave_the_board_is_less_than_by_steps_alone_and_one_die_at_the_end():
+    ways = Track(small=False, no_inwards=False).ways
+    assert ways[32] == ways[65] == 1
+    assert ways[33] == pytest.approx(ways[0])
+    assert ways[0] < 33 / 3.5  # 33 steps at 3.5 a die
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_the_robot_bears_off_its_last_piece(small):
+    view = {"turn": "X", "dice": [6, 1], "cells": {"c4": "X", "g1": "O"} if small else {"j1": "X", "d6": "O"}}
+    options = {"small": small, "no_inwards": False, "pieces": 6}
+    thought = thinker(options).think([spiro.setup(view, **options)], Limit(), Random(1))
+    assert thought.move.endswith(":x")
+    assert thought.chance == 1
+
+
+@examples(40)
+@given(OPTIONS, SEEDS)
+def test_the_robot_plays_legal_turns_with_all_options_and_the_same_again(options, seed):
+    state = begun(options, Random(seed))
+    if state.must_skip:
+        return
+    robot, again = thinker(options), thinker(options)
+    thought = robot.think([state], Limit(playouts=300), Random(seed))
+    assert thought.move in set(state.moves())
+    assert 0 <= thought.chance <= 1
+    assert again.think([state], Limit(playouts=300), Random(seed)) == thought
+
+
+def won(options, seed, level):
+    """Whether the robot, which is X in every other game, beats somebody who plays at random."""
+    rng, side = Random(seed), seed % 2
+    player = Player("spiro", options, level=level, rng=rng)
+    state = spiro.new(**options)
+    while not (result := state.result()):
+        state = thrown(state, rng)
+        is_robots = state.turn == side and not state.must_skip
+        state = state.play(player.think([state]).move if is_robots else state.random(rng))
+    return result.winner == side
+
+
+@pytest.mark.parametrize("words", [["-small"], ["-small", "-no_inwards", "-pieces=9"]])
+def test_the_robot_beats_somebody_who_plays_at_random(words):
+    options = games.read_options(spiro, words)
+    assert sum(won(options, seed, level=4) for seed in range(10)) >= 8
+
+
+@pytest.mark.long
+def test_the_robot_beats_somebody_who_plays_at_random_on_the_usual_board():
+    assert sum(won(games.read_options(spiro, []), seed, level=4) for seed in range(5)) >= 4
