@@ -101,6 +101,19 @@ class Glyphs(NamedTuple):
     """What shows the last turn by being new, in a picture that has no marks for it."""
 
 
+class Taps(NamedTuple):
+    """How a turn is written that is put together by tapping cells: their names, in that order, with commas."""
+
+    cells: int = 1
+    """How many cells make a part of a turn, before a comma comes."""
+    between: str = ""
+    """What stands between the cells of a part."""
+    occupied: str = ""
+    """What stands in front of a cell on which there is a piece."""
+    again: str = ""
+    """What stands between a cell and how often it was tapped, where that means something."""
+
+
 class State(Protocol):
     """A position. It never changes: a move makes a new one."""
 

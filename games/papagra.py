@@ -20,7 +20,7 @@ from operator import itemgetter
 from random import Random
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Glyphs, Illegal, Option, Position, Result, quoted, read_cells, read_turn
+from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Hexagon, bits, union
 from games.figures import ROW, Figure, Label, Line, Mark, Note, Piece, Place, honeycomb, joined
 
@@ -30,6 +30,7 @@ GLYPHS = Glyphs(  # the letter of a row, which may be an o, stands nearer to the
 )
 
 NOTATION = "c3,d4 adds two stones, c3,-e2 adds one and takes that on e2 off"
+TAPS = Taps(occupied="-")
 OPTIONS: Sequence[Option] = (
     Option("size", "how many spaces a side of the board has: 3 to 10, usually 6", range(3, 11), 6),
     Option(

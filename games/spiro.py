@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Glyphs, Illegal, Option, Position, Result, Value, quoted, read_cells, read_turn
+from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, Value, quoted, read_cells, read_turn
 from games.figures import ROW, Cell, Figure, Label, Line, Note, Piece, Place, pile
 
 SIDES: tuple[str, str] = ("X", "O")
@@ -28,6 +28,7 @@ def _usual_pieces(options: Mapping[str, Value]) -> Value:
 
 
 NOTATION = "f3:4 steps 4 cells, f3:+ jumps, f3-g1 goes there; a comma joins"
+TAPS = Taps(cells=2, between="-")
 OPTIONS: Sequence[Option] = (
     Option("small", "the small board of 4 rows (32 cells), with 6 pieces each"),
     Option("no_inwards", "a jump may not bring a piece nearer to the beginning of a path"),

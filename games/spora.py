@@ -19,7 +19,7 @@ from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
-from games import SKIP, Glyphs, Illegal, Option, Options, Position, Result, Value, quoted, read_cells, read_turn
+from games import SKIP, Glyphs, Illegal, Option, Options, Position, Result, Taps, Value, quoted, read_cells, read_turn
 from games.boards import Square, bits, union
 from games.figures import Figure, Label, Mark, Note, grid, pile
 
@@ -36,6 +36,7 @@ def _usual_komi(options: Options) -> Value:
 
 
 NOTATION = "f1:3 drops three pieces, f1,d2@nnen drops one and sows from d2"
+TAPS = Taps(again=":")
 OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: 5 to 25, usually 13", range(5, 26), 13),
     Option("pie", "the first player names the komi, the second one chooses a side"),

@@ -15,13 +15,14 @@ from random import Random
 from textwrap import wrap
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Position, Result, quoted, read_cells, read_turn
+from games import SKIP, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Graph, bits
 from games.figures import ROW, Cell, Figure, Label, Mark, Note, Piece, Place, box, honeycomb, joined
 
 SIDES: tuple[str, str] = ("black", "white")
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
 NOTATION = "c3,d5 are two stones, c3,d5,xg7 then takes the group on g7 off"
+TAPS = Taps(occupied="x")
 OPTIONS: Sequence[Option] = (Option("board", "one of seven boards of 27 to 160 cells", BOARDS, "limping-5"),)
 
 _LETTERS = "abcdefghijklmnopqrst"

@@ -17,7 +17,7 @@ from operator import itemgetter
 from random import Random
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Position, Result, quoted, read_turn
+from games import SKIP, Illegal, Option, Position, Result, Taps, quoted, read_turn
 from games.boards import Square, bits, union
 from games.figures import Figure, Note, Piece, grid, joined
 
@@ -26,6 +26,7 @@ STONES: tuple[str, str] = ("W", "B")
 BLACK = 1
 
 NOTATION = "k10 is one stone, k10,m4,q8 grows three groups"
+TAPS = Taps()
 OPTIONS: Sequence[Option] = (
     Option("size", "how many rows and columns the board has: an odd number from 5 to 25", range(5, 26, 2), 19),
     Option("penalty", "what each group costs its owner: an even number from 2 to 20", range(2, 21, 2), 8),

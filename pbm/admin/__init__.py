@@ -44,6 +44,7 @@ MODULES: Mapping[str, str] = {
     "robot": "robot",
     "robots": "residents",
     "serve": "service",
+    "site": "site",
     "status": "status",
     "tournament": "tournament",
     "users": "people",

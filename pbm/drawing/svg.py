@@ -148,6 +148,21 @@ def svg(figure: Figure, sides: tuple[str, str], title: str, told: str = "", *, s
     return _document(canvas.width, canvas.height, ground(sides), title, words, canvas.shapes(), style)
 
 
+class Placing(NamedTuple):
+    """Where in the picture of a figure its cells are."""
+
+    scale: float
+    """How many pixels are 1 in the figure's own coordinates."""
+    places: Mapping[str, Place]
+    """The middle of each cell, in pixels from the upper left."""
+
+
+def placing(figure: Figure) -> Placing:
+    """Where in its picture the cells of a figure are, for whoever adds pieces to it."""
+    canvas = _Canvas(figure, USUAL_HUES)
+    return Placing(canvas.scale, {cell.name: canvas.at(cell.at) for cell in figure.cells})
+
+
 def text_svg(text: str, title: str, *, style: str = STYLE) -> str:
     """The board of a game without figures: its lines of text, letter by letter, so that columns stay columns."""
     lines = text.split("\n")
@@ -262,7 +277,7 @@ class _Canvas:
             yield from self._notes()
             yield "</g>"
 
-    def _at(self, place: Place) -> Place:
+    def at(self, place: Place) -> Place:
         """A place in pixels, from the upper left."""
         x, y = place
         return self.left + (x - self.frame.left) * self.scale, MARGIN + (self.frame.top - y) * self.scale
@@ -276,7 +291,7 @@ class _Canvas:
 
     def _way(self, places: Sequence[Place]) -> str:
         """The lines through these places, as a path."""
-        start, *others = [(round(x, 1), round(y, 1)) for x, y in map(self._at, places)]
+        start, *others = [(round(x, 1), round(y, 1)) for x, y in map(self.at, places)]
         steps, (x, y) = [], start
         for further, lower in others:
             steps.append(_step(further - x, lower - y))
@@ -301,7 +316,7 @@ class _Canvas:
         return self._circle(shape.at, shape.size)
 
     def _circle(self, at: Place, size: float) -> str:
-        x, y = self._at(at)
+        x, y = self.at(at)
         return f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(size * self.scale)}"'
 
     def _mark(self, mark: Mark) -> str:
@@ -311,7 +326,7 @@ class _Canvas:
             corners = [(x, y + mark.size), (x + mark.size, y), (x, y - mark.size), (x - mark.size, y)]
             return f'<path {kind} d="{self._way(corners)}z"/>'
         if mark.role == "territory":
-            x, y, size = *self._at(mark.at), mark.size * self.scale
+            x, y, size = *self.at(mark.at), mark.size * self.scale
             corner = f'x="{_number(x - size)}" y="{_number(y - size)}"'
             return f'<rect {kind} {corner} width="{_number(2 * size)}" height="{_number(2 * size)}"/>'
         return f"<circle {kind} {self._round(mark)}/>"
@@ -327,7 +342,7 @@ class _Canvas:
             yield f'<circle class="latest{hue}" data-cell="{escape(name)}" {ring}/>'
 
     def _label(self, label: Label) -> str:
-        x, y = self._at(label.at)
+        x, y = self.at(label.at)
         size = max(10.5, min(14.0, label.size * self.scale)) if label.role == "coordinate" else label.size * self.scale
         hue = f' class="count{self._hue(label.side)}"' if label.side is not None else ""
         place = f'x="{_number(x)}" y="{_number(y + 0.36 * size)}" font-size="{_number(size)}"'

@@ -70,7 +70,7 @@ def of_board(
         *_throws(point),
         drawing.text,
         *last_turn,
-        *_dice(board, is_told=is_full, is_over=point.is_over),
+        *dice_part(board, is_told=is_full, is_over=point.is_over),
         *_followers(point),
         *comment_part(row.commenter, comment),
     ]
@@ -358,7 +358,7 @@ def turn_text(turn: TurnRow) -> str:
     return f"{turn.text} (Auto)" if turn.automatic else turn.text
 
 
-def _dice(board: Board, *, is_told: bool, is_over: bool) -> list[str]:
+def dice_part(board: Board, *, is_told: bool, is_over: bool) -> list[str]:
     """How the dice can be checked: the promise, in the first letter and wherever all is *told*, and then its proof."""
     if not games.needs_dice(board.states[0]) or not board.row.secret:
         return []

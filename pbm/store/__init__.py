@@ -8,7 +8,7 @@ replay games.
 from pbm.store.boards import Boards
 from pbm.store.errors import Replaced, Settled, Unusable, WouldWrite
 from pbm.store.form import SCHEMA
-from pbm.store.glances import Glanced, Glances
+from pbm.store.glances import Glanced, Glances, MarkedBoard
 from pbm.store.health import Health
 from pbm.store.keeping import Keeping
 from pbm.store.mails import Mails
@@ -40,6 +40,7 @@ __all__ = [
     "Glanced",
     "Held",
     "Mail",
+    "MarkedBoard",
     "PlayerRow",
     "Replaced",
     "Reply",

@@ -1,10 +1,25 @@
 """What is looked at again and again, by programs that wait and at the stroke of a key: nothing here costs much."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 from pbm.store.base import Base
 from pbm.store.errors import Unusable
 from pbm.store.form import SCHEMA
+
+
+class MarkedBoard(NamedTuple):
+    """A board, as far as lists need to know it, and a mark that changes with all that anybody may see of it."""
+
+    game: str
+    board: str
+    first_player: str
+    second_player: str
+    pool: str | None
+    is_over: bool
+    changed: str
+    """When it changed last, as times are stored."""
+    mark: str
 
 
 class Glances(Base):
@@ -24,6 +39,24 @@ class Glances(Base):
         """The users who are signed up and whose names begin with *prefix*, at most so many, by name."""
         query = "SELECT userid FROM users WHERE userid >= ?1 AND userid < ?1 || '~' AND signed_off IS NULL"
         return [userid for (userid,) in self.db.execute(f"{query} ORDER BY userid LIMIT ?2", [prefix, most])]
+
+
+    def marked_boards(self) -> list[MarkedBoard]:
+        """All boards with what tells one state of a board from any other, game by game and by number."""
+        # joined by SQLite, which takes a third of the time of as many values in Python
+        parts = "moves", "started", "changed", "ended", "winner", "vote", "voter", "commenter", "comment"
+        mark = " || ' ' || ".join(f"coalesce({part}, '')" for part in parts)
+        query = (
+            f"SELECT game, board, first_player, second_player, pool, ended IS NOT NULL, coalesce(changed, started), "
+            f"{mark} FROM boards ORDER BY game, length(board), board"
+        )
+        return [*map(MarkedBoard._make, self.db.execute(query))]
+
+
+    def analysed_boards(self) -> dict[tuple[str, str], str]:
+        """When each board was analysed that a robot has thought about."""
+        query = "SELECT game, board, made FROM analyses"
+        return {(game, board): made for game, board, made in self.db.execute(query)}
 
 
 class Glanced(Glances):

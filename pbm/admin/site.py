@@ -1,0 +1,86 @@
+"""The command that writes the site."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import click
+
+from pbm import texts
+from pbm.admin import answer, open_existing, touching
+from pbm.admin.usage import Commands
+from pbm.drawing import raster
+from pbm.refusals import Refused
+from pbm.session import Session
+
+if TYPE_CHECKING:
+    from pbm.site.build import Built, Page
+    from pbm.site.pages import Look
+
+commands = Commands("pbm")
+EXTRA = "Pages are made with Jinja2, which is not installed: pip install 'pbm[site]' brings it."
+PAUSE = 1.0
+"""Seconds from one look whether anything has changed to the next."""
+
+
+@commands.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--url", default="", metavar="URL", help="Where the site will stand, such as https://games.example/.")
+@click.option("--no-pictures", is_flag=True, help="Make no PNG of each board for those who link to it.")
+@click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
+def site(folder: Path, url: str, *, no_pictures: bool, follow: bool) -> None:
+    """Write a site to look at: plain files for any web server, with a page for each board.
+
+    Only what has changed since the last time is written, and only what anybody may see with `show` stands there. With
+    --url pages tell search engines and other sites where they are, and each board has a picture for whoever links to
+    it. Files in DIR that are no pages of the site are left alone.
+    """
+    session = Session(open_existing())
+    look = _look(url, no_pictures=no_pictures)
+    done = _written(session, folder, look)
+    while follow:
+        _wait_for_change(session)
+        done = _written(session, folder, look)
+    answer(
+        f"{texts.counted(done.pages, 'file')}, {done.written} of them new or changed; {done.removed} removed.",
+        {"pages": done.pages, "written": done.written, "removed": done.removed},
+    )
+
+
+def _look(url: str, *, no_pictures: bool) -> "Look":
+    """What the options make of the pages. Raises Refused."""
+    try:
+        from pbm.site.pages import Look
+    except ImportError as error:
+        raise Refused(EXTRA) from error
+    parts = urlsplit(url)
+    if url and (parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment):
+        raise Refused(f"{url!r} is no address of a site; it looks like https://games.example/.")
+    return Look(f"{url.rstrip('/')}/" if url else "", bool(url) and not no_pictures and raster.is_available())
+
+
+def _written(session: Session, folder: Path, look: "Look") -> "Built":
+    """Bring the site up to date. Raises Refused if the folder cannot be written."""
+    from pbm.site.build import build
+    from pbm.site.pages import Site
+
+    made = Site(session, look)
+    with touching(f"The site cannot be written to {folder}"):
+        return build(folder, made.pages(), made.version, _shown)
+
+
+def _wait_for_change(session: Session) -> None:
+    """Wait until somebody has written to the database."""
+    before = session.store.data_version()
+    while session.store.data_version() == before:
+        time.sleep(PAUSE)
+
+
+def _shown(pages: list["Page"]) -> Iterator["Page"]:
+    """Hand on pages, with a bar on a terminal that tells how far that is."""
+    with click.progressbar(pages, label="Pages", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+        yield from bar
