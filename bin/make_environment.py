@@ -39,7 +39,7 @@ def make(extra: str) -> None:
         shutil.rmtree(ENVIRONMENT, ignore_errors=True)
         venv.create(ENVIRONMENT, with_pip=True)
     say(f"2/2  installing what {'the tests need' if extra else 'pbm needs'} from the package registry ...")
-    what = f"{CHECKOUT}[{extra or 'pictures'}]"
+    what = f"{CHECKOUT}[{extra or 'pictures,site'}]"
     pip = [ENVIRONMENT / "bin" / "python", "-m", "pip", "--disable-pip-version-check"]
     subprocess.run([*pip, "install", "-qq", "--editable", what], check=True, stdout=sys.stderr)
     (ENVIRONMENT / "checkout").unlink(missing_ok=True)

@@ -7,6 +7,7 @@ What is drawn has classes and no colours: these stand in `STYLE`, which a page w
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from html import escape
 from itertools import groupby
 from math import ceil
@@ -160,7 +161,7 @@ class Placing(NamedTuple):
 def placing(figure: Figure) -> Placing:
     """Where in its picture the cells of a figure are, for whoever adds pieces to it."""
     canvas = _Canvas(figure, USUAL_HUES)
-    return Placing(canvas.scale, {cell.name: canvas.at(cell.at) for cell in figure.cells})
+    return Placing(canvas.scale, {cell.name: canvas.plane.at(cell.at) for cell in figure.cells})
 
 
 def text_svg(text: str, title: str, *, style: str = STYLE) -> str:
@@ -238,6 +239,40 @@ class _Frame(NamedTuple):
     top: float
 
 
+class _Plane(NamedTuple):
+    """Where coordinates of a figure lie in its picture."""
+
+    scale: float
+    """How many pixels are 1."""
+    left: float
+    """Pixels at the left of the frame."""
+    frame: _Frame
+
+    def at(self, place: Place) -> Place:
+        """A place in pixels, from the upper left."""
+        x, y = place
+        return self.left + (x - self.frame.left) * self.scale, MARGIN + (self.frame.top - y) * self.scale
+
+    def way(self, places: Sequence[Place]) -> str:
+        """The lines through these places, as a path."""
+        start, *others = [(round(x, 1), round(y, 1)) for x, y in map(self.at, places)]
+        steps, (x, y) = [], start
+        for further, lower in others:
+            steps.append(_step(further - x, lower - y))
+            x, y = further, lower
+        return f"M{_number(start[0])} {_number(start[1])}{''.join(steps)}"
+
+
+@lru_cache(maxsize=16)  # a site draws thousands of pictures of few boards
+def _cells(cells: tuple[Cell, ...], hues: tuple[str, str], plane: _Plane) -> tuple[str, ...]:
+    """The cells, on which pieces stand and which can be tapped."""
+    tints = [f' class="{hues[cell.side]}"' if cell.side is not None else "" for cell in cells]
+    return tuple(
+        f'<path{tint} data-cell="{escape(cell.name)}" d="{plane.way(cell.outline)}z"/>'
+        for cell, tint in zip(cells, tints, strict=True)
+    )
+
+
 class _Canvas:
     """A figure being drawn."""
 
@@ -248,7 +283,7 @@ class _Canvas:
         wide = self.frame.right - self.frame.left
         self.scale = max(SMALLEST, min(LARGEST, 2 * int(USUAL_WIDTH / wide / 2)))
         self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * wide)
-        self.left = (self.width - self.scale * wide) / 2
+        self.plane = _Plane(self.scale, (self.width - self.scale * wide) / 2, self.frame)
         columns = int((self.width - 2 * MARGIN - 2 * LINE_HEIGHT) / (NOTE_SIZE * LETTER_RATIO))
         self.notes = [(note, wrap(note.text, columns - 4 * len(note.dice))) for note in figure.notes]
         self.foot = 2 * MARGIN + self.scale * (self.frame.top - self.frame.bottom)
@@ -261,7 +296,7 @@ class _Canvas:
         under = [line for line in figure.lines if line.role in {"grid", "track", "path"}]
         over = [line for line in figure.lines if line.role not in {"grid", "track", "path"}]
         yield f'<g class="cells{" points" * has_points}">'
-        yield from map(self._cell, figure.cells)
+        yield from _cells(figure.cells, self.hues, self.plane)
         yield "</g>"
         yield from self._lines(under)
         yield from self._lines(over)
@@ -277,32 +312,14 @@ class _Canvas:
             yield from self._notes()
             yield "</g>"
 
-    def at(self, place: Place) -> Place:
-        """A place in pixels, from the upper left."""
-        x, y = place
-        return self.left + (x - self.frame.left) * self.scale, MARGIN + (self.frame.top - y) * self.scale
-
     def _hue(self, side: int | None) -> str:
         return "" if side is None else f" {self.hues[side]}"
-
-    def _cell(self, cell: Cell) -> str:
-        tint = f' class="{self.hues[cell.side]}"' if cell.side is not None else ""
-        return f'<path{tint} data-cell="{escape(cell.name)}" d="{self._way(cell.outline)}z"/>'
-
-    def _way(self, places: Sequence[Place]) -> str:
-        """The lines through these places, as a path."""
-        start, *others = [(round(x, 1), round(y, 1)) for x, y in map(self.at, places)]
-        steps, (x, y) = [], start
-        for further, lower in others:
-            steps.append(_step(further - x, lower - y))
-            x, y = further, lower
-        return f"M{_number(start[0])} {_number(start[1])}{''.join(steps)}"
 
     def _lines(self, lines: Iterable[Line]) -> Iterator[str]:
         """Lines of one role and side are one element."""
         kinds: dict[tuple[str, int | None], list[str]] = {}
         for line in lines:
-            kinds.setdefault((line.role, line.side), []).append(self._way(line.places))
+            kinds.setdefault((line.role, line.side), []).append(self.plane.way(line.places))
         if kinds:
             yield '<g class="lines">'
             for (role, side), ways in kinds.items():
@@ -316,7 +333,7 @@ class _Canvas:
         return self._circle(shape.at, shape.size)
 
     def _circle(self, at: Place, size: float) -> str:
-        x, y = self.at(at)
+        x, y = self.plane.at(at)
         return f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(size * self.scale)}"'
 
     def _mark(self, mark: Mark) -> str:
@@ -324,9 +341,9 @@ class _Canvas:
         if mark.role == "eye":  # a lozenge, so that it is no small piece
             x, y = mark.at
             corners = [(x, y + mark.size), (x + mark.size, y), (x, y - mark.size), (x - mark.size, y)]
-            return f'<path {kind} d="{self._way(corners)}z"/>'
+            return f'<path {kind} d="{self.plane.way(corners)}z"/>'
         if mark.role == "territory":
-            x, y, size = *self.at(mark.at), mark.size * self.scale
+            x, y, size = *self.plane.at(mark.at), mark.size * self.scale
             corner = f'x="{_number(x - size)}" y="{_number(y - size)}"'
             return f'<rect {kind} {corner} width="{_number(2 * size)}" height="{_number(2 * size)}"/>'
         return f"<circle {kind} {self._round(mark)}/>"
@@ -342,7 +359,7 @@ class _Canvas:
             yield f'<circle class="latest{hue}" data-cell="{escape(name)}" {ring}/>'
 
     def _label(self, label: Label) -> str:
-        x, y = self.at(label.at)
+        x, y = self.plane.at(label.at)
         size = max(10.5, min(14.0, label.size * self.scale)) if label.role == "coordinate" else label.size * self.scale
         hue = f' class="count{self._hue(label.side)}"' if label.side is not None else ""
         place = f'x="{_number(x)}" y="{_number(y + 0.36 * size)}" font-size="{_number(size)}"'

@@ -6,7 +6,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-
 MANIFEST = ".pbm-site.json"
 """Where in its folder a site keeps what its pages are made of."""
 

@@ -30,10 +30,7 @@ LATEST = 20
 """How many boards a page or a feed names of those that changed last."""
 MOST_PLACES = 60
 """How many points a curve has at most."""
-POLICY = (
-    "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; "
-    "base-uri 'none'; form-action 'none'"
-)
+POLICY = "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
 """The Content-Security-Policy under which all pages work."""
 ASSETS = "site.css", "board.js"
 MOST_LOCATIONS = 50_000
@@ -151,7 +148,7 @@ class Site:
             status=letters.status_of(point),
             players=dict.fromkeys(board.players),
             about=about,
-            picture=Markup(drawn.board_svg(point, style="")),  # noqa: S704: made by us, and its texts are escaped
+            picture=Markup(drawn.board_svg(point, style="")),
             moves=[{"text": letters.turn_text(turn), "userid": turn.userid, "dice": turn.dice} for turn in turns],
             taps=json.dumps(taps and taps._asdict()) if is_open else None,
             subject=f"Re: {texts.title(row.game)} Board {row.board}",
@@ -222,12 +219,14 @@ class Site:
             return []
         start = rules.new(**games.read_options(rules, []))
         picture = svg.svg(figure(start, None), rules.SIDES, f"The board of {texts.title(game)} at the start", style="")
-        return [Markup(picture)]  # noqa: S704: made by us, and its texts are escaped
+        return [Markup(picture)]
 
     def _list(self, game: str, name: str, path: str, number: int, count: int, some: Sequence[MarkedBoard]) -> str:
         """A page of the list of running or finished boards, the newest one first."""
         title = f"{name.capitalize()} boards of {texts.title(game)}"
-        return self._render("list.html", path, title=title, rows=self._rows(some), number=number, count=count, name=name)
+        return self._render(
+            "list.html", path, title=title, rows=self._rows(some), number=number, count=count, name=name
+        )
 
     def _standings(self, game: str, path: str, number: int, count: int, some: Sequence[PlayerRow]) -> str:
         """A page of the standings."""
@@ -308,7 +307,7 @@ class Site:
     def _sitemap(self) -> Iterator[Page]:
         """Where all boards are, for search engines; in parts if they are many."""
         parts = [self.found.boards[at : at + MOST_LOCATIONS] for at in range(0, len(self.found.boards), MOST_LOCATIONS)]
-        if len(parts) < 2:  # noqa: PLR2004
+        if len(parts) < 2:
             boards = parts[0] if parts else []
             yield Page("sitemap.xml", digest([board.changed for board in boards]), partial(self._locations, boards))
             return
@@ -327,16 +326,20 @@ class Site:
 
     def _render(self, template: str, path: str, **what: Any) -> str:
         server = self.session.server
-        return _environment().get_template(template).render(
-            site=server.host,
-            host=server.host,
-            address=server.address,
-            games=self.games,
-            up="../" * path.count("/"),
-            url=self.look.url,
-            path=path,
-            policy=POLICY,
-            **what,
+        return (
+            _environment()
+            .get_template(template)
+            .render(
+                site=server.host,
+                host=server.host,
+                address=server.address,
+                games=self.games,
+                up="../" * path.count("/"),
+                url=self.look.url,
+                path=path,
+                policy=POLICY,
+                **what,
+            )
         )
 
     def _rows(self, boards: Sequence[MarkedBoard]) -> list[BoardRow]:
@@ -363,9 +366,7 @@ class Site:
 @cache
 def _environment() -> Environment:
     """The templates, in which all that is no markup of ours is escaped."""
-    made = Environment(
-        loader=PackageLoader("pbm.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
+    made = Environment(loader=PackageLoader("pbm.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     made.filters |= {
         "status": letters.status,
         "minutes": lambda moment: f"{moment:{texts.MINUTES}}",
@@ -428,7 +429,7 @@ def _proof(board: Board) -> dict[str, str] | None:
 def _script(data: Any) -> Markup:
     """What a script reads, in a form that ends no element, whatever stands in it."""
     written = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")
-    return Markup(written.replace("&", "\\u0026"))  # noqa: S704: nothing of HTML is left in it
+    return Markup(written.replace("&", "\\u0026"))
 
 
 def _locations(kind: str, part: str, url: str, paths: Sequence[str]) -> str:

@@ -1,15 +1,18 @@
 """A game as a page steps through it: what stands on which cell after each turn, and how that is drawn."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
-import games
-from games import State
-from games.figures import Piece
+from games import Position, State
+from games.figures import Figure, Piece, Place
 from pbm.board.board import Board
 from pbm.drawing import svg
 from pbm.letters import turn_text
 
+Cells = Mapping[str, str]
+"""What stands on each cell that is not empty."""
 Pile = tuple[str, float, float, float]
 """A piece: its colour, how far to the right and down from the middle of its cell it lies, and its radius, in pixels."""
 
@@ -21,46 +24,46 @@ def steps(board: Board) -> dict[str, Any]:
     contents in a view; ``start`` these contents at the beginning; ``turns`` what each turn has changed of them, an
     empty text where nothing stands any more; ``dice`` the throw of each turn in a game with dice.
     """
-    if not hasattr(board.rules, "figure"):
+    figure: Callable[[State], Figure] | None = getattr(board.rules, "figure", None)
+    if figure is None:
         return {}
+    drawn = lru_cache(maxsize=1)(figure)
     seen = [_cells(state) for state in board.states]
-    present = board.rules.figure(board.state, None)
-    placing = svg.placing(present)
+    placing = svg.placing(drawn(board.state))
     return {
         "cells": {name: [round(x, 1), round(y, 1)] for name, (x, y) in placing.places.items()},
-        "piles": _piles(board, seen, placing.scale),
+        "piles": _piles(board, seen, drawn, placing.scale),
         "start": seen[0],
-        "turns": [_changes(before, after) for before, after in zip(seen, seen[1:], strict=False)],
+        "turns": [_changes(before, after) for before, after in pairwise(seen)],
         "texts": [turn_text(turn) for turn in board.turns],
         "movers": [turn.userid for turn in board.turns],
         "dice": [list(turn.dice) for turn in board.turns] if any(turn.dice for turn in board.turns) else [],
     }
 
 
-def _cells(state: State) -> dict[str, str]:
-    """What stands on each cell that is not empty."""
-    if isinstance(state, games.Position):
-        return dict(state.cells)
-    cells: dict[str, str] = state.view()["cells"]
+def _cells(state: State) -> Cells:
+    cells: Cells = state.cells if isinstance(state, Position) else state.view()["cells"]
     return cells
 
 
-def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+def _changes(before: Cells, after: Cells) -> Cells:
     changed = {name: content for name, content in after.items() if before.get(name) != content}
     return changed | dict.fromkeys(before.keys() - after.keys(), "")
 
 
-def _piles(board: Board, seen: Sequence[Mapping[str, str]], scale: float) -> dict[str, list[Pile]]:
+def _piles(
+    board: Board, seen: Sequence[Cells], drawn: Callable[[State], Figure], scale: float
+) -> Mapping[str, Sequence[Pile]]:
     """How each of the contents that a cell has ever had is drawn: as in the last position that has it."""
     hues = svg.hues(board.rules.SIDES)
     piles: dict[str, list[Pile]] = {}
     for state, cells in zip(reversed(board.states), reversed(seen), strict=True):
         if not piles.keys() >= set(cells.values()):
-            piles |= _drawn(board.rules.figure(state, None), cells, hues, scale)
+            piles = _drawn(drawn(state), cells, hues, scale) | piles
     return piles
 
 
-def _drawn(figure: Any, cells: Mapping[str, str], hues: Sequence[str], scale: float) -> dict[str, list[Pile]]:
+def _drawn(figure: Figure, cells: Cells, hues: Sequence[str], scale: float) -> dict[str, list[Pile]]:
     """The contents of the cells of a position, as its figure draws them."""
     middles = {cell.name: cell.at for cell in figure.cells}
     standing: dict[str, list[Piece]] = {}
@@ -70,7 +73,7 @@ def _drawn(figure: Any, cells: Mapping[str, str], hues: Sequence[str], scale: fl
     return {content: [*_relative(standing[name], middles[name], hues, scale)] for content, name in chosen.items()}
 
 
-def _relative(pieces: Sequence[Piece], middle: tuple[float, float], hues: Sequence[str], scale: float) -> Iterator[Pile]:
+def _relative(pieces: Sequence[Piece], middle: Place, hues: Sequence[str], scale: float) -> Iterator[Pile]:
     for piece in pieces:
         right, up = piece.at[0] - middle[0], piece.at[1] - middle[1]
         yield hues[piece.side], round(scale * right, 1), round(-scale * up, 1), round(scale * piece.size, 1)

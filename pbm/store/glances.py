@@ -40,7 +40,6 @@ class Glances(Base):
         query = "SELECT userid FROM users WHERE userid >= ?1 AND userid < ?1 || '~' AND signed_off IS NULL"
         return [userid for (userid,) in self.db.execute(f"{query} ORDER BY userid LIMIT ?2", [prefix, most])]
 
-
     def marked_boards(self) -> list[MarkedBoard]:
         """All boards with what tells one state of a board from any other, game by game and by number."""
         # joined by SQLite, which takes a third of the time of as many values in Python
@@ -51,7 +50,6 @@ class Glances(Base):
             f"{mark} FROM boards ORDER BY game, length(board), board"
         )
         return [*map(MarkedBoard._make, self.db.execute(query))]
-
 
     def analysed_boards(self) -> dict[tuple[str, str], str]:
         """When each board was analysed that a robot has thought about."""

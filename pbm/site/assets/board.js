@@ -86,7 +86,7 @@
     document.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
       if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-      if (event.target.matches("input[type=text], textarea")) return;
+      if (event.target.matches("input[type=text]") && event.target.value) return; // there the keys move the caret
       event.preventDefault();
       show(step);
     });
