@@ -153,11 +153,15 @@ class Browser:
         """Open a page on a screen of so many pixels."""
         file = self.folder / "page.html"
         file.write_text(source)
+        self.sees(width=width, is_dark=is_dark)
+        self.driver.get(file.as_uri())
+
+    def sees(self, *, width, is_dark):
+        """Be a screen of so many pixels, in light or in dark surroundings."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}]
         screen = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": width == PHONE}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
-        self.driver.get(file.as_uri())
 
     def measured(self, source, **screen):
         """What is wrong with a page on a screen, and how wide it is."""

@@ -1,9 +1,6 @@
 """The commands by which an operator looks after robots, the users who are programs."""
 
-import os
-import select
 import shlex
-import sys
 import time
 from typing import Any
 
@@ -16,6 +13,7 @@ from pbm.admin import answer, confirm, open_existing
 from pbm.admin.listing import Listing, time_data, time_text
 from pbm.admin.program import command_words
 from pbm.admin.usage import Commands, Seconds, WholeNumber
+from pbm.admin.watching import pipe_ended
 from pbm.names import RESERVED, is_userid
 from pbm.refusals import Refused
 from pbm.server import Server
@@ -195,19 +193,13 @@ def keep_playing_() -> None:
 
     answering.stand_behind()
     with answering.limited_memory():
-        answering.keep_playing(Session(open_server()), _pipe_ended)
+        answering.keep_playing(Session(open_server()), pipe_ended)
 
 
 def _rested(seconds: float) -> bool:
     """Rest; that never ends it, but a signal does at any time."""
     time.sleep(seconds)
     return False
-
-
-def _pipe_ended(seconds: float) -> bool:
-    """Whether standard input ends in so many seconds; a byte there ends the rest."""
-    ready, _, _ = select.select([sys.stdin.fileno()], [], [], seconds)
-    return bool(ready) and not os.read(sys.stdin.fileno(), 65536)
 
 
 def _robot(server: Server, userid: str) -> Robot:

@@ -88,6 +88,8 @@ def referee(game: str) -> int:
     metavar="N",
     help="How many processes play for the robots; 0 for none.",
 )
+@click.option("--site", metavar="DIR", help="Write a site to this folder, and what changes within seconds.")
+@click.option("--url", metavar="URL", help="Where that site will stand, such as https://games.example/.")
 def serve_(
     listen: str,
     certificate: str | None,
@@ -95,6 +97,8 @@ def serve_(
     log_format: str,
     metrics: str | None,
     robots: int,
+    site: str | None,
+    url: str | None,
     *,
     lmtp: bool,
 ) -> None:
@@ -123,9 +127,23 @@ def serve_(
             each(entry)
 
     try:
-        asyncio.run(serve(opened, where, lmtp=lmtp, tls=context, note=note, robots=robots))
+        asyncio.run(
+            serve(opened, where, lmtp=lmtp, tls=context, note=note, robots=robots, site=_words_of_site(site, url))
+        )
     except OSError as why:
         raise Refused(f"The server cannot listen on {listen}: {reason(why)}.") from why
+
+
+def _words_of_site(folder: str | None, url: str | None) -> list[str]:
+    """What `site` is told. Raises Refused if that would be refused."""
+    if folder is None:
+        if url:
+            raise click.UsageError("--url is for a --site.")
+        return []
+    from pbm.admin.site import shared
+
+    shared(url or "", no_pictures=False)
+    return [f"--url={url}"] * bool(url) + ["--", folder]
 
 
 def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":

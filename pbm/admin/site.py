@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ import click
 from pbm import texts
 from pbm.admin import answer, open_existing, touching
 from pbm.admin.usage import Commands
+from pbm.admin.watching import pipe_ended
 from pbm.drawing import raster
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
     from pbm.site.pages import Look
 
 commands = Commands("pbm")
-EXTRA = "Pages are made with Jinja2, which is not installed: pip install 'pbm[site]' brings it."
-PAUSE = 1.0
+TEMPLATES_EXTRA = "Pages are made with Jinja2, which is not installed: pip install 'pbm[site]' brings it."
+LOOK_AGAIN_AFTER = 1.0
 """Seconds from one look whether anything has changed to the next."""
 
 
@@ -31,7 +33,8 @@ PAUSE = 1.0
 @click.option("--url", default="", metavar="URL", help="Where the site will stand, such as https://games.example/.")
 @click.option("--no-pictures", is_flag=True, help="Make no PNG of each board for those who link to it.")
 @click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
-def site(folder: Path, url: str, *, no_pictures: bool, follow: bool) -> None:
+@click.option("--served", is_flag=True, hidden=True, help="Go on until standard input ends.")
+def site(folder: Path, url: str, *, no_pictures: bool, follow: bool, served: bool) -> None:
     """Write a site to look at: plain files for any web server, with a page for each board.
 
     Only what has changed since the last time is written, and only what anybody may see with `show` stands there. With
@@ -39,44 +42,46 @@ def site(folder: Path, url: str, *, no_pictures: bool, follow: bool) -> None:
     it. Files in DIR that are no pages of the site are left alone.
     """
     session = Session(open_existing())
-    look = _look(url, no_pictures=no_pictures)
-    done = _written(session, folder, look)
-    while follow:
-        _wait_for_change(session)
-        done = _written(session, folder, look)
+    common = shared(url, no_pictures=no_pictures)
+    done = _written(session, folder, common)
+    pause = partial(pipe_ended, LOOK_AGAIN_AFTER) if served else partial(time.sleep, LOOK_AGAIN_AFTER)
+    while (follow or served) and _has_changed(session, pause):
+        done = _written(session, folder, common)
     answer(
         f"{texts.counted(done.pages, 'file')}, {done.written} of them new or changed; {done.removed} removed.",
         {"pages": done.pages, "written": done.written, "removed": done.removed},
     )
 
 
-def _look(url: str, *, no_pictures: bool) -> "Look":
+def shared(url: str, *, no_pictures: bool) -> "Look":
     """What the options make of the pages. Raises Refused."""
     try:
         from pbm.site.pages import Look
     except ImportError as error:
-        raise Refused(EXTRA) from error
+        raise Refused(TEMPLATES_EXTRA) from error
     parts = urlsplit(url)
     if url and (parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment):
         raise Refused(f"{url!r} is no address of a site; it looks like https://games.example/.")
     return Look(f"{url.rstrip('/')}/" if url else "", bool(url) and not no_pictures and raster.is_available())
 
 
-def _written(session: Session, folder: Path, look: "Look") -> "Built":
+def _written(session: Session, folder: Path, common: "Look") -> "Built":
     """Bring the site up to date. Raises Refused if the folder cannot be written."""
     from pbm.site.build import build
     from pbm.site.pages import Site
 
-    made = Site(session, look)
+    made = Site(session, common)
     with touching(f"The site cannot be written to {folder}"):
         return build(folder, made.pages(), made.version, _shown)
 
 
-def _wait_for_change(session: Session) -> None:
-    """Wait until somebody has written to the database."""
+def _has_changed(session: Session, pause: Callable[[], bool | None]) -> bool:
+    """Wait until somebody has written to the database; False if a *pause* tells that it is time to end."""
     before = session.store.data_version()
     while session.store.data_version() == before:
-        time.sleep(PAUSE)
+        if pause():
+            return False
+    return True
 
 
 def _shown(pages: list["Page"]) -> Iterator["Page"]:

@@ -1,5 +1,8 @@
 """Waiting until something happens on a board."""
 
+import os
+import select
+import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from pbm.refusals import Refused
@@ -51,3 +54,9 @@ def position(row: BoardRow) -> tuple[object, ...]:
 def _changing(row: BoardRow) -> tuple[object, ...]:
     """What everybody can see change on a board."""
     return *position(row), row.vote, row.voter
+
+
+def pipe_ended(seconds: float) -> bool:
+    """Whether standard input ends in so many seconds; a byte there ends the rest."""
+    ready, _, _ = select.select([sys.stdin.fileno()], [], [], seconds)
+    return bool(ready) and not os.read(sys.stdin.fileno(), 65536)

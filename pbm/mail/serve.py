@@ -39,6 +39,10 @@ PLAYER = (sys.executable, "-P", "-m", "pbm", "robots", "keep-playing")
 """A process that plays for robots; the mails that it causes are sent by the other one."""
 
 
+SITE = (sys.executable, "-P", "-m", "pbm", "site", "--served")
+"""A process that writes a site, followed by the words of that command."""
+
+
 class Place(NamedTuple):
     """Where the server listens: at a port, or at a socket in the file system."""
 
@@ -236,16 +240,18 @@ async def serve(
     tls: ssl.SSLContext | None = None,
     note: Callable[[Entry], None] | None = None,
     robots: int = 0,
+    site: Sequence[str] = (),
 ) -> None:
     """Serve until the process is told to end; *note* is told what came of each mail, and otherwise logs it.
 
-    So many processes play for *robots*.
+    So many processes play for *robots*; one writes a *site*, if the words of that command are given.
 
     Raises Replaced if the database has become another file, and OSError if nobody can listen there.
     """
     loop = asyncio.get_running_loop()
     house, clerk = House(note), Clerk(server)
     helpers = [Helper(SENDER, "sends mail"), *(Helper(PLAYER, "plays for robots") for _ in range(robots))]
+    helpers += [Helper((*SITE, *site), "writes the site")] if site else []
     for sent in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sent, clerk.ended.set)
 

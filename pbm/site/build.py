@@ -34,7 +34,7 @@ class Built(NamedTuple):
     removed: int
 
 
-def digest(*parts: object) -> str:
+def digested(*parts: object) -> str:
     """A short text that is another one as soon as any of these parts is."""
     return blake2b(repr(parts).encode(), digest_size=9).hexdigest()
 

@@ -16,17 +16,17 @@ from pbm import letters, texts
 from pbm.admin import records, tournament
 from pbm.board import ratings
 from pbm.board.board import NOTHING, Board
-from pbm.drawing import boards as drawn
 from pbm.drawing import svg
+from pbm.drawing.boards import board_png, board_svg
 from pbm.language.help import of_game
 from pbm.session import Session
-from pbm.site.build import Gone, Page, digest
+from pbm.site.build import Gone, Page, digested
 from pbm.site.steps import steps
 from pbm.store import BoardRow, MarkedBoard, PlayerRow, ResultRow
 
-LISTED = 100
+ON_PAGE = 100
 """How many boards or players a page of a list has."""
-LATEST = 20
+RECENT = 20
 """How many boards a page or a feed names of those that changed last."""
 MOST_PLACES = 60
 """How many points a curve has at most."""
@@ -81,18 +81,18 @@ class Site:
         """What all pages are made of."""
         folder = files("pbm.site")
         sources = [item.read_text() for part in ("templates", "assets") for item in _items(folder / part)]
-        return digest(sources, svg.STYLE, POLICY, self.look, self.session.server.address)
+        return digested(sources, svg.STYLE, POLICY, self.look, self.session.server.address)
 
     def pages(self) -> Iterator[Page]:
         """All files of the site."""
         for name in ASSETS:
             yield Page(name, "", partial((files("pbm.site") / "assets" / name).read_text))
         yield Page("board.css", "", lambda: svg.STYLE)
-        yield Page("index.html", digest(self.found.boards[-1:], *map(self._marks, self.games)), self._index)
+        yield Page("index.html", digested(self.found.boards[-1:], *map(self._marks, self.games)), self._index)
         for game in self.games:
             yield from self._of_game(game)
         for userid, boards in self.by_user.items():
-            key = digest([board.mark for board in boards], self._player_key(userid))
+            key = digested([board.mark for board in boards], self._player_key(userid))
             yield Page(f"users/{userid}.html", key, partial(self._user, userid))
         yield from self._sitemap()
 
@@ -102,21 +102,21 @@ class Site:
         boards, players = self.by_game[game], self.found.players[game]
         yield Page(f"{game}/rules.html", "", partial(self._rules, game))
         pools, mark = self.found.pools[game], self._marks(game)
-        yield Page(f"{game}/index.html", digest(mark, pools), partial(self._game, game))
+        yield Page(f"{game}/index.html", digested(mark, pools), partial(self._game, game))
         yield Page(f"{game}/feed.atom", mark, partial(self._feed, f"{game}/feed.atom", texts.title(game), boards))
         for number, count, some in _leaves(players):
             path = f"{game}/{_leaf(number, 'standings')}"
-            yield Page(path, digest(some, count), partial(self._standings, game, path, number, count, some))
+            yield Page(path, digested(some, count), partial(self._standings, game, path, number, count, some))
         for name, is_over in (("running", False), ("finished", True)):
             listed = [board for board in reversed(boards) if board.is_over == is_over]
             for number, count, some in _leaves(listed):
                 path = f"{game}/{_leaf(number, name)}"
-                key = digest([board.mark for board in some], count)
+                key = digested([board.mark for board in some], count)
                 yield Page(path, key, partial(self._list, game, name, path, number, count, some))
         for pool in pools:
             yield from self._of_pool(game, pool)
         for board in boards:
-            key = digest(board.mark, self.found.analyses.get((game, board.board)))
+            key = digested(board.mark, self.found.analyses.get((game, board.board)))
             yield Page(f"{game}/{board.board}.html", key, partial(self._board, board))
             if board.is_over:
                 yield Page(f"{game}/{board.board}.json", key, partial(self._record, board))
@@ -125,7 +125,7 @@ class Site:
 
     def _of_pool(self, game: str, pool: str) -> Iterator[Page]:
         boards = [board for board in self.by_game[game] if board.pool == pool]
-        key = digest([board.mark for board in boards], self.found.players[game] and pool)
+        key = digested([board.mark for board in boards], self.found.players[game] and pool)
         yield Page(f"{game}/pool-{pool}.html", key, partial(self._pool, game, pool, boards))
         path = f"{game}/pool-{pool}.atom"
         yield Page(path, key, partial(self._feed, path, f"{texts.title(game)}, tournament {pool}", boards))
@@ -148,7 +148,7 @@ class Site:
             status=letters.status_of(point),
             players=dict.fromkeys(board.players),
             about=about,
-            picture=Markup(drawn.board_svg(point, style="")),
+            picture=Markup(board_svg(point, style="")),
             moves=[{"text": letters.turn_text(turn), "userid": turn.userid, "dice": turn.dice} for turn in turns],
             taps=json.dumps(taps and taps._asdict()) if is_open else None,
             subject=f"Re: {texts.title(row.game)} Board {row.board}",
@@ -176,7 +176,7 @@ class Site:
         return f"{json.dumps(record, indent=1)}\n"
 
     def _png(self, marked: MarkedBoard) -> bytes:
-        return drawn.board_png(self._load(marked).present, 1)
+        return board_png(self._load(marked).present, 1)
 
     def _load(self, marked: MarkedBoard) -> Board:
         """A board with all its turns, and what it did to ratings."""
@@ -239,7 +239,7 @@ class Site:
                     "robot": player.userid in robots,
                     "curve": _curve(self.session.store.results_of_user(game, player.userid)),
                 }
-                for place, player in enumerate(some, LISTED * (number - 1) + 1)
+                for place, player in enumerate(some, ON_PAGE * (number - 1) + 1)
             ]
         title = f"Standings of {texts.title(game)}"
         return self._render("standings.html", path, title=title, players=players, number=number, count=count)
@@ -250,7 +250,7 @@ class Site:
         shown = [str(word).replace("_", " ").capitalize() for word in head[: len(tournament.Standing._fields)]]
         head = [*shown, *head[len(shown) :]]
         title = f"Tournament {pool} of {texts.title(game)}"
-        rows = self._rows(boards[:LISTED])
+        rows = self._rows(boards[:ON_PAGE])
         path = f"{game}/pool-{pool}.html"
         return self._render("pool.html", path, title=title, pool=pool, head=head, lines=lines, rows=rows)
 
@@ -299,9 +299,9 @@ class Site:
             f"users/{userid}.html",
             title=userid,
             ratings=ratings_of,
-            running=self._rows(running[:LISTED]),
-            finished=self._rows(finished[:LISTED]),
-            more=max(0, len(running) - LISTED) + max(0, len(finished) - LISTED),
+            running=self._rows(running[:ON_PAGE]),
+            finished=self._rows(finished[:ON_PAGE]),
+            more=max(0, len(running) - ON_PAGE) + max(0, len(finished) - ON_PAGE),
         )
 
     def _sitemap(self) -> Iterator[Page]:
@@ -309,11 +309,11 @@ class Site:
         parts = [self.found.boards[at : at + MOST_LOCATIONS] for at in range(0, len(self.found.boards), MOST_LOCATIONS)]
         if len(parts) < 2:
             boards = parts[0] if parts else []
-            yield Page("sitemap.xml", digest([board.changed for board in boards]), partial(self._locations, boards))
+            yield Page("sitemap.xml", digested([board.changed for board in boards]), partial(self._locations, boards))
             return
         names = [f"sitemap-{number}.xml" for number in range(1, len(parts) + 1)]
         for name, boards in zip(names, parts, strict=True):
-            yield Page(name, digest([board.changed for board in boards]), partial(self._locations, boards))
+            yield Page(name, digested([board.changed for board in boards]), partial(self._locations, boards))
         yield Page("sitemap.xml", str(len(names)), lambda: _locations("sitemapindex", "sitemap", self.look.url, names))
 
     def _locations(self, boards: Sequence[MarkedBoard]) -> str:
@@ -348,7 +348,7 @@ class Site:
         return [row for row in rows if row]
 
     def _marks(self, game: str) -> str:
-        return digest([board.mark for board in self.by_game[game]])
+        return digested([board.mark for board in self.by_game[game]])
 
     def _player_key(self, userid: str) -> str:
         return self._players_by_name.get(userid, "")
@@ -360,7 +360,7 @@ class Site:
         for players in self.found.players.values():
             for player in players:
                 found[player.userid].append(player)
-        return {userid: digest(rows) for userid, rows in found.items()}
+        return {userid: digested(rows) for userid, rows in found.items()}
 
 
 @cache
@@ -389,14 +389,14 @@ def _found(session: Session, names: Sequence[str]) -> Found:
 
 def _latest(boards: Sequence[MarkedBoard]) -> list[MarkedBoard]:
     """The boards that have changed last, the last one first."""
-    return sorted(boards, key=lambda board: board.changed, reverse=True)[:LATEST]
+    return sorted(boards, key=lambda board: board.changed, reverse=True)[:RECENT]
 
 
 def _leaves(listed: Sequence[Any]) -> Iterator[tuple[int, int, Sequence[Any]]]:
     """The pages of a list: their numbers from 1, how many there are, and what is on each; an empty list has one."""
-    count = max(1, -(-len(listed) // LISTED))
+    count = max(1, -(-len(listed) // ON_PAGE))
     for number in range(1, count + 1):
-        yield number, count, listed[LISTED * (number - 1) : LISTED * number]
+        yield number, count, listed[ON_PAGE * (number - 1) : ON_PAGE * number]
 
 
 def _leaf(number: int, name: str) -> str:

@@ -1,7 +1,6 @@
 """A game as a page steps through it: what stands on which cell after each turn, and how that is drawn."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -27,12 +26,12 @@ def steps(board: Board) -> dict[str, Any]:
     figure: Callable[[State], Figure] | None = getattr(board.rules, "figure", None)
     if figure is None:
         return {}
-    drawn = lru_cache(maxsize=1)(figure)
     seen = [_cells(state) for state in board.states]
-    placing = svg.placing(drawn(board.state))
+    present = figure(board.state)
+    placing = svg.placing(present)
     return {
         "cells": {name: [round(x, 1), round(y, 1)] for name, (x, y) in placing.places.items()},
-        "piles": _piles(board, seen, drawn, placing.scale),
+        "piles": _piles(board, seen, figure, placing.scale),
         "start": seen[0],
         "turns": [_changes(before, after) for before, after in pairwise(seen)],
         "texts": [turn_text(turn) for turn in board.turns],
@@ -52,14 +51,14 @@ def _changes(before: Cells, after: Cells) -> Cells:
 
 
 def _piles(
-    board: Board, seen: Sequence[Cells], drawn: Callable[[State], Figure], scale: float
+    board: Board, seen: Sequence[Cells], figure: Callable[[State], Figure], scale: float
 ) -> Mapping[str, Sequence[Pile]]:
     """How each of the contents that a cell has ever had is drawn: as in the last position that has it."""
     hues = svg.hues(board.rules.SIDES)
     piles: dict[str, list[Pile]] = {}
     for state, cells in zip(reversed(board.states), reversed(seen), strict=True):
         if not piles.keys() >= set(cells.values()):
-            piles = _drawn(drawn(state), cells, hues, scale) | piles
+            piles = _drawn(figure(state), cells, hues, scale) | piles
     return piles
 
 

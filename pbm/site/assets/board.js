@@ -58,7 +58,10 @@
     const dice = at && game.dice.length && game.dice[at - 1].length ? ` (dice ${game.dice[at - 1].join(" and ")})` : "";
     told.textContent = at ? `Move ${at} of ${last}: ${game.movers[at - 1]} played ${game.texts[at - 1]}${dice}` :
       `The start, before ${last} ${last === 1 ? "move" : "moves"}`;
-    items.forEach((item, number) => item.toggleAttribute("aria-current", number === at - 1));
+    items.forEach((item, number) => {
+      if (number === at - 1) item.setAttribute("aria-current", "step");
+      else item.removeAttribute("aria-current");
+    });
   }
 
   // what belongs to the position at the end, with the place to which it comes back

@@ -1,0 +1,151 @@
+"""The site in a real browser: stepping through games, moves by tapping, and what a reader without scripts sees."""
+
+import os
+from random import Random
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+
+from pbm.board.board import Board
+from pbm.session import Session
+from pbm.site.build import build
+from pbm.site.pages import Look, Site
+
+import helptexts
+from conftest import PASSWORDS, Club
+from test_browser import PHONE, WIDE, Browser, install
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("PBM_TEST_BROWSER") != "1",
+    reason="this installs and starts a Chromium: PBM_TEST_BROWSER=1 bin/test, as root, runs it",
+)
+TOKEN = "r17-0123456789abcdef0123456789abcdef"
+KINDS = {"spiro": "-small", "symple": "-size=9", "spora": "-size=7", "papagra": "-size=4", "sprout": ""}
+PIECES = "return [...document.querySelectorAll('.picture .piece')].map(piece => piece.dataset.cell)"
+REACHED = "return performance.getEntriesByType('resource').map(entry => entry.name)"
+NAMES = "return [...new Set([...document.querySelectorAll('[data-cell]')].map(cell => cell.dataset.cell))]"
+
+
+class Visited:
+    """A site with a running and a finished board of each game."""
+
+    def __init__(self, folder):
+        club = Club(folder / "pbm.db")
+        club.signed_up("alice", "bob")
+        rng = Random(5)
+        self.folder, self.boards = folder / "site", {}
+        for game, options in KINDS.items():
+            for number, moves in (("101", 4), ("102", 6)):
+                club.say(f"{game} challenge {options} alice bob")
+                for _ in range(moves):
+                    board = Board.load(club.store, game, number)
+                    club.say(f"{game} move {number} {board.turn} {PASSWORDS[board.turn]} {board.state.random(rng)}")
+                self.boards[game, number] = Board.load(club.store, game, number)
+            assert not self.boards[game, "101"].is_over
+            loser = self.boards[game, "102"].turn
+            club.say(f"{game} resign 102 {loser} {PASSWORDS[loser]}")
+            self.boards[game, "102"] = Board.load(club.store, game, "102")
+        site = Site(Session(club.server), Look("", has_pictures=False))
+        build(self.folder, site.pages(), site.version, iter)
+        club.store.close()
+
+
+@pytest.fixture(scope="module")
+def visited(tmp_path_factory):
+    return Visited(tmp_path_factory.mktemp("visited"))
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    install()
+    made = Browser(tmp_path_factory.mktemp("chromium"))
+    yield made
+    made.driver.quit()
+
+
+def opened(browser, visited, path, fragment="", *, width=WIDE, is_dark=False, scripts=True):
+    """Open a page of the site, and return what drives the browser."""
+    driver = browser.driver
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not scripts})
+    browser.sees(width=width, is_dark=is_dark)
+    driver.get("about:blank")
+    driver.get((visited.folder / path).as_uri() + fragment)
+    return driver
+
+
+def press(driver, key):
+    from selenium.webdriver.common.by import By
+
+    driver.find_element(By.TAG_NAME, "body").send_keys(key)
+
+
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_the_arrows_lead_through_the_game(browser, visited, game):
+    from selenium.webdriver.common.keys import Keys
+
+    board = visited.boards[game, "102"]
+    driver = opened(browser, visited, f"{game}/102.html")
+    last = len(board.turns)
+    for numbers, key in ((range(last, -1, -1), Keys.ARROW_LEFT), (range(last + 1), Keys.ARROW_RIGHT)):
+        for number in numbers:
+            assert set(driver.execute_script(PIECES)) == set(board.states[number].view()["cells"])
+            assert driver.find_element("css selector", ".steps input").get_attribute("value") == str(number)
+            press(driver, key)
+    assert driver.get_log("browser") == []
+    assert [name for name in driver.execute_script(REACHED) if not name.startswith("file:")] == []
+
+
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_a_move_is_put_together_by_tapping_and_sent_to_the_address_of_the_player(browser, visited, game):
+    driver = opened(browser, visited, f"{game}/101.html", f"#{TOKEN}", width=PHONE)
+    cells = visited.boards[game, "101"].state.view()["cells"]
+    names = driver.execute_script(
+        "return [...new Set([...document.querySelectorAll('[data-cell]')].map(c => c.dataset.cell))]"
+    )
+    empty = [name for name in names if name not in cells][:2]
+    for name in empty:
+        target = driver.find_element("css selector", f".cells [data-cell='{name}']")
+        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
+        target.click()
+    link = urlsplit(driver.find_element("css selector", ".send").get_attribute("href"))
+    move = parse_qs(link.query)["body"][0]
+    assert link.scheme == "mailto"
+    assert unquote(link.path) == f"pbm+{TOKEN}@pbm.example"
+    assert move == ("-" if game == "spiro" else ",").join(empty)
+    assert driver.find_element("css selector", ".tapping input").get_attribute("value") == move
+    assert driver.get_log("browser") == []
+
+
+@pytest.mark.parametrize(
+    "fragment", ["", "#r17-xyz", "#r17-0123456789abcdef0123456789abcdef@evil.example", "#b17-" + 32 * "0"]
+)
+def test_without_a_token_nothing_can_be_sent(browser, visited, fragment):
+    driver = opened(browser, visited, "symple/101.html", fragment)
+    assert not driver.find_element("css selector", ".tapping").is_displayed()
+
+
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_without_scripts_the_board_and_its_moves_can_be_read(browser, visited, game):
+    try:
+        driver = opened(browser, visited, f"{game}/102.html", scripts=False)
+        source = driver.page_source
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    assert 'class="steps" hidden' in source
+    for turn in visited.boards[game, "102"].turns:
+        assert turn.text in source
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+@pytest.mark.parametrize("width", [PHONE, 1280])
+def test_every_page_fits_the_screen_and_has_no_serious_fault_for_anybody(browser, visited, width, is_dark):
+    from axe_selenium_python import Axe
+
+    for path in sorted(page.relative_to(visited.folder) for page in visited.folder.rglob("*.html")):
+        driver = opened(browser, visited, str(path), width=width, is_dark=is_dark)
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= width, path
+        axe = Axe(driver)
+        axe.inject()
+        faults = [one for one in axe.run()["violations"] if one["impact"] in {"serious", "critical"}]
+        assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in faults] == [], path
+        assert driver.get_log("browser") == []
