@@ -105,6 +105,7 @@ EXAMPLES = {
     "robots remove": ("signoff", "robots remove robot1 --yes"),
     "robots resume": ("robots", "robots pause robot1; robots resume robot1"),
     "robots run": ("answering", "symple challenge robot1 alice --no-wait; robots run --once"),
+    "site": ("site", "site SITE"),
     "restore": ("restored", "backup COPY; restore COPY --yes"),
     "signoff": ("signoff", "signoff alice alice-secret"),
     "signup": ("user", "signup dave dave-secret dave@players.example"),
@@ -200,6 +201,7 @@ class Said:
 
 NEEDED = {
     "CODE": lambda said: said.asked("SELECT subject FROM outbox WHERE subject LIKE 'confirm-address %'"),
+    "SITE": lambda said: str(said.folder / "site"),
     "COPY": lambda said: str(said.folder / "copy"),
     "PICTURE": lambda said: str(said.folder / "board.svg"),
     "PORT": lambda said: str(said.port),
