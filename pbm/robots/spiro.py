@@ -6,7 +6,7 @@ played against itself, see tests/bench/learn_spiro.py.
 
 from collections.abc import Iterable, Sequence
 from itertools import compress
-from math import exp, sqrt
+from math import exp, inf, sqrt
 from operator import itemgetter, mul
 from random import Random
 from typing import NamedTuple, cast
@@ -16,7 +16,7 @@ from games.spiro import OFF
 from pbm.robots.thinking import Level, Limit, Thought
 from pbm.robots.track import ROLLS, Sight, Track, Way, seen, uses_of
 
-LEVELS = (Level(1, 0.55), Level(1, 0.38), Level(1, 0.22), Level(1, 0.09), Level(40_000))
+LEVELS = (Level(1, 0.6), Level(1, 0.4), Level(1, 0.2), Level(1, 0.05), Level(40_000))
 
 
 class Worth(NamedTuple):
@@ -55,7 +55,8 @@ DOUBT = 10.0
 """How many dice are added to the ways: a lead counts less the longer they are, but the end of a race is luck, too."""
 NEAR = 0.1
 """How much worse than the best one, in chance to win, a turn may look if the answers to it are to be looked at."""
-
+REMEMBERED = 500
+"""For how many sets of enemies near a cell it is kept how probably they hit it."""
 
 Counts = list[float]
 """How much there is, for one side, of all that has its worth."""
@@ -80,10 +81,6 @@ class Judge:
         lead: float = self.steepness * (enemy_way - way) + self.turn
         lead += sum(map(mul, counts, self.moved)) - sum(map(mul, enemy_counts, self.to_move))
         return lead / sqrt(way + enemy_way + DOUBT)
-
-    def chance(self, sight: Sight) -> float:
-        """The probability that the side wins that has just moved, and sees this."""
-        return 1 / (1 + exp(-self.value(sight)))
 
     def counted(self, sight: Sight) -> tuple[tuple[float, Counts], tuple[float, Counts]]:
         """For the side that has just moved and the other one, the way of its pieces and all that has its worth."""
@@ -190,6 +187,8 @@ class _Half:
             if near & self.bits[source]:
                 jumps |= by_jump
                 steps |= by_step
+        if len(self.chances[cell]) >= REMEMBERED:
+            self.chances[cell].clear()
         chance = jumps.bit_count() / 36, steps.bit_count() / 36
         self.chances[cell][near] = chance
         return chance
@@ -222,6 +221,11 @@ def _hits(track: Track) -> list[Hits]:
     return hits
 
 
+def _chance(value: float) -> float:
+    """The probability whose odds have this logarithm."""
+    return 1 / (1 + exp(-value))
+
+
 class Racer:
     """A `Thinker` that looks at all its turns, and at the enemy's best answers to those that look best."""
 
@@ -238,7 +242,7 @@ class Racer:
             after = self.track.after(sight, own, blots)
             if after.has_won:
                 return self._thought(state, way, 1.0, 1)
-            tried.append((self.judge.chance(after), way, after))
+            tried.append((_chance(self.judge.value(after)), way, after))
         tried.sort(key=itemgetter(0), reverse=True)
         best, way, _ = tried[0]
         answered, valued = 0.0, len(tried)
@@ -254,16 +258,24 @@ class Racer:
 
     def _answered(self, after: Sight, limit: Limit, valued: int) -> tuple[float | None, int]:
         """The chance to win if each throw gets its best answer, None if there is no time; and how much was valued."""
-        sight, chance = after.turned, 0.0
+        sight, lost = after.turned, 0.0
         for dice in ROLLS:
-            if limit.is_reached(valued):
-                return None, valued
-            answers = [self.track.after(sight, *outcome) for outcome in self.track.outcomes(sight, dice)] or [sight]
-            valued += len(answers)
-            won = any(answer.has_won for answer in answers)
-            best = 1.0 if won else 1 / (1 + exp(-max(map(self.judge.value, answers))))
-            chance += (1 - best) * (1 if dice[0] == dice[1] else 2) / 36
-        return chance, valued
+            best = -inf
+            for answer in self._afters(sight, dice):
+                if limit.is_reached(valued):
+                    return None, valued
+                valued += 1
+                if answer.has_won:
+                    best = inf
+                    break
+                best = max(best, self.judge.value(answer))
+            lost += _chance(best) * (1 if dice[0] == dice[1] else 2) / 36
+        return 1 - lost, valued
+
+    def _afters(self, sight: Sight, dice: tuple[int, ...]) -> Iterable[Sight]:
+        """What a side sees after each turn that it can play, or after it has to skip it."""
+        outcomes = self.track.outcomes(sight, dice)
+        return (self.track.after(sight, *outcome) for outcome in outcomes) if outcomes else (sight,)
 
     def _thought(self, state: spiro.State, way: Way, chance: float, valued: int) -> Thought:
         move = state.parse(self.text(state, way))
