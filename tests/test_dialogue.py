@@ -95,8 +95,7 @@ def test_a_refused_move_is_followed_by_others_as_long_as_there_are_any():
 
 
 def test_a_skip_is_answered_with_a_skip():
-    # e1 is six steps from e3, and e4 across the wall
-    blocked = 'position {"cells": {"e3": "X", "e1": "OO", "e4": "OO"}, "turn": "X", "dice": [6, 6]}'
+    blocked = 'position {"cells": {"c1": "X", "b4": "OO"}, "turn": "X", "dice": [6, 6]}'  # six steps apart
     judge = referee("spiro", "new -small", blocked)
     assert judge.answer("moves") == "= 1 --"
     assert asked(Parrot(), judge.state(""), "? No.")[0] == ["--", "--"]
