@@ -185,7 +185,7 @@ def test_an_operator_adds_changes_pauses_and_removes_robots(shell):
         (["add", "spiro"], "cannot be a userid"),
         (["add", "x"], "cannot be a userid"),
         (["add", "robot1"], "There is a user robot1 already"),
-        (["add", "deep", "--level=9"], "--level=N takes"),
+        (["add", "deep", "--level=9"], "--level=N takes a level from 1 to 5."),
         (["add", "deep", "--level=2", "--with=robot"], "at a level, or by a program"),
         (["add", "deep", "--with="], "No program is named behind --with."),
         (["add", "deep", "--games=chess"], "There is no game 'chess'"),
@@ -571,6 +571,35 @@ def test_a_program_that_was_put_right_after_two_failures_is_not_paused(club, tmp
     )
     assert plays(club) == 2
     assert moves(club) == ["c3"]
+
+
+def test_an_operator_sees_which_program_has_failed_and_that_nobody_plays(shell):
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.run("robots", "add", "deep", "--with=/no/such/program")
+    shell.run("symple", "challenge", "deep", "alice")
+    why = "The program /no/such/program cannot be started: there is no such file or folder."
+    assert "deep    /no/such/program  all    1 / 1000  paused since" in shell.run("robots").stdout
+    [robot] = [one for one in json.loads(shell.run("robots", "--json").stdout)["robots"] if one["userid"] == "deep"]
+    assert robot["why"] == why
+    done = shell.run("status")
+    assert done.returncode == 1
+    assert f"deep is paused, because its program has failed: {why} `pbm robots resume` lets it play." in done.stdout
+    shell.run("robots", "change", "deep", "--level=1")
+    shell.run("robots", "resume", "deep")
+    assert shell.run("status").returncode == 0
+    with closing(sqlite3.connect(shell.folder / "pbm.db")) as db, db:
+        db.execute("UPDATE boards SET started = '2026-01-01T00:00:00.000000+00:00'")
+    said = shell.run("doctor").stdout
+    assert "robots: boards that have waited for a robot for more than a day: 1.\n" in said
+
+
+def test_a_game_that_was_taken_in_from_elsewhere_goes_on_with_the_robot(shell):
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    shell.run("symple", "challenge", "--no-wait", "-size=5", "robot1", "alice")
+    (shell.folder / "record").write_text(shell.run("export", "symple", "101").stdout)
+    assert shell.run("import", str(shell.folder / "record")).stdout.startswith("symple 101 is taken in as 102")
+    assert json.loads(shell.run("robots", "run", "--once", "--json").stdout) == {"given": 2}
+    assert json.loads(shell.run("symple", "show", "102", "--json").stdout)["moves"] == 1
 
 
 # In a shell

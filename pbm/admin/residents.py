@@ -12,7 +12,7 @@ from pbm.actions import users
 from pbm.admin import answer, confirm, open_existing
 from pbm.admin.listing import Listing, time_data, time_text
 from pbm.admin.program import command_words
-from pbm.admin.usage import Commands, Seconds, WholeNumber
+from pbm.admin.usage import Commands, Seconds, WholeNumber, Within
 from pbm.admin.watching import pipe_ended
 from pbm.names import RESERVED, is_userid
 from pbm.refusals import Refused
@@ -21,13 +21,13 @@ from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import Robot
 
-MOST_LEVEL = 5
+LEVELS_OF_ROBOTS = range(1, 6)
 TIME_OF_PROGRAM = 30.0
 """Seconds that a program of the operator's may take for a move, if he says nothing else."""
 
 commands = Commands("pbm")
 ROBOT = click.argument("userid")
-LEVEL = click.option("--level", type=click.IntRange(1, MOST_LEVEL), metavar="N", help="How well it plays: 1 to 5.")
+LEVEL = click.option("--level", type=Within(LEVELS_OF_ROBOTS, "level"), metavar="N", help="How well it plays: 1 to 5.")
 PROGRAM = click.option(
     "--with", "program", metavar="PROGRAM", help="A program of yours that plays, as `pbm play` says."
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 import games
-from pbm.admin.usage import Commands
+from pbm.admin.usage import Commands, Within
 from pbm.disk import reason
 from pbm.language.grammar import Misused
 from pbm.mail import incoming
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pbm.mail.journal import Entry
     from pbm.server import Server
 
-MOST_PROCESSES = 64
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
 """What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
 
@@ -82,7 +81,7 @@ def referee(game: str) -> int:
 @click.option("--metrics", metavar="HOST:PORT", help="Tell Prometheus there how it goes.")
 @click.option(
     "--robots",
-    type=click.IntRange(0, MOST_PROCESSES),
+    type=Within(range(65), "number of processes"),
     default=1,
     show_default=True,
     metavar="N",

@@ -82,6 +82,22 @@ class WholeNumber(click.ParamType[int]):
         return int(text)
 
 
+class Within(click.ParamType[int]):
+    """A number of something within a range."""
+
+    def __init__(self, numbers: range, what: str) -> None:
+        """Take these numbers; *what* they are is said where one is none."""
+        self.numbers = numbers
+        self.name = f"{what} from {numbers[0]} to {numbers[-1]}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number."""
+        text = str(value)
+        if not (re.fullmatch("[0-9]{1,9}", text) and int(text) in self.numbers):
+            self.fail(f"{text!r} is no {self.name}.", param, ctx)
+        return int(text)
+
+
 class Seconds(click.ParamType[float]):
     """How long somebody waits."""
 

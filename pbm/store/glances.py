@@ -36,8 +36,14 @@ class Glances(Base):
         return [board for (board,) in self.db.execute(query, [game, most])]
 
     def userids_from(self, prefix: str, most: int) -> list[str]:
-        """The users who are signed up and whose names begin with *prefix*, at most so many, by name."""
-        query = "SELECT userid FROM users WHERE userid >= ?1 AND userid < ?1 || '~' AND signed_off IS NULL"
+        """The users who are signed up and whose names begin with *prefix*, at most so many, by name.
+
+        Robots are among them only if something of their names is known.
+        """
+        query = (
+            "SELECT userid FROM users WHERE userid >= ?1 AND userid < ?1 || '~' AND signed_off IS NULL "
+            "AND (?1 <> '' OR userid NOT IN (SELECT userid FROM robots))"
+        )
         return [userid for (userid,) in self.db.execute(f"{query} ORDER BY userid LIMIT ?2", [prefix, most])]
 
     def marked_boards(self) -> list[MarkedBoard]:
