@@ -769,8 +769,9 @@ def test_a_game_is_analysed_when_it_is_over_and_not_before(lost):
         assert 0 <= turn["after"] <= turn["before"] <= 1
         loss = turn["before"] - turn["after"]
         assert turn["mark"] == ("??" if loss >= 0.2 else "?" if loss >= 0.1 else "")
-    with closing(sqlite3.connect(lost.folder / "pbm.db")) as db:
-        assert json.loads(db.execute("SELECT analysis FROM analyses").fetchone()[0]) == found
+    with Store(lost.folder / "pbm.db") as store:
+        assert json.loads(store.analysis("symple", "101")) == found
+        assert store.analysis("symple", "102") is None
     shown = lost.run("analyse", "symple", "101", "--seconds=0.02").stdout
     assert "How likely alice was to win:" in shown
     assert "Won by robot1 (alice resigned)." in shown
