@@ -19,7 +19,7 @@ from typing import NamedTuple
 from games import Illegal, needs_dice
 from pbm import delivery, letters
 from pbm.actions import finding, play
-from pbm.admin.program import MOST_REFUSED, Program
+from pbm.admin.program import ENDING, MOST_REFUSED, Program
 from pbm.admin.watching import PAUSE, position
 from pbm.board.board import RESIGN, Board
 from pbm.letters import Letter
@@ -42,12 +42,10 @@ GRACE_SECONDS = 2.0
 """How much longer than it may a robot of ours can think before it is stopped."""
 CLAIM_SPARE = timedelta(seconds=10)
 """How much longer than all thinking can take a task is claimed."""
-
-
 PUT_OFF = timedelta(minutes=10)
 """For how long a task is left alone that could not be done."""
-EVERYBODY = 1
-"""A process that always lives, in whose name such a task is claimed."""
+EVERYBODY = 0
+"""What stands for the group of whoever asks, which always lives: such a task is claimed in its name."""
 LOOK_FOR_TASKS = 0.2
 """Seconds after which it is looked again whether there is something to do, where nobody says so."""
 LOOK_ANYWAY = 5.0
@@ -110,7 +108,7 @@ def _lives(process: int) -> bool:
 
 def _longest(robot: Robot) -> float:
     """For how many seconds a robot can think about a task."""
-    return MOST_REFUSED * robot.seconds if robot.program else robot.seconds + GRACE_SECONDS
+    return MOST_REFUSED * (robot.seconds + 3 * ENDING) if robot.program else robot.seconds + GRACE_SECONDS
 
 
 def do_task(session: Session, task: Task, actor: str | None = None) -> list[Letter] | None:
