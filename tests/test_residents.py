@@ -20,6 +20,7 @@ from sqlite_utils import Database
 
 from pbm.actions.cleanup import clean_up
 from pbm.admin import answering
+from pbm.admin.analysis import drawn_curve
 from pbm.admin.answering import do_task, next_task, play_all
 from pbm.board.board import Board
 from pbm.mail.incoming import handle
@@ -775,6 +776,16 @@ def test_a_game_is_analysed_when_it_is_over_and_not_before(lost):
     shown = lost.run("analyse", "symple", "101", "--seconds=0.02").stdout
     assert "How likely alice was to win:" in shown
     assert "Won by robot1 (alice resigned)." in shown
+
+
+def test_a_curve_is_drawn_with_blocks_of_eighths():
+    assert drawn_curve([0, 0.5, 1, 0.25, 3 / 32]) == [
+        "      ███      ",
+        "      ███      ",
+        "   ██████      ",
+        "   █████████▃▃▃",
+    ]
+    assert {len(line) for line in drawn_curve([0.5] * 1000)} == {73}
 
 
 def test_a_game_with_dice_is_analysed_to_its_very_end(shell):

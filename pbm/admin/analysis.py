@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from random import Random
+from statistics import mean
 from typing import NamedTuple
 
 import click
@@ -28,6 +29,8 @@ THROWS = 4
 EIGHTHS = " ▁▂▃▄▅▆▇█"
 LONGEST_TURN = 16
 """How many characters of a turn the table shows."""
+WIDEST_TURN = 3
+"""How many columns a turn takes at most in the curve."""
 HEIGHT_OF_CURVE = 4
 """How many lines the curve takes."""
 
@@ -148,11 +151,12 @@ def curve(board: Board, judged: Sequence[Judged]) -> list[float]:
 
 def drawn_curve(chances: Sequence[float]) -> list[str]:
     """A curve as lines of blocks, the highest line first; where there are more values than columns, their means."""
-    columns = min(len(chances), WIDTH - 6)
+    widest = WIDTH - len("100% ")
+    columns = min(len(chances) * max(1, min(WIDEST_TURN, widest // len(chances))), widest)
     bounds = [column * len(chances) // columns for column in range(columns + 1)]
-    means = [sum(chances[low:high]) / (high - low) for low, high in pairwise(bounds)]
+    means = [mean(chances[low : max(high, low + 1)]) for low, high in pairwise(bounds)]
     steps = len(EIGHTHS) - 1
-    heights = [round(mean * HEIGHT_OF_CURVE * steps) for mean in means]
+    heights = [round(chance * HEIGHT_OF_CURVE * steps) for chance in means]
     return [
         "".join(EIGHTHS[max(0, min(steps, height - row * steps))] for height in heights)
         for row in reversed(range(HEIGHT_OF_CURVE))

@@ -90,7 +90,7 @@ def add_robot(
 
     A program is started for each move. It gets the position as a line of JSON on its standard input, as with `pbm
     play`, and answers with a move, or with `resign`. The words of PROGRAM are split as a shell does it, but there is no
-    shell. One that fails three times in a row, sends three illegal moves or gives no answer in time is paused.
+    shell. One that fails, gives no answer in time or sends an illegal move three times in a row is paused.
     """
     server, name = open_server(), userid.lower()
     if not is_userid(name) or name in RESERVED or games.exists(name):
