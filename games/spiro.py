@@ -827,7 +827,7 @@ def figure(state: State, before: State | None = None) -> Figure:
         latest=tuple(name for name, is_new in zip(layout.names, changed, strict=False) if is_new),
         notes=tuple(
             Note(
-                f"{name}: {state.pips(side)} pips to go, {off} of {state.pieces} pieces off",
+                f"{name}: {state.pips(side)} pips to go, {off} of {state.pieces} off",
                 side,
                 state.dice if side == state.turn and not state.result() else (),
             )

@@ -1,7 +1,9 @@
 """How much computing one command may cause, so that no mail holds up everybody else."""
 
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 SECONDS = 5.0
 """What any command may compute; a move takes a thousandth of a second."""
@@ -19,3 +21,19 @@ class Budget:
     def is_spent(self) -> bool:
         """Whether it is time to leave the rest undone, and to say so."""
         return self.clock() > self.until
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError out of what is done inside when that has computed for so long; in the main thread only."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"That takes more than {seconds} s of computing.")
+
+    usual = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, usual)

@@ -27,6 +27,9 @@ class Server(NamedTuple):
     robot_boards: int = 5
     """On how many active boards a user can play against robots."""
 
+    site: str | None = None
+    """The address of the site with a page for each board, without a slash at its end; None if there is none."""
+
     @property
     def host(self) -> str:
         """The right side of the server's address and of its Message-IDs."""

@@ -1,6 +1,7 @@
 """Settings, all of them environment variables; the README lists them."""
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,14 @@ def robot_boards() -> int:
     return int(chosen)
 
 
+def site() -> str | None:
+    """Where the pages of the boards are: ``PBM_SITE``. Raises Unusable if that is no address of a site."""
+    chosen = os.environ.get("PBM_SITE")
+    if chosen and not re.fullmatch(r"https?://[!#-;=?-Z_a-z~]+", chosen, re.ASCII):
+        raise Unusable(f"PBM_SITE is no address of a site, such as https://games.example.org: {chosen!r}.")
+    return chosen.rstrip("/") if chosen else None
+
+
 def transport() -> "Transport":
     """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs beside the database, in a folder that is made.
 
@@ -75,4 +84,6 @@ def transport() -> "Transport":
 
 def open_server() -> Server:
     """The server that the settings describe. Raises Unusable."""
-    return Server(Store(database()), address(), Passwords(), operator=operator(), robot_boards=robot_boards())
+    return Server(
+        Store(database()), address(), Passwords(), operator=operator(), robot_boards=robot_boards(), site=site()
+    )

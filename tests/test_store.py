@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from pbm.store import SCHEMA, Mail, Store, Unusable
-from pbm.store.mails import WANTS_HTML
+from pbm.store.mails import WANTED_FORM
 from pbm.store.schema import migrations
 
 
@@ -103,7 +103,7 @@ def test_lists_of_boards_use_indexes(store):
         "SELECT count(*) FROM boards WHERE game = 'spiro' AND ended IS NULL",
         "SELECT * FROM outbox WHERE address IS NOT NULL AND due <= 'x' ORDER BY due, id LIMIT 9",
         "SELECT _ FROM outbox WHERE address IS NOT NULL AND due <= 'x' ORDER BY due, id LIMIT 9".replace(
-            "_", WANTS_HTML
+            "_", WANTED_FORM
         ),
         "SELECT userid FROM addresses WHERE address = 'x' AND confirmed IS NOT NULL",
         "UPDATE outbox SET due = 'x' WHERE userid = 'a' AND address IS NULL",

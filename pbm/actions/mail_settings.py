@@ -1,6 +1,7 @@
 """How a user wants his mails about boards, and the times in them."""
 
 from pbm import delivery, letters, texts, zones
+from pbm.drawing import raster
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -11,7 +12,12 @@ CHOICES = {
     "none": "is not sent",
 }
 """What a user can choose for a game, and what it does to a mail about a board."""
-MAIL_FORMS = {"text": "text alone", "html": "text, and beside it the same in HTML with boards in colours"}
+MAIL_FORMS = {
+    "pictures": "text, and beside it HTML that begins with a picture of the board",
+    "html": "text, and beside it the same in HTML with boards in colours",
+    "text": "text alone",
+}
+NO_PICTURES = "\nThis server draws no pictures yet, so they come as html for now."
 
 
 def choose(session: Session, game: str, userid: str, password: str, how: str) -> list[Letter]:
@@ -30,14 +36,16 @@ def choose(session: Session, game: str, userid: str, password: str, how: str) ->
 
 
 def choose_form(session: Session, userid: str, password: str, form: str) -> list[Letter]:
-    """Store whether a user wants HTML beside the text of his mails."""
+    """Store whether a user wants HTML beside the text of his mails, and pictures in it."""
     if form not in MAIL_FORMS:
-        raise Refused(f"Mails come as text or as html; {form!r} is neither.")
+        raise Refused(f"Mails come with pictures, as html or as text; {form!r} is none of these.")
     with session.writing():
         user = session.signed(userid, password)
-        session.store.set_html(user, html=form == "html")
+        session.store.set_form(user, form)
         data = {"userid": user, "mail": form}
         text = f"Mails come as {MAIL_FORMS[form]}."
+        if form == "pictures" and not raster.is_available():
+            text += NO_PICTURES
         letter = letters.note(text, subject=f"pbm mail {form}", answer="help mail", data=data)
         return delivery.answer(session, user, letter._replace(to=user))
 

@@ -20,6 +20,9 @@ from pbm.session import Session
 from pbm.store import Vacation
 from pbm.store.keeping import KnownAddress, UserRow
 
+FORM_NAMES = {"text": "text", "html": "HTML and text", "pictures": "pictures, HTML and text"}
+"""How mails come, in words."""
+
 commands = Commands("pbm")
 AFTER = click.option("--after", default="", metavar="USERID", help="Begin behind that name.")
 
@@ -53,7 +56,7 @@ class Facts(NamedTuple):
             "addresses": [_address_data(one) for one in self.addresses],
             "boards": self.boards,
             "vacations": [{"first": one.first.isoformat(), "last": one.last.isoformat()} for one in self.vacations],
-            "mail": "html" if self.row.html else "text",
+            "mail": self.row.form,
             "broadcasts": self.row.hears_broadcasts,
         }
 
@@ -131,7 +134,7 @@ def _described(facts: Facts, ratings: list[dict[str, Any]]) -> str:
     if row.signed_off:
         lines.append(("signed off", time_text(row.signed_off)))
     lines += [("address", _address_text(one)) for one in known] or [("address", "none: he gets no mail")]
-    lines.append(("mails", f"{'HTML and text' if row.html else 'text'}{', broadcasts' * row.hears_broadcasts}"))
+    lines.append(("mails", f"{FORM_NAMES[row.form]}{', broadcasts' * row.hears_broadcasts}"))
     lines += [("vacation", f"{one.first} to {one.last}{' (now)' * is_away}") for one in vacations]
     lines += [("boards", f"{game} {count}") for game, count in active.items()]
     lines += [

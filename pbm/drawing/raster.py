@@ -36,3 +36,8 @@ def png(svg: str, zoom: float) -> bytes:
         sans_serif_family=FAMILY,
         monospace_family=FAMILY,
     )
+
+
+def width(image: bytes) -> int:
+    """How many pixels wide a PNG is, as the header says that each begins with."""
+    return int.from_bytes(image[16:20])

@@ -21,12 +21,14 @@ USUAL_WIDTH = 400
 SMALLEST, LARGEST = 18, 44
 """Pixels between the middles of neighbouring cells. Even numbers of them look alike everywhere on a board of squares,
 also when it is drawn larger by a half, and so make small files."""
-LEAST_WIDTH = 340
+LEAST_WIDTH = 360
 """How many pixels wide a picture is at least, for what stands below the board."""
 MARGIN = 12
 """Pixels around everything."""
-NOTE_SIZE, LINE_HEIGHT = 14, 24
+NOTE_SIZE, LINE_HEIGHT = 13, 24
 """Pixels: how high the letters and lines below a board are."""
+NOTE_INDENT = 36
+"""Pixels in front of such a line for what shows whose it is."""
 LETTER_RATIO = 0.6
 """How wide letters of a proportional font are on average, at most, as a part of their height."""
 TEXT_SIZE = 13
@@ -284,7 +286,7 @@ class _Canvas:
         self.scale = max(SMALLEST, min(LARGEST, 2 * int(USUAL_WIDTH / wide / 2)))
         self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * wide)
         self.plane = _Plane(self.scale, (self.width - self.scale * wide) / 2, self.frame)
-        columns = int((self.width - 2 * MARGIN - 2 * LINE_HEIGHT) / (NOTE_SIZE * LETTER_RATIO))
+        columns = int((self.width - 2 * MARGIN - NOTE_INDENT) / (NOTE_SIZE * LETTER_RATIO))
         self.notes = [(note, wrap(note.text, columns - 4 * len(note.dice))) for note in figure.notes]
         self.foot = 2 * MARGIN + self.scale * (self.frame.top - self.frame.bottom)
         self.height = self.foot + LINE_HEIGHT * sum(len(lines) for _, lines in self.notes) + MARGIN * bool(self.notes)
@@ -376,7 +378,7 @@ class _Canvas:
             x = self.width - MARGIN - (LINE_HEIGHT + 4) * len(note.dice)
             for number, die in enumerate(note.dice):
                 yield from _die(die, x + (LINE_HEIGHT + 4) * number, y)
-            left = MARGIN + (36 if note.side is not None else 4)
+            left = MARGIN + (NOTE_INDENT if note.side is not None else 4)
             for line in lines:
                 place = f'x="{left}" y="{_number(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
                 yield f"<text {place}>{escape(line)}</text>"

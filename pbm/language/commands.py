@@ -559,10 +559,13 @@ def timezone(session: Session, userid: str, password: str, zone: str) -> Letters
 @root.command("mail")
 @USERID
 @PASSWORD
-@click.argument("form", metavar="text|html")
+@click.argument("form", metavar="pictures|html|text")
 @in_session
 def mail(session: Session, userid: str, password: str, form: str) -> Letters:
-    """Get mails as text alone, or with the boards in colours beside it."""
+    """Get mails with a picture of the board, with the board in colours, or as text alone.
+
+    Pictures and colours stand beside the text; a mail program shows the one or the other.
+    """
     from pbm.actions import mail_settings
 
     return mail_settings.choose_form(session, userid, password, form.lower())

@@ -18,6 +18,7 @@ from pbm import texts
 from pbm.language import words
 from pbm.letters import pictures
 from pbm.letters.pictures import Brush, Span
+from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
 
 LONGEST_LINK = 900
@@ -59,6 +60,15 @@ LATEST_SPAN = (
 )
 FRAME = f"; outline: 0.15em solid {pictures.LATEST.paper}"
 """Around a piece that has no other mark, and would cover what is behind it."""
+PICTURE = (
+    '<img\nsrc="cid:{name}"\nalt="{text}"\nwidth="{width}" style="display: block; width: 100%; max-width: {width}px; '
+    'height: auto; margin: 0 0 8px; font-family: monospace; font-size: 11px; white-space: pre">\n'
+)
+"""As wide as the screen, and no wider than it is; where pictures are not shown, the board in text stands there."""
+TURN = (
+    '<a\nhref="{link}"\nstyle="display: inline-block; margin: 3px 6px 3px 0; padding: 6px 10px; '
+    'border: 1px solid; border-radius: 6px">{turn}</a> '
+)
 WHOLE = '<span\nclass="whole" style="white-space: nowrap">{}</span>'
 
 MOVES = re.compile(r"(Move  )((\S+) \(.+?\) *)  ((\S+) \(.+?\))")
@@ -76,14 +86,24 @@ class Block(NamedTuple):
     lines: list[str]
 
 
-def page(mail: Mail, server_address: str) -> str:
-    """The HTML of a mail, in ASCII. Its last paragraph is the command to answer with."""
+def page(mail: Mail, server_address: str, illustration: Illustration | None = None, name: str = "") -> str:
+    """The HTML of a mail, in ASCII. Its last paragraph is the command to answer with.
+
+    It begins with an *illustration*, if there is any, whose picture is the part of the mail of that *name*; the board
+    in text is what is shown where pictures are not, and stands nowhere else.
+    """
     before, blank, command = mail.text.strip("\n").rpartition("\n\n")
     lines = f"{before}{blank}".split("\n")[:-1]
     game, places = pictures.read(mail.picture)
     parts: list[str] = []
     at = 0
     for first, end, changes, _ in places:
+        if illustration:
+            height = pictures.height(lines[first:end])
+            parts = [*_illustrated(illustration, name, lines[first : first + height], mail), *_text(lines[at:first])]
+            parts += _text(lines[first + height : end])
+            at = end
+            continue
         parts += _text(lines[at:first])
         parts += _drawn(game, lines[first:end], changes)
         at = end
@@ -94,14 +114,31 @@ def page(mail: Mail, server_address: str) -> str:
     return whole.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
+def _illustrated(illustration: Illustration, name: str, board: Sequence[str], mail: Mail) -> Iterator[str]:
+    """The picture of a board, with its lines of text in its stead, and below it what can be tapped."""
+    text = "".join(f"\n{line}" for line in board)
+    yield PICTURE.format(name=escape(name), text=escape(text), width=illustration.width)
+    if illustration.turns:
+        links = (TURN.format(link=escape(_answer(turn, mail)), turn=_escaped(turn)) for turn in illustration.turns)
+        yield _wrapping("".join(["Your turn; each of these begins the answer:\n", *links, "\n\n"]))
+    elif illustration.page:
+        yield _wrapping(f'<a\nhref="{escape(illustration.page)}">The board on its page</a>\n\n')
+
+
+def _answer(move: str, mail: Mail) -> str:
+    """The address that begins an answer with nothing but a move in it."""
+    return (
+        f"mailto:{quote(mail.reply_to or '', safe='@+')}?subject={_quoted(f'Re: {mail.subject}')}&body={_quoted(move)}"
+    )
+
+
 def link(command: str, mail: Mail, server_address: str) -> str:
     """The address that begins an answer: with the move alone where the mail has an address for that."""
     line = words.unfolded(command)
     match line.split()[1:2]:
         case ["move" | "show" | "confirm" as word] if mail.reply_to:
             bare = line.partition(" PASSWORD ")[2].partition("#")[0] or word
-            subject = _quoted(f"Re: {mail.subject}")
-            return f"mailto:{quote(mail.reply_to, safe='@+')}?subject={subject}&body={_quoted(bare)}"
+            return _answer(bare, mail)
     return f"mailto:{quote(server_address, safe='@+')}?subject={_quoted(line)}"
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from pbm import texts
 from pbm.access import tokens
 from pbm.disk import locked, reason
+from pbm.mail.illustrations import Illustration, Illustrator
 from pbm.mail.transports import Transport, Undelivered
 from pbm.mail.writing import compose
 from pbm.server import Server
@@ -32,6 +33,8 @@ LOOK_FOR_MAILS = 1.0
 PAUSES = 1.0, 2.0, 4.0, 8.0, 16.0, 32.0
 LONGEST_PAUSE = 60.0
 """Seconds between tries of what the database does not allow for now: these, and whoever never gives up, the longest."""
+MOST_WITH_PICTURES = 50
+"""How many mails may be due when pictures are drawn; if there are more, they go out without, to go out soon."""
 LOCK_PATIENCE = 60.0
 """How many seconds a process waits until another one has sent its mails."""
 Tried = tuple[Mail, Undelivered | None]
@@ -80,17 +83,20 @@ def flush(
     sent = failed = 0
     last = None
     tried: list[Tried] = []
+    illustrator = Illustrator(server)
 
-    def go_on() -> tuple[int, list[Mail]]:
+    def go_on() -> tuple[int, list[Mail], bool]:
         with server.store.transaction():
-            return _note(server, tried), [] if until() else server.store.claim_mails(server.now(), way.batch)
+            untried = _note(server, tried)
+            is_busy = server.store.are_due(server.now(), MOST_WITH_PICTURES)
+            return untried, [] if until() else server.store.claim_mails(server.now(), way.batch), is_busy
 
     with _only_one(server.store.path, patience, until), way:
         mails = server.store.due_mails(server.now(), 1)  # to look locks nothing
         while mails:
-            untried, mails = _kept_at(go_on, rest, pauses if tried else ())
+            untried, mails, is_busy = _kept_at(go_on, rest, pauses if tried else ())
             failed += untried
-            tried = [(mail, _problem(server, way, mail)) for mail in mails]
+            tried = [(mail, _problem(server, way, mail, None if is_busy else illustrator)) for mail in mails]
             problems = [problem for _, problem in tried if problem]
             sent += len(tried) - len(problems)
             failed += len(problems)
@@ -151,11 +157,12 @@ def _kept_at(step: Callable[[], Value], rest: Callable[[float], object], pauses:
     return step()
 
 
-def _problem(server: Server, way: Transport, mail: Mail) -> Undelivered | None:
-    """Send a mail; None, or why it could not be sent."""
+def _problem(server: Server, way: Transport, mail: Mail, illustrator: Illustrator | None) -> Undelivered | None:
+    """Send a mail, with a picture if there is somebody to draw it; None, or why it could not be sent."""
     name = f"{int(mail.queued.timestamp())}.{sha256(mail.message_id.encode()).hexdigest()[:24]}.pbm"
     try:
-        way.send(compose(mail, server.address), tokens.return_path(server, mail), mail.address or "", name)
+        message = compose(mail, server.address, _illustration(illustrator, mail) if illustrator else None)
+        way.send(message, tokens.return_path(server, mail), mail.address or "", name)
     except Undelivered as problem:
         return problem
     except ValueError as error:
@@ -163,6 +170,15 @@ def _problem(server: Server, way: Transport, mail: Mail) -> Undelivered | None:
     except Exception as error:  # else it would not be noted which others of the batch went out
         return Undelivered(f"{type(error).__name__}: {error}")
     return None
+
+
+def _illustration(illustrator: Illustrator, mail: Mail) -> Illustration | None:
+    """The picture for a mail; none, and a line on standard error, if it cannot be drawn: the mail goes out anyway."""
+    try:
+        return illustrator.of(mail)
+    except Exception as error:
+        sys.stderr.write(f"No picture could be drawn for a mail ({mail.picture}): {type(error).__name__}: {error}\n")
+        return None
 
 
 def _note(server: Server, tried: Iterable[Tried]) -> int:

@@ -1,12 +1,15 @@
 """Mails that go out: a row of the outbox becomes a message. No sockets here."""
 
+from base64 import encodebytes
 from email.charset import QP, Charset
 from email.header import Header
 from email.utils import format_datetime
 from hashlib import sha256
+from typing import NamedTuple
 from urllib.parse import quote
 
 from pbm.mail import html
+from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
 
 CRLF = "\r\n"
@@ -20,14 +23,16 @@ LONGEST_WORD = 70
 """How long a word of a subject may be; one that is longer can only be folded in an encoded form."""
 
 
-def compose(mail: Mail, server_address: str) -> bytes:
+def compose(mail: Mail, server_address: str, illustration: Illustration | None = None) -> bytes:
     """The message of a row of the outbox: its text, and beside it the same in HTML where that is wanted.
 
-    Raises ValueError if something in it is no line of a header.
+    The HTML begins with a picture if there is one. Raises ValueError if something in it is no line of a header.
     """
     kind, body = _text(mail.text)
     if mail.html:
-        kind, body = _alternative([(kind, body), _html(html.page(mail, server_address))])
+        picture = _picture(illustration.png, server_address) if illustration else None
+        page = _html(html.page(mail, server_address, illustration, picture.name if picture else ""))
+        kind, body = _alternative([(kind, body), _related(page, picture) if picture else page])
     return _header(mail, server_address, kind) + body
 
 
@@ -84,8 +89,37 @@ def _html(page: str) -> MimePart:
     return _fields("text/html; charset=us-ascii", "7bit"), _lines(page)
 
 
+class _Picture(NamedTuple):
+    """A picture that a page shows."""
+
+    name: str
+    """Its Content-ID, without the angle brackets."""
+    part: MimePart
+
+
+def _picture(png: bytes, server_address: str) -> _Picture:
+    name = f"{sha256(png).hexdigest()[:24]}@{server_address.rpartition('@')[2]}"
+    fields = _fields("image/png", "base64") | {
+        "Content-ID": f"<{name}>",
+        "Content-Disposition": 'inline; filename="board.png"',
+    }
+    return _Picture(name, (fields, encodebytes(png).replace(b"\n", b"\r\n")))
+
+
+def _related(page: MimePart, picture: _Picture) -> MimePart:
+    """A page and the picture in it."""
+    kind, body = _several("related", [page, picture.part])
+    return {"Content-Type": f'{kind}; type="text/html"'}, body
+
+
 def _alternative(parts: list[MimePart]) -> MimePart:
     """One of which the reader's program shows the last that it can."""
+    kind, body = _several("alternative", parts)
+    return {"Content-Type": kind}, body
+
+
+def _several(kind: str, parts: list[MimePart]) -> tuple[str, bytes]:
+    """The type of a body of several parts, and that body."""
     # nobody can write a text that contains its own hash, and so no comment can pretend to be another part
     boundary = f"=_{sha256(b''.join(body for _, body in parts)).hexdigest()[:24]}"
     delimiter = f"--{boundary}".encode()
@@ -94,7 +128,7 @@ def _alternative(parts: list[MimePart]) -> MimePart:
         % (delimiter, CRLF.join(f"{name}: {value}" for name, value in fields.items()).encode(), body)
         for fields, body in parts
     )
-    return {"Content-Type": f'multipart/alternative; boundary="{boundary}"'}, b"%s%s--\r\n" % (whole, delimiter)
+    return f'multipart/{kind}; boundary="{boundary}"', b"%s%s--\r\n" % (whole, delimiter)
 
 
 def _fields(content_type: str, encoding: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from pbm.store.mails import Mails
 from pbm.store.players import Players, Section
 from pbm.store.robots import Claim, Robot, Robots, Task
 from pbm.store.rows import (
+    FORMS,
     Address,
     BoardRow,
     Failures,
@@ -32,6 +33,7 @@ from pbm.store.users import Users
 from pbm.store.vitals import Vitals
 
 __all__ = [
+    "FORMS",
     "SCHEMA",
     "Address",
     "BoardRow",

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from pbm.store.boards import BY_NUMBER, board_row
 from pbm.store.form import text, time_of
-from pbm.store.mails import WANTS_HTML, mail_row
-from pbm.store.rows import BoardRow, Mail
+from pbm.store.mails import WANTED_FORM, mail_row
+from pbm.store.rows import FORMS, BoardRow, Mail
 from pbm.store.users import Users
 
 GAMES = (
@@ -28,7 +28,8 @@ class UserRow(NamedTuple):
     userid: str
     created: datetime
     signed_off: datetime | None
-    html: bool
+    form: str
+    """Which of FORMS his mails have."""
     hears_broadcasts: bool
 
 
@@ -58,7 +59,7 @@ class Keeping(Users):
             f"SELECT userid, created, signed_off, html, hears_broadcasts FROM users WHERE {which} ORDER BY 1 LIMIT ?"
         )
         return [
-            UserRow(userid, time_of(created), time_of(signed_off), bool(html), bool(hears))
+            UserRow(userid, time_of(created), time_of(signed_off), FORMS[html], bool(hears))
             for userid, created, signed_off, html, hears in self.db.execute(
                 query, [json.dumps(userids) if userids else after, limit]
             )
@@ -172,13 +173,13 @@ class Keeping(Users):
 
     def listed_mails(self, limit: int) -> Iterator[tuple[Mail, bool]]:
         """The mails in the outbox, the oldest first, each with whether its address or user is suspended."""
-        query = f"SELECT *, {WANTS_HTML}, {SUSPENDED} FROM outbox ORDER BY id LIMIT ?"
+        query = f"SELECT *, {WANTED_FORM}, {SUSPENDED} FROM outbox ORDER BY id LIMIT ?"
         for row in self.db.execute(query, [limit]):
             yield mail_row(row[:-1]), bool(row[-1])
 
     def mail(self, number: int) -> tuple[Mail, bool] | None:
         """The mail of that number with whether its address or user is suspended; None if there is none."""
-        row = self.db.execute(f"SELECT *, {WANTS_HTML}, {SUSPENDED} FROM outbox WHERE id = ?", [number]).fetchone()
+        row = self.db.execute(f"SELECT *, {WANTED_FORM}, {SUSPENDED} FROM outbox WHERE id = ?", [number]).fetchone()
         return (mail_row(row[:-1]), bool(row[-1])) if row else None
 
     def retry_mails(self, numbers: Sequence[int], now: datetime) -> int:

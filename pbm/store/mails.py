@@ -6,17 +6,18 @@ from typing import Any
 
 from pbm.store.base import Base
 from pbm.store.form import columns, text, time_of
-from pbm.store.rows import Held, Mail
+from pbm.store.rows import FORMS, Held, Mail
 
-WANTS_HTML = """
+WANTED_FORM = """
     coalesce(
         (SELECT html FROM users WHERE users.userid = outbox.userid),
-        (SELECT min(html) FROM addresses JOIN users USING (userid)
+        (SELECT iif(min(html), max(html), 0) FROM addresses JOIN users USING (userid)
             WHERE addresses.address = outbox.address AND confirmed IS NOT NULL),
         0
     )
 """
-"""Whether a mail may have HTML: as its user wants it, or all who have its address; never to a stranger."""
+"""Which of FORMS a mail may have: what its user wants, or the plainest that one wants who has its address; to a
+stranger it is text."""
 
 
 class Mails(Base):
@@ -25,12 +26,12 @@ class Mails(Base):
     def add_mail(self, mail: Mail) -> None:
         """Put a mail into the outbox."""
         row = columns(mail)
-        del row["html"]
+        del row["html"], row["pictures"]
         self.insert("outbox", row)
 
     def due_mails(self, now: datetime, limit: int) -> list[Mail]:
         """Mails that are to be sent by now, the oldest first."""
-        query = f"SELECT *, {WANTS_HTML} FROM outbox WHERE address IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
+        query = f"SELECT *, {WANTED_FORM} FROM outbox WHERE address IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
         return [mail_row(row) for row in self.db.execute(query, [text(now), limit])]
 
     def claim_mails(self, now: datetime, limit: int) -> list[Mail]:
@@ -40,6 +41,11 @@ class Mails(Base):
         self.db.execute(query, [json.dumps([mail.id for mail in mails])])
         return mails
 
+    def are_due(self, now: datetime, more_than: int) -> bool:
+        """Whether more mails than so many are to be sent by now."""
+        query = "SELECT 1 FROM outbox WHERE address IS NOT NULL AND due <= ? LIMIT 1 OFFSET ?"
+        return self.db.execute(query, [text(now), more_than]).fetchone() is not None
+
     def waiting_mails(self, now: datetime) -> tuple[int, datetime | None]:
         """How many mails are to be sent later, and when the first of them."""
         query = "SELECT count(*), min(due) FROM outbox WHERE address IS NOT NULL AND due > ?"
@@ -48,7 +54,7 @@ class Mails(Base):
 
     def mails(self) -> list[Mail]:
         """All mails in the outbox, also those that wait for an address and those that were given up."""
-        return [mail_row(row) for row in self.db.execute(f"SELECT *, {WANTS_HTML} FROM outbox ORDER BY id")]
+        return [mail_row(row) for row in self.db.execute(f"SELECT *, {WANTED_FORM} FROM outbox ORDER BY id")]
 
     def remove_mail(self, mail: Mail) -> None:
         """Forget a mail that was sent."""
@@ -136,9 +142,11 @@ def _period(now: datetime, *, is_hourly: bool) -> str:
 
 def mail_row(columns: tuple[Any, ...]) -> Mail:
     """A row of the table as what it says."""
-    mail = Mail._make(columns)
+    *stored, form = columns
     queued, due = (time_of(columns[at]) for at in MAIL_TIMES)
-    return mail._replace(queued=queued, due=due, html=bool(mail.html))
+    wanted = FORMS[form]
+    mail = Mail._make((*stored, wanted != "text", wanted == "pictures"))
+    return mail._replace(queued=queued, due=due)
 
 
 MAIL_TIMES = [Mail._fields.index(name) for name in ("queued", "due")]

@@ -68,6 +68,11 @@ class TurnRow(NamedTuple):
     played: datetime
 
 
+FORMS = "text", "pictures", "html"
+"""How mails can come: as text alone, or with HTML beside it, which begins with a picture of the board, or has none. A
+user's choice is stored as its place here."""
+
+
 class Mail(NamedTuple):
     """A mail in the outbox."""
 
@@ -100,6 +105,8 @@ class Mail(NamedTuple):
     """The board that it reminds its reader of, such as ``spiro 101``, if it is a reminder."""
     html: bool = False
     """Whether its reader wants HTML beside the text, which is asked when it is due and not stored with it."""
+    pictures: bool = False
+    """Whether he wants that to begin with a picture of the board; asked in the same way."""
 
 
 class Waiting(NamedTuple):

@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from pbm.store.base import Base
 from pbm.store.form import text, time_of
-from pbm.store.rows import Address, Vacation
+from pbm.store.rows import FORMS, Address, Vacation
 
 
 class Users(Base):
@@ -58,9 +58,9 @@ class Users(Base):
 
     # Settings
 
-    def set_html(self, userid: str, *, html: bool) -> None:
-        """Store whether a user wants HTML beside the text of his mails."""
-        self.db.execute("UPDATE users SET html = ? WHERE userid = ?", [html, userid])
+    def set_form(self, userid: str, form: str) -> None:
+        """Store which of FORMS a user wants his mails to have."""
+        self.db.execute("UPDATE users SET html = ? WHERE userid = ?", [FORMS.index(form), userid])
 
     def set_hears_broadcasts(self, userid: str, *, hears: bool) -> None:
         """Store whether a user is on the mailing list."""

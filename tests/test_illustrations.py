@@ -1,0 +1,287 @@
+"""Board mails whose HTML begins with a picture of the board, and what can be tapped below it."""
+
+import email.policy
+import re
+import sqlite3
+import time
+from contextlib import closing
+from email import message_from_bytes
+from html.parser import HTMLParser
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+
+from games import symple
+from pbm.access import tokens
+from pbm.board.board import Board
+from pbm.drawing import boards
+from pbm.mail import illustrations
+from pbm.mail.outbox import MOST_WITH_PICTURES, flush
+from pbm.mail.transports import Transport
+
+from conftest import PASSWORDS
+
+SITE = "https://games.example.org/play"
+
+
+class Taking(Transport):
+    """A transport that keeps what it takes."""
+
+    batch = 100
+
+    def __init__(self):
+        self.taken = []
+
+    def send(self, message, sender, recipient, name):
+        assert message.isascii()
+        assert max(map(len, message.split(b"\r\n"))) <= 998
+        self.taken.append((recipient.partition("@")[0], message))
+
+    def close(self):
+        """There is nothing to let go of."""
+
+
+class Page(HTMLParser):
+    """The HTML of a mail: its pictures, its links with what they say, and its text. It has to be balanced."""
+
+    VOID = frozenset("meta img wbr".split())
+
+    def __init__(self, source):
+        super().__init__()
+        self.open, self.pictures, self.links, self.text = [], [], [], ""
+        self.feed(source)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if tag == "img":
+            self.pictures.append(attributes)
+        if tag == "a":
+            self.links.append([attributes["href"], ""])
+        assert "url(" not in attributes.get("style", "")
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "a" in self.open:
+            self.links[-1][1] += data
+        if "body" in self.open:
+            self.text += data
+
+
+class Got:
+    """A mail as its reader's program sees it."""
+
+    def __init__(self, raw):
+        self.message = message_from_bytes(raw, policy=email.policy.default)
+        self.kinds = [part.get_content_type() for part in self.message.walk()]
+        self.plain = self.message.get_body(("plain",)).get_content().replace("\r\n", "\n")
+        html = self.message.get_body(("html",))
+        self.page = html and Page(html.get_content())
+        self.pictures = [part for part in self.message.walk() if part.get_content_type() == "image/png"]
+
+
+def sent(club):
+    """What goes out now, by the names of its readers."""
+    way = Taking()
+    club.store.db.commit()
+    assert flush(club.server, way).failed == 0
+    return {name: Got(raw) for name, raw in way.taken}
+
+
+@pytest.fixture
+def board(club):
+    """alice (white) and bob (black) on board 101 of Symple, on 25 points, after the mails of its beginning."""
+    club.server = club.server._replace(site=SITE)
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=5 alice bob")
+    sent(club)
+    return club
+
+
+def played(club, moves="c3 a1"):
+    """What goes out after the last of these moves by turns, which come by mail, on board 101 of Symple."""
+    for move in moves.split():
+        mover = Board.load(club.store, "symple", "101").turn
+        club.say(f"symple move 101 {mover} {PASSWORDS[mover]} {move}", sender=f"{mover}@players.example")
+    club.store.db.execute("DELETE FROM outbox WHERE id NOT IN (SELECT max(id) FROM outbox GROUP BY userid)")
+    return sent(club)
+
+
+def test_the_html_begins_with_the_board_as_a_picture_that_comes_with_the_mail(board):
+    board.say("symple move 101 alice alice-secret c3", sender="alice@players.example")
+    rows = {row.address.partition("@")[0]: row.text for row in board.store.mails()}
+    for name, got in sent(board).items():
+        assert got.kinds == ["multipart/alternative", "text/plain", "multipart/related", "text/html", "image/png"]
+        [picture], [shown] = got.pictures, got.page.pictures
+        assert shown["src"] == f"cid:{picture['Content-ID'].strip('<>')}"
+        assert picture.get_content_disposition() == "inline"
+        width = int.from_bytes(picture.get_content()[16:20])
+        assert round(width / illustrations.ZOOM) == int(shown["width"])
+        assert f"width: 100%; max-width: {shown['width']}px" in shown["style"]
+        assert got.plain == rows[name]
+        assert shown["alt"].replace("\r\n", "\n").strip("\n") in got.plain
+        assert shown["alt"].count("W") == 1
+        assert re.search(r"Summary.*White +1 +1 +-7", got.page.text, re.DOTALL)
+        assert all(href.startswith(("mailto:", SITE)) for href, _ in got.page.links)
+
+
+def test_both_players_get_one_drawing(board, monkeypatch):
+    drawn = []
+    draw = boards.board_png
+    monkeypatch.setattr(boards, "board_png", lambda *args: drawn.append(args) or draw(*args))
+    got = played(board)
+    assert len(drawn) == 1
+    assert got["alice"].pictures[0].get_content() == got["bob"].pictures[0].get_content()
+
+
+def test_while_a_board_is_drawn_others_can_write(board, monkeypatch):
+    draw = boards.board_png
+
+    def writing(*args):
+        with closing(sqlite3.connect(board.store.path, timeout=0, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            other.execute("ROLLBACK")
+        return draw(*args)
+
+    monkeypatch.setattr(boards, "board_png", writing)
+    assert len(played(board)["bob"].pictures) == 1
+
+
+def test_when_many_mails_wait_they_go_without_pictures(board):
+    for _ in range(MOST_WITH_PICTURES):
+        board.say("help", sender="alice@players.example")
+    board.say("symple move 101 alice alice-secret c3")
+    got = sent(board)
+    assert got["bob"].kinds == ["multipart/alternative", "text/plain", "text/html"]
+    assert got["bob"].page.pictures == []
+    assert len(played(board, "a1")["bob"].pictures) == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "kinds"),
+    [
+        ("text", ["text/plain"]),
+        ("html", ["multipart/alternative", "text/plain", "text/html"]),
+        ("pictures", ["multipart/alternative", "text/plain", "multipart/related", "text/html", "image/png"]),
+    ],
+)
+def test_a_user_chooses_what_stands_beside_the_text(board, form, kinds):
+    [told] = board.say(f"mail bob bob-secret {form}")
+    assert told.data == {"userid": "bob", "mail": form, "reply": told.body}
+    got = played(board)
+    assert got["bob"].kinds == kinds
+    assert len(got["alice"].pictures) == 1
+
+
+@pytest.mark.parametrize(
+    ("forms", "kinds"), [("text pictures", 1), ("html pictures", 3), ("pictures pictures", 5), ("text html", 1)]
+)
+def test_who_share_an_address_get_what_the_plainest_of_them_wants(board, forms, kinds):
+    board.say("signup carol carol-secret alice@players.example")
+    for name, form in zip(("alice", "carol"), forms.split(), strict=True):
+        board.say(f"mail {name} {name}-secret {form}")
+    sent(board)
+    board.say("symple show 101", sender="alice@players.example")
+    assert len(sent(board)["alice"].kinds) == kinds
+
+
+def test_without_what_draws_mails_come_as_html_and_whoever_wants_pictures_is_told(board, monkeypatch):
+    monkeypatch.setattr("pbm.drawing.raster.find_spec", lambda _: None)
+    assert played(board)["bob"].kinds == ["multipart/alternative", "text/plain", "text/html"]
+    [told] = board.say("mail bob bob-secret pictures")
+    assert told.body.endswith("This server draws no pictures yet, so they come as html for now.")
+
+
+def test_where_few_turns_are_legal_whoever_is_to_move_taps_one(board):
+    got = played(board)
+    state = Board.load(board.store, "symple", "101").state
+    links = [link for link in got["alice"].page.links if link[1] in {*state.moves()}]
+    assert [move for _, move in links] == [*state.moves()]
+    for href, move in links:
+        target = urlsplit(href)
+        assert (target.scheme, unquote(target.path)) == ("mailto", got["alice"].message["Reply-To"])
+        assert parse_qs(target.query) == {"subject": ["Re: Symple Board 101 alice"], "body": [move]}
+    assert len(got["bob"].page.links) == 2
+    assert "Your turn" not in got["bob"].page.text
+
+
+def test_where_there_are_many_a_link_leads_to_the_page_with_the_token_of_the_reply_address(club):
+    club.server = club.server._replace(site=SITE)
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=7 alice bob")
+    for name, got in sent(club).items():
+        token = got.message["Reply-To"].partition("+")[2].partition("@")[0]
+        assert got.page.links[0] == [f"{SITE}/symple/101.html#{token}", "The board on its page"]
+        assert tokens.reply(club.server, f"pbm+{token}@pbm.example").userid == name
+
+
+def test_a_subscriber_gets_a_token_of_his_own_and_no_turns(board):
+    board.say("signup carol carol-secret carol@players.example")
+    board.say("symple subscribe 101 carol carol-secret")
+    page, _, token = played(board)["carol"].page.links[0][0].partition("#")
+    assert page == f"{SITE}/symple/101.html"
+    assert tokens.reply(board.server, f"pbm+{token}@pbm.example").userid == "carol"
+
+
+def test_without_a_site_there_is_no_such_link(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=7 alice bob")
+    assert [href.partition(":")[0] for href, _ in sent(club)["bob"].page.links] == ["mailto"]
+
+
+def test_listing_turns_takes_its_time_and_no_more(board, monkeypatch):
+    def moves(self):
+        yield "c3"
+        while True:
+            time.monotonic()
+
+    board.say("symple move 101 alice alice-secret c3")
+    monkeypatch.setattr(symple.State, "moves", moves)
+    monkeypatch.setattr(illustrations, "SECONDS_TO_LIST", 0.05)
+    got = sent(board)["bob"]
+    assert len(got.pictures) == 1
+    assert got.page.links[0][1] == "The board on its page"
+
+
+def test_a_game_that_cannot_be_drawn_holds_up_no_mail(board, monkeypatch, capsys):
+    def figure(state, before):
+        raise ZeroDivisionError("no such board")
+
+    monkeypatch.setattr(symple, "figure", figure)
+    assert played(board)["bob"].kinds == ["multipart/alternative", "text/plain", "text/html"]
+    assert capsys.readouterr().err.count("(symple 8-19@101#2): ZeroDivisionError: no such board") == 1
+
+
+def test_a_board_that_has_become_another_one_since_is_not_drawn(board):
+    board.say("symple move 101 alice alice-secret c3")
+    with board.store.transaction():
+        board.store.db.execute("UPDATE turns SET text = 'a1'")
+    assert sent(board)["bob"].pictures == []
+
+
+def test_of_a_board_that_has_gone_on_no_turns_are_offered(board):
+    board.say("symple move 101 alice alice-secret c3")
+    board.say("symple move 101 bob bob-secret a1")
+    got = sent(board)
+    assert [len(got[name].pictures) for name in ("alice", "bob")] == [1, 1]
+    assert ["Your turn;" in got[name].page.text for name in ("alice", "bob")] == [True, False]
+
+
+def test_what_people_write_stays_text(board):
+    hostile = '<img src="http://evil.example/x.png"></pre><script>x()</script>'
+    board.say("symple move 101 alice alice-secret c3", comment=hostile)
+    got = sent(board)["bob"]
+    assert len(got.page.pictures) == 1
+    assert hostile in got.page.text
+
+
+@pytest.mark.parametrize("address", ["games.example.org", "ftp://games.example.org", 'https://x"y', "https://x y/"])
+def test_a_site_that_is_no_address_is_refused(shell, address):
+    done = shell.run("list", PBM_SITE=address)
+    assert done.returncode == 1
+    assert "PBM_SITE is no address of a site" in done.stderr
