@@ -1,6 +1,7 @@
 """Matches between programs: `pbm duel`, and what its games say of strength."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -140,6 +141,19 @@ def test_a_duel_that_cannot_be_is_refused_in_a_sentence(words, said, status):
     told = duel(*words.split())
     assert told["error"].startswith(said)
     assert told["status"] == status
+
+
+def test_what_was_played_is_told_when_the_user_ends_the_match(tmp_path):
+    one = program(tmp_path, "one", FIRST_FREE.replace("import json", f"open('{tmp_path}/begun', 'w')\nimport json"))
+    words = [sys.executable, "-m", "pbm", "duel", "symple", one, program(tmp_path, "other"), "--games=10000", "-size=5"]
+    process = subprocess.Popen([*words, "--json"], stdout=subprocess.PIPE, text=True)
+    while not (tmp_path / "begun").exists():
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    told = json.loads(process.communicate(timeout=60)[0])
+    assert process.returncode == 130
+    assert 0 < told["programs"][0]["won"] < 10_000
 
 
 # What it says of strength

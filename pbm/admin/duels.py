@@ -13,6 +13,7 @@ import click
 
 import games
 from games import Illegal
+from pbm.admin import INTERRUPTED
 from pbm.admin.matches import Match, Spent, TwoGames, run_here, run_on_cluster
 from pbm.admin.program import command_words
 from pbm.admin.usage import Commands, Seconds, WholeNumber
@@ -163,6 +164,25 @@ def _who(program: int | None) -> str:
     return "" if program is None else f"{'AB'[program]} has lost. "
 
 
+def _named(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str], tuple[list[str], list[str]]]:
+    """The game, its options and the programs that these words name. Raises Refused or UsageError."""
+    options = [word for word in words if word.startswith("-")]
+    if unknown := next((option for option in options if option.startswith("--")), None):
+        raise click.NoSuchOption(unknown, ctx=ctx)
+    named = [word for word in words if not word.startswith("-")]
+    if not games.exists(named[0].lower() if named else ""):
+        raise Misused(games.unknown(named[0]) if named else "No game is named.")
+    if len(named) != 3:
+        raise click.UsageError(f"A duel is between 2 programs; {len(named) - 1} of them are named.", ctx)
+    game, first, second = named
+
+    try:
+        games.read_options(games.load(game.lower()), options)
+    except Illegal as why:
+        raise Refused(str(why)) from why
+    return game.lower(), options, (command_words(first), command_words(second))
+
+
 @commands.command(context_settings={"ignore_unknown_options": True})
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="GAME PROGRAM PROGRAM [-options]")
 @click.option(
@@ -203,7 +223,7 @@ def duel(
     cluster: str | None,
     *,
     verbose: bool,
-) -> None:
+) -> int:
     """Let two programs play many games against each other, and tell which one is stronger.
 
     The programs are asked as by `pbm play`, each of them for both sides of a pair of games, one after the other, and in
@@ -217,27 +237,13 @@ def duel(
 
     With --dask the games are played on the workers of a cluster, on which pbm has to be installed, and both programs.
     """
-    options = [word for word in words if word.startswith("-")]
-    if unknown := next((option for option in options if option.startswith("--")), None):
-        raise click.NoSuchOption(unknown, ctx=ctx)
-    named = [word for word in words if not word.startswith("-")]
-    if not games.exists(named[0].lower() if named else ""):
-        raise Misused(games.unknown(named[0]) if named else "No game is named.")
-    if len(named) != 3:
-        raise click.UsageError(f"A duel is between 2 programs; {len(named) - 1} of them are named.", ctx)
-    game, *programs = named
-
-    try:
-        games.read_options(games.load(game.lower()), options)
-    except Illegal as why:
-        raise Refused(str(why)) from why
-    first, second = map(command_words, programs)
-    for program in (first, second):
-        if not cluster and shutil.which(program[0]) is None:
+    game, options, programs = _named(words, ctx)
+    for program in () if cluster else programs:
+        if shutil.which(program[0]) is None:
             raise Refused(f"There is no program {program[0]}.")
     seed = seed or str(SystemRandom().randrange(SEEDS))
-    match = Match(game.lower(), options, (first, second), timeout, seed, is_quiet=not verbose)
-    tally = Tally(match, [], sprt)
+    match = Match(game, options, programs, timeout, seed, is_quiet=not verbose)
+    tally, status = Tally(match, [], sprt), 0
     pairs = (number + 1) // 2
     is_seen = not ctx.obj and not verbose and sys.stderr.isatty()
     with click.progressbar(length=pairs, file=sys.stderr, hidden=not is_seen, show_eta=True) as bar:
@@ -250,9 +256,15 @@ def duel(
             bar.update(1)
             return tally.accepted is not None
 
-        if cluster:
-            run_on_cluster(match, pairs, cluster, report)
-        else:
-            run_here(match, pairs, min(workers, pairs), report)
+        try:
+            if cluster:
+                run_on_cluster(match, pairs, cluster, report)
+            else:
+                run_here(match, pairs, min(workers, pairs), report)
+        except KeyboardInterrupt:  # what has been played until then is told
+            status = INTERRUPTED
+    if not tally.pairs:
+        return status
     data = tally.data
     say(_text(data), data, as_json=ctx.obj)
+    return status

@@ -37,7 +37,7 @@ def elo(share: float) -> float:
     """The difference of ratings at which a player is expected to get that share of all points (Elo 1978)."""
     if share in {0, 1}:
         return inf if share else -inf
-    return -400 * log10(1 / share - 1)
+    return 400 * log10(share / (1 - share))
 
 
 def expected(difference: float) -> float:
