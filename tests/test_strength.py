@@ -1,0 +1,58 @@
+"""The robots are as strong as they are said to be: a few quick games with a seed, in their places on the boards.
+
+tests/bench/strength.py plays as many as it takes to be sure.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import games
+from pbm.robots.player import levels
+
+sys.path.append(str(Path(__file__).parent / "bench"))
+import strength
+from strength import Match, Side
+
+RANDOM = Side("random play", "random", 0)
+SMALL = {"papagra": "papagra-4", "spiro": "spiro-small", "spora": "spora-7", "sprout": "sprout-limping-5"}
+
+
+def points(board, first, second, number):
+    """What the first side gets in so many games."""
+    match = Match(SMALL.get(board, "symple-9"), first, second, 0)
+    return sum(strength.play(match, 3, one).points for one in range(number))
+
+
+@pytest.mark.parametrize("game", ["symple"])
+def test_a_robot_of_the_second_level_wins_from_one_who_plays_at_random(game):
+    assert points(game, Side("", "level", 2), RANDOM, 2) == 2
+
+
+def test_in_a_game_with_dice_it_wins_more_often_than_not():
+    assert points("spiro", Side("", "level", 2), RANDOM, 8) > 4
+
+
+def test_a_higher_level_wins_from_a_much_lower_one():
+    assert points("symple", Side("", "level", 3), Side("", "level", 1), 4) >= 3
+
+
+@pytest.mark.parametrize("game", games.names())
+def test_every_game_has_five_levels_that_think_more_or_slip_less(game):
+    for lower, higher in zip(levels(game), levels(game)[1:], strict=False):
+        assert (higher.playouts >= lower.playouts, higher.slips <= lower.slips) == (True, True)
+        assert lower != higher
+    assert len(levels(game)) == 5
+
+
+def test_the_benchmark_reads_its_words():
+    def lines(words):
+        return [(match.board, match.first.name, match.second.name) for match in strength.matches(words.split())]
+
+    assert lines("symple 3-2") == [("symple-9", "level 3", "level 2")]
+    assert lines("spora-9 random") == [("spora-9", "level 1", "random play")]
+    assert lines("spiro openspiel") == [("spiro-small", "robot 0.1 s", "MCTSBot 0.1 s")]
+    assert lines("sprout openspiel usual") == [("sprout-limping-7", "robot 0.1 s", "MCTSBot 1.0 s")]
+    assert len(lines("papagra levels")) == 4
+    assert len(lines("")) == 6 * (4 + 3)
