@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 import games
+from pbm import shell
 from pbm.referee import Referee
 from pbm.robots.dialogue import GIVE_UP, Dialogue, converse, read_question
 from pbm.robots.thinking import Thought
@@ -75,15 +76,14 @@ def test_the_program_answers_each_position_with_a_legal_move_and_tells_what_it_t
         ("--resign=110", "--resign=PERCENT takes a number from 0 to 100, or never."),
     ],
 )
-def test_an_option_that_cannot_be_is_refused_in_a_sentence(option, said):
-    done = run(options=[option])
-    assert (done.returncode, done.stderr) == (1, f"{said}\n")
+def test_an_option_that_cannot_be_is_refused_in_a_sentence(option, said, capsys):
+    assert shell.main(["robot", option]) == 1
+    assert capsys.readouterr().err == f"{said}\n"
 
 
-def test_one_measure_of_thinking_is_enough():
-    done = run(options=["--level=1", "--seconds=1"])
-    assert done.returncode == 2
-    assert done.stderr.startswith("Only one of --level, --seconds and --playouts can be given.")
+def test_one_measure_of_thinking_is_enough(capsys):
+    assert shell.main(["robot", "--level=1", "--seconds=1"]) == 2
+    assert capsys.readouterr().err.startswith("Only one of --level, --seconds and --playouts can be given.")
 
 
 def test_a_refused_move_is_followed_by_others_as_long_as_there_are_any():

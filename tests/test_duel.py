@@ -9,6 +9,7 @@ from math import inf, log
 
 import pytest
 
+from pbm import shell
 from pbm.robots.evidence import bounds, elo, expected, likelihood_ratio, wilson
 
 FIRST_FREE = """
@@ -137,8 +138,9 @@ def test_a_test_that_has_decided_ends_the_match(tmp_path):
         ("symple true true --sprt=5", "--sprt=ELO,ELO takes a pair of differences of ratings, such as 0,50.", 1),
     ],
 )
-def test_a_duel_that_cannot_be_is_refused_in_a_sentence(words, said, status):
-    told = duel(*words.split())
+def test_a_duel_that_cannot_be_is_refused_in_a_sentence(words, said, status, capsys):
+    assert shell.main(["duel", *words.split(), "--json"]) == status
+    told = json.loads(capsys.readouterr().out)
     assert told["error"].startswith(said)
     assert told["status"] == status
 
