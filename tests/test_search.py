@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 import games
-from pbm.robots.general import thrown
+from pbm.robots.general import Rules, thrown
 from pbm.robots.player import Player, thinker
+from pbm.robots.search import Search
 from pbm.robots.thinking import Limit
 
 from test_plugin import FILES, PAGE
@@ -127,6 +128,20 @@ def test_what_was_thought_is_known_at_the_next_turn():
     options, states = begun("symple", Random(3), 4, "-size=5")
     robot.think(states, Limit(playouts=1), Random(1))
     assert robot.kept[1].visits == 1
+
+
+class Twins(Rules):
+    """The rules of a game, and a sampler that often finds a turn twice, and says each once."""
+
+    def turns(self, position, most, rng):
+        return list(dict.fromkeys(position.random(rng) for _ in range(most)))
+
+
+def test_turns_that_were_sampled_twice_do_not_end_the_sampling():
+    _, states = begun("symple", Random(4), 2, "-size=5")
+    search = Search(Twins("symple"))
+    search.think(states, Limit(seconds=0.2, clock=time.process_time), Random(1))
+    assert len(search.kept[1].turns) > 15
 
 
 def test_the_only_turn_is_played_at_once():

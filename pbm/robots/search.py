@@ -15,6 +15,9 @@ from typing import Any, Generic, NamedTuple
 from games import State
 from pbm.robots.thinking import Knowledge, Limit, P, T, Thought
 
+PROBED = 6
+"""How many turns are sampled to see how long that takes."""
+
 
 class Tuning(NamedTuple):
     """The constants of a search, which a game can have of its own."""
@@ -135,22 +138,23 @@ class Search(Generic[P, T]):
         return None
 
     def _sample_root(self, root: Node[P, T], limit: Limit, begun: float, rng: Random) -> None:
-        """Sample the turns of the root: as many as shall be, or few at first and more while there is time for it."""
+        """Sample the turns of the root: as many as shall be, or few at first, and then as many as there is time for."""
         most = self.tuning.at_root
         if limit.until is None:
             turns = self.knowledge.turns(root.position, most, rng)
             self.inside = self.tuning.inside
         else:
             seconds = limit.until - begun
-            number, start = min(6, most), limit.clock()
+            number, start = min(PROBED, most), limit.clock()
             turns = self.knowledge.turns(root.position, number, rng)
             took = limit.clock() - start
-            while number < most and len(turns) == number:
-                longer = min(4 * number, most)
-                if limit.clock() - begun + took * longer / number > seconds * self.ROOT_SHARE:
+            while number < most:
+                start = limit.clock()
+                left = seconds * self.ROOT_SHARE - (start - begun)
+                more = min(most, int(number * left / max(took, 1e-9)))
+                if more < 2 * number:
                     break
-                number, start = longer, limit.clock()
-                turns = self.knowledge.turns(root.position, number, rng)
+                number, turns = more, self.knowledge.turns(root.position, more, rng)
                 took = limit.clock() - start
             affordable = int(seconds * self.NODE_SHARE * number / max(took, 1e-9))
             self.inside = min(self.tuning.inside, max(3, affordable))
