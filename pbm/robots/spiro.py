@@ -1,4 +1,4 @@
-"""How a robot plays Spiro: it values what all its turns lead to, and for the best ones what the enemy can answer.
+"""How a robot plays Spiro: it values what all its turns lead to, and then, the best first, what the enemy can answer.
 
 The value of a position is linear in what `WORTHS` counts for either side. It was learned from games that the robot
 played against itself, see tests/bench/learn_spiro.py.
@@ -53,9 +53,7 @@ STEEPNESS = 0.58
 """By how much a lead of one die changes the logarithm of the odds, where `DOUBT` and all ways together are one."""
 DOUBT = 10.0
 """How many dice are added to the ways: a lead counts less the longer they are, but the end of a race is luck, too."""
-NEAR = 0.1
-"""How much worse than the best one, in chance to win, a turn may look if the answers to it are to be looked at."""
-REMEMBERED = 500
+SETS_KEPT = 500
 """For how many sets of enemies near a cell it is kept how probably they hit it."""
 
 Counts = list[float]
@@ -187,7 +185,7 @@ class _Half:
             if near & self.bits[source]:
                 jumps |= by_jump
                 steps |= by_step
-        if len(self.chances[cell]) >= REMEMBERED:
+        if len(self.chances[cell]) >= SETS_KEPT:
             self.chances[cell].clear()
         chance = jumps.bit_count() / 36, steps.bit_count() / 36
         self.chances[cell][near] = chance
@@ -226,35 +224,46 @@ def _chance(value: float) -> float:
     return 1 / (1 + exp(-value))
 
 
-class Racer:
-    """A `Thinker` that looks at all its turns, and at the enemy's best answers to those that look best."""
+Faced = tuple[Sight, tuple[int, ...]]
+"""What the side to move sees, and its dice."""
 
-    def __init__(self, judge: Judge, *, near: float = NEAR) -> None:
-        """Play as this judge says; *near* is what `NEAR` says."""
-        self.judge, self.track, self.near = judge, judge.track, near
+
+class Racer:
+    """A `Thinker` that looks at all its turns, and at the enemy's best answers, to the turns that look best first."""
+
+    def __init__(self, judge: Judge) -> None:
+        """Play as this judge says."""
+        self.judge, self.track = judge, judge.track
+
+    def root(self, states: Sequence[State]) -> Faced:
+        """The last of these positions, which has its dice."""
+        state = cast("spiro.State", states[-1])
+        return seen(state), state.dice
+
+    def playout(self, root: Faced, rng: Random) -> float:
+        """1 if the side to move wins when the game is played out as `Track.playout` does, else 0."""
+        return float(self.track.playout(*root, rng))
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """A turn that wins, or else the best one after all answers to it that there was time for."""
         state = cast("spiro.State", states[-1])
-        sight = seen(state)
+        sight, dice = self.root(states)
         tried = []
-        for (own, blots), way in self.track.outcomes(sight, state.dice).items():
+        for (own, blots), way in self.track.outcomes(sight, dice).items():
             after = self.track.after(sight, own, blots)
             if after.has_won:
                 return self._thought(state, way, 1.0, 1)
             tried.append((_chance(self.judge.value(after)), way, after))
         tried.sort(key=itemgetter(0), reverse=True)
-        best, way, _ = tried[0]
-        answered, valued = 0.0, len(tried)
-        for chance, other, after in tried if len(tried) > 1 else ():
-            if chance < best - self.near:
+        chance, way, _ = tried[0]
+        best, valued = 0.0, len(tried)
+        for _, other, after in tried if len(tried) > 1 else ():
+            answered, valued = self._answered(after, limit, valued)
+            if answered is None:
                 break
-            found, valued = self._answered(after, limit, valued)
-            if found is None:
-                break
-            if found > answered:
-                answered, way = found, other
-        return self._thought(state, way, answered or best, valued)
+            if answered > best:
+                best, way = answered, other
+        return self._thought(state, way, best or chance, valued)
 
     def _answered(self, after: Sight, limit: Limit, valued: int) -> tuple[float | None, int]:
         """The chance to win if each throw gets its best answer, None if there is no time; and how much was valued."""
