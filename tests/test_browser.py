@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from base64 import b64encode
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
@@ -20,10 +21,11 @@ import games
 from pbm import letters, texts
 from pbm.actions import digests
 from pbm.board.board import Board
+from pbm.drawing import boards, raster
 from pbm.language.commands import root
 from pbm.language.help import help_letter
 from pbm.letters import pictures
-from pbm.mail import html
+from pbm.mail import html, illustrations
 from pbm.mail.incoming import handle
 from pbm.session import Session
 from pbm.store import BoardRow, Mail
@@ -194,8 +196,8 @@ def page_of(letter):
     return page(text, pictures.placed(text, letter.drawings))
 
 
-def board_letter(line, moves=40):
-    """The letter about a board after random moves."""
+def point_of_board(line, moves=40):
+    """A board after random moves."""
     game, *options = line.split()
     row = BoardRow(game, "101", " ".join(options), *NAMES, b"secret", NOW, comment="Good luck!", nag_days=3)
     board, rng = Board(row, [], {}), Random(3)
@@ -203,7 +205,13 @@ def board_letter(line, moves=40):
         if board.turn is None:
             break
         board.play(board.turn, board.state.random(rng), NOW)
-    [letter] = letters.of_board(board.present, board.turn or NAMES[0], now=NOW, is_full=True, is_new=True)
+    return board.present
+
+
+def board_letter(line, moves=40):
+    """The letter about a board after random moves."""
+    point = point_of_board(line, moves)
+    [letter] = letters.of_board(point, point.turn or NAMES[0], now=NOW, is_full=True, is_new=True)
     return letter
 
 
@@ -304,3 +312,78 @@ def test_black_pieces_are_dark_and_white_and_pink_ones_are_light(browser, plain_
     assert {text[0] in "Bb#@" for text, _ in tiles} == {True, False}
     for text, brightness in tiles:
         assert brightness < 0.1 if text[0] in "Bb#@" else brightness > 0.7
+
+
+# Pictures
+
+SCREENS = [(PHONE, False), (PHONE, True), (1280, False), (1280, True)]
+PAINTED = """
+const svg = document.querySelector('svg'), found = {outside: [], faint: [], faint_pieces: new Set()};
+const numbers = colour => colour.match(/[0-9.]+/g).map(Number);
+const light = colour => {
+    const [r, g, b] = numbers(colour).map(c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const contrast = (one, other) => {
+    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+};
+const style = element => getComputedStyle(element);
+const panel = style(svg.querySelector('.panel')).fill, box = svg.viewBox.baseVal;
+for (const text of svg.querySelectorAll('text')) {
+    const {x, y, width, height} = text.getBBox();
+    if (x < 0 || y < 0 || x + width > box.width || y + height > box.height) found.outside.push(text.textContent);
+    const hue = ['black', 'white', 'pink', 'yellow', 'navy'].find(name => text.classList.contains(name));
+    const paper = hue ? style(svg.querySelector('.piece.' + hue)).fill : panel;
+    if (contrast(style(text).fill, paper) < 4.5) found.faint.push([text.textContent, style(text).fill, paper]);
+}
+const grounds = svg.querySelector('.points') ? [panel]
+    : [...new Set([...svg.querySelectorAll('.cells path')].map(cell => style(cell).fill))];
+for (const piece of svg.querySelectorAll('.piece, .swatch')) {
+    for (const paper of grounds) {
+        const {fill, stroke} = style(piece), colours = [fill, stroke, paper];
+        if (Math.max(contrast(fill, paper), contrast(stroke, paper)) < 3) found.faint_pieces.add(colours + '');
+    }
+}
+found.faint_pieces = [...found.faint_pieces];
+return found;
+"""
+SHOWN = """
+const image = document.images[0], {left, right, width, height} = image.getBoundingClientRect();
+return {page: document.documentElement.scrollWidth, screen: window.innerWidth, natural: image.naturalWidth,
+        left, right, width, height, ratio: image.naturalHeight / image.naturalWidth};
+"""
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_all_of_a_picture_can_be_read_in_light_and_in_dark(browser, name):
+    for moves in (0, 40):
+        drawn = boards.board_svg(point_of_board(name, moves))
+        for width, is_dark in SCREENS:
+            browser.shows(f"<!DOCTYPE html>\n<body>{drawn}</body>", width=width, is_dark=is_dark)
+            assert browser.driver.execute_script(PAINTED) == {"outside": [], "faint": [], "faint_pieces": []}
+
+
+@pytest.mark.parametrize("is_sheet_kept", [True, False])
+@pytest.mark.parametrize("name", ["spiro", "symple -size=25", "spora -size=5", "papagra", "sprout -board=cairo-2"])
+def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(browser, name, is_sheet_kept):
+    point = point_of_board(name)
+    png = boards.board_png(point, illustrations.ZOOM)
+    width = round(raster.width(png) / illustrations.ZOOM)
+    turns = ("a4", "a5", "f3:4:4,e2:1", *(f"{cell}{number}" for cell in "bcdefg" for number in range(1, 5)))
+    illustration = illustrations.Illustration(png, width, turns, "https://games.example.org/spiro/101.html")
+    [letter] = letters.of_board(point, point.turn or NAMES[0], now=NOW, is_full=True)
+    text = texts.fitted(letter.text)
+    row = Mail("bob", "bob@players.example", "Board 101 bob", text, "<1@pbm.example>", None, NOW, NOW)
+    row = row._replace(picture=pictures.placed(text, letter.drawings), reply_to="pbm+token@pbm.example")
+    source = html.page(row, ADDRESS, illustration, "1@pbm.example")
+    source = source.replace("cid:1@pbm.example", f"data:image/png;base64,{b64encode(png).decode()}")
+    if not is_sheet_kept:  # as Gmail does
+        source = re.sub("<style>.*?</style>", "", source, flags=re.DOTALL)
+    for screen, is_dark in SCREENS:
+        browser.shows(source, width=screen, is_dark=is_dark)
+        found = browser.driver.execute_script(SHOWN)
+        assert found["natural"] == raster.width(png)
+        assert found["page"] <= found["screen"] == screen
+        assert found["width"] == pytest.approx(min(width, screen - 16), abs=1)
+        assert found["height"] == pytest.approx(found["width"] * found["ratio"], abs=1)

@@ -120,7 +120,7 @@ def test_json_tells_of_users(operate):
     assert user.pop("addresses")[0]["state"] == "confirmed"
     since = "2026-11-20T12:00:00+00:00"
     expected = {"userid": "bob", "since": since, "signed_off": None, "boards": {"spiro": 1}, "vacations": []}
-    assert user == {**expected, "mail": "html", "broadcasts": False, "ratings": []}
+    assert user == {**expected, "mail": "pictures", "broadcasts": False, "ratings": []}
 
 
 def test_a_user_without_mail_gets_a_new_password(operate, pair, monkeypatch):

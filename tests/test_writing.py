@@ -628,7 +628,7 @@ def test_the_settings_are_answered_to_all_addresses_of_the_user(pair):
     ("line", "reason"),
     [
         ("spiro mail bob bob-secret often", "'often' is not one of these"),
-        ("mail bob bob-secret pdf", "'pdf' is neither"),
+        ("mail bob bob-secret pdf", "'pdf' is none of these"),
         ("spiro mail bob wrong-password none", "userid or the password is wrong"),
         ("mail bob wrong-password text", "userid or the password is wrong"),
         ("spiro mail bob bob-secret", "too few words"),

@@ -38,7 +38,7 @@ def choose(session: Session, game: str, userid: str, password: str, how: str) ->
 def choose_form(session: Session, userid: str, password: str, form: str) -> list[Letter]:
     """Store whether a user wants HTML beside the text of his mails, and pictures in it."""
     if form not in MAIL_FORMS:
-        raise Refused(f"Mails come with pictures, as html or as text; {form!r} is none of these.")
+        raise Refused(f"Mails come as pictures, as html or as text; {form!r} is none of these.")
     with session.writing():
         user = session.signed(userid, password)
         session.store.set_form(user, form)

@@ -65,7 +65,7 @@ PICTURE = (
     'height: auto; margin: 0 0 8px; font-family: monospace; font-size: 11px; white-space: pre">\n'
 )
 """As wide as the screen, and no wider than it is; where pictures are not shown, the board in text stands there."""
-TURN = (
+TURN_LINK = (
     '<a\nhref="{link}"\nstyle="display: inline-block; margin: 3px 6px 3px 0; padding: 6px 10px; '
     'border: 1px solid; border-radius: 6px">{turn}</a> '
 )
@@ -119,7 +119,7 @@ def _illustrated(illustration: Illustration, name: str, board: Sequence[str], ma
     text = "".join(f"\n{line}" for line in board)
     yield PICTURE.format(name=escape(name), text=escape(text), width=illustration.width)
     if illustration.turns:
-        links = (TURN.format(link=escape(_answer(turn, mail)), turn=_escaped(turn)) for turn in illustration.turns)
+        links = (TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn)) for turn in illustration.turns)
         yield _wrapping("".join(["Your turn; each of these begins the answer:\n", *links, "\n\n"]))
     elif illustration.page:
         yield _wrapping(f'<a\nhref="{escape(illustration.page)}">The board on its page</a>\n\n')

@@ -15,7 +15,7 @@ from pbm.store.mails import Mails
 from pbm.store.players import Players, Section
 from pbm.store.robots import Claim, Robot, Robots, Task
 from pbm.store.rows import (
-    FORMS,
+    STORED_FORMS,
     Address,
     BoardRow,
     Failures,
@@ -33,8 +33,8 @@ from pbm.store.users import Users
 from pbm.store.vitals import Vitals
 
 __all__ = [
-    "FORMS",
     "SCHEMA",
+    "STORED_FORMS",
     "Address",
     "BoardRow",
     "Claim",

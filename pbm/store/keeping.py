@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pbm.store.boards import BY_NUMBER, board_row
 from pbm.store.form import text, time_of
 from pbm.store.mails import WANTED_FORM, mail_row
-from pbm.store.rows import FORMS, BoardRow, Mail
+from pbm.store.rows import STORED_FORMS, BoardRow, Mail
 from pbm.store.users import Users
 
 GAMES = (
@@ -29,7 +29,7 @@ class UserRow(NamedTuple):
     created: datetime
     signed_off: datetime | None
     form: str
-    """Which of FORMS his mails have."""
+    """Which of STORED_FORMS his mails have."""
     hears_broadcasts: bool
 
 
@@ -59,7 +59,7 @@ class Keeping(Users):
             f"SELECT userid, created, signed_off, html, hears_broadcasts FROM users WHERE {which} ORDER BY 1 LIMIT ?"
         )
         return [
-            UserRow(userid, time_of(created), time_of(signed_off), FORMS[html], bool(hears))
+            UserRow(userid, time_of(created), time_of(signed_off), STORED_FORMS[html], bool(hears))
             for userid, created, signed_off, html, hears in self.db.execute(
                 query, [json.dumps(userids) if userids else after, limit]
             )

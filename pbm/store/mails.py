@@ -6,7 +6,7 @@ from typing import Any
 
 from pbm.store.base import Base
 from pbm.store.form import columns, text, time_of
-from pbm.store.rows import FORMS, Held, Mail
+from pbm.store.rows import STORED_FORMS, Held, Mail
 
 WANTED_FORM = """
     coalesce(
@@ -16,7 +16,7 @@ WANTED_FORM = """
         0
     )
 """
-"""Which of FORMS a mail may have: what its user wants, or the plainest that one wants who has its address; to a
+"""Which of STORED_FORMS a mail may have: what its user wants, or the plainest that one wants who has its address; to a
 stranger it is text."""
 
 
@@ -144,7 +144,7 @@ def mail_row(columns: tuple[Any, ...]) -> Mail:
     """A row of the table as what it says."""
     *stored, form = columns
     queued, due = (time_of(columns[at]) for at in MAIL_TIMES)
-    wanted = FORMS[form]
+    wanted = STORED_FORMS[form]
     mail = Mail._make((*stored, wanted != "text", wanted == "pictures"))
     return mail._replace(queued=queued, due=due)
 

@@ -68,7 +68,7 @@ class TurnRow(NamedTuple):
     played: datetime
 
 
-FORMS = "text", "pictures", "html"
+STORED_FORMS = "text", "pictures", "html"
 """How mails can come: as text alone, or with HTML beside it, which begins with a picture of the board, or has none. A
 user's choice is stored as its place here."""
 

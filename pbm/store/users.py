@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from pbm.store.base import Base
 from pbm.store.form import text, time_of
-from pbm.store.rows import FORMS, Address, Vacation
+from pbm.store.rows import STORED_FORMS, Address, Vacation
 
 
 class Users(Base):
@@ -59,8 +59,8 @@ class Users(Base):
     # Settings
 
     def set_form(self, userid: str, form: str) -> None:
-        """Store which of FORMS a user wants his mails to have."""
-        self.db.execute("UPDATE users SET html = ? WHERE userid = ?", [FORMS.index(form), userid])
+        """Store which of STORED_FORMS a user wants his mails to have."""
+        self.db.execute("UPDATE users SET html = ? WHERE userid = ?", [STORED_FORMS.index(form), userid])
 
     def set_hears_broadcasts(self, userid: str, *, hears: bool) -> None:
         """Store whether a user is on the mailing list."""
