@@ -1,0 +1,134 @@
+"""Best-first minimax search (Korf and Chickering 1996), for games where values tell more than games played at random.
+
+All turns of a position are valued when it is looked at, and its own value is that of the best one. Then it goes on
+where the best turns lead, with a bonus for what was seldom looked at, as in UCB1 (Auer, Cesa-Bianchi and Fischer 2002):
+a turn that looks good meets its best answer soon, and comes up again if that leaves less than was thought.
+"""
+
+from collections.abc import Sequence
+from math import log, sqrt
+from random import Random
+from typing import Any, Generic, Protocol, cast
+
+from games import State
+from pbm.robots.thinking import Limit, P, T, Thought
+
+
+class Valuation(Protocol[P, T]):
+    """What is known of one game with its options. What is not explained here is as in `Knowledge`."""
+
+    def root(self, states: Sequence[State]) -> P:
+        """The last of these positions."""
+
+    def key(self, position: P) -> Any:
+        """What is equal for equal positions."""
+
+    def side(self, position: P) -> int:
+        """The side to move."""
+
+    def outcome(self, position: P) -> float | None:
+        """What the game was worth for side 0 if it is over."""
+
+    def valued(self, position: P, most: int, rng: Random) -> Sequence[tuple[float, T, P]]:
+        """At most so many turns, each with the position after it, those first that look best.
+
+        The value is the chance of the side to move to win after the turn: more than 0 and less than 1.
+        """
+
+    def text(self, position: P, turn: T) -> str:
+        """The turn in canonical form."""
+
+
+class Branch(Generic[P, T]):
+    """A turn and what comes of it."""
+
+    __slots__ = ("after", "answers", "is_certain", "turn", "value", "visits")
+
+    def __init__(self, turn: T | None, after: P, value: float, *, is_certain: bool = False) -> None:
+        """Begin with what is known of the position after it."""
+        self.turn, self.after, self.value, self.is_certain = turn, after, value, is_certain
+        self.answers: list[Branch[P, T]] = []
+        """The turns after it; none before it is looked at."""
+        self.visits = 0
+
+    @property
+    def best(self) -> "Branch[P, T]":
+        """The answer that wins for certain, or else the one looked at most of those that do not lose for certain."""
+        return max(self.answers, key=lambda one: (one.value == 1, one.value > 0, one.visits, one.value))
+
+
+class BestFirst(Generic[P, T]):
+    """A `Thinker` that looks at positions one by one, and keeps what it saw for its next turn on the same board."""
+
+    def __init__(
+        self, knowledge: Valuation[P, T], *, curiosity: float = 0.3, at_root: int = 100, inside: int = 20
+    ) -> None:
+        """Search with that knowledge, so many turns of the position and of later ones."""
+        self.knowledge = knowledge
+        self.curiosity, self.at_root, self.inside = curiosity, at_root, inside
+        self.kept: Branch[P, T] | None = None
+
+    def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
+        """The turn that was looked at most, or one that wins for certain."""
+        root, looked, begun = self._root(states), 0, limit.clock()
+        if len(root.answers) < self.at_root:
+            self._look(root, self.at_root, rng)
+            self._value(root)
+            looked = 1
+        while not limit.is_reached(looked) and not root.is_certain and len(root.answers) > 1:
+            self._go_on(root, rng)
+            looked += 1
+            now = limit.clock()
+            half = (now - begun) / looked / 2  # to stop too early by half a look is as good as too late
+            if limit.until is not None and now + half >= limit.until:
+                break
+        self.kept = root
+        line: list[str] = []
+        branch = root
+        while branch.answers:
+            best = branch.best
+            line.append(self.knowledge.text(branch.after, cast("T", best.turn)))
+            branch = best
+        return Thought(line[0], root.best.value, looked, line)
+
+    def _root(self, states: Sequence[State]) -> Branch[P, T]:
+        """What was kept of the last position, if it came up in the thought before, or a new branch."""
+        position = self.knowledge.root(states)
+        key = self.knowledge.key(position)
+        for branch in self.kept.answers if self.kept else ():
+            for answer in branch.answers:
+                if self.knowledge.key(answer.after) == key:
+                    return answer
+        return Branch(None, position, 0.5)
+
+    def _go_on(self, root: Branch[P, T], rng: Random) -> None:
+        """Look at the most promising position that was not looked at yet, and value anew all that led to it."""
+        path = [root]
+        while path[-1].answers:
+            branch = path[-1]
+            unrest = self.curiosity * sqrt(log(branch.visits + 1))
+            open_ones = [one for one in branch.answers if not one.is_certain]
+            path.append(max(open_ones, key=lambda one: one.value + unrest / sqrt(one.visits + 1)))
+        self._look(path[-1], self.inside, rng)
+        for branch in reversed(path):
+            if all(one.value == 0 for one in branch.answers):
+                self._look(branch, self.at_root, rng)  # there can be a way out among turns that seemed bad
+            self._value(branch)
+
+    def _look(self, branch: Branch[P, T], most: int, rng: Random) -> None:
+        """Value the turns of a position."""
+        side, known = self.knowledge.side(branch.after), {one.turn for one in branch.answers}
+        for value, turn, after in self.knowledge.valued(branch.after, most, rng):
+            if turn not in known:
+                outcome = self.knowledge.outcome(after)
+                if outcome is None:
+                    branch.answers.append(Branch(turn, after, value))
+                else:
+                    branch.answers.append(Branch(turn, after, abs(side - outcome), is_certain=True))
+
+    def _value(self, branch: Branch[P, T]) -> None:
+        """A branch is worth to its side what the best answer leaves."""
+        branch.visits += 1
+        best = max(one.value for one in branch.answers)
+        branch.value = 1 - best
+        branch.is_certain = best == 1 or all(one.is_certain for one in branch.answers)

@@ -1,0 +1,76 @@
+"""What the robot of Spora knows: its turns are legal and lead where the rules say, and what it sees it plays."""
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games import spora
+from pbm.robots.spora import Spora, thinker
+from pbm.robots.thinking import Limit
+
+from examples import examples
+
+SEEDS = st.integers(0, 2**32)
+SIZES = st.sampled_from((5, 6, 7, 9))
+
+
+def begun(size, most, rng):
+    """A position after some turns at random, before the last one."""
+    state = spora.new(size=size)
+    for _ in range(rng.randint(0, most)):
+        if not state.result() and not state.is_last_turn:
+            state = state.play(state.random(rng))
+    return state
+
+
+@examples(100)
+@given(size=SIZES, seed=SEEDS)
+def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_margin_is_that_of_the_rules(size, seed):
+    rng, knowledge = Random(seed), Spora(size)
+    state = begun(size, 20, rng)
+    turns = []
+    margin = knowledge.playout(knowledge.root([state]), rng, turns)
+    for turn in turns:
+        text = knowledge.text(knowledge.root([state]), turn)
+        assert state.parse(text) == text
+        state = state.play(text)
+    assert state.scores[0] - state.scores[1] == margin
+    if result := state.result():
+        assert result.winner == (margin < 0)
+
+
+@examples(100)
+@given(size=SIZES, seed=SEEDS)
+def test_the_turns_that_are_tried_are_different_legal_ones_and_lead_where_the_rules_say(size, seed):
+    rng, knowledge = Random(seed), Spora(size)
+    state = begun(size, 40, rng)
+    position = knowledge.root([state])
+    found = [] if state.result() else knowledge.valued(position, 30, rng)
+    assert (knowledge.outcome(position) is None) == bool(found)
+    assert len({turn for _, turn, _ in found}) == len(found) <= 30
+    for value, turn, after in found:
+        text = knowledge.text(position, turn)
+        assert state.parse(text) == text
+        assert 0 < value < 1
+        assert knowledge.play(position, turn) == after == knowledge.root([state.play(text)])
+        if result := state.play(text).result():
+            assert knowledge.outcome(after) == 1 - result.winner
+
+
+def test_what_captures_all_that_the_enemy_has_is_played():
+    state = spora.setup({"cells": {"a1": "B4", "c1": "W1", "e5": "W1"}, "reserve": {"black": 10, "white": 10}}, size=5)
+    thought = thinker({"size": 5}).think([state], Limit(playouts=1), Random(1))
+    assert thought.chance == 1
+    assert state.play(thought.move).result().winner == 0
+
+
+def test_with_a_pie_a_komi_is_named_that_is_about_fair_and_the_better_side_is_chosen():
+    robot, rng = thinker({"size": 7}), Random(1)
+    state = spora.new(size=7, pie=True, komi=None)
+    named = robot.think([state], Limit(playouts=1), rng).move
+    assert -6 <= int(named.removeprefix("komi=")) <= 6
+    for komi, side in ((40, "white"), (-40, "black")):
+        chosen = robot.think([state, state.play(f"komi={komi}")], Limit(playouts=1), rng)
+        assert chosen.move == side
+        assert chosen.chance > 0.9
