@@ -38,30 +38,22 @@ class Weights(NamedTuple):
     They were fitted by logistic regression to FIGURES.
     """
 
-    stacks: float = 0.3
+    stacks: float = 0.35
     """For each own stack, less the enemy's."""
-    twos: float = 0.17
-    """For each own stack of two pieces or more, less the enemy's; and once more for each of three or more."""
-    fours: float = 0.65
+    fours: float = 0.5
     """For each own stack of four, less the enemy's."""
-    territory: float = 0.2
+    territory: float = 0.1
     """For each point of own territory, less the enemy's."""
-    nearer: float = 0.03
-    """For each empty point to which the own stacks are nearer, less those to which the enemy's are."""
-    komi: float = 0.18
+    stifled: float = -0.5
+    """For each own group with a single liberty, less the enemy's."""
+    komi: float = 0.14
     """For each point of it."""
-    turn: float = -0.6
+    turn: float = -0.4
     """For the turn of the enemy."""
     single: float = -0.15
     """For each own single piece that a sowing could reach and capture."""
-    pair: float = -0.5
-    """For each own stack of two that a sowing could capture."""
     ruin: float = -0.6
-    """If one of these is a group and there is only one other, which would be dead."""
-    prey: float = 0.05
-    """As `single`, for the enemy's."""
-    big_prey: float = 0.35
-    """As `pair`, for the enemy's."""
+    """If one of these, or a stack of two in such danger, is one of two groups: the other one would be dead."""
 
 
 class Stacked(NamedTuple):
@@ -312,11 +304,10 @@ class Spora:
             for point in bits(self._contested(own, enemy)):
                 after = self._dropped(scene, point)
                 if not after.is_dead:
-                    margin = self._margin(after.own[0], after.enemy[0])
-                    options.append((margin + 0.01 * self._nearer(after.own[0], after.enemy[0]), point))
+                    options.append((self._margin(after.own[0], after.enemy[0]), rng.random(), point))
             options.sort(reverse=True)
             before = len(drops)
-            for _, point in options[: 1 + len(options) // 8]:  # the more there are, the less they disturb each other
+            for _, _, point in options[: 1 + len(options) // 8]:  # the more there are, the less they disturb each other
                 after = self._dropped(scene, point) if point & ~(scene.own[0] | scene.enemy[0]) else scene
                 loss = self._margin(scene.own[0], scene.enemy[0]) - self._margin(after.own[0], after.enemy[0])
                 if not after.is_dead and loss <= 0 and after != scene and len(drops) < position.reserve:
@@ -338,15 +329,18 @@ class Spora:
 
     def _sown(self, scene: Scene, turn: Sown, *, is_rough: bool = False) -> Scene:
         """After the sowing; roughly, if captures are looked for only at its end."""
-        own, point, dropped = _lowered(scene.own, turn.start, len(turn.path)), turn.start, turn.drops[0]
-        scene = scene._replace(own=own)
+        own, enemy, own_several, enemy_several, _ = scene
+        point, dropped = turn.start, turn.drops[0]
+        own = _lowered(own, point, len(turn.path))
         for way in turn.path:
             point = self.steps[point][way]
-            enemy = _without(scene.enemy, point) if scene.enemy[0] & point else scene.enemy
-            scene = scene._replace(own=_raised(scene.own, point, 1), enemy=enemy)
+            own = _raised(own, point, 1)
+            if enemy[0] & point:
+                enemy = _without(enemy, point)
             if not is_rough:
-                scene = self._captured(scene, dropped)
-        return self._captured(scene, dropped) if is_rough else scene
+                scene = self._captured(Scene(own, enemy, own_several, enemy_several), dropped)
+                own, enemy, own_several, enemy_several, _ = scene
+        return self._captured(Scene(own, enemy, own_several, enemy_several), dropped) if is_rough else scene
 
     def _captured(self, scene: Scene, dropped: int) -> Scene:
         """Without the dead groups, now that a piece stands: the enemy's first; see `games.spora.Turn.captured`."""
@@ -367,11 +361,11 @@ class Spora:
         both = own, enemy
         if both in self.known_alive:
             return self.known_alive[both]
-        near, free, alive = self.board.near, self.board.all & ~(own | enemy), [0, 0]
+        width, free, alive = self.board.width, self.board.all & ~(own | enemy), [0, 0]
         while free and (alive[0] != own or alive[1] != enemy):
             region = self._group(free & -free, free)
             free ^= region
-            border = near(region)
+            border = region << 1 | region >> 1 | region << width | region >> width
             for side, stacks in enumerate(both):
                 touched = border & stacks
                 if touched & ~alive[side] and touched & ~self._group(touched & -touched, stacks):
@@ -435,53 +429,46 @@ class Spora:
         own_reach, enemy_reach = self._group(near(own) & free, free), self._group(near(enemy) & free, free)
         return (own_reach & ~enemy_reach).bit_count() - (enemy_reach & ~own_reach).bit_count()
 
-    def _nearer(self, own: int, enemy: int) -> int:
-        """The empty points that are nearer to own stacks, less those nearer to the enemy's: both flow at once."""
-        width, free, margin = self.board.width, self.board.all & ~(own | enemy), 0
-        while free:
-            ours = (own << 1 | own >> 1 | own << width | own >> width) & free
-            theirs = (enemy << 1 | enemy >> 1 | enemy << width | enemy >> width) & free
-            if not ours | theirs:
-                break
-            free &= ~(ours | theirs)
-            own, enemy = ours & ~theirs, theirs & ~ours
-            margin += own.bit_count() - enemy.bit_count()
-        return margin
-
     def _worth(self, own: int, enemy: int) -> float:
-        """What stacks, territory and nearer points add to the value, whatever the heights."""
+        """What stacks, territory and groups add to the value, whatever the heights."""
         known = self.known_worth.get((own, enemy))
         if known is None:
             if len(self.known_worth) > BOARDS_KEPT:
                 self.known_worth.clear()
             weights, stacks = self.weights, own.bit_count() - enemy.bit_count()
             known = weights.stacks * stacks + weights.territory * self._territory(own, enemy)
-            known += weights.nearer * self._nearer(own, enemy)
+            known += weights.stifled * (self._stifled(own, enemy) - self._stifled(enemy, own))
             self.known_worth[own, enemy] = known
         return known
+
+    def _stifled(self, stacks: int, others: int) -> int:
+        """How many of the groups have only one liberty."""
+        near, free, number = self.board.near, self.board.all & ~(stacks | others), 0
+        while stacks:
+            group = self._group(stacks & -stacks, stacks)
+            stacks ^= group
+            liberties = near(group) & free
+            number += not liberties & (liberties - 1)
+        return number
 
     def _value(self, position: Stacked, after: Scene) -> float:
         """The logarithm of the odds of the mover, whose turn leads there."""
         weights, near = self.weights, self.board.near
-        own, own_2, own_3, own_4 = after.own
-        enemy, enemy_2, enemy_3, enemy_4 = after.enemy
+        own, _, _, own_4 = after.own
+        enemy, enemy_2, _, enemy_4 = after.enemy
         if not own:
             return -WON
         if not enemy and position.enemy_has_dropped:
             return WON
         value = self._worth(own, enemy) + weights.komi * position.lead + weights.turn
-        twos = own_2.bit_count() + own_3.bit_count() - enemy_2.bit_count() - enemy_3.bit_count()
-        value += weights.twos * twos + weights.fours * (own_4.bit_count() - enemy_4.bit_count())
+        value += weights.fours * (own_4.bit_count() - enemy_4.bit_count())
         if enemy_2:
             singles, pairs = self._reachable(after.own, after.enemy)
-            value += weights.single * singles.bit_count() + weights.pair * pairs.bit_count()
+            value += weights.single * singles.bit_count()
             if (singles | pairs) & ~near(own):
                 rest = own & ~self._group(own & -own, own)
                 if not rest or not self._are_several(rest):
                     value += weights.ruin
-        if own_2:
-            singles, pairs = self._reachable(after.enemy, after.own)
-            value += weights.prey * singles.bit_count() + weights.big_prey * pairs.bit_count()
         return value
 
     def _reachable(self, stacks: Stacks, enemy: Stacks) -> tuple[int, int]:
@@ -556,9 +543,14 @@ def _raised(stacks: Stacks, point: int, count: int) -> Stacks:
 
 
 def _lowered(stacks: Stacks, point: int, count: int) -> Stacks:
-    above = (*stacks, *NO_STACKS)[count : count + TALLEST]
-    one, two, three, four = (here & ~point | there & point for here, there in zip(stacks, above, strict=True))
-    return one, two, three, four
+    others, above = ~point, (*stacks, *NO_STACKS)
+    one, two, three, four = stacks
+    return (
+        one & others | above[count] & point,
+        two & others | above[count + 1] & point,
+        three & others | above[count + 2] & point,
+        four & others | above[count + 3] & point,
+    )
 
 
 def _without(stacks: Stacks, captured: int) -> Stacks:
