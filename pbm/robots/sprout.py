@@ -1,86 +1,205 @@
-"""What a robot knows of Sprout-R-Out: positions and turns on integers, their value, and quick games at random.
+"""What a robot knows of Sprout-R-Out: what makes a turn good.
 
-A turn is worth something for the groups that it leaves: an enemy with few groups to play to has few stones a turn.
+Few groups of one's own give the enemy few stones a turn, and cells between two of them are the enemy's no more. So
+most stones of a turn that is tried, or that is played where games are played out, join own groups or add to them, and
+the turns that are tried are sorted by the value of what they lead to. The weights of that value were fitted to the
+results of 300 games between robots of 40 playouts, 5,900 positions: they add up to the logarithm of the odds to win.
 """
 
 from collections.abc import Sequence
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from games import SKIP
+from games import SKIP, Options, State
 from games.boards import bits, union
-from games.sprout import Layout, State, layout
+from games.sprout import Layout, layout
+from pbm.robots.search import Search
+from pbm.robots.thinking import Level
 
-_Pair = tuple[int, int]
-"""A set of cells of each side."""
-_Rings = dict[int, int]
+LEVELS = (Level(8), Level(32), Level(128), Level(512), Level(2048))
+GREED = 0.8
+"""How often a stone is put where it joins groups, or at least adds to one, if there is such a place."""
+STONE = 0.2
+"""What a stone is worth."""
+GROUP = -0.65
+JOINT = 0.26
+"""What an empty cell next to two own groups is worth, or to more."""
+EYE = 0.1
+IMMORTAL = 0.57
+"""What it is worth that a group has an eye."""
+BIGGEST = 0.07
+"""What each stone of the largest group is worth beyond that."""
+
+Colours = tuple[int, int]
+"""A set of cells of Black and one of White."""
+Groups = dict[int, int]
 """The groups of a side, each with the cells next to it."""
-_Turn = tuple[int, ...]
-"""What is done in a turn: cells of stones, as sets of one, and below zero groups that are removed; () is a pass."""
+Items = tuple[int, ...]
+"""A turn: its stones, as sets of one cell, and below zero the groups that it removes; () is a pass."""
 
 
-class _Position(NamedTuple):
-    """What `games.sprout.State` has, and what would be found again and again."""
+class Field(NamedTuple):
+    """A position."""
 
-    stones: _Pair
-    filled: _Pair
+    stones: Colours
+    filled: Colours
     """The eyes of each side with an enemy stone on them."""
     turn: int
-    starts: tuple[_Pair | None, _Pair | None]
+    starts: tuple[Colours | None, Colours | None]
     """The stones at the start of each side's last turn."""
     passes: int
-    rings: tuple[_Rings, _Rings]
-    shut: _Pair
-    """The empty cells that are next to stones of that side only. If they are next to one group, they are eyes."""
+    """How many of the turns just played were passes."""
+    groups: tuple[Groups, Groups]
+    shut: Colours
+    """The empty cells that are next to stones of that side only. Those next to one group are its eyes."""
 
 
 class Sprout:
-    """The knowledge of one of the boards."""
+    """A `Knowledge` of Sprout-R-Out on one board."""
 
-    def __init__(self, board: str) -> None:
+    def __init__(self, board: str, *, greed: float = GREED, is_sorted: bool = True) -> None:
+        """Take a board; without greed places are chosen at random, and without sorting no turn is valued."""
+        self.greed, self.is_sorted = greed, is_sorted
         self.board: Layout = layout(board)
         self.near = self.board.near_bit
         self.around = {cell: [(one, self.near[one]) for one in bits(near)] for cell, near in self.near.items()}
         """The neighbours of each cell, each with its own neighbours."""
         self.half = len(self.near) // 2
 
-    def root(self, states: Sequence[State]) -> _Position:
-        """The last position, which has all of its history that counts."""
-        state = states[-1]
-        rings = [{group: self.board.ring(group) for group in self.board.groups(own)} for own in state.stones]
-        empty = self.board.all & ~state.stones[0] & ~state.stones[1]
+    def root(self, states: Sequence[State]) -> Field:
+        """The last position, which has as much of its history as the rules look at."""
+        state: Any = states[-1]
+        groups = [{group: self.board.ring(group) for group in self.board.groups(own)} for own in state.stones]
+        empty = self.board.all & ~(state.stones[0] | state.stones[1])
         shut = [empty & union(cell for cell, near in self.near.items() if not near & ~own) for own in state.stones]
-        return _Position(
-            state.stones, state.filled, state.turn, state.starts, state.passes, (rings[0], rings[1]), (shut[0], shut[1])
+        return Field(
+            state.stones, state.filled, state.turn, state.starts, state.passes, (groups[0], groups[1]), (shut[0], shut[1])
         )
 
-    def playout(self, position: _Position, rng: Random, turns: list[str] | None = None) -> float:
-        """The result for Black of a game at random.
+    def key(self, position: Field) -> Any:
+        """The position without what follows from the rest."""
+        return position[:5]
 
-        Any place can be chosen for a stone; one behind a gap in the numbering of the cells is chosen more often. Enemy
-        groups are played to in the order in which they came to be. *turns* gets the turns that were played.
+    def side(self, position: Field) -> int:
+        """The side to move."""
+        return position.turn
+
+    def outcome(self, position: Field) -> float | None:
+        """More than half of the cells win, and after two passes the larger territory does."""
+        black, white = (
+            self._territory(groups, shut, filled)
+            for groups, shut, filled in zip(position.groups, position.shut, position.filled, strict=True)
+        )
+        if max(black, white) > self.half:
+            return float(position.turn == 1 if black == white else black > white)  # of equal ones, the mover
+        if position.passes < 2:
+            return None
+        return 0.5 if black == white else float(black > white)
+
+    def needs_dice(self, position: Field) -> bool:
+        """There are none."""
+        return False
+
+    def throw(self, position: Field, rng: Random) -> Field:
+        """There are no dice."""
+        return position
+
+    def turns(self, position: Field, most: int, rng: Random) -> list[Items]:
+        """Turns put together stone by stone, those first that lead to the best position."""
+        side, (black, white) = position.turn, position.stones
+        enemy_groups = position.groups[1 - side]
+        if position.starts[side] == position.stones and not position.passes:
+            return [()]
+        crowded, joints = _shared(enemy_groups), _shared(position.groups[side])
+        free = self.board.all & ~(black | white | crowded)
+        first = free & ~position.shut[1 - side] & ~(position.shut[side] & ~joints)
+        if first:
+            sampled = (self._sample(position, first, free, joints, rng) for _ in range(most))
+            turns = [*{frozenset(turn): turn for turn in sampled}.values()]
+        else:
+            eyes = position.filled[1 - side] | position.shut[1 - side] & ~crowded
+            turns = [(-group,) for group, ring in enemy_groups.items() if not ring & eyes] or [()]
+        if self.is_sorted:
+            turns.sort(key=lambda turn: self.value(self.play(position, turn), side), reverse=True)
+        return turns[:most]
+
+    def play(self, position: Field, turn: Items) -> Field:
+        """The position after a turn."""
+        side, passes = position.turn, position.passes + 1
+        order = 1 - 2 * side
+        own, enemy = position.stones[::order]
+        own_filled, enemy_filled = position.filled[::order]
+        own_shut, enemy_shut = position.shut[::order]
+        own_groups, enemy_groups = map(dict, position.groups[::order])
+        for item in turn:
+            if item > 0:
+                passes = 0
+                own |= item
+                enemy_filled |= item & enemy_shut  # no cell next to two enemy groups, so it is an eye
+                enemy_shut &= ~item
+                for one, near in self.around[item]:
+                    if not near & ~own:
+                        own_shut |= one
+                _join(own_groups, item, self.near[item])
+            else:
+                ring = enemy_groups.pop(-item)
+                enemy ^= -item
+                enemy_shut &= ~ring
+                own_filled &= ~-item
+                if not ring & ~own and -item in self.near:
+                    own_shut |= -item
+        own_shut &= ~(own | enemy)
+        return Field(
+            (own, enemy)[::order],
+            (own_filled, enemy_filled)[::order],
+            1 - side,
+            (position.starts[0], position.stones) if side else (position.stones, position.starts[1]),
+            passes,
+            (own_groups, enemy_groups)[::order],
+            (own_shut, enemy_shut)[::order],
+        )
+
+    def value(self, position: Field, side: int) -> float:
+        """How good the position is for a side."""
+        return self._standing(position, side) - self._standing(position, 1 - side)
+
+    def playout(self, position: Field, rng: Random, turns: list[str] | None = None) -> float:
+        """The result for Black of a game in which both sides put their turns together as in `turns`, and sort none.
+
+        Enemy groups are played to in the order in which they came to be; of equal places, one behind a gap in the
+        numbering of the cells is taken more often. *turns* gets the turns that were played.
         """
-        random, near, around, every = rng.random, self.near, self.around, self.board.all
-        side, passes = position.turn, position.passes
-        own, enemy = position.stones[side], position.stones[1 - side]
-        own_rings, enemy_rings = dict(position.rings[side]), dict(position.rings[1 - side])
-        own_shut, enemy_shut = position.shut[side], position.shut[1 - side]
-        own_filled, enemy_filled = position.filled[side], position.filled[1 - side]
-        own_start, enemy_start = (start and start[:: 1 - 2 * side] for start in position.starts[:: 1 - 2 * side])
+        random, near, around, every, greed = rng.random, self.near, self.around, self.board.all, self.greed
+        side, passes, order = position.turn, position.passes, 1 - 2 * position.turn
+        own, enemy = position.stones[::order]
+        own_filled, enemy_filled = position.filled[::order]
+        own_shut, enemy_shut = position.shut[::order]
+        own_groups, enemy_groups = map(dict, position.groups[::order])
+        own_start, enemy_start = (start and start[::order] for start in position.starts[::order])
         while passes < 2:
-            crowded = _crowded(enemy_rings)
+            beside = joints = outside = crowded = 0
+            for ring in own_groups.values():
+                joints |= beside & ring
+                beside |= ring
+            for ring in enemy_groups.values():
+                crowded |= outside & ring
+                outside |= ring
             free = every & ~(own | enemy | crowded)
-            first = free & ~enemy_shut & ~(own_shut and own_shut & ~_crowded(own_rings))
+            first = free & ~enemy_shut & ~(own_shut & ~joints)
             played, begun, start = [], 0, (own, enemy)
             if start == own_start and not passes:
                 passes = 1
             elif first:
                 passes = 0
-                for group, ring in [(0, first), *enemy_rings.items()]:
-                    places = ring & free
+                if random() < greed:
+                    first = first & ~outside or first
+                for group, ring in [(0, first), *enemy_groups.items()]:
                     if ring & begun:
                         continue
+                    places = ring & free
                     if places:
+                        if random() < greed:
+                            places = places & joints or places & beside or places
                         shift = int(random() * places.bit_length())
                         cell = places >> shift << shift
                         cell &= -cell
@@ -88,74 +207,126 @@ class Sprout:
                         begun = begun or cell
                         free ^= cell
                         own |= cell
-                        if cell & enemy_shut:  # it is no crowded cell, so it is an eye
+                        if cell & enemy_shut:
                             enemy_shut ^= cell
                             enemy_filled |= cell
-                        for one, its_near in around[cell]:
-                            if not its_near & ~own:
+                        its_near = near[cell]
+                        joints |= its_near & beside
+                        beside |= its_near
+                        for one, one_near in around[cell]:
+                            if not one_near & ~own:
                                 own_shut |= one
-                        if near[cell] & own:
-                            _join(own_rings, cell, near[cell])
+                        if its_near & own:
+                            _join(own_groups, cell, its_near)
                         else:
-                            own_rings[cell] = near[cell]
-                    else:
-                        played.append(-group)
-                        enemy ^= group
-                        enemy_shut &= ~ring
-                        own_filled &= ~group
-                        if not ring & ~own and group in near:
-                            own_shut |= group
-                        del enemy_rings[group]
-                        free = every & ~(own | enemy | _crowded(enemy_rings))
+                            own_groups[cell] = its_near
+                        continue
+                    played.append(-group)
+                    del enemy_groups[group]
+                    enemy ^= group
+                    enemy_shut &= ~ring
+                    own_filled &= ~group
+                    if not ring & ~own and group in near:
+                        own_shut |= group
+                    free = every & ~(own | enemy | _shared(enemy_groups))
             else:
                 passes += 1
                 eyes = enemy_filled | enemy_shut & ~crowded
-                if mortal := [group for group, ring in enemy_rings.items() if not ring & eyes]:
+                if mortal := [group for group, ring in enemy_groups.items() if not ring & eyes]:
                     group = mortal[int(random() * len(mortal))]
                     played.append(-group)
+                    ring = enemy_groups.pop(group)
                     enemy ^= group
-                    enemy_shut &= ~enemy_rings[group]
+                    enemy_shut &= ~ring
                     own_filled &= ~group
-                    if not enemy_rings[group] & ~own and group in near:
+                    if not ring & ~own and group in near:
                         own_shut |= group
-                    del enemy_rings[group]
             if turns is not None:
                 turns.append(self.text(position, tuple(played)))
             own_shut &= ~(own | enemy)
             if (own | own_shut).bit_count() + own_filled.bit_count() > self.half and self._territory(
-                own_rings, own_shut, own_filled
+                own_groups, own_shut, own_filled
             ) > self.half:
                 return float(side == 0)
-            own, enemy, own_rings, enemy_rings = enemy, own, enemy_rings, own_rings
+            own, enemy, own_groups, enemy_groups = enemy, own, enemy_groups, own_groups
             own_shut, enemy_shut, own_filled, enemy_filled = enemy_shut, own_shut, enemy_filled, own_filled
             own_start, enemy_start, side = enemy_start, start, 1 - side
-        lead = self._territory(own_rings, own_shut, own_filled) - self._territory(enemy_rings, enemy_shut, enemy_filled)
+        lead = self._territory(own_groups, own_shut, own_filled)
+        lead -= self._territory(enemy_groups, enemy_shut, enemy_filled)
         return 0.5 if not lead else float((lead > 0) == (side == 0))
 
-    def text(self, position: _Position, turn: _Turn) -> str:
+    def text(self, position: Field, turn: Items) -> str:
         """The turn in canonical form."""
         first = self.board.first
         return ",".join(first(item) if item > 0 else f"x{first(-item)}" for item in turn) or SKIP
 
-    def _territory(self, rings: _Rings, shut: int, filled: int) -> int:
+    def _sample(self, position: Field, first: int, free: int, joints: int, rng: Random) -> Items:
+        """A turn: a stone on one of the *first* cells, then one next to each enemy group, or its removal."""
+        random, greed, empty = rng.random, self.greed, self.board.all & ~(position.stones[0] | position.stones[1])
+        groups, beside = position.groups[1 - position.turn], union(position.groups[position.turn].values())
+        turn, begun = [], 0
+        if random() < greed:
+            first = first & ~union(groups.values()) or first
+        for group, ring in [(0, first), *groups.items()]:
+            places = ring & free
+            if ring & begun:
+                continue
+            if places:
+                if random() < greed:
+                    places = places & joints or places & beside or places
+                shift = int(random() * places.bit_length())
+                cell = places >> shift << shift
+                cell &= -cell
+                turn.append(cell)
+                begun = begun or cell
+                empty ^= cell
+                free ^= cell
+                joints |= self.near[cell] & beside
+                beside |= self.near[cell]
+            else:
+                turn.append(-group)
+                groups = {other: its for other, its in groups.items() if other != group}
+                empty |= group
+                free = empty & ~_shared(groups)
+        return tuple(turn)
+
+    def _standing(self, position: Field, side: int) -> float:
+        """How good the stones of a side stand."""
+        (black, white), groups = position.stones, position.groups[side]
+        shared = _shared(groups)
+        eyes = position.filled[side] | position.shut[side] & ~shared
+        joints = shared & ~(black | white)
+        worth = STONE * position.stones[side].bit_count() + GROUP * len(groups) + JOINT * joints.bit_count()
+        if eyes:
+            worth += EYE * eyes.bit_count() + IMMORTAL * sum(1 for ring in groups.values() if ring & eyes)
+        return worth + BIGGEST * max(map(int.bit_count, groups), default=0)
+
+    def _territory(self, groups: Groups, shut: int, filled: int) -> int:
         """How many cells a side's territory has."""
-        eyes = filled | shut & ~_crowded(rings)
-        return eyes.bit_count() + sum(group.bit_count() for group, ring in rings.items() if ring & eyes)
+        if not shut | filled:
+            return 0
+        eyes = filled | shut & ~_shared(groups)
+        return eyes.bit_count() + sum(group.bit_count() for group, ring in groups.items() if ring & eyes)
 
 
-def _crowded(rings: _Rings) -> int:
+def _shared(groups: Groups) -> int:
     """The cells next to two or more of the groups."""
     once = twice = 0
-    for ring in rings.values():
+    for ring in groups.values():
         twice |= once & ring
         once |= ring
     return twice
 
 
-def _join(rings: _Rings, cell: int, near: int) -> None:
+def _join(groups: Groups, cell: int, near: int) -> None:
     """Add a stone to the groups of its side."""
-    group, ring = cell, near
-    for other in [other for other, its in rings.items() if its & cell]:
-        group |= other
-        ring |= rings.pop(other)
-    rings[group] = ring & ~group
+    whole, ring = cell, near
+    for group in [group for group, its in groups.items() if its & cell]:
+        whole |= group
+        ring |= groups.pop(group)
+    groups[whole] = ring & ~whole
+
+
+def thinker(options: Options) -> Search[Field, Items]:
+    """The robot for a board."""
+    return Search(Sprout(cast("str", options["board"])))

@@ -1,0 +1,505 @@
+"""How a robot plays Papagra: it looks at all of its turns, at the answers to the best of them, and so on.
+
+Games at random tell little here, but what an action does to the marks can be counted. So this is an alpha-beta search
+(Knuth and Moore 1975), one turn deeper each time while there is time for it: all turns of the position, then those
+that leave the best value, to each the best answers, and at the end whatever raises a mark.
+
+A position is worth something for the side that leads: the more, the fewer spaces are free of its stones beyond those
+that the other side needs to overtake it. That was fitted to 4,231 positions of 140 games at two turns' depth; sizes of
+groups and regions, numbers of stones and the distance of the marks added nothing to it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import exp
+from random import Random
+from typing import Any, NamedTuple, cast
+
+from games import SKIP, Options, State
+from games.boards import Hexagon, bits
+from games.papagra import shape
+from pbm.robots.thinking import Level, Limit, Thought
+
+LEVELS = (Level(1, 0.3), Level(1), Level(8), Level(30), Level(120))
+DEEPEST = 8
+WIDTHS = (40, 12, 8)
+"""How many turns of the position are looked at two turns deep, and deeper; and how many of a later position."""
+THINNED = 8
+"""To how many of the best turns of a position a third action is tried."""
+
+Counts = tuple[int, int]
+"""Two marks, or numbers of stones."""
+Actions = tuple[int, int, int]
+"""The spaces of the first, the second and the third action, as sets; 0 for none. Own stones on them are removed."""
+Parts = list[int]
+"""Connected sets of spaces that do not touch: the groups of a side, or the regions."""
+_NONE: frozenset[int] = frozenset()
+
+
+class Grid:
+    """A board, with what is asked of it again and again."""
+
+    SHAPES = 100_000
+    """How many shapes are remembered."""
+
+    def __init__(self, size: int) -> None:
+        """Find the neighbours of each space."""
+        self.hexagon = Hexagon(size)
+        self.all, self.spaces = self.hexagon.all, self.hexagon.all.bit_count()
+        up = self.hexagon.width
+        self.near: dict[int, int] = {}
+        self.is_whole: dict[int, dict[int, bool]] = {}
+        """For each space and each set of its neighbours, whether they are a row, which holds together without it."""
+        for space in bits(self.all):
+            circle = [
+                (space << step if step > 0 else space >> -step) & self.all for step in (1, up + 1, up, -1, -up - 1, -up)
+            ]
+            self.near[space] = sum(circle)
+            self.is_whole[space] = {}
+            for number in range(64):
+                some = [one for index, one in enumerate(circle) if number >> index & 1 and one]
+                starts = [one for one in some if circle[circle.index(one) - 1] not in some]
+                self.is_whole[space][sum(some)] = len(starts) <= 1
+        self.shapes: dict[int, int] = {}
+
+    def shape(self, part: int) -> int:
+        """The same number for all sets of that shape."""
+        found = self.shapes.get(part)
+        if found is None:
+            if len(self.shapes) >= self.SHAPES:
+                self.shapes.clear()
+            found = self.shapes[part] = shape(self.hexagon, part)
+        return found
+
+    def split(self, part: int, space: int) -> Parts:
+        """What a connected set falls into when one of its spaces is taken away."""
+        left, ends = part ^ space, self.near[space] & part
+        if self.is_whole[space][ends]:
+            return [left] if left else []
+        parts = []
+        while ends:
+            parts.append(self.hexagon.group(ends & -ends, left))
+            ends &= ~parts[-1]
+        return parts
+
+    def taken(self, parts: Parts, space: int) -> Parts:
+        """The parts after a space was taken from one of them."""
+        kept = []
+        for part in parts:
+            if part & space:
+                kept += self.split(part, space)
+            else:
+                kept.append(part)
+        return kept
+
+    def given(self, parts: Parts, space: int) -> Parts:
+        """The parts after a space was given to them."""
+        near, whole, kept = self.near[space], space, []
+        for part in parts:
+            if part & near:
+                whole |= part
+            else:
+                kept.append(part)
+        kept.append(whole)
+        return kept
+
+    def matched(self, groups: Parts, regions: Parts, least: int) -> frozenset[int]:
+        """The groups of at least that size that have the shape of a region."""
+        found = []
+        for region in regions:
+            size = region.bit_count()
+            if size >= least:
+                for group in groups:
+                    if group.bit_count() == size and self.shape(group) == self.shape(region):
+                        found.append(group)
+        return frozenset(found) if found else _NONE
+
+
+class Stand(NamedTuple):
+    """A position as the player sees it whose turn it is."""
+
+    own: int
+    enemy: int
+    own_mark: int
+    enemy_mark: int
+    is_first: bool = False
+    """Whether the turn is one added stone."""
+
+
+class Choice(NamedTuple):
+    """A turn."""
+
+    value: float
+    """What the position after it is worth for the mover."""
+    turn: Actions
+    after: Stand
+    """That position, as the other player sees it."""
+
+
+Found = tuple[Actions, int, Counts]
+"""A turn, the mover's stones after it, and his mark and the other one."""
+
+
+class Half:
+    """A turn whose first action is done."""
+
+    __slots__ = ("groups", "grid", "least", "own", "reachable", "regions", "rooms", "sized", "sizes", "smallest", "space")
+
+    def __init__(self, scan: "Scan", space: int, least: int, enemy_sizes: set[int]) -> None:
+        """Do it; *least* is the size of the smallest group that matters if it gets matched."""
+        self.grid, self.space, self.own, self.least = scan.grid, space, scan.own ^ space, least
+        self.groups, self.regions = scan.acted(scan.groups, scan.regions, space)
+        self.sized = [(group, group.bit_count()) for group in self.groups]
+        self.rooms = [(region, region.bit_count()) for region in self.regions]
+        self.sizes = {size for _, size in self.sized if size >= least} | enemy_sizes
+        self.smallest = min(self.sizes, default=self.grid.spaces)
+        self.reachable = {room - used for _, room in self.rooms for used in (0, 1)}
+
+    def may_match(self, space: int) -> bool:
+        """Whether a group of that size or a larger one can be matched when a stone is added; told by sizes alone."""
+        around, size = self.grid.near[space], 1
+        if around & self.own:
+            for group, its in self.sized:
+                if group & around:
+                    size += its
+        if size >= self.least and size in self.reachable:
+            return True
+        if not self.sizes and size < self.least:
+            return False
+        for region, room in self.rooms:
+            if region & space:
+                break
+        if self.grid.is_whole[space][around & region]:
+            return room - 1 in self.sizes
+        return room > self.smallest or room > size >= self.least
+
+
+class Scan:
+    """All turns in a position."""
+
+    def __init__(self, grid: Grid, stand: Stand, order: Sequence[int]) -> None:
+        """Find the groups; *order* is that in which spaces are tried."""
+        self.grid = grid
+        self.own, self.enemy, *marks, self.is_first = stand
+        self.marks: Counts = marks[0], marks[1]
+        self.least = min(marks) + 1
+        """The size of the smallest group to which a mark can go."""
+        groups = grid.hexagon.groups
+        self.enemy_groups = [group for group in groups(self.enemy) if group.bit_count() >= self.least]
+        self.groups, self.regions = [*groups(self.own)], [*groups(grid.all & ~self.own & ~self.enemy)]
+        self.matched = self._matched(self.groups, self.regions)
+        self.spaces = [space for space in order if not space & self.enemy]
+
+    def turns(self) -> Iterator[Found]:
+        """The turns of one or two actions; of those that lead to the same, not all."""
+        if not self.spaces:
+            yield (0, 0, 0), self.own, self.marks
+        enemy_sizes = {group.bit_count() for group in self.enemy_groups}
+        halves = []
+        for a in self.spaces:
+            half = Half(self, a, self.least, enemy_sizes)
+            matched = self._matched(half.groups, half.regions)
+            marks = self._moved(self.marks, matched - self.matched)
+            halves.append((half, matched, marks))
+            if self.is_first:
+                yield (a, 0, 0), half.own, marks
+            else:
+                yield (a, a, 0), self.own, self._moved(marks, self.matched - matched)
+        for number, (half, matched_a, marks_a) in enumerate([] if self.is_first else halves):
+            a = half.space
+            for other, matched_b, marks_b in halves[number + 1 :]:
+                b = other.space
+                if matched_a or self.own & b or half.may_match(b):
+                    matched = self._matched(*self.acted(half.groups, half.regions, b))
+                else:
+                    matched = _NONE
+                marks = self._moved(marks_a, matched - matched_a) if matched else marks_a
+                yield (a, b, 0), half.own ^ b, marks
+                reverse = self._moved(marks_b, matched - matched_b) if matched else marks_b
+                if reverse != marks:
+                    yield (b, a, 0), half.own ^ b, reverse
+
+    def raising(self, least: int) -> Iterator[Found]:
+        """Those turns of two actions after which an own group of that size is matched, or a larger one.
+
+        Each only in one order of its actions.
+        """
+        for number, a in enumerate(self.spaces):
+            half = Half(self, a, least, set())
+            matched_a, marks = None, self.marks
+            is_roomy = any(room >= least for _, room in half.rooms)
+            for b in self.spaces[number + 1 :]:
+                if not (half.sizes if self.own & b else is_roomy and half.may_match(b)):
+                    continue
+                groups, regions = self.acted(half.groups, half.regions, b)
+                if not self.grid.matched(groups, regions, least):
+                    continue
+                if matched_a is None:
+                    matched_a = self._matched(half.groups, half.regions)
+                    marks = self._moved(marks, matched_a - self.matched)
+                yield (a, b, 0), half.own ^ b, self._moved(marks, self._matched(groups, regions) - matched_a)
+
+    def thinned(self, found: Found, most: int) -> Iterator[Found]:
+        """Turns with a third action: up to so many stones of one group are removed, or of several by one."""
+        (a, b, _), own, marks = found
+        groups, regions = [*self.grid.hexagon.groups(own)], [*self.grid.hexagon.groups(self.grid.all & ~own & ~self.enemy)]
+        matched = self._matched(groups, regions)
+        for removed in {*bits(own), *(group for group in groups if group.bit_count() <= most)}:
+            left = own ^ removed
+            after = self._matched(
+                [*self.grid.hexagon.groups(left)], [*self.grid.hexagon.groups(self.grid.all & ~left & ~self.enemy)]
+            )
+            yield (a, b, removed), left, self._moved(marks, after - matched)
+
+    def acted(self, groups: Parts, regions: Parts, space: int) -> tuple[Parts, Parts]:
+        """The mover's groups and the regions after an action, where the space is still as it is in the position."""
+        if self.own & space:
+            return self.grid.taken(groups, space), self.grid.given(regions, space)
+        return self.grid.given(groups, space), self.grid.taken(regions, space)
+
+    def _matched(self, groups: Parts, regions: Parts) -> frozenset[int]:
+        return self.grid.matched(groups + self.enemy_groups, regions, self.least)
+
+    def _moved(self, marks: Counts, created: frozenset[int]) -> Counts:
+        """The marks after an action that created these groups."""
+        if not created:
+            return marks
+        own = {group.bit_count() for group in created if not group & self.enemy}
+        enemy = {group.bit_count() for group in created if group & self.enemy}
+        return moved(marks, own, enemy)
+
+
+def moved(marks: Counts, own: set[int], enemy: set[int]) -> Counts:
+    """The mover's mark and the other one, when groups of these sizes are created: the mover's is moved first."""
+    mark = max({marks[0]} | own - {marks[1]})
+    return mark, max({marks[1]} | enemy - own - {mark})
+
+
+class _OverError(Exception):
+    """Time is up."""
+
+
+class Papagra:
+    """A `Thinker` on one board."""
+
+    def __init__(self, size: int, removals: int, deepest: int = DEEPEST, lead=0.2, widths=WIDTHS) -> None:
+        self.lead, self.widths = lead, widths
+        """Take a board; it never thinks more than so many turns ahead."""
+        self.grid, self.removals, self.deepest = Grid(size), removals, deepest
+        self.limit, self.opened, self.rng = Limit(), 0, Random()
+        self.order: list[int] = []
+        """The spaces, in the order in which they are tried in this thought."""
+        self.stood: Counter[Counts] = Counter()
+        """How often arrangements of stones, those of the mover first, have stood after a turn."""
+
+    def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
+        """As deep as there is time; a playout is here a position of which all turns were scanned."""
+        state: Any = states[-1]
+        stand = self._stand(state)
+        self.limit, self.opened, self.rng = limit, 0, rng
+        self.order = [*bits(self.grid.all)]
+        rng.shuffle(self.order)
+        self.stood = Counter(stones[:: 1 - 2 * state.turn] for stones in state.past)
+        choices = self._choices(stand, 0)
+        for depth in range(2, self.deepest + 1):
+            if len(choices) == 1 or not 0 < choices[0].value < 1:
+                break
+            try:
+                self._deepen(choices, depth)
+            except _OverError:
+                break
+        text = self._text(stand.own, choices[0].turn)
+        return Thought(text, choices[0].value, self.opened, (text,))
+
+    def _stand(self, state: Any) -> Stand:
+        own, enemy = state.stones[:: 1 - 2 * state.turn]
+        return Stand(own, enemy, *state.marks[:: 1 - 2 * state.turn], state.actions == 1)
+
+    def _deepen(self, choices: list[Choice], depth: int) -> None:
+        """Look deeper at the first of these choices, and sort them; as many of them as there is time for."""
+        best, searched = 0.0, []
+        width = self.widths[0] if depth == 2 else self.widths[1]
+        try:
+            for choice in choices[:width]:
+                value = choice.value if choice.value in {0, 1} else 1 - self._best(choice.after, depth - 1, 1, 0, 1 - best)
+                best = max(best, value)
+                searched.append(choice._replace(value=value))
+        finally:
+            # a value that is not better than the best before it is only a limit
+            searched.sort(key=lambda choice: -choice.value)
+            choices[: len(searched)] = searched
+
+    def value(self, own: int, enemy: int, own_mark: int, enemy_mark: int) -> float:
+        """What a position with so many stones is worth for the side that has just moved."""
+        if own_mark == enemy_mark:
+            return 0.5
+        if own_mark < enemy_mark:
+            return 1 - self.value(enemy, own, enemy_mark, own_mark)
+        free, needed = self.grid.spaces - own, 2 * (own_mark + 1)
+        if free < needed:
+            return 1.0
+        return 1 / (1 + exp(0.6 - 7 * needed / free - self.lead * (own_mark - enemy_mark)))
+
+    def _worth(self, found: Found, enemy: int, side: int) -> float:
+        """What a turn leads to; side is 0 for the player who thinks."""
+        _, own, marks = found
+        if self.stood[(enemy, own) if side else (own, enemy)] >= 2:
+            return 0.5 if marks[0] == marks[1] else float(marks[0] > marks[1])
+        return self.value(own.bit_count(), enemy.bit_count(), *marks)
+
+    def _scan(self, stand: Stand) -> Scan:
+        if self.opened and self.limit.is_reached(self.opened):
+            raise _OverError
+        self.opened += 1
+        return Scan(self.grid, stand, self.order)
+
+    def _choices(self, stand: Stand, side: int) -> list[Choice]:
+        """The turns that look best, the best one first."""
+        scan, all_found = self._scan(stand), []
+        for number, found in enumerate(scan.turns()):
+            all_found.append(found)
+            if not number % 256 and self.limit.is_reached(0):
+                if self.opened > 1:
+                    raise _OverError
+                break
+        if self.removals and not stand.is_first:
+            all_found.sort(key=lambda found: -self._worth(found, stand.enemy, side))
+            for found in all_found[:THINNED]:
+                all_found += scan.thinned(found, self.removals)
+        self.rng.shuffle(all_found)  # those of equal value are looked at in no order
+        choices = [
+            Choice(self._worth(found, stand.enemy, side), found[0], Stand(stand.enemy, found[1], *found[2][::-1]))
+            for found in all_found
+        ]
+        choices.sort(key=lambda choice: -choice.value)
+        return choices
+
+    def _best(self, stand: Stand, depth: int, side: int, alpha: float, beta: float) -> float:
+        """What the best turn of a later position is worth for its mover: exactly so only between these limits."""
+        if depth == 1:
+            return self._raised(stand, side, alpha, beta)
+        best = 0.0
+        for choice in self._choices(stand, side)[: self.widths[2]]:
+            value = choice.value
+            if 0 < value < 1:
+                value = 1 - self._best(choice.after, depth - 1, 1 - side, 1 - beta, 1 - max(alpha, best))
+            best = max(best, value)
+            if best >= beta:
+                break
+        return best
+
+    def _raised(self, stand: Stand, side: int, alpha: float, beta: float) -> float:
+        """What the best turn is worth, where only two stones more and higher marks of the mover are thought of."""
+        own, enemy, own_mark, enemy_mark, _ = stand
+        stones, others = own.bit_count(), enemy.bit_count()
+        more = min(stones + 2, self.grid.spaces - others)
+        best = self.value(more, others, own_mark, enemy_mark)
+        least, highest = own_mark + 1, self.grid.spaces // 2
+        while least <= highest and (
+            least == enemy_mark or self.value(more, others, least, enemy_mark) <= max(alpha, best)
+        ):
+            least += 1
+        if best >= beta or least > highest:
+            return best
+        for found in self._scan(stand).raising(least):
+            best = max(best, self._worth(found, enemy, side))
+            if best >= beta:
+                break
+        return best
+
+    def _text(self, own: int, turn: Actions) -> str:
+        """The turn in canonical form."""
+        name, texts = self.grid.hexagon.name, []
+        for space in filter(None, turn[:2]):
+            texts.append(f"{'-' if own & space else '+'}{name[space]}")
+            own ^= space
+        if turn[2]:
+            texts.append("".join(f"-{one}" for one in self.grid.hexagon.names(turn[2])))
+        return ",".join(texts) or SKIP
+
+    def playout(self, state: Any, rng: Random, longest: int = 200, turns: list[str] | None = None) -> float:
+        """The result for Pink of a game at random; after so many turns he who leads is taken to win.
+
+        Three of four actions add a stone where there is a choice. Any space can be chosen, one behind a gap in the
+        numbering of the spaces more often. There is no third action. *turns* gets the turns that were played.
+        """
+        random, grid = rng.random, self.grid
+        side, actions, (own, enemy) = state.turn, state.actions, state.stones[:: 1 - 2 * state.turn]
+        own_mark, enemy_mark = state.marks[:: 1 - 2 * state.turn]
+        own_groups, enemy_groups = [*grid.hexagon.groups(own)], [*grid.hexagon.groups(enemy)]
+        regions = [*grid.hexagon.groups(grid.all & ~(own | enemy))]
+        stood = Counter(state.past)
+        for _ in range(longest):
+            played: list[str] = []
+            for _ in range(actions if enemy != grid.all else 0):
+                empty = grid.all & ~(own | enemy)
+                is_removal = not empty or (own and random() < 0.25)
+                spaces = own if is_removal else empty
+                shift = int(random() * spaces.bit_length())
+                space = spaces >> shift << shift
+                space &= -space
+                own ^= space
+                least = min(own_mark, enemy_mark) + 1
+                if is_removal:
+                    groups, room = self._passed(own_groups, regions, space, least)
+                else:
+                    room, groups = self._passed(regions, own_groups, space, least)
+                if groups or room:
+                    created = self._created(groups, room, own_groups + enemy_groups, regions)
+                    sizes = {group.bit_count() for group in created if not group & enemy}
+                    others = {group.bit_count() for group in created if group & enemy}
+                    own_mark, enemy_mark = moved((own_mark, enemy_mark), sizes, others)
+                if turns is not None:
+                    played.append(("-" if is_removal else "+") + grid.hexagon.name[space])
+            if turns is not None:
+                turns.append(",".join(played) or SKIP)
+            if enemy != grid.all:
+                stones = (enemy, own) if side else (own, enemy)
+                stood[stones] += 1
+                if stood[stones] >= 3:
+                    break
+            if own_mark != enemy_mark:
+                mark, leader = (own_mark, own) if own_mark > enemy_mark else (enemy_mark, enemy)
+                if grid.spaces - leader.bit_count() < 2 * (mark + 1):
+                    break
+            own, enemy, own_mark, enemy_mark = enemy, own, enemy_mark, own_mark
+            own_groups, enemy_groups, side, actions = enemy_groups, own_groups, 1 - side, 2
+        is_ahead = own_mark > enemy_mark
+        return 0.5 if own_mark == enemy_mark else float(is_ahead != (side == 1))
+
+    def _passed(self, losing: Parts, gaining: Parts, space: int, least: int) -> tuple[Parts, Parts]:
+        """Pass a space from one of these parts to those, and give the new parts of each that are not too small."""
+        around = self.grid.near[space]
+        for number, part in enumerate(losing):
+            if part & space:
+                break
+        pieces = self.grid.split(part, space)
+        losing[number : number + 1] = pieces
+        whole = space
+        for touching in [part for part in gaining if part & around]:
+            whole |= touching
+            gaining.remove(touching)
+        gaining.append(whole)
+        return [piece for piece in pieces if piece.bit_count() >= least], [whole] if whole.bit_count() >= least else []
+
+    def _created(self, new_groups: Parts, new_regions: Parts, groups: Parts, regions: Parts) -> Parts:
+        """The groups that are matched now, and were not before these groups and regions came to be."""
+        shape_of, created = self.grid.shape, []
+        for group in new_groups:
+            size = group.bit_count()
+            if any(region.bit_count() == size and shape_of(region) == shape_of(group) for region in regions):
+                created.append(group)
+        for region in new_regions:
+            size = region.bit_count()
+            alike = [group for group in groups if group.bit_count() == size and shape_of(group) == shape_of(region)]
+            if alike and not any(
+                other.bit_count() == size and other not in new_regions and shape_of(other) == shape_of(region)
+                for other in regions
+            ):
+                created += [group for group in alike if group not in new_groups]
+        return created
+
+
+def thinker(options: Options) -> Papagra:
+    """The robot for a board."""
+    return Papagra(cast("int", options["size"]), cast("int", options["removals"]))
