@@ -5,8 +5,8 @@ Games at random tell little here, but what an action does to the marks can be co
 that leave the best value, to each the best answers, and at the end whatever raises a mark.
 
 A position is worth something for the side that leads: the more, the fewer spaces are free of its stones beyond those
-that the other side needs to overtake it. That was fitted to 4,231 positions of 140 games at two turns' depth; sizes of
-groups and regions, numbers of stones and the distance of the marks added nothing to it.
+that the other side needs to overtake it. The curve was fitted to the results of 140 games, 4,231 positions; sizes of
+groups and regions and the numbers of stones added nothing to it.
 """
 
 from collections import Counter
@@ -20,8 +20,9 @@ from games.boards import Hexagon, bits
 from games.papagra import shape
 from pbm.robots.thinking import Level, Limit, Thought
 
-LEVELS = (Level(1, 0.3), Level(1), Level(8), Level(30), Level(120))
+LEVELS = (Level(1, 0.3), Level(1), Level(8), Level(45), Level(300))
 DEEPEST = 8
+"""How many turns ahead it looks at most."""
 WIDTHS = (40, 12, 8)
 """How many turns of the position are looked at two turns deep, and deeper; and how many of a later position."""
 THINNED = 8
@@ -76,11 +77,19 @@ class Grid:
         left, ends = part ^ space, self.near[space] & part
         if self.is_whole[space][ends]:
             return [left] if left else []
-        parts = []
-        while ends:
-            parts.append(self.hexagon.group(ends & -ends, left))
-            ends &= ~parts[-1]
-        return parts
+        parts: Parts = []
+        up, across = self.hexagon.width, self.hexagon.width + 1
+        while True:
+            found = front = ends & -ends
+            while front:
+                if not ends & ~found:  # what is left holds together
+                    return [*parts, left]
+                front |= front << 1 | front >> 1 | front << up | front >> up | front << across | front >> across
+                front &= left & ~found
+                found |= front
+            parts.append(found)
+            left ^= found
+            ends &= ~found
 
     def taken(self, parts: Parts, space: int) -> Parts:
         """The parts after a space was taken from one of them."""
@@ -105,13 +114,12 @@ class Grid:
 
     def matched(self, groups: Parts, regions: Parts, least: int) -> frozenset[int]:
         """The groups of at least that size that have the shape of a region."""
-        found = []
+        found: Parts = []
         for region in regions:
             size = region.bit_count()
-            if size >= least:
-                for group in groups:
-                    if group.bit_count() == size and self.shape(group) == self.shape(region):
-                        found.append(group)
+            if size >= least and (alike := [group for group in groups if group.bit_count() == size]):
+                its = self.shape(region)
+                found += [group for group in alike if self.shape(group) == its]
         return frozenset(found) if found else _NONE
 
 
@@ -143,8 +151,6 @@ Found = tuple[Actions, int, Counts]
 class Half:
     """A turn whose first action is done."""
 
-    __slots__ = ("groups", "grid", "least", "own", "reachable", "regions", "rooms", "sized", "sizes", "smallest", "space")
-
     def __init__(self, scan: "Scan", space: int, least: int, enemy_sizes: set[int]) -> None:
         """Do it; *least* is the size of the smallest group that matters if it gets matched."""
         self.grid, self.space, self.own, self.least = scan.grid, space, scan.own ^ space, least
@@ -153,6 +159,8 @@ class Half:
         self.rooms = [(region, region.bit_count()) for region in self.regions]
         self.sizes = {size for _, size in self.sized if size >= least} | enemy_sizes
         self.smallest = min(self.sizes, default=self.grid.spaces)
+        self.largest = 1 + sum(sorted(size for _, size in self.sized)[-3:])
+        """No stone joins more than three groups."""
         self.reachable = {room - used for _, room in self.rooms for used in (0, 1)}
 
     def may_match(self, space: int) -> bool:
@@ -166,9 +174,7 @@ class Half:
             return True
         if not self.sizes and size < self.least:
             return False
-        for region, room in self.rooms:
-            if region & space:
-                break
+        region, room = next(pair for pair in self.rooms if pair[0] & space)
         if self.grid.is_whole[space][around & region]:
             return room - 1 in self.sizes
         return room > self.smallest or room > size >= self.least
@@ -227,7 +233,7 @@ class Scan:
         for number, a in enumerate(self.spaces):
             half = Half(self, a, least, set())
             matched_a, marks = None, self.marks
-            is_roomy = any(room >= least for _, room in half.rooms)
+            is_roomy = any(room >= least for _, room in half.rooms) and (half.sizes or half.largest >= least)
             for b in self.spaces[number + 1 :]:
                 if not (half.sizes if self.own & b else is_roomy and half.may_match(b)):
                     continue
@@ -240,16 +246,23 @@ class Scan:
                 yield (a, b, 0), half.own ^ b, self._moved(marks, self._matched(groups, regions) - matched_a)
 
     def thinned(self, found: Found, most: int) -> Iterator[Found]:
-        """Turns with a third action: up to so many stones of one group are removed, or of several by one."""
+        """The turn with a third action: a stone is removed, or a group of up to so many."""
         (a, b, _), own, marks = found
-        groups, regions = [*self.grid.hexagon.groups(own)], [*self.grid.hexagon.groups(self.grid.all & ~own & ~self.enemy)]
+        matched = self._matched_with(own)
+        whole = [group for group in self.grid.hexagon.groups(own) if 1 < group.bit_count() <= most]
+        for removed in (*bits(own), *whole):
+            yield (a, b, removed), own ^ removed, self._moved(marks, self._matched_with(own ^ removed) - matched)
+
+    def found(self, turn: Actions) -> Found | None:
+        """What a turn leads to that was good in another position; None if it cannot be played here."""
+        a, b, _ = turn
+        if a == b or (a | b) & self.enemy:
+            return None
+        groups, regions = self.acted(self.groups, self.regions, a)
         matched = self._matched(groups, regions)
-        for removed in {*bits(own), *(group for group in groups if group.bit_count() <= most)}:
-            left = own ^ removed
-            after = self._matched(
-                [*self.grid.hexagon.groups(left)], [*self.grid.hexagon.groups(self.grid.all & ~left & ~self.enemy)]
-            )
-            yield (a, b, removed), left, self._moved(marks, after - matched)
+        marks = self._moved(self.marks, matched - self.matched)
+        after = self._matched(*self.acted(groups, regions, b))
+        return (a, b, 0), self.own ^ a ^ b, self._moved(marks, after - matched)
 
     def acted(self, groups: Parts, regions: Parts, space: int) -> tuple[Parts, Parts]:
         """The mover's groups and the regions after an action, where the space is still as it is in the position."""
@@ -260,16 +273,20 @@ class Scan:
     def _matched(self, groups: Parts, regions: Parts) -> frozenset[int]:
         return self.grid.matched(groups + self.enemy_groups, regions, self.least)
 
+    def _matched_with(self, own: int) -> frozenset[int]:
+        groups = self.grid.hexagon.groups
+        return self._matched([*groups(own)], [*groups(self.grid.all & ~own & ~self.enemy)])
+
     def _moved(self, marks: Counts, created: frozenset[int]) -> Counts:
         """The marks after an action that created these groups."""
         if not created:
             return marks
         own = {group.bit_count() for group in created if not group & self.enemy}
         enemy = {group.bit_count() for group in created if group & self.enemy}
-        return moved(marks, own, enemy)
+        return marks_after(marks, own, enemy)
 
 
-def moved(marks: Counts, own: set[int], enemy: set[int]) -> Counts:
+def marks_after(marks: Counts, own: set[int], enemy: set[int]) -> Counts:
     """The mover's mark and the other one, when groups of these sizes are created: the mover's is moved first."""
     mark = max({marks[0]} | own - {marks[1]})
     return mark, max({marks[1]} | enemy - own - {mark})
@@ -282,25 +299,26 @@ class _OverError(Exception):
 class Papagra:
     """A `Thinker` on one board."""
 
-    def __init__(self, size: int, removals: int, deepest: int = DEEPEST, lead=0.2, widths=WIDTHS) -> None:
-        self.lead, self.widths = lead, widths
-        """Take a board; it never thinks more than so many turns ahead."""
+    def __init__(self, size: int, removals: int, deepest: int = DEEPEST) -> None:
+        """Take a board; *deepest* is how many turns ahead it looks, if there is time."""
         self.grid, self.removals, self.deepest = Grid(size), removals, deepest
         self.limit, self.opened, self.rng = Limit(), 0, Random()
         self.order: list[int] = []
         """The spaces, in the order in which they are tried in this thought."""
+        self.killers: dict[int, Actions] = {}
+        """The last turn that was too good to be allowed, for each number of turns that were still to be looked at."""
         self.stood: Counter[Counts] = Counter()
         """How often arrangements of stones, those of the mover first, have stood after a turn."""
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """As deep as there is time; a playout is here a position of which all turns were scanned."""
         state: Any = states[-1]
-        stand = self._stand(state)
-        self.limit, self.opened, self.rng = limit, 0, rng
+        stand = self.stand(state)
+        self.limit, self.opened, self.rng, self.killers = limit, 0, rng, {}
         self.order = [*bits(self.grid.all)]
         rng.shuffle(self.order)
         self.stood = Counter(stones[:: 1 - 2 * state.turn] for stones in state.past)
-        choices = self._choices(stand, 0)
+        choices = self._choices(self._scan(stand), 0)
         for depth in range(2, self.deepest + 1):
             if len(choices) == 1 or not 0 < choices[0].value < 1:
                 break
@@ -308,20 +326,24 @@ class Papagra:
                 self._deepen(choices, depth)
             except _OverError:
                 break
-        text = self._text(stand.own, choices[0].turn)
+        text = self.text(stand.own, choices[0].turn)
         return Thought(text, choices[0].value, self.opened, (text,))
 
-    def _stand(self, state: Any) -> Stand:
+    def stand(self, state: Any) -> Stand:
+        """The position as the player to move sees it."""
         own, enemy = state.stones[:: 1 - 2 * state.turn]
-        return Stand(own, enemy, *state.marks[:: 1 - 2 * state.turn], state.actions == 1)
+        own_mark, enemy_mark = state.marks[:: 1 - 2 * state.turn]
+        return Stand(own, enemy, own_mark, enemy_mark, state.actions == 1)
 
     def _deepen(self, choices: list[Choice], depth: int) -> None:
         """Look deeper at the first of these choices, and sort them; as many of them as there is time for."""
         best, searched = 0.0, []
-        width = self.widths[0] if depth == 2 else self.widths[1]
+        width = WIDTHS[0] if depth == 2 else WIDTHS[1]
         try:
             for choice in choices[:width]:
-                value = choice.value if choice.value in {0, 1} else 1 - self._best(choice.after, depth - 1, 1, 0, 1 - best)
+                value = (
+                    choice.value if choice.value in {0, 1} else 1 - self._best(choice.after, depth - 1, 1, 0, 1 - best)
+                )
                 best = max(best, value)
                 searched.append(choice._replace(value=value))
         finally:
@@ -338,7 +360,7 @@ class Papagra:
         free, needed = self.grid.spaces - own, 2 * (own_mark + 1)
         if free < needed:
             return 1.0
-        return 1 / (1 + exp(0.6 - 7 * needed / free - self.lead * (own_mark - enemy_mark)))
+        return 1 / (1 + exp(0.6 - 7 * needed / free - 0.2 * (own_mark - enemy_mark)))
 
     def _worth(self, found: Found, enemy: int, side: int) -> float:
         """What a turn leads to; side is 0 for the player who thinks."""
@@ -353,40 +375,48 @@ class Papagra:
         self.opened += 1
         return Scan(self.grid, stand, self.order)
 
-    def _choices(self, stand: Stand, side: int) -> list[Choice]:
-        """The turns that look best, the best one first."""
-        scan, all_found = self._scan(stand), []
+    def _choices(self, scan: Scan, side: int) -> list[Choice]:
+        """All turns, the best one first."""
+        all_found: list[Found] = []
         for number, found in enumerate(scan.turns()):
             all_found.append(found)
             if not number % 256 and self.limit.is_reached(0):
                 if self.opened > 1:
                     raise _OverError
                 break
-        if self.removals and not stand.is_first:
-            all_found.sort(key=lambda found: -self._worth(found, stand.enemy, side))
+        if self.removals and not scan.is_first:
+            all_found.sort(key=lambda found: -self._worth(found, scan.enemy, side))
             for found in all_found[:THINNED]:
                 all_found += scan.thinned(found, self.removals)
         self.rng.shuffle(all_found)  # those of equal value are looked at in no order
-        choices = [
-            Choice(self._worth(found, stand.enemy, side), found[0], Stand(stand.enemy, found[1], *found[2][::-1]))
-            for found in all_found
-        ]
+        choices = [self._choice(found, scan.enemy, side) for found in all_found]
         choices.sort(key=lambda choice: -choice.value)
         return choices
+
+    def _choice(self, found: Found, enemy: int, side: int) -> Choice:
+        turn, own, marks = found
+        return Choice(self._worth(found, enemy, side), turn, Stand(enemy, own, marks[1], marks[0]))
 
     def _best(self, stand: Stand, depth: int, side: int, alpha: float, beta: float) -> float:
         """What the best turn of a later position is worth for its mover: exactly so only between these limits."""
         if depth == 1:
             return self._raised(stand, side, alpha, beta)
-        best = 0.0
-        for choice in self._choices(stand, side)[: self.widths[2]]:
+        scan, best = self._scan(stand), 0.0
+        for choice in self._tries(scan, depth, side):
             value = choice.value
             if 0 < value < 1:
                 value = 1 - self._best(choice.after, depth - 1, 1 - side, 1 - beta, 1 - max(alpha, best))
             best = max(best, value)
             if best >= beta:
+                self.killers[depth] = choice.turn
                 break
         return best
+
+    def _tries(self, scan: Scan, depth: int, side: int) -> Iterator[Choice]:
+        """The turns that are tried in a later position: one that was good in another position comes first."""
+        if depth in self.killers and (found := scan.found(self.killers[depth])):
+            yield self._choice(found, scan.enemy, side)
+        yield from self._choices(scan, side)[: WIDTHS[2]]
 
     def _raised(self, stand: Stand, side: int, alpha: float, beta: float) -> float:
         """What the best turn is worth, where only two stones more and higher marks of the mover are thought of."""
@@ -404,10 +434,13 @@ class Papagra:
         for found in self._scan(stand).raising(least):
             best = max(best, self._worth(found, enemy, side))
             if best >= beta:
+                for space in found[0][:2]:  # it is likely to be good elsewhere, too
+                    self.order.remove(space)
+                    self.order.insert(0, space)
                 break
         return best
 
-    def _text(self, own: int, turn: Actions) -> str:
+    def text(self, own: int, turn: Actions) -> str:
         """The turn in canonical form."""
         name, texts = self.grid.hexagon.name, []
         for space in filter(None, turn[:2]):
@@ -448,7 +481,7 @@ class Papagra:
                     created = self._created(groups, room, own_groups + enemy_groups, regions)
                     sizes = {group.bit_count() for group in created if not group & enemy}
                     others = {group.bit_count() for group in created if group & enemy}
-                    own_mark, enemy_mark = moved((own_mark, enemy_mark), sizes, others)
+                    own_mark, enemy_mark = marks_after((own_mark, enemy_mark), sizes, others)
                 if turns is not None:
                     played.append(("-" if is_removal else "+") + grid.hexagon.name[space])
             if turns is not None:
@@ -470,10 +503,8 @@ class Papagra:
     def _passed(self, losing: Parts, gaining: Parts, space: int, least: int) -> tuple[Parts, Parts]:
         """Pass a space from one of these parts to those, and give the new parts of each that are not too small."""
         around = self.grid.near[space]
-        for number, part in enumerate(losing):
-            if part & space:
-                break
-        pieces = self.grid.split(part, space)
+        number = next(number for number, part in enumerate(losing) if part & space)
+        pieces = self.grid.split(losing[number], space)
         losing[number : number + 1] = pieces
         whole = space
         for touching in [part for part in gaining if part & around]:

@@ -30,7 +30,7 @@ IMMORTAL = 0.57
 BIGGEST = 0.07
 """What each stone of the largest group is worth beyond that."""
 
-Colours = tuple[int, int]
+BlackWhite = tuple[int, int]
 """A set of cells of Black and one of White."""
 Groups = dict[int, int]
 """The groups of a side, each with the cells next to it."""
@@ -41,16 +41,16 @@ Items = tuple[int, ...]
 class Field(NamedTuple):
     """A position."""
 
-    stones: Colours
-    filled: Colours
+    stones: BlackWhite
+    filled: BlackWhite
     """The eyes of each side with an enemy stone on them."""
     turn: int
-    starts: tuple[Colours | None, Colours | None]
+    starts: tuple[BlackWhite | None, BlackWhite | None]
     """The stones at the start of each side's last turn."""
     passes: int
     """How many of the turns just played were passes."""
     groups: tuple[Groups, Groups]
-    shut: Colours
+    shut: BlackWhite
     """The empty cells that are next to stones of that side only. Those next to one group are its eyes."""
 
 
@@ -73,7 +73,13 @@ class Sprout:
         empty = self.board.all & ~(state.stones[0] | state.stones[1])
         shut = [empty & union(cell for cell, near in self.near.items() if not near & ~own) for own in state.stones]
         return Field(
-            state.stones, state.filled, state.turn, state.starts, state.passes, (groups[0], groups[1]), (shut[0], shut[1])
+            state.stones,
+            state.filled,
+            state.turn,
+            state.starts,
+            state.passes,
+            (groups[0], groups[1]),
+            (shut[0], shut[1]),
         )
 
     def key(self, position: Field) -> Any:
@@ -126,7 +132,7 @@ class Sprout:
     def play(self, position: Field, turn: Items) -> Field:
         """The position after a turn."""
         side, passes = position.turn, position.passes + 1
-        order = 1 - 2 * side
+        order = 1 - 2 * side  # of the sides, the mover first; and back
         own, enemy = position.stones[::order]
         own_filled, enemy_filled = position.filled[::order]
         own_shut, enemy_shut = position.shut[::order]
@@ -149,14 +155,18 @@ class Sprout:
                 if not ring & ~own and -item in self.near:
                     own_shut |= -item
         own_shut &= ~(own | enemy)
+        if side:
+            own, enemy, own_filled, enemy_filled = enemy, own, enemy_filled, own_filled
+            own_shut, enemy_shut, own_groups, enemy_groups = enemy_shut, own_shut, enemy_groups, own_groups
+        starts = (position.starts[0], position.stones) if side else (position.stones, position.starts[1])
         return Field(
-            (own, enemy)[::order],
-            (own_filled, enemy_filled)[::order],
+            (own, enemy),
+            (own_filled, enemy_filled),
             1 - side,
-            (position.starts[0], position.stones) if side else (position.stones, position.starts[1]),
+            starts,
             passes,
-            (own_groups, enemy_groups)[::order],
-            (own_shut, enemy_shut)[::order],
+            (own_groups, enemy_groups),
+            (own_shut, enemy_shut),
         )
 
     def value(self, position: Field, side: int) -> float:
@@ -187,40 +197,48 @@ class Sprout:
             free = every & ~(own | enemy | crowded)
             first = free & ~enemy_shut & ~(own_shut & ~joints)
             played, begun, start = [], 0, (own, enemy)
+            todo: list[tuple[int, int]] = []
             if start == own_start and not passes:
                 passes = 1
             elif first:
                 passes = 0
                 if random() < greed:
                     first = first & ~outside or first
-                for group, ring in [(0, first), *enemy_groups.items()]:
-                    if ring & begun:
-                        continue
-                    places = ring & free
-                    if places:
-                        if random() < greed:
-                            places = places & joints or places & beside or places
-                        shift = int(random() * places.bit_length())
-                        cell = places >> shift << shift
-                        cell &= -cell
-                        played.append(cell)
-                        begun = begun or cell
-                        free ^= cell
-                        own |= cell
-                        if cell & enemy_shut:
-                            enemy_shut ^= cell
-                            enemy_filled |= cell
-                        its_near = near[cell]
-                        joints |= its_near & beside
-                        beside |= its_near
-                        for one, one_near in around[cell]:
-                            if not one_near & ~own:
-                                own_shut |= one
-                        if its_near & own:
-                            _join(own_groups, cell, its_near)
-                        else:
-                            own_groups[cell] = its_near
-                        continue
+                todo = [(0, first), *enemy_groups.items()]
+            else:
+                passes, free = passes + 1, 0
+                eyes = enemy_filled | enemy_shut & ~crowded
+                if mortal := [group for group, ring in enemy_groups.items() if not ring & eyes]:
+                    group = mortal[int(random() * len(mortal))]
+                    todo = [(group, enemy_groups[group])]
+            for group, ring in todo:
+                places = ring & free
+                if ring & begun:
+                    continue
+                if places:
+                    if random() < greed:
+                        places = places & joints or places & beside or places
+                    shift = int(random() * places.bit_length())
+                    cell = places >> shift << shift
+                    cell &= -cell
+                    played.append(cell)
+                    begun = begun or cell
+                    free ^= cell
+                    own |= cell
+                    if cell & enemy_shut:
+                        enemy_shut ^= cell
+                        enemy_filled |= cell
+                    its_near = near[cell]
+                    joints |= its_near & beside
+                    beside |= its_near
+                    for one, one_near in around[cell]:
+                        if not one_near & ~own:
+                            own_shut |= one
+                    if its_near & own:
+                        _join(own_groups, cell, its_near)
+                    else:
+                        own_groups[cell] = its_near
+                else:
                     played.append(-group)
                     del enemy_groups[group]
                     enemy ^= group
@@ -229,18 +247,6 @@ class Sprout:
                     if not ring & ~own and group in near:
                         own_shut |= group
                     free = every & ~(own | enemy | _shared(enemy_groups))
-            else:
-                passes += 1
-                eyes = enemy_filled | enemy_shut & ~crowded
-                if mortal := [group for group, ring in enemy_groups.items() if not ring & eyes]:
-                    group = mortal[int(random() * len(mortal))]
-                    played.append(-group)
-                    ring = enemy_groups.pop(group)
-                    enemy ^= group
-                    enemy_shut &= ~ring
-                    own_filled &= ~group
-                    if not ring & ~own and group in near:
-                        own_shut |= group
             if turns is not None:
                 turns.append(self.text(position, tuple(played)))
             own_shut &= ~(own | enemy)

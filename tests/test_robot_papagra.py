@@ -1,0 +1,111 @@
+"""How the robot of Papagra plays: it knows all turns, its games at random are legal, and it sees what comes."""
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games import SKIP, papagra
+from games.boards import bits
+from pbm.robots.papagra import Papagra, Scan
+from pbm.robots.thinking import Limit
+
+from examples import examples
+
+SEEDS = st.integers(0, 2**32)
+
+
+def begun(size, removals, rng, most=16):
+    """A position after some turns at random, in which the game goes on."""
+    state = papagra.new(size=size, removals=removals)
+    for _ in range(rng.randint(0, most)):
+        after = state.play(state.random(rng))
+        if after.result():
+            break
+        state = after
+    return state
+
+
+def played(state, text):
+    """The position after a turn of the robot, which is legal and in canonical form, or the skip that the rules make."""
+    if text == SKIP:
+        assert state.must_skip
+    else:
+        assert state.parse(text) == text
+    return state.play(text)
+
+
+@examples(60)
+@given(size=st.sampled_from((3, 4, 6)), longest=st.integers(1, 60), seed=SEEDS)
+def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_end_is_that_of_the_rules(size, longest, seed):
+    rng = Random(seed)
+    state, turns = begun(size, 0, rng), []
+    value = Papagra(size, 0).playout(state, rng, longest, turns)
+    for turn in turns:
+        assert not state.result()
+        state = played(state, turn)
+    result = state.result()
+    assert result or len(turns) == longest
+    winner = result.winner if result else state.leader
+    assert value == (0.5 if winner is None else 1 - winner)
+
+
+@examples(20)
+@given(size=st.sampled_from((3, 4)), seed=SEEDS)
+def test_all_that_a_turn_can_lead_to_is_found(size, seed):
+    state = begun(size, 0, Random(seed))
+    mover, robot = state.turn, Papagra(size, 0)
+    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)])
+    found = {(own, marks) for _, own, marks in scan.turns()}
+    after = [state.play(turn) for turn in state.moves()]
+    assert found == {(some.stones[mover], some.marks[:: 1 - 2 * mover]) for some in after}
+
+
+@examples(20)
+@given(seed=SEEDS)
+def test_what_the_robot_expects_of_a_turn_is_what_it_leads_to(seed):
+    rng = Random(seed)
+    state = begun(4, 3, rng)
+    mover, robot = state.turn, Papagra(4, 3)
+    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)])
+    found = [*scan.turns()]
+    for some in rng.sample(found, 5):
+        thinned = [*scan.thinned(some, 3)] if state.actions == 2 else []
+        for turn, own, marks in (some, *thinned):
+            after = played(state, robot.text(scan.own, turn))
+            assert (after.stones[mover], after.marks[:: 1 - 2 * mover]) == (own, marks)
+
+
+@examples(20)
+@given(seed=SEEDS, least=st.integers(1, 8))
+def test_no_mark_that_can_be_reached_is_overlooked(seed, least):
+    state, robot = begun(4, 0, Random(seed)), Papagra(4, 0)
+    if state.actions == 1 or least <= max(state.marks):
+        return
+    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)])
+    reached = {marks[0] for _, _, marks in scan.turns() if marks[0] >= least}
+    assert {marks[0] for _, _, marks in scan.raising(least) if marks[0] >= least} == reached
+
+
+def test_a_leader_wins_by_an_arrangement_that_stands_for_the_third_time():
+    view = {"cells": {"a1": "P", "a2": "P", "c3": "B"}, "marks": {"pink": 2, "black": 1}, "turn": "pink"}
+    state = papagra.setup(view, size=3)
+    for times, is_sure in ((1, False), (2, True)):
+        before = state._replace(past=(state.stones,) * times)
+        thought = Papagra(3, 0).think([before], Limit(playouts=1), Random(times))
+        assert (thought.chance == 1) == is_sure
+        after = played(before, thought.move)
+        assert (after.result() is not None) == is_sure
+
+
+def test_it_beats_turns_at_random_by_looking_one_turn_ahead():
+    for side in (0, 1):
+        robot, rng, state = Papagra(3, 0), Random(side), papagra.new(size=3)
+        while not state.result():
+            if state.must_skip:
+                state = state.play(SKIP)
+            elif state.turn == side:
+                state = played(state, robot.think([state], Limit(playouts=1), rng).move)
+            else:
+                state = state.play(state.random(rng))
+        assert state.result().winner == side

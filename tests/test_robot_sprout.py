@@ -1,0 +1,80 @@
+"""What the robot of Sprout-R-Out knows: its turns are legal, and its games end as the rules say."""
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games import SKIP, sprout
+from pbm.robots.player import Player
+from pbm.robots.sprout import Sprout
+
+from examples import examples
+
+SEEDS = st.integers(0, 2**32)
+BOARDS = st.sampled_from(("limping-3", "limping-5", "cairo-1", "square-9"))
+GREED = st.sampled_from((0, 0.8))
+
+
+def played(state, text):
+    """The position after a turn of the robot, which is legal and in canonical form, or the skip that the rules make."""
+    if text == SKIP:
+        assert state.must_skip
+    else:
+        assert state.parse(text) == text
+    return state.play(text)
+
+
+def worth(state):
+    winner = state.result().winner
+    return 0.5 if winner is None else 1 - winner
+
+
+@examples(100)
+@given(board=BOARDS, greed=GREED, seed=SEEDS)
+def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_end_is_that_of_the_rules(board, greed, seed):
+    rng, knowledge, state = Random(seed), Sprout(board, greed=greed), sprout.new(board=board)
+    for _ in range(rng.randint(0, 10)):
+        state = state.play(state.random(rng))
+    if state.result():
+        return
+    turns = []
+    value = knowledge.playout(knowledge.root([state]), rng, turns)
+    for turn in turns:
+        assert not state.result()
+        state = played(state, turn)
+    assert worth(state) == value
+
+
+@examples(50)
+@given(board=BOARDS, greed=GREED, seed=SEEDS)
+def test_the_turns_that_are_tried_are_legal_and_lead_where_the_rules_say(board, greed, seed):
+    rng, knowledge, state = Random(seed), Sprout(board, greed=greed), sprout.new(board=board)
+    position = knowledge.root([state])
+    while not state.result():
+        assert knowledge.outcome(position) is None
+        turns = knowledge.turns(position, 6, rng)
+        assert 1 <= len({frozenset(turn) for turn in turns}) == len(turns) <= 6
+        turn = rng.choice(turns)
+        state, position = played(state, knowledge.text(position, turn)), knowledge.play(position, turn)
+        assert position == knowledge.root([state])
+    assert knowledge.outcome(position) == worth(state)
+
+
+def test_a_forced_pass_after_a_repeated_position_is_known_from_the_game_so_far():
+    state = sprout.new(board="limping-3")._replace(starts=((0, 0), None))
+    knowledge = Sprout("limping-3")
+    assert state.must_skip
+    assert knowledge.turns(knowledge.root([state]), 5, Random(1)) == [()]
+
+
+def test_the_first_level_beats_turns_at_random():
+    for side in (0, 1):
+        state = sprout.new(board="limping-3")
+        player, rng = Player("sprout", {"board": "limping-3"}, level=1, rng=Random(side)), Random(5 + side)
+        while not state.result():
+            if state.must_skip:
+                state = state.play(SKIP)
+            else:
+                state = state.play(player.think([state]).move if state.turn == side else state.random(rng))
+        assert state.result().winner == side
