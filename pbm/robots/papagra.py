@@ -28,8 +28,8 @@ WIDTHS = (40, 12, 8)
 THINNED = 8
 """To how many of the best turns of a position a third action is tried."""
 
-Counts = tuple[int, int]
-"""Two marks, or numbers of stones."""
+Marks = tuple[int, int]
+"""The mark of the mover and the other one, or a set of spaces of each."""
 Actions = tuple[int, int, int]
 """The spaces of the first, the second and the third action, as sets; 0 for none. Own stones on them are removed."""
 Parts = list[int]
@@ -144,7 +144,7 @@ class Choice(NamedTuple):
     """That position, as the other player sees it."""
 
 
-Found = tuple[Actions, int, Counts]
+Reached = tuple[Actions, int, Marks]
 """A turn, the mover's stones after it, and his mark and the other one."""
 
 
@@ -187,7 +187,7 @@ class Scan:
         """Find the groups; *order* is that in which spaces are tried."""
         self.grid = grid
         self.own, self.enemy, *marks, self.is_first = stand
-        self.marks: Counts = marks[0], marks[1]
+        self.marks: Marks = marks[0], marks[1]
         self.least = min(marks) + 1
         """The size of the smallest group to which a mark can go."""
         groups = grid.hexagon.groups
@@ -196,7 +196,7 @@ class Scan:
         self.matched = self._matched(self.groups, self.regions)
         self.spaces = [space for space in order if not space & self.enemy]
 
-    def turns(self) -> Iterator[Found]:
+    def turns(self) -> Iterator[Reached]:
         """The turns of one or two actions; of those that lead to the same, not all."""
         if not self.spaces:
             yield (0, 0, 0), self.own, self.marks
@@ -225,7 +225,7 @@ class Scan:
                 if reverse != marks:
                     yield (b, a, 0), half.own ^ b, reverse
 
-    def raising(self, least: int) -> Iterator[Found]:
+    def raising(self, least: int) -> Iterator[Reached]:
         """Those turns of two actions after which an own group of that size is matched, or a larger one.
 
         Each only in one order of its actions.
@@ -245,7 +245,7 @@ class Scan:
                     marks = self._moved(marks, matched_a - self.matched)
                 yield (a, b, 0), half.own ^ b, self._moved(marks, self._matched(groups, regions) - matched_a)
 
-    def thinned(self, found: Found, most: int) -> Iterator[Found]:
+    def thinned(self, found: Reached, most: int) -> Iterator[Reached]:
         """The turn with a third action: a stone is removed, or a group of up to so many."""
         (a, b, _), own, marks = found
         matched = self._matched_with(own)
@@ -253,7 +253,7 @@ class Scan:
         for removed in (*bits(own), *whole):
             yield (a, b, removed), own ^ removed, self._moved(marks, self._matched_with(own ^ removed) - matched)
 
-    def found(self, turn: Actions) -> Found | None:
+    def found(self, turn: Actions) -> Reached | None:
         """What a turn leads to that was good in another position; None if it cannot be played here."""
         a, b, _ = turn
         if a == b or (a | b) & self.enemy:
@@ -277,7 +277,7 @@ class Scan:
         groups = self.grid.hexagon.groups
         return self._matched([*groups(own)], [*groups(self.grid.all & ~own & ~self.enemy)])
 
-    def _moved(self, marks: Counts, created: frozenset[int]) -> Counts:
+    def _moved(self, marks: Marks, created: frozenset[int]) -> Marks:
         """The marks after an action that created these groups."""
         if not created:
             return marks
@@ -286,7 +286,7 @@ class Scan:
         return marks_after(marks, own, enemy)
 
 
-def marks_after(marks: Counts, own: set[int], enemy: set[int]) -> Counts:
+def marks_after(marks: Marks, own: set[int], enemy: set[int]) -> Marks:
     """The mover's mark and the other one, when groups of these sizes are created: the mover's is moved first."""
     mark = max({marks[0]} | own - {marks[1]})
     return mark, max({marks[1]} | enemy - own - {mark})
@@ -307,7 +307,7 @@ class Papagra:
         """The spaces, in the order in which they are tried in this thought."""
         self.killers: dict[int, Actions] = {}
         """The last turn that was too good to be allowed, for each number of turns that were still to be looked at."""
-        self.stood: Counter[Counts] = Counter()
+        self.stood: Counter[Marks] = Counter()
         """How often arrangements of stones, those of the mover first, have stood after a turn."""
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
@@ -362,7 +362,7 @@ class Papagra:
             return 1.0
         return 1 / (1 + exp(0.6 - 7 * needed / free - 0.2 * (own_mark - enemy_mark)))
 
-    def _worth(self, found: Found, enemy: int, side: int) -> float:
+    def _worth(self, found: Reached, enemy: int, side: int) -> float:
         """What a turn leads to; side is 0 for the player who thinks."""
         _, own, marks = found
         if self.stood[(enemy, own) if side else (own, enemy)] >= 2:
@@ -377,7 +377,7 @@ class Papagra:
 
     def _choices(self, scan: Scan, side: int) -> list[Choice]:
         """All turns, the best one first."""
-        all_found: list[Found] = []
+        all_found: list[Reached] = []
         for number, found in enumerate(scan.turns()):
             all_found.append(found)
             if not number % 256 and self.limit.is_reached(0):
@@ -393,7 +393,7 @@ class Papagra:
         choices.sort(key=lambda choice: -choice.value)
         return choices
 
-    def _choice(self, found: Found, enemy: int, side: int) -> Choice:
+    def _choice(self, found: Reached, enemy: int, side: int) -> Choice:
         turn, own, marks = found
         return Choice(self._worth(found, enemy, side), turn, Stand(enemy, own, marks[1], marks[0]))
 
