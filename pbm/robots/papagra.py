@@ -48,6 +48,8 @@ class Grid:
         self.hexagon = Hexagon(size)
         self.all, self.spaces = self.hexagon.all, self.hexagon.all.bit_count()
         up = self.hexagon.width
+        rows = {number: (number & ~(number << 1 | number >> 5)).bit_count() <= 1 for number in range(64)}
+        """Sixths of a circle, and whether they are in a row."""
         self.near: dict[int, int] = {}
         self.is_whole: dict[int, dict[int, bool]] = {}
         """For each space and each set of its neighbours, whether they are a row, which holds together without it."""
@@ -56,11 +58,12 @@ class Grid:
                 (space << step if step > 0 else space >> -step) & self.all for step in (1, up + 1, up, -1, -up - 1, -up)
             ]
             self.near[space] = sum(circle)
-            self.is_whole[space] = {}
-            for number in range(64):
-                some = [one for index, one in enumerate(circle) if number >> index & 1 and one]
-                starts = [one for one in some if circle[circle.index(one) - 1] not in some]
-                self.is_whole[space][sum(some)] = len(starts) <= 1
+            there = sum(1 << index for index, one in enumerate(circle) if one)
+            self.is_whole[space] = {
+                sum(one for index, one in enumerate(circle) if row >> index & 1): is_one
+                for row, is_one in rows.items()
+                if not row & ~there
+            }
         self.shapes: dict[int, int] = {}
 
     def shape(self, part: int) -> int:
@@ -341,9 +344,9 @@ class Papagra:
         width = WIDTHS[0] if depth == 2 else WIDTHS[1]
         try:
             for choice in choices[:width]:
-                value = (
-                    choice.value if choice.value in {0, 1} else 1 - self._best(choice.after, depth - 1, 1, 0, 1 - best)
-                )
+                value = choice.value
+                if 0 < value < 1:
+                    value = 1 - self._best(choice.after, depth - 1, 1, 0, 1 - best)
                 best = max(best, value)
                 searched.append(choice._replace(value=value))
         finally:
