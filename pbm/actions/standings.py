@@ -14,7 +14,7 @@ from pbm.board.ratings import ESTABLISHED, Rating
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow, PlayerRow, ResultRow, Section
+from pbm.store import BoardRow, PlayerRow, ResultRow, Robot, Section
 from pbm.texts import WIDTH
 
 ALL = range(1_000_000)
@@ -140,10 +140,10 @@ def _parts(session: Session, game: str) -> list[pages.Part]:
         rank = skip
         while some := list(islice(found, pages.CHUNK)):
             names = [player.userid for player in some]
-            active, levels = store.active_counts(game, names), store.robots_among(names)
+            active, robots = store.active_counts(game, names), store.robots_among(names)
             for player in some:
                 rank += 1
-                yield _row(rank, player, active, levels) | ({} if section else {"": _mark(player)})
+                yield _row(rank, player, active, robots) | ({} if section else {"": _mark(player)})
 
     def part(title: str, section: Section | None) -> pages.Part:
         return pages.Part(title, partial(players, section), partial(store.count_rated, game, section), RARE)
@@ -175,23 +175,23 @@ def _data(session: Session, game: str) -> dict[str, Any]:
     store = session.store
     rated = list(store.rated_players(game, None, -1 if session.as_json else pages.CHUNK))
     names = [player.userid for player in rated]
-    active, levels = store.active_counts(game, names), store.robots_among(names)
+    active, robots = store.active_counts(game, names), store.robots_among(names)
     pools = store.pool_players(game)
     return {
         "game": game,
-        "players": [_of_player(player, active, is_robot=player.userid in levels) for player in rated],
+        "players": [_of_player(player, active, is_robot=player.userid in robots) for player in rated],
         "pools": [dict(zip(("pool", "userid", "won", "lost", "tied"), pool, strict=True)) for pool in pools],
         "seekers": [{"userid": player.userid, "seeking": player.seeking} for player in store.seekers(game)],
     }
 
 
-def _row(rank: int, player: PlayerRow, active: Mapping[str, int], levels: Mapping[str, int | None]) -> dict[str, str]:
+def _row(rank: int, player: PlayerRow, active: Mapping[str, int], robots: Mapping[str, Robot]) -> dict[str, str]:
     """What the standings tell of a player, under the headings of their columns."""
     limit = "" if player.most is None else f"/ {player.most}" if player.most else "/reject"
     return {
         "Rank": str(rank),
         "Name": player.userid,
-        "Robot": _robot(levels, player.userid),
+        "Robot": _robot(robots, player.userid),
         "Rating": str(player.rating),
         "Won": str(player.won),
         "Lost": str(player.lost),
@@ -202,11 +202,12 @@ def _row(rank: int, player: PlayerRow, active: Mapping[str, int], levels: Mappin
     }
 
 
-def _robot(levels: Mapping[str, int | None], userid: str) -> str:
+def _robot(robots: Mapping[str, Robot], userid: str) -> str:
     """What the standings call a robot; empty for anybody else."""
-    if userid not in levels:
+    robot = robots.get(userid)
+    if robot is None:
         return ""
-    return f"level {levels[userid]}" if levels[userid] else "program"
+    return f"level {robot.level}" if robot.level else "program"
 
 
 def _row_of_game(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import games
 from games import SKIP, Illegal, State
 from pbm.board import clocks, dice
-from pbm.store import BoardRow, ResultRow, Store, TurnRow
+from pbm.store import BoardRow, ResultRow, Robot, Store, TurnRow
 
 RESIGN = "Resign"
 """How the turn of a player who gives up is written in the list of turns."""
@@ -40,8 +40,8 @@ class About(NamedTuple):
     """The players who are on vacation, with the last day of it."""
     results: Sequence[ResultRow] = ()
     """What it did to the ratings of its players."""
-    robots: Mapping[str, int | None] = MappingProxyType({})
-    """The players who are robots, each with his level; None for a program of the operator's."""
+    robots: Mapping[str, Robot] = MappingProxyType({})
+    """The players who are robots, by name."""
 
 
 NOTHING = About()

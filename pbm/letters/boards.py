@@ -11,7 +11,7 @@ from pbm.board.board import FORFEIT, REASONS, RESIGN, Board, Point
 from pbm.letters import pictures
 from pbm.letters.letter import Letter, note
 from pbm.letters.pictures import Drawing
-from pbm.store import BoardRow, TurnRow
+from pbm.store import BoardRow, Robot, TurnRow
 from pbm.texts import ASTERISKS, MINUTES, broken, counted, folded, table, title, wrapped
 
 ROUNDS = 4
@@ -61,8 +61,7 @@ def of_board(
         told.append("Vacations do not stop the clocks of this board.")
     if row.board != "new" and not point.is_over and (why := ratings.why_unrated(row)):
         told.append(f"This game is unrated: {why}.")
-    for userid, level in board.about.robots.items():
-        told.append(f"{userid} is a robot{f', level {level}' if level else ''}.")
+    told += [_of_robot(robot, is_over=point.is_over) for robot in board.about.robots.values()]
     before = ["\n".join([heading, *told]), *notes, *_vote(point), status_of(point)]
     after = [
         *_ratings(point),
@@ -95,6 +94,13 @@ def of_board(
         )
         for to in readers
     ]
+
+
+def _of_robot(robot: Robot, *, is_over: bool) -> str:
+    """What a player is told of an opponent who is a robot."""
+    level = f", level {robot.level}" if robot.level else ""
+    paused = "; it is paused, and no time is counted until it plays again" if robot.paused and not is_over else ""
+    return f"{robot.userid} is a robot{level}{paused}."
 
 
 def of_turns(point: Point, reader: str) -> Letter:

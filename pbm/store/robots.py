@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pbm.store.base import Base
 from pbm.store.form import columns, text, time_of
@@ -32,6 +32,9 @@ class Robot(NamedTuple):
     """What went wrong with him, if he was not paused by the operator."""
 
 
+ALL = f"SELECT {', '.join(Robot._fields)} FROM robots"
+
+
 class Task(NamedTuple):
     """A board on which a robot has to do something: to move, or to answer a proposal."""
 
@@ -55,20 +58,16 @@ class Robots(Base):
 
     def robots(self) -> list[Robot]:
         """All robots, by name."""
-        rows = self.db.execute(f"SELECT {', '.join(Robot._fields)} FROM robots ORDER BY userid")
-        return [
-            Robot(userid, level, program, tuple(json.loads(games)), bool(rated), most, seconds, time_of(paused), why)
-            for userid, level, program, games, rated, most, seconds, paused, why in rows
-        ]
+        return [_robot(row) for row in self.db.execute(f"{ALL} ORDER BY userid")]
 
     def robot(self, userid: str) -> Robot | None:
         """The robot of that name; None if that is none."""
-        return next((robot for robot in self.robots() if robot.userid == userid), None)
+        return self.robots_among([userid]).get(userid)
 
-    def robots_among(self, userids: Iterable[str]) -> dict[str, int | None]:
-        """Which of these users are robots, each with his level."""
-        query = "SELECT userid, level FROM robots WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid"
-        return dict(self.db.execute(query, [json.dumps([*userids])]).fetchall())
+    def robots_among(self, userids: Iterable[str]) -> dict[str, Robot]:
+        """Those of these users who are robots, by name."""
+        query = f"{ALL} WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid"
+        return {row[0]: _robot(row) for row in self.db.execute(query, [json.dumps([*userids])])}
 
     def save_robot(self, robot: Robot) -> None:
         """Store what has changed of a robot, or that a user is one."""
@@ -163,3 +162,10 @@ class Robots(Base):
         """What a robot thinks of a game, as JSON; None if none was asked."""
         row = self.db.execute("SELECT analysis FROM analyses WHERE game = ? AND board = ?", [game, board]).fetchone()
         return str(row[0]) if row else None
+
+
+def _robot(row: tuple[Any, ...]) -> Robot:
+    """A row of the table as what it says."""
+    robot = Robot._make(row)
+    games, paused = (row[Robot._fields.index(name)] for name in ("games", "paused"))
+    return robot._replace(games=tuple(json.loads(games)), rated=bool(robot.rated), paused=time_of(paused))
