@@ -558,7 +558,8 @@ def test_a_program_that_fails_cheats_or_hangs_three_times_is_paused_and_nobody_f
         assert mail.subject == f"Symple Board {board} deep"
         assert "deep is paused, because its program has failed 3 times in a row." in mail.text
         assert str(tmp_path) not in mail.text
-    assert "\ndeep is a robot; it is paused, and no time is counted until it plays again.\n" in club.text("symple show 101")
+    shown = club.text("symple show 101")
+    assert "\ndeep is a robot; it is paused, and no time is counted until it plays again.\n" in shown
     club.pass_time(days=99)
     assert clean_up(Session(club.server)).forfeited == 0
     assert plays(club) == 0
