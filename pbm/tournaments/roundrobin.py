@@ -1,0 +1,40 @@
+"""Everybody meets everybody."""
+
+from collections.abc import Sequence
+
+from pbm.tournaments.meetings import Pair
+
+
+def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
+    """Each two players once, round by round; *double* adds them all again with the other one beginning.
+
+    No player begins more than one game more, or less, than he does not begin.
+    """
+    seats = len(players) + len(players) % 2
+    last = seats - 1  # keeps his seat while all others move on; nobody sits there if the players are odd in number
+    pairs = []
+    for turn in range(last):
+        meetings = [(turn, last), *(((turn + step) % last, (turn - step) % last) for step in range(1, seats // 2))]
+        for low, high in map(sorted, meetings):
+            if high < len(players):
+                pair = players[low], players[high]
+                pairs.append(pair if (high - low) % 2 else pair[::-1])
+    return pairs + [(second, first) for first, second in pairs] if double else pairs
+
+
+def neighbours(players: Sequence[str]) -> list[Pair]:
+    """The first two players, the next two, and so on."""
+    return list(zip(players[::2], players[1::2], strict=True))
+
+
+def team_match(teams: Sequence[Sequence[str]], *, double: bool = False) -> list[Pair]:
+    """Each two teams once: the first of one against the first of the other, the second against the second, and so on.
+
+    A team begins on every other board of a match. Boards for which a team has nobody are not played.
+    """
+    numbers = [str(number) for number in range(len(teams))]
+    pairs = []
+    for one, other in round_robin(numbers, double=double):
+        for board, (left, right) in enumerate(zip(teams[int(one)], teams[int(other)], strict=False)):
+            pairs.append((right, left) if board % 2 else (left, right))
+    return pairs
