@@ -10,14 +10,13 @@ from pbm import delivery, letters, texts
 from pbm.access.quotas import most
 from pbm.actions import turns
 from pbm.actions.finding import find_point
-from pbm.board import clocks, dice
-from pbm.board.board import FORFEIT, RESIGN, About, Board, Point
-from pbm.board.clocks import Clocks
+from pbm.board import clocks
+from pbm.board.board import FORFEIT, RESIGN, Board, Point
 from pbm.letters import Letter
 from pbm.names import is_tournament_board
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow, Settled, Store, Task
+from pbm.store import Settled, Store, Task
 
 TALK = "-talk"
 """The option with which robots say what they think."""
@@ -68,7 +67,7 @@ def challenge(
         if problems:
             kind = NotWanted if refusing else Refused
             raise kind("\n".join(problems), subject="Invalid challenge")
-        board = start(
+        board = turns.start(
             session,
             game,
             beginning.board.row.options.split() if beginning else options,
@@ -82,53 +81,6 @@ def challenge(
             session.store.let_talk(task, "always")
         is_director = session.sender is None or not {first, second} & session.store.userids_at(session.sender)
         return delivery.answer(session, None, *announced(session, board, *([None] if is_director else [])))
-
-
-def start(
-    session: Session,
-    game: str,
-    options: Sequence[str],
-    players: tuple[str, str],
-    *,
-    times: Clocks,
-    name: str | None = None,
-    beginning: Point | None = None,
-) -> Board:
-    """Set a board up and store it; its players, options, name and *beginning* are known to be right."""
-    store = session.store
-    row = BoardRow(
-        game=game,
-        board=name or store.next_number(game),
-        options=" ".join(options),
-        first_player=players[0],
-        second_player=players[1],
-        secret=session.server.random_bytes(dice.SECRET_BYTES),
-        started=session.now(),
-        comment=session.comment or None,
-        nag_days=times.nag,
-        forfeit_days=times.forfeit,
-        total_days=times.total,
-        novacation=times.novacation,
-        pool=name.rstrip("0123456789") if name else None,
-        source=beginning.board.row.board if beginning else None,
-        given=beginning.moves if beginning else 0,
-        unrated=any(robot.userid in players and not robot.rated for robot in store.robots()),
-    )
-    store.add_board(row)
-    for userid in dict.fromkeys(players):
-        player = store.player(game, userid)
-        if player.seeking:
-            store.save_player(game, player._replace(seeking=player.seeking - 1))
-    followers = [userid for userid in store.subscribers_of_all(game) if userid not in players]
-    for userid in followers:
-        store.follow(game, row.board, userid, "subscriber")
-    board = Board(row, [], {}, About(subscribers=followers, robots=store.robots_among(players)))
-    for turn in beginning.board.turns[: beginning.moves] if beginning else ():
-        if turn.dice:
-            board.set_dice(turn.dice)
-        board.play(str(board.turn), turn.text, row.started, automatic=turn.automatic)
-    turns.go_on(session, board, 0)
-    return board
 
 
 def _beginning(session: Session, game: str, source: str, options: Sequence[str], name: str | None) -> Point:

@@ -82,6 +82,8 @@ def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter
     """End a game by what is due on its board; the letters about it."""
     if deed is Deed.OUT_OF_TIME:
         return forfeits.out_of_time(session, board)
+    if deed is Deed.ROUND_OVER:
+        return forfeits.forfeit(session, board, "forfeited", f"The round is over, and it was {late}'s turn.")
     since = texts.counted(clocks.age(board.row, session.now()).days, "day")
     is_gone = session.store.password_of(late) is None
     if deed is Deed.DRAW:

@@ -13,6 +13,7 @@ def leave(session: Session, board: Board, name: str, *, automatic: bool = False)
     readers = dict.fromkeys([*board.players, *board.about.subscribers])
     session.store.drop_reminders(board.name)
     session.store.remove_board(row.game, row.board)
+    session.store.note_event(session.now(), "remove", game=row.game, board=row.board, userid=name)
     if not session.store.active_boards(row.game, name):
         session.store.set_inactive(row.game, name, inactive=True)
     writer = SERVER if automatic else name

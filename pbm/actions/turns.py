@@ -1,15 +1,75 @@
-"""What follows from a turn: what the server plays by itself, how a game ends, and who is told."""
+"""A board from its start to its end: what follows from a turn, what the server plays by itself, and who is told."""
+
+from collections.abc import Sequence
+from datetime import datetime
 
 from games import SKIP, Illegal
 from pbm import letters
 from pbm.actions.moves import parsed
-from pbm.board import ratings
-from pbm.board.board import RESIGN, Board
+from pbm.board import dice, ratings
+from pbm.board.board import FORFEIT, RESIGN, About, Board, Point
+from pbm.board.clocks import Clocks
 from pbm.letters import Letter
 from pbm.session import Session
+from pbm.store import BoardRow
 
 SERVER = "The server"
 """Who writes the comment of a turn that the server makes a player take."""
+
+
+def start(
+    session: Session,
+    game: str,
+    options: Sequence[str],
+    players: tuple[str, str],
+    *,
+    times: Clocks,
+    name: str | None = None,
+    until: datetime | None = None,
+    beginning: Point | None = None,
+) -> Board:
+    """Set a board up and store it; its players, options, name and *beginning* are known to be right.
+
+    A game of a round that ends at a time goes on *until* then.
+    """
+    store = session.store
+    row = BoardRow(
+        game=game,
+        board=name or store.next_number(game),
+        options=" ".join(options),
+        first_player=players[0],
+        second_player=players[1],
+        secret=session.server.random_bytes(dice.SECRET_BYTES),
+        started=session.now(),
+        comment=session.comment or None,
+        nag_days=times.nag,
+        forfeit_days=times.forfeit,
+        total_days=times.total,
+        novacation=times.novacation,
+        pool=name.rstrip("0123456789") if name else None,
+        source=beginning.board.row.board if beginning else None,
+        given=beginning.moves if beginning else 0,
+        until=until,
+        unrated=any(robot.userid in players and not robot.rated for robot in store.robots()),
+    )
+    store.add_board(row)
+    for userid in dict.fromkeys(players):
+        player = store.player(game, userid)
+        if player.seeking:
+            store.save_player(game, player._replace(seeking=player.seeking - 1))
+    followers = [userid for userid in store.subscribers_of_all(game) if userid not in players]
+    for userid in followers:
+        store.follow(game, row.board, userid, "subscriber")
+    board = Board(row, [], {}, About(subscribers=followers, robots=store.robots_among(players)))
+    for turn in beginning.board.turns[: beginning.moves] if beginning else ():
+        if turn.dice:
+            board.set_dice(turn.dice)
+        board.play(str(board.turn), turn.text, row.started, automatic=turn.automatic)
+    store.note_event(
+        session.now(), "challenge", game=game, board=row.board, pool=row.pool, players=[*players], options=row.options
+    )
+    go_on(session, board, 0)
+    return board
 
 
 def played(
@@ -60,7 +120,20 @@ def go_on(session: Session, board: Board, before: int, reason: str | None = None
         end(session, board, reason)
     session.store.drop_reminders(board.name)
     session.store.save_board(board.row, before + 1, board.turns[before:])
+    _note_turns(session, board, max(before, row.given))
+    if board.is_over:
+        note_end(session, board)
     return dropped
+
+
+def _note_turns(session: Session, board: Board, before: int) -> None:
+    """Note the turns after the first so many as events."""
+    kinds = {RESIGN: "resign", FORFEIT: "forfeit"}
+    row, now = board.row, session.now()
+    for number, turn in enumerate(board.turns[before:], before + 1):
+        detail = {"move": turn.text, "number": number, "automatic": turn.automatic}
+        kind = kinds.get(turn.text, "move")
+        session.store.note_event(now, kind, game=row.game, board=row.board, pool=row.pool, userid=turn.userid, **detail)
 
 
 def end(session: Session, board: Board, reason: str | None = None) -> None:
@@ -81,6 +154,25 @@ def end(session: Session, board: Board, reason: str | None = None) -> None:
     if board.resigned:
         session.store.follow(game, number, board.resigned, "subscriber")
     board.about = board.about._replace(results=results)
+
+
+def note_end(session: Session, board: Board) -> None:
+    """Let a game that is over, and stored, be an event, and its tournament go on."""
+    row = board.row
+    session.store.note_event(
+        session.now(),
+        "end",
+        game=row.game,
+        board=row.board,
+        pool=row.pool,
+        players=[*board.players],
+        winner=row.winner or "draw",
+        reason=row.reason,
+    )
+    if row.pool:
+        from pbm.actions import rounds  # not for every move
+
+        rounds.advance(session, row.game, row.pool, start)
 
 
 def told(session: Session, board: Board, *notes: str) -> list[Letter]:

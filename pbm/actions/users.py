@@ -35,6 +35,7 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
         if not session.in_shell:
             session.take("sign-up")
         session.store.add_user(name, hashed, session.now())
+        session.store.note_event(session.now(), "signup", userid=name)
         return set_addresses(session, name, addresses, f"{name} is signed up.")
 
 
@@ -48,6 +49,11 @@ def removed(session: Session, name: str) -> list[Letter]:
     """Remove a user whom it is known to be right to remove."""
     why = session._replace(comment=f"{name} has signed off.")
     told: list[Letter] = []
+    from pbm.actions import rounds
+
+    contests = session.store.tournaments_of(name)
+    for one in contests:
+        rounds.withdrawn(session, one, name)
     for game in games.names():
         for row in session.store.boards_of(game, [name], active=True):
             board = finding.find_board(why, game, row.board)
@@ -55,9 +61,12 @@ def removed(session: Session, name: str) -> list[Letter]:
                 told += leaving.leave(why, board, name)
             else:
                 told += turns.played(why, board, name, RESIGN, reason="signed off")
+    for one in contests:
+        rounds.advance(session, one.game, one.pool, turns.start)
     printed = delivery.answer(session, name, *told)
     text = f"{name} is signed off. What you have played stays on record."
     letter = settled(text, "help", userid=name, boards=[], removals=[])
     printed += delivery.answer(session, name, letter._replace(to=name))
     session.store.sign_off(name, session.now())
+    session.store.note_event(session.now(), "signoff", userid=name)
     return printed

@@ -60,13 +60,14 @@ def _happens(session: Session, board: Board) -> list[Letter]:
     return agree_draw(session, board) if board.row.vote == "draw" else _take_back(session, board)
 
 
-def agree_draw(session: Session, board: Board, *notes: str) -> list[Letter]:
+def agree_draw(session: Session, board: Board, *notes: str, reason: str | None = None) -> list[Letter]:
     """End the game as a tie."""
     board.stop_clock(session.now())
     board.row = board.row._replace(drawn=True)
-    turns.end(session, board)
+    turns.end(session, board, reason)
     session.store.drop_reminders(board.name)
     session.store.save_board(board.row)
+    turns.note_end(session, board)
     return turns.told(session, board, *notes)
 
 
@@ -80,6 +81,8 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     session.store.drop_reminders(board.name)
     session.store.take_back_turns(board.row.game, board.row.board, first)
     session.store.save_board(board.row)
+    row = board.row
+    session.store.note_event(session.now(), "undo", game=row.game, board=row.board, pool=row.pool, moves=first)
     return turns.told(session, board, f"Taken back: {taken}.")
 
 

@@ -42,8 +42,8 @@ def _objection(board: Board, turn: TurnRow, before: datetime) -> str:
     """Why a turn cannot have been played; empty if it can."""
     if board.turn is None:
         return "the game was over before it."
-    signs_off = turn.text == RESIGN and turn.userid in board.players
-    if turn.userid != board.turn and not signs_off:
+    gives_up = turn.text in LEAVING and turn.userid in board.players
+    if turn.userid != board.turn and not gives_up:
         return f"it was {board.turn}'s turn, not {turn.userid}'s."
     if turn.played < before:
         return "its time is before that of what went before it."
@@ -83,7 +83,7 @@ def _dice(dice: tuple[int, ...]) -> str:
 def outcome(row: BoardRow, board: Board, turns: int) -> BoardRow:
     """The row of a board with all in it that follows from its turns, as they were played again."""
     is_over = board.is_over or row.drawn
-    reasons = ("agreed",) if row.drawn else board.reasons
+    reasons = ("agreed", "adjudicated") if row.drawn else board.reasons
     last = board.turns[-1].played if board.turns else row.started
     return row._replace(
         moves=turns,

@@ -22,6 +22,8 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "forfeited": "forfeited (time of a move)",
         "total time": "forfeited (total time)",
         "agreed": "agreed draw",
+        "withdrawn": "withdrawn from the tournament",
+        "adjudicated": "adjudicated by the director",
     }
 )
 """Why a game can have ended, with how that is told to people."""
@@ -118,10 +120,14 @@ class Board:
     def reasons(self) -> tuple[str, ...]:
         """What the end of the game can have been, by its turns, the usual one first; nothing while it goes on."""
         if self.row.drawn:
-            return ("agreed",)
+            return ("agreed", "adjudicated")
         if self.resigned:
             gave_up = self.turns[-1].text == RESIGN
-            return ("resigned", "signed off") if gave_up else ("forfeited", "total time", "signed off")
+            return (
+                ("resigned", "signed off")
+                if gave_up
+                else ("forfeited", "total time", "signed off", "withdrawn", "adjudicated")
+            )
         return ("rules",) if self.state.result() else ()
 
     @property

@@ -57,13 +57,15 @@ class Deed(Enum):
     FORFEIT = "forfeit"
     OUT_OF_TIME = "out of time"
     """End the game, because the player to move has used up the time that he is allowed in the whole game."""
+    ROUND_OVER = "round over"
+    """End the game, because its round has to end, by the loss of the player to move."""
     DRAW = "draw"
     """End the game as a tie, because the player has not answered the proposal."""
 
     @property
     def ends(self) -> bool:
         """Whether the game is over then."""
-        return self in {Deed.FORFEIT, Deed.OUT_OF_TIME, Deed.DRAW}
+        return self in {Deed.FORFEIT, Deed.OUT_OF_TIME, Deed.ROUND_OVER, Deed.DRAW}
 
 
 class Due(NamedTuple):
@@ -139,6 +141,8 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> Due:
     """
     if is_out_of_time(row, seat, now) and not store.robots_among([row.turn or ""]):
         return Due(Deed.OUT_OF_TIME, row.turn or "")
+    if row.until and now >= row.until and not store.robots_among([row.turn or ""]):
+        return Due(Deed.ROUND_OVER, row.turn or "")
     userid, today = awaited(row), now.date()
     nag, forfeit = limits(row)
     if age(row, now) < nag or waits_for_robot(store, row):
@@ -161,7 +165,7 @@ def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     for away in spared:
         if away.first <= max(until, now).date():
             until = max(until, datetime.combine(away.last + GRACE + DAY, time(), UTC))
-    return until
+    return min(until, row.until) if row.until else until
 
 
 def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:

@@ -82,6 +82,8 @@ def why_unrated(row: BoardRow) -> str:
         return "it began with an old position"
     if row.first_player == row.second_player:
         return "it is against oneself"
+    if row.reason == "withdrawn":
+        return "a player has withdrawn from the tournament"
     if row.unrated:
         return "it is against a robot that is not rated"
     if any(games.find_option(rules, word).name.startswith("handicap") for word in row.options.split()):

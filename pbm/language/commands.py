@@ -19,6 +19,7 @@ from pbm.session import Session
 MOST_SUBJECTS = 10
 """How many subjects are explained at a time."""
 BOARD = click.argument("board")
+POOL = click.argument("pool")
 BOARDS = click.argument("boards", nargs=-1, required=True, metavar="BOARD[#n]...|SELECTOR...")
 USERID = click.argument("userid")
 PASSWORD = click.argument("password", type=PasswordType())
@@ -501,6 +502,61 @@ def seek(session: Session, game: str, userid: str, password: str, number: str) -
     from pbm.actions import limits
 
     return limits.seek(session, game, userid, password, number)
+
+
+@game.command("join")
+@POOL
+@USERID
+@PASSWORD
+@in_session
+def join(session: Session, game: str, pool: str, userid: str, password: str) -> Letters:
+    """Take part in a tournament that is open."""
+    from pbm.actions import tournaments
+
+    return tournaments.join_pool(session, game, pool, userid, password)
+
+
+@game.command("leave")
+@POOL
+@USERID
+@PASSWORD
+@in_session
+def leave(session: Session, game: str, pool: str, userid: str, password: str) -> Letters:
+    """Take part in a tournament no more. Once it has begun, you lose the games that are on; they are not rated."""
+    from pbm.actions import tournaments
+
+    return tournaments.leave_pool(session, game, pool, userid, password)
+
+
+@game.command("table")
+@POOL
+@in_session
+def table(session: Session, game: str, pool: str) -> Letters:
+    """Show how a tournament stands: places, what decides about them, and who has met whom."""
+    from pbm.actions import tournaments
+
+    return tournaments.table(session, game, pool)
+
+
+@game.command("tournament", named={"dry-run": ""})
+@POOL
+@USERID
+@PASSWORD
+@click.argument("deed", nargs=-1, metavar="[COMMAND]")
+@in_session
+def tournament(
+    session: Session, /, game: str, pool: str, userid: str, password: str, deed: tuple[str, ...], **named: str | None
+) -> Letters:
+    """Direct a tournament, if the operator has made you its director; without a COMMAND, say how far it is.
+
+    A COMMAND is `start`, `add USERID`, `replace USERID NEW`, `withdraw USERID`, `adjudicate BOARD win [USERID]`,
+    `adjudicate BOARD draw`, `adjudicate BOARD cancel`, `finish` (no more rounds) or `cancel`. With --dry-run it only
+    says what it would do.
+    """
+    from pbm.actions import tournaments
+
+    is_trial = named["dry-run"] is not None
+    return tournaments.directed(session, game, pool, userid, password, deed, dry_run=is_trial)
 
 
 @game.command("standings", named={"plot": "USERID"})

@@ -16,7 +16,7 @@ from pbm.language import words
 from pbm.language.help import Explained
 from pbm.language.masking import Masking, Signature
 from pbm.letters import Letter
-from pbm.names import is_address, is_board, is_userid
+from pbm.names import is_address, is_board, is_pool, is_userid
 from pbm.refusals import Refused
 
 if TYPE_CHECKING:
@@ -318,6 +318,7 @@ def _names_board(word: str) -> bool:
 
 LOOKS_RIGHT: Mapping[str, Callable[[str], bool]] = {
     "board": _names_board,
+    "pool": is_pool,
     "boards": lambda word: _names_board(word) or is_userid(word),
     "userid": is_userid,
     "addresses": is_address,

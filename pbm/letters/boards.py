@@ -315,6 +315,7 @@ def _clocks(point: Point, now: datetime, zone: tzinfo) -> list[str]:
     usual = clocks.Clocks().limits(is_tournament=False)
     limits = zip(("Reminder", "Forfeit"), set_up.limits(is_tournament=row.pool is not None), usual, strict=True)
     rows += [(name, f"after {counted(days, 'day')}") for name, days, default in limits if days != default]
+    rows += [("Round ends", f"{row.until.astimezone(zone):{MINUTES}}")] if row.until and not row.ended else []
     used = [board.used(seat, row.ended or now) for seat in (0, 1)]
     rows += [(f"Time of {userid}", _days(seconds)) for userid, seconds in zip(board.players, used, strict=True)]
     rows.append(("Time of both", _days(sum(used))))

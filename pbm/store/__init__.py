@@ -6,9 +6,11 @@ replay games.
 """
 
 from pbm.store.boards import Boards
+from pbm.store.contests import Contests, Tournament
 from pbm.store.errors import Replaced, Settled, Unusable, WouldWrite
 from pbm.store.form import SCHEMA
 from pbm.store.glances import Glanced, Glances, MarkedBoard
+from pbm.store.happenings import Event, Happenings, Hook
 from pbm.store.health import Health
 from pbm.store.keeping import Keeping
 from pbm.store.mails import Mails
@@ -38,9 +40,11 @@ __all__ = [
     "Address",
     "BoardRow",
     "Claim",
+    "Event",
     "Failures",
     "Glanced",
     "Held",
+    "Hook",
     "Mail",
     "MarkedBoard",
     "PlayerRow",
@@ -52,6 +56,7 @@ __all__ = [
     "Settled",
     "Store",
     "Task",
+    "Tournament",
     "TurnRow",
     "Unusable",
     "Vacation",
@@ -60,5 +65,5 @@ __all__ = [
 ]
 
 
-class Store(Keeping, Vitals, Health, Robots, Users, Players, Boards, Mails, Trust, Glances):
+class Store(Keeping, Vitals, Health, Robots, Users, Players, Contests, Boards, Happenings, Mails, Trust, Glances):
     """An open database. Every method is one statement or a few; a `transaction` makes them one step."""

@@ -207,10 +207,6 @@ class Boards(Base):
 
     # Tournaments
 
-    def add_pool_player(self, game: str, pool: str, userid: str) -> None:
-        """Set up a pool, or add a player to it."""
-        self.db.execute("INSERT INTO pool_players (game, pool, userid) VALUES (?, ?, ?)", [game, pool, userid])
-
     def pool_players(self, game: str, pool: str | None = None) -> list[tuple[str, str, int, int, int]]:
         """The pool, the userid, and how often he won, lost and tied, of all players of a pool or of all pools."""
         query = "SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ? AND pool = coalesce(?, pool)"
@@ -227,19 +223,20 @@ class Boards(Base):
 def board_row(columns: tuple[Any, ...]) -> BoardRow:
     """A row of the table as what it says."""
     row = BoardRow._make(columns)
-    started, ended, changed, nagged = (time_of(columns[at]) for at in BOARD_TIMES)
+    started, ended, changed, nagged, until = (time_of(columns[at]) for at in BOARD_TIMES)
     return row._replace(
         started=started,
         ended=ended,
         changed=changed,
         nagged=nagged,
+        until=until,
         drawn=bool(row.drawn),
         novacation=bool(row.novacation),
         unrated=bool(row.unrated),
     )
 
 
-BOARD_TIMES = [BoardRow._fields.index(name) for name in ("started", "ended", "changed", "nagged")]
+BOARD_TIMES = [BoardRow._fields.index(name) for name in ("started", "ended", "changed", "nagged", "until")]
 
 
 def _places(first: int, values: Sequence[object]) -> str:

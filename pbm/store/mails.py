@@ -102,8 +102,15 @@ class Mails(Base):
         return self.db.execute(query, [sender, message_id, text(now), outcome]).rowcount > 0
 
     def forget(self, before: datetime) -> None:
-        """Forget what is of no more use: mails that were handled or given up before that time, and old counts."""
-        for table, column in (("handled", "handled"), ("quotas", "day"), ("failures", "last"), ("commands", "hour")):
+        """Forget what is of no more use: mails that were handled or given up before that time, counts, events."""
+        old = (
+            ("handled", "handled"),
+            ("quotas", "day"),
+            ("failures", "last"),
+            ("commands", "hour"),
+            ("events", "moment"),
+        )
+        for table, column in old:
             self.db.execute(f"DELETE FROM {table} WHERE {column} < ?", [text(before)])
         self.db.execute("DELETE FROM outbox WHERE (address IS NULL OR due IS NULL) AND queued < ?", [text(before)])
 

@@ -55,6 +55,8 @@ class BoardRow(NamedTuple):
     """Why the game has ended, one of `pbm.board.board.REASONS`; None while it goes on."""
     unrated: bool = False
     """Whether it is against a robot whose games do not count in the ratings."""
+    until: datetime | None = None
+    """When the round of its tournament ends, and with it the game; None if it has no such end."""
 
 
 class TurnRow(NamedTuple):

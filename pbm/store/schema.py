@@ -387,3 +387,83 @@ def robots(db: Database) -> None:
         query = "INSERT INTO users (userid, password, created) VALUES (?, '', ?) ON CONFLICT DO NOTHING RETURNING 1"
         if db.execute(query, [userid, now]).fetchone():
             db.execute("INSERT INTO robots VALUES (?, ?, NULL, '[]', 1, 1000, 2, NULL, NULL)", [userid, level])
+
+
+@migrations()
+def tournaments_and_events(db: Database) -> None:
+    """Tournaments that run themselves; events, and programs that are run for them."""
+    db.executescript("""
+        CREATE TABLE tournaments (
+            game TEXT NOT NULL,
+            pool TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            created TEXT NOT NULL,
+            state TEXT NOT NULL,
+            options TEXT NOT NULL,
+            nag_days INTEGER,
+            forfeit_days INTEGER,
+            total_days INTEGER,
+            novacation INTEGER NOT NULL,
+            rounds INTEGER,
+            double INTEGER NOT NULL,
+            best_of INTEGER NOT NULL,
+            round_days INTEGER,
+            tie_breaks TEXT NOT NULL,
+            director TEXT REFERENCES users,
+            starts TEXT,
+            most INTEGER,
+            round INTEGER NOT NULL,
+            until TEXT,
+            PRIMARY KEY (game, pool)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tournaments_state ON tournaments (state);
+        CREATE TABLE meetings (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            game TEXT NOT NULL,
+            pool TEXT NOT NULL,
+            round INTEGER NOT NULL,
+            first TEXT NOT NULL REFERENCES users (userid),
+            second TEXT NOT NULL,
+            board TEXT,
+            void INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX meetings_pool ON meetings (game, pool, number);
+        ALTER TABLE pool_players ADD COLUMN seed INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE pool_players ADD COLUMN joined INTEGER NOT NULL DEFAULT 1;
+        ALTER TABLE pool_players ADD COLUMN withdrawn INTEGER;
+        ALTER TABLE pool_players ADD COLUMN team TEXT NOT NULL DEFAULT '';
+        CREATE INDEX pool_players_userid ON pool_players (userid);
+        ALTER TABLE boards ADD COLUMN until TEXT;
+
+        CREATE TABLE events (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            moment TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            game TEXT,
+            board TEXT,
+            pool TEXT,
+            userid TEXT,
+            detail TEXT NOT NULL
+        ) STRICT;
+        CREATE TABLE hooks (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            program TEXT NOT NULL,
+            kinds TEXT NOT NULL,
+            last INTEGER NOT NULL,
+            tries INTEGER NOT NULL DEFAULT 0,
+            due TEXT,
+            problem TEXT
+        ) STRICT;
+
+        INSERT INTO tournaments (
+            game, pool, kind, created, state, options, novacation, double, best_of, tie_breaks, round
+        )
+        SELECT game, pool, 'roundrobin', coalesce(min(started), strftime('%Y-%m-%dT%H:%M:%S.000000+00:00', 'now')),
+            iif(count(started) = count(ended), 'finished', 'running'), coalesce(min(options), ''),
+            0, 0, 1, 'sb,direct', 1
+        FROM (SELECT DISTINCT game, pool FROM pool_players) LEFT JOIN boards USING (game, pool) GROUP BY game, pool;
+        INSERT INTO meetings (game, pool, round, first, second, board, void)
+        SELECT game, pool, 1, first_player, second_player, board, 0 FROM boards
+        WHERE (game, pool) IN (SELECT game, pool FROM tournaments) AND first_player <> second_player
+        ORDER BY length(board), board;
+    """)

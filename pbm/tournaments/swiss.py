@@ -100,7 +100,7 @@ def paired(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: int
     chosen = chosen or lightest(names, weights)
     found = {seat.name: seat for seat in seats}
     return [
-        (one, other) if other == NOBODY else sides(found[one], found[other])[0]
+        (one, other) if other == NOBODY else who_begins(found[one], found[other])[0]
         for one, other in sorted(chosen, key=lambda pair: (pair[1] == NOBODY, names.index(pair[0])))
     ]
 
@@ -148,7 +148,7 @@ def _floated(name: str, own: Sequence[Meeting], before: Sequence[Mapping[str, fl
 def bond(one: Seat, other: Seat) -> Bond:
     """What speaks against a game between two players."""
     apart = abs(one.halves - other.halves)
-    _, unbalanced, balance, same_side = sides(one, other)
+    _, unbalanced, balance, same_side = who_begins(one, other)
     way = (one.halves < other.halves) - (one.halves > other.halves)
     floats = (one.float_ == way) + (other.float_ == -way) if way else 0
     if apart:
@@ -184,7 +184,7 @@ def bond_of_bye(one: Seat, lowest: int) -> Bond:
     )
 
 
-def sides(one: Seat, other: Seat) -> tuple[Pair, int, int, int]:
+def who_begins(one: Seat, other: Seat) -> tuple[Pair, int, int, int]:
     """Who begins, and what speaks against that: who gets out of balance, the balances, and the sides of last time.
 
     Where nothing tells the two apart, the one who stands higher begins if his place is even, counted from 0.
@@ -278,7 +278,7 @@ def _in_balance(seats: Sequence[Seat], chosen: Sequence[Pair], pairs: frozenset[
     balances = {NOBODY: 0} | {seat.name: seat.balance for seat in seats}
     for one, other in chosen:
         if other != NOBODY:
-            first, second = sides(found[one], found[other])[0]
+            first, second = who_begins(found[one], found[other])[0]
             balances[first] += 1
             balances[second] -= 1
     return frozenset((one, other) for one, other in pairs if abs(balances[one] + balances[other]) < 2 * MOST_BALANCE)

@@ -62,7 +62,7 @@ class Standing(NamedTuple):
     to_play: int
 
 
-def standings(names: Iterable[str], meetings: Sequence[Meeting], order: Sequence[str]) -> list[Standing]:
+def places_of(names: Iterable[str], meetings: Sequence[Meeting], order: Sequence[str]) -> list[Standing]:
     """All who take part, by points, then by the tie-breaks in *order*, then by name."""
     everybody = list(dict.fromkeys(names))
     own = {name: meetings_of(name, meetings) for name in everybody}
@@ -146,7 +146,7 @@ class Sheet(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
-def number(value: float) -> str:
+def numeral(value: float) -> str:
     """A number of points as it is written."""
     return f"{value:g}"
 
@@ -188,10 +188,10 @@ def sheet(lines: Sequence[Standing], order: Sequence[str], beside: Sheet, *, num
     heading = ["Place", "Player", "Points", *(TIE_BREAKS[kind].heading for kind in kinds), "Won", "Lost", "Tied"]
     rows = []
     for at, line in enumerate(lines):
-        scores = (number(line.scores[kind]) for kind in kinds)
+        scores = (numeral(line.scores[kind]) for kind in kinds)
         counts = map(str, (line.won, line.lost, line.tied, line.to_play))
         front = [str(at + 1)] if numbered else []
-        rows.append([*front, str(line.place), line.name, number(line.points), *scores, *counts, *beside.rows[at]])
+        rows.append([*front, str(line.place), line.name, numeral(line.points), *scores, *counts, *beside.rows[at]])
     return Sheet([*(["No"] if numbered else []), *heading, "To play", *beside.heading], rows)
 
 
@@ -233,7 +233,7 @@ def team_standings(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> 
         if not one.is_bye:
             matches.setdefault(frozenset(team[name] for name in one.pair), []).append(one)
     results = [_result_of_match(sorted(both), games, team) for both, games in matches.items() if len(both) == 2]
-    lines = standings(teams, results, [])
+    lines = places_of(teams, results, [])
     places = _equals(teams, lambda name: (next(line.points for line in lines if line.name == name), boards[name]))
     own = {name: meetings_of(name, results) for name in teams}
     ordered = [equals for group in places for equals in _by_encounter(group, own)]

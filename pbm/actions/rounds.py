@@ -1,0 +1,205 @@
+"""How a tournament goes on: each end of a game may begin the next round, in the same transaction.
+
+Nothing here knows how a board is started; whoever lets a tournament go on brings that along.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from pbm import delivery, letters
+from pbm.board.board import Board
+from pbm.board.clocks import DAY, Clocks
+from pbm.letters import contests
+from pbm.letters.contests import Shown
+from pbm.session import Session
+from pbm.store import Tournament
+from pbm.tournaments import arena, knockout, ladder
+from pbm.tournaments.meetings import NOBODY, Meeting, Pair
+from pbm.tournaments.roundrobin import neighbours, round_robin, team_match
+
+
+class Start(Protocol):
+    """What starts a board of a tournament."""
+
+    def __call__(
+        self,
+        session: Session,
+        game: str,
+        options: Sequence[str],
+        players: Pair,
+        *,
+        times: Clocks,
+        name: str,
+        until: datetime | None,
+    ) -> Board:
+        """Set a board up, and store it."""
+
+
+class Round(NamedTuple):
+    """What has to be started."""
+
+    number: int
+    pairs: Sequence[Pair]
+    is_over: bool = False
+    """Whether the tournament is over, and nothing comes any more."""
+
+
+def as_it_is(session: Session, one: Tournament) -> Shown:
+    """A tournament as it is now."""
+    store = session.store
+    return Shown(one, store.entrants(one.game, one.pool), store.meetings(one.game, one.pool))
+
+
+def advance(session: Session, game: str, pool: str, start: Start) -> None:
+    """Start what can be started now in a tournament, or end it; and tell everybody whom it concerns."""
+    one = session.store.tournament(game, pool)
+    while one is not None and one.is_on:
+        found = as_it_is(session, one)
+        due = next_games(found)
+        if due.is_over:
+            finish(session, found)
+            return
+        if not due.pairs:
+            return
+        one = _begun(session, one, due, start)
+        if any(second != NOBODY for _, second in due.pairs):
+            return
+
+
+def next_games(found: Shown) -> Round:
+    """What is to be started now."""
+    one, entrants, meetings = found
+    is_running = any(meeting.is_running for meeting in meetings)
+    if one.kind == "knockout":
+        number, pairs = knockout.games_due(entrants, meetings, one.best_of)
+        is_closing = one.state == "closing"
+        return Round(number, [] if is_closing else pairs, is_over=not is_running and (is_closing or not pairs))
+    if one.kind == "arena" and one.state == "running":
+        return Round(1, arena.free_pairs(entrants, meetings))
+    is_last = bool(one.rounds) and one.round >= (one.rounds or 0)
+    if is_running:
+        return Round(one.round, [])
+    number = one.round + 1
+    if one.state == "closing" or is_last:
+        return Round(one.round, [], is_over=True)
+    pairs = []
+    if one.kind == "swiss":
+        from pbm.tournaments import swiss  # its library is large
+
+        here = [entrant for entrant in entrants if entrant.is_in(number)]
+        pairs = swiss.paired(entrants, meetings, number, one.rounds or 0) if len(here) > 1 else []
+    elif one.kind == "ladder":
+        pairs = ladder.challenges_due(entrants, meetings)
+    elif one.round == 0:
+        pairs = all_at_once(found)
+    return Round(number, pairs, is_over=not pairs)
+
+
+def all_at_once(found: Shown) -> list[Pair]:
+    """The games of a tournament without rounds."""
+    one, entrants, _ = found
+    names = [entrant.name for entrant in entrants if entrant.withdrawn is None]
+    teams: dict[str, list[str]] = {}
+    for entrant in entrants:
+        teams.setdefault(entrant.team, []).append(entrant.name)
+    if one.kind == "pairs":
+        return neighbours(names)
+    return round_robin(names, double=one.double) if "" in teams else team_match([*teams.values()], double=one.double)
+
+
+def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[Pair], start: Start) -> dict[str, Pair]:
+    """Start these games of a round, by name of the board; each player gets one letter about all his new boards."""
+    store = session.store
+    quiet = session._replace(comment="")
+    boards: dict[str, Pair] = {}
+    last = store.last_board_number(one.game, one.pool)
+    for pair in pairs:
+        name = ""
+        if pair[1] != NOBODY:
+            last += 1
+            while store.is_taken(f"{one.pool}{last}") or store.board(one.game, f"{one.pool}{last}"):
+                last += 1
+            name = f"{one.pool}{last}"
+            boards[name] = pair
+        outcome = None if name else 1
+        store.add_meeting(one.game, one.pool, Meeting(number, *pair, outcome, board=name))
+    until = session.now() + one.round_days * DAY if one.round_days else None
+    times = Clocks(one.nag_days, one.forfeit_days, one.total_days, one.novacation)
+    begun = [
+        start(quiet, one.game, one.options.split(), pair, times=times, name=name, until=until)
+        for name, pair in boards.items()
+    ]
+    _tell(quiet, as_it_is(session, one), number, begun)
+    return boards
+
+
+def _begun(session: Session, one: Tournament, due: Round, start: Start) -> Tournament:
+    """Begin a round, which is stored before its boards are: what follows from these finds it."""
+    one = one._replace(round=due.number)
+    session.store.save_tournament(one)
+    boards = start_games(session, one, due.number, due.pairs, start)
+    idle = [name for name, other in due.pairs if other == NOBODY]
+    now = session.now()
+    session.store.note_event(now, "round", game=one.game, pool=one.pool, round=due.number, boards=[*boards], byes=idle)
+    found = as_it_is(session, one)
+    for name in idle:
+        text = f"You have a bye in round {due.number}, which counts as a win: nobody is left to play against."
+        delivery.queue(session, contests.of_tournament(found, f"round {due.number}", text)._replace(to=name))
+    tell_director(session, found, f"round {due.number}", contests.of_pairs(found, due.number, boards, idle))
+    return one
+
+
+def _tell(session: Session, found: Shown, number: int, begun: Sequence[Board]) -> None:
+    """Tell players, and whoever follows all boards, of new boards."""
+    has_rounds = found.one.kind not in {"roundrobin", "pairs"}
+    notes = [f"This is a game of round {number} of pool {found.one.pool}."] if has_rounds else []
+    mine: dict[str, list[letters.Letter]] = {}
+    for board in begun:
+        readers = dict.fromkeys([*board.players, *board.about.subscribers])
+        told = letters.of_board(
+            board.present,
+            *readers,
+            now=session.now(),
+            zones=session.zone,
+            kind="New",
+            notes=notes,
+            is_full=True,
+            is_new=True,
+        )
+        for letter in told:
+            if letter.to in board.players:
+                mine.setdefault(str(letter.to), []).append(letter)
+            else:
+                delivery.queue(session, letter)
+    for own in mine.values():
+        delivery.queue(session, own[0] if len(own) == 1 else contests.of_new_boards(own, found, number))
+
+
+def tell_director(session: Session, found: Shown, subject: str, text: str) -> None:
+    """Tell the director, if there is one, what happens."""
+    if found.one.director:
+        delivery.queue(session, contests.of_tournament(found, subject, text)._replace(to=found.one.director))
+
+
+def finish(session: Session, found: Shown) -> None:
+    """End a tournament, and mail the table to all who took part, and to the director."""
+    one = found.one._replace(state="finished")
+    found = found._replace(one=one)
+    session.store.save_tournament(one)
+    first = [line.name for line in found.lines if line.place == 1]
+    session.store.note_event(session.now(), "finish", game=one.game, pool=one.pool, winners=first)
+    letter = contests.of_tournament(found, "the end", f"It is over.\n\n{found.text()}")
+    for name in dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [one.director])]):
+        delivery.queue(session, letter._replace(to=name))
+
+
+def withdrawn(session: Session, one: Tournament, userid: str) -> None:
+    """Note that somebody takes part no more; his games are another matter."""
+    store = session.store
+    entrant = next(each for each in store.entrants(one.game, one.pool) if each.name == userid)
+    if one.state == "open":
+        store.remove_entrant(one.game, one.pool, userid)
+    else:
+        store.save_entrant(one.game, one.pool, entrant._replace(withdrawn=one.round + 1))
+    store.note_event(session.now(), "withdraw", game=one.game, pool=one.pool, userid=userid)

@@ -1,0 +1,265 @@
+"""What is said of tournaments: their tables, their rounds, and how far they are."""
+
+import csv
+import html
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pbm import texts
+from pbm.letters.letter import Letter, note
+from pbm.store import Tournament
+from pbm.tournaments import knockout, ladder, tables
+from pbm.tournaments.meetings import WORTH, Entrant, Meeting, Pair
+from pbm.tournaments.tables import Sheet, Standing, TeamLine
+
+USUAL_ORDER = "sb,direct"
+"""What decides between equal points where everybody meets everybody."""
+SWISS_ORDER = "cut1,buchholz,direct,sb,wins"
+"""The same where they do not."""
+TITLES = {
+    "roundrobin": "round robin",
+    "pairs": "pairs",
+    "swiss": "Swiss tournament",
+    "knockout": "knockout",
+    "ladder": "ladder",
+    "arena": "arena",
+}
+"""The kinds of tournaments, as people call them."""
+FORMATS = "text", "markdown", "csv", "json", "html"
+
+
+class Shown(NamedTuple):
+    """A tournament with all that is needed to show it."""
+
+    one: Tournament
+    entrants: Sequence[Entrant]
+    meetings: Sequence[Meeting]
+
+    @property
+    def title(self) -> str:
+        """What it is called at the beginning of a sentence."""
+        return f"Pool {self.one.pool} of {texts.title(self.one.game)}"
+
+    @property
+    def order(self) -> list[str]:
+        """What decides between equal points."""
+        return [] if self.decides else self.one.tie_breaks.split(",")
+
+    @property
+    def decides(self) -> str:
+        """What decides about places, if it is not the points: a sentence."""
+        return {
+            "knockout": "Places by the round in which somebody is out; the winner is first.",
+            "ladder": "Places are the rungs of the ladder.",
+        }.get(self.one.kind, "")
+
+    @property
+    def lines(self) -> list[Standing]:
+        """The table."""
+        found = {entrant.name: None for entrant in self.entrants}
+        found |= {name: None for one in self.meetings for name in one.pair if name}
+        lines = tables.places_of(found, self.meetings, self.one.tie_breaks.split(","))
+        if self.one.kind == "knockout":
+            return tables.ranked(lines, knockout.places(self.entrants, self.meetings, self.one.best_of))
+        if self.one.kind == "ladder":
+            rungs = ladder.rungs(self.entrants, self.meetings)
+            return tables.ranked(lines, {name: place for place, name in enumerate(rungs, 1)})
+        return lines
+
+    @property
+    def teams(self) -> list[TeamLine]:
+        """The table of teams; nothing if there are none."""
+        has_teams = any(entrant.team for entrant in self.entrants)
+        return tables.team_standings(self.entrants, self.meetings) if has_teams else []
+
+    def sheet(self, lines: Sequence[Standing], *, fits: bool) -> Sheet:
+        """The table with what stands beside it; for *fits*, columns are numbered where names would be too wide."""
+        if self.one.kind not in {"roundrobin", "pairs"}:
+            return tables.sheet(lines, self.order, tables.by_rounds(lines, self.meetings), numbered=True)
+        named = tables.sheet(lines, self.order, tables.cross_table(lines, self.meetings, by_name=True), numbered=False)
+        width = max(map(len, texts.table([tuple(named.heading), *map(tuple, named.rows)]).split("\n")))
+        if not fits or width <= texts.WIDTH:
+            return named
+        return tables.sheet(lines, self.order, tables.cross_table(lines, self.meetings, by_name=False), numbered=True)
+
+    @property
+    def heading(self) -> str:
+        """How far it is."""
+        games = [one for one in self.meetings if not one.is_bye]
+        over = sum(not one.is_running for one in games)
+        if self.one.state == "open":
+            return f"{self.title}, open: {texts.counted(len(self.entrants), 'player')}"
+        which = f", round {self.one.round}" if self.one.kind not in {"roundrobin", "pairs"} else ""
+        of = f" of {self.one.rounds}" if which and self.one.rounds else ""
+        ended = "" if self.one.is_on or not which else f", {self.one.state}"
+        return f"{self.title}{which}{of}{ended}, {over} of {len(games)} games played"
+
+    @property
+    def legend(self) -> str:
+        """What stands under the table: what decides about places, and what its signs mean."""
+        return self.decides or tables.explained(self.order)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The table for programs."""
+        rows = []
+        for line in self.lines:
+            found: dict[str, list[float | None]] = {}
+            for one in self.meetings:
+                if line.name in one.pair and not one.is_bye:
+                    outcome = one.outcome_of(line.name)
+                    found.setdefault(one.opponent(line.name), []).append(None if outcome is None else WORTH[outcome])
+            scores = {
+                tables.TIE_BREAKS[kind].key: line.scores[kind]
+                for kind in dict.fromkeys(("sb", *self.one.tie_breaks.split(",")))
+                if tables.TIE_BREAKS[kind].key
+            }
+            byes = sum(one.is_bye for one in self.meetings if line.name in one.pair)
+            rows.append(
+                {"place": line.place, "userid": line.name, "points": line.points}
+                | scores
+                | {"won": line.won, "lost": line.lost, "tied": line.tied, "to_play": line.to_play, "results": found}
+                | ({"byes": byes} if byes else {})
+            )
+        teams = [line._asdict() for line in self.teams]
+        data = {"game": self.one.game, "pool": self.one.pool, "table": rows, "order": ["points", *self.order]}
+        return data | ({"teams": teams} if teams else {})
+
+    def text(self, form: str = "text") -> str:
+        """The table in one of FORMATS but JSON."""
+        sheets = [self.sheet(self.lines, fits=form == "text")]
+        if teams := self.teams:
+            heading = ("Place", "Team", "Points", "Board points", "Won", "Lost", "Tied", "To play")
+            sheets.insert(0, Sheet(heading, [[cell_text(value) for value in line] for line in teams]))
+        if form == "csv":
+            return comma_separated(_with_points(sheets[-1]))
+        if form == "markdown":
+            return "\n\n".join([f"**{self.heading}**", *map(marked_down, sheets), self.legend])
+        if form == "html":
+            parts = [f"<p>{html.escape(self.heading)}</p>", *map(hypertext, sheets)]
+            return "\n".join([*parts, f"<p>{html.escape(self.legend)}</p>"])
+        shown = (texts.table([tuple(each.heading), *map(tuple, each.rows)]) for each in sheets)
+        return "\n\n".join([self.heading, *shown, texts.broken(self.legend)])
+
+
+def _with_points(sheet: Sheet) -> Sheet:
+    """A table whose results are points, with a blank between where there are several."""
+    results = [at for at in range(len(sheet.heading)) if at > sheet.heading.index("To play")]
+    meant = {"=": "0.5", ".": "-"}
+
+    def cell(at: int, text: str) -> str:
+        if at not in results or ":" in text or text in {"bye", "-"}:
+            return text
+        return " ".join(meant.get(sign, sign) for sign in text)
+
+    return sheet._replace(rows=[[cell(at, text) for at, text in enumerate(row)] for row in sheet.rows])
+
+
+def cell_text(value: float | str) -> str:
+    """A cell as it is written."""
+    return value if isinstance(value, str) else tables.numeral(value)
+
+
+def comma_separated(sheet: Sheet) -> str:
+    """A table for spreadsheets, with headings as programs call them and results as points."""
+    out = io.StringIO()
+    keys = {one.heading: one.key for one in tables.TIE_BREAKS.values() if one.heading}
+    keys |= {"Player": "userid", "To play": "to_play"}
+    heading = [keys.get(cell, cell.lower()) for cell in sheet.heading]
+    csv.writer(out, lineterminator="\n").writerows([heading, *sheet.rows])
+    return out.getvalue().rstrip("\n")
+
+
+def marked_down(sheet: Sheet) -> str:
+    """A table in Markdown."""
+    rows = [sheet.heading, ["---"] * len(sheet.heading), *sheet.rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '') for cell in row)} |" for row in rows)
+
+
+def hypertext(sheet: Sheet) -> str:
+    """A table in HTML."""
+
+    def row(cells: Sequence[str], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
+
+    return "\n".join(["<table>", row(sheet.heading, "th"), *(row(cells, "td") for cells in sheet.rows), "</table>"])
+
+
+# What players, and the director, are told
+
+
+def status_of_tournament(shown: Shown) -> dict[str, Any]:
+    """How far a tournament is, for programs."""
+    one = shown.one
+    return {
+        "game": one.game,
+        "pool": one.pool,
+        "type": one.kind,
+        "state": one.state,
+        "round": one.round,
+        "rounds": one.rounds,
+        "director": one.director,
+        "starts": one.starts and one.starts.isoformat(),
+        "most": one.most,
+        "players": [entrant.name for entrant in shown.entrants if entrant.withdrawn is None],
+        "withdrawn": [entrant.name for entrant in shown.entrants if entrant.withdrawn is not None],
+        "running": [meeting.board for meeting in shown.meetings if meeting.is_running],
+    }
+
+
+def described_tournament(shown: Shown) -> str:
+    """The same for people."""
+    one, data = shown.one, status_of_tournament(shown)
+    rows = [("Type", TITLES[one.kind]), ("State", one.state)]
+    if one.round:
+        rows.append(("Round", f"{one.round}{f' of {one.rounds}' if one.rounds else ''}"))
+    rows += [("Options", one.options)] * bool(one.options)
+    rows += [("Director", one.director or "")] * bool(one.director)
+    rows += [("Starts", f"{one.starts:%Y-%m-%d %H:%M} UTC")] if one.starts and one.state == "open" else []
+    rows += [("At most", texts.counted(one.most, "player"))] if one.most else []
+    lines = [f"{name:10}{text}" for name, text in rows]
+    for name in ("players", "withdrawn", "running"):
+        if data[name]:
+            lines += texts.folded(f"{name.capitalize():10}{', '.join(data[name])}")
+    return "\n".join([shown.title, "", *lines])
+
+
+def of_tournament(shown: Shown, subject: str, text: str, *, answer: str = "") -> Letter:
+    """A letter about a tournament, to whoever gives the command."""
+    one = shown.one
+    return note(
+        text,
+        subject=f"{texts.title(one.game)} tournament {one.pool}: {subject}",
+        answer=answer or f"{one.game} table {one.pool}",
+        data=status_of_tournament(shown),
+    )._replace(is_urgent=True)
+
+
+def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> str:
+    """Who meets whom in a round."""
+    rows = [("Board", "First", "Second"), *((board, *pair) for board, pair in boards.items())]
+    parts = [f"Round {number} of pool {shown.one.pool} of {texts.title(shown.one.game)}:"]
+    parts += [texts.table(rows)] if boards else []
+    parts += [f"{name} has a bye, which counts as a win." for name in idle]
+    return "\n\n".join(parts)
+
+
+def of_new_boards(letters: Sequence[Letter], shown: Shown, number: int) -> Letter:
+    """All new boards of a player in one letter, each with the command to answer with."""
+    first, *_ = letters
+    rule = "=" * 60
+    count = f"{texts.counted(len(letters), 'board')} of yours"
+    parts = [f"Round {number} of pool {shown.one.pool} of {texts.title(shown.one.game)} has begun: {count}."]
+    parts += [f"{rule}\n{letter.body.rstrip()}\n\n{letter.answer}" for letter in letters]
+    boards = [letter.data for letter in letters]
+    return Letter(
+        to=first.to,
+        subject=f"{texts.title(shown.one.game)} tournament {shown.one.pool}: your boards of round {number}",
+        body="\n\n".join([*parts, rule]),
+        answer=f"{first.game} games {first.to} next",
+        data={"boards": boards},
+        drawings=tuple(drawing for letter in letters for drawing in letter.drawings),
+        notation=first.notation,
+        is_urgent=True,
+    )

@@ -1,0 +1,190 @@
+"""Tournaments as they are stored: what was announced, who takes part, and who meets whom."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pbm.store.base import Base
+from pbm.store.boards import Boards
+from pbm.store.form import columns, text, time_of
+from pbm.tournaments.meetings import Entrant, Meeting
+
+
+class Tournament(NamedTuple):
+    """A tournament, which has the name of its pool."""
+
+    game: str
+    pool: str
+    kind: str
+    """``roundrobin``, ``pairs``, ``swiss``, ``knockout``, ``ladder`` or ``arena``."""
+    created: datetime
+    state: str = "open"
+    """``open`` while players can join, ``running``, ``closing`` if only the games that are on are played to their end,
+    ``finished`` or ``cancelled``."""
+    options: str = ""
+    """The options of its boards, as they were typed."""
+    nag_days: int | None = None
+    """The clocks of its boards, as in the next three; None for the default."""
+    forfeit_days: int | None = None
+    total_days: int | None = None
+    novacation: bool = False
+    rounds: int | None = None
+    """How many rounds there are; None if it is played until it is decided, or ended."""
+    double: bool = False
+    """Whether each two meet twice."""
+    best_of: int = 1
+    """How many games a match of a knockout has."""
+    round_days: int | None = None
+    """In how many days the games of a round have to end."""
+    tie_breaks: str = ""
+    """What decides between equal points, in this order, with commas between."""
+    director: str | None = None
+    """The user who directs it beside the operator."""
+    starts: datetime | None = None
+    """When it starts by itself while it is open."""
+    most: int | None = None
+    """How many players it takes."""
+    round: int = 0
+    """The round that is being played; 0 before it has started."""
+    until: datetime | None = None
+    """When an arena ends."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether games are played."""
+        return self.state in {"running", "closing"}
+
+
+TIMES = [Tournament._fields.index(name) for name in ("created", "starts", "until")]
+
+
+class Contests(Boards, Base):
+    """What is stored of tournaments."""
+
+    def tournament(self, game: str, pool: str) -> Tournament | None:
+        """A tournament; None if there is none of that name."""
+        query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE game = ? AND pool = ?"
+        row = self.db.execute(query, [game, pool]).fetchone()
+        return _tournament(row) if row else None
+
+    def tournaments(self, game: str | None = None) -> list[Tournament]:
+        """All tournaments, or those of a game, by name."""
+        query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE game = coalesce(?, game) ORDER BY 1, 2"
+        return [_tournament(row) for row in self.db.execute(query, [game])]
+
+    def save_tournament(self, one: Tournament) -> None:
+        """Store a tournament, in the place of what it was before."""
+        values = columns(one)
+        places = ", ".join("?" * len(values))
+        names = ", ".join(values)
+        self.db.execute(f"INSERT OR REPLACE INTO tournaments ({names}) VALUES ({places})", [*values.values()])
+
+    def forget_tournament(self, game: str, pool: str) -> None:
+        """Forget a tournament with its players and meetings; its boards are another matter."""
+        for table in ("tournaments", "pool_players", "meetings"):
+            self.db.execute(f"DELETE FROM {table} WHERE game = ? AND pool = ?", [game, pool])
+
+    # Who takes part
+
+    def entrants(self, game: str, pool: str) -> list[Entrant]:
+        """Who takes part, in the order in which they were placed."""
+        query = "SELECT userid, joined, withdrawn, team FROM pool_players WHERE game = ? AND pool = ?"
+        return [Entrant._make(row) for row in self.db.execute(f"{query} ORDER BY seed, userid", [game, pool])]
+
+    def add_pool_player(self, game: str, pool: str, userid: str, joined: int = 1, team: str = "") -> None:
+        """Let somebody take part in a pool from a round on, behind those who do already."""
+        query = (
+            "INSERT INTO pool_players (game, pool, userid, joined, team, seed) "
+            "SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce(max(seed), 0) FROM pool_players WHERE game = ?1 AND pool = ?2"
+        )
+        self.db.execute(query, [game, pool, userid, joined, team])
+
+    def save_entrant(self, game: str, pool: str, one: Entrant) -> None:
+        """Store since when somebody takes part, and no more."""
+        query = "UPDATE pool_players SET joined = ?, withdrawn = ? WHERE game = ? AND pool = ? AND userid = ?"
+        self.db.execute(query, [one.joined, one.withdrawn, game, pool, one.name])
+
+    def remove_entrant(self, game: str, pool: str, userid: str) -> None:
+        """Let somebody take part no more, as if he never had."""
+        self.db.execute("DELETE FROM pool_players WHERE game = ? AND pool = ? AND userid = ?", [game, pool, userid])
+
+    def replace_entrant(self, game: str, pool: str, old: str, new: str) -> None:
+        """Let somebody have the place, and the results, of another one."""
+        query = "UPDATE pool_players SET userid = ? WHERE game = ? AND pool = ? AND userid = ?"
+        self.db.execute(query, [new, game, pool, old])
+        for seat in ("first", "second"):
+            query = f"UPDATE meetings SET {seat} = ? WHERE game = ? AND pool = ? AND {seat} = ?"
+            self.db.execute(query, [new, game, pool, old])
+
+    def tournaments_of(self, userid: str) -> list[Tournament]:
+        """The tournaments in which a user takes part, or will."""
+        mine = "(game, pool) IN (SELECT game, pool FROM pool_players WHERE userid = ? AND withdrawn IS NULL)"
+        query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE {mine} ORDER BY 1, 2"
+        return [_tournament(row) for row in self.db.execute(query, [userid])]
+
+    # Who meets whom
+
+    def meetings(self, game: str, pool: str) -> list[Meeting]:
+        """The games and byes of a pool in their order; boards of its name that were started otherwise come last.
+
+        Who won a board is told by the seats, so that one who has taken the place of another has his results.
+        """
+        outcome = "CASE boards.winner WHEN first_player THEN 1 WHEN second_player THEN -1 ELSE 0 END"
+        query = (
+            f"SELECT round, first, second, iif(second = '', 1, iif(boards.ended IS NULL, NULL, {outcome})), void, "
+            "coalesce(meetings.board, '') FROM meetings LEFT JOIN boards USING (game, board) "
+            "WHERE meetings.game = ? AND meetings.pool = ? ORDER BY number"
+        )
+        rows = self.db.execute(query, [game, pool])
+        found = [
+            Meeting(number, first, second, won, bool(void), board) for number, first, second, won, void, board in rows
+        ]
+        known = {one.board for one in found}
+        for row in self.tournament_boards(game, pool):
+            if row.board not in known and row.first_player != row.second_player:
+                won = (
+                    None if row.ended is None else (row.winner == row.first_player) - (row.winner == row.second_player)
+                )
+                found.append(Meeting(1, row.first_player, row.second_player, won, board=row.board))
+        return found
+
+    def add_meeting(self, game: str, pool: str, one: Meeting) -> None:
+        """Store a game that is started, or a bye."""
+        values = {"round": one.round, "first": one.first, "second": one.second, "board": one.board or None}
+        self.insert("meetings", {"game": game, "pool": pool, **values, "void": int(one.is_void)})
+
+    def void_meeting(self, game: str, board: str) -> None:
+        """Let a game of a tournament count for nothing."""
+        self.db.execute("UPDATE meetings SET void = 1 WHERE game = ? AND board = ?", [game, board])
+
+    def drop_meeting(self, game: str, board: str) -> None:
+        """Forget a meeting, because its game is started anew."""
+        self.db.execute("DELETE FROM meetings WHERE game = ? AND board = ?", [game, board])
+
+    def last_board_number(self, game: str, pool: str) -> int:
+        """The highest number that a board of a pool has, or had; 0 if there was none."""
+        query = (
+            "SELECT max(CAST(substr(board, length(?2) + 1) AS INTEGER)) FROM "
+            "(SELECT board FROM meetings WHERE game = ?1 AND pool = ?2 "
+            "UNION ALL SELECT board FROM boards WHERE game = ?1 AND pool = ?2)"
+        )
+        return int(self.db.execute(query, [game, pool]).fetchone()[0] or 0)
+
+    def open_tournaments_due(self, now: datetime) -> list[tuple[str, str]]:
+        """Game and pool of the tournaments that start by themselves, and of the arenas that end, by now."""
+        query = (
+            "SELECT game, pool FROM tournaments WHERE (state = 'open' AND starts <= ?1) "
+            "OR (state = 'running' AND until <= ?1) ORDER BY 1, 2"
+        )
+        return self.db.execute(query, [text(now)]).fetchall()
+
+
+def _tournament(row: tuple[Any, ...]) -> Tournament:
+    one = Tournament._make(row)
+    created, starts, until = (time_of(row[at]) for at in TIMES)
+    return one._replace(
+        created=created or one.created,
+        starts=starts,
+        until=until,
+        novacation=bool(one.novacation),
+        double=bool(one.double),
+    )
