@@ -35,6 +35,8 @@ MOST_IN_HAND = 300
 """Seconds after which mails that are still in hand mean that something hangs."""
 
 
+HOOKS = (sys.executable, "-P", "-m", "pbm", "hook", "run", "--pipe")
+"""A process that runs programs for events."""
 PLAYER = (sys.executable, "-P", "-m", "pbm", "robots", "keep-playing")
 """A process that plays for robots; the mails that it causes are sent by the other one."""
 
@@ -250,7 +252,8 @@ async def serve(
     """
     loop = asyncio.get_running_loop()
     house, clerk = House(note), Clerk(server)
-    helpers = [Helper(SENDER, "sends mail"), *(Helper(PLAYER, "plays for robots") for _ in range(robots))]
+    helpers = [Helper(SENDER, "sends mail"), Helper(HOOKS, "runs hooks")]
+    helpers += [Helper(PLAYER, "plays for robots") for _ in range(robots)]
     helpers += [Helper((*SITE, *site), "writes the site")] if site else []
     for sent in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sent, clerk.ended.set)
