@@ -9,7 +9,7 @@ from itertools import combinations
 
 import pytest
 
-from pbm.admin.tournament import Standing, neighbours, results, round_robin, table
+from pbm.tournaments.roundrobin import neighbours, round_robin
 from pbm.store import BoardRow
 
 from conftest import PASSWORDS

@@ -1,4 +1,4 @@
-"""What has to be done once a day: reminders, forfeits, draws by silence, digests, and forgetting what is old.
+"""What has to be done once a day: reminders, forfeits, draws by silence, tournaments, digests, forgetting what is old.
 
 It can be done at any time, and as often as one likes (the command language, section 6).
 """
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from games import Illegal
 from pbm import delivery, texts
-from pbm.actions import digests, forfeits, reminders, votes
+from pbm.actions import digests, forfeits, reminders, tournaments, votes
 from pbm.actions.finding import find_board
 from pbm.board import clocks
 from pbm.board.board import Board
@@ -54,6 +54,7 @@ def clean_up(session: Session) -> Done:
             continue
         if what:
             done = done._replace(**{what: getattr(done, what) + 1})
+    tournaments.start_due(session)
     with session.writing():
         session.store.forget(session.now() - KEPT_FOR)
         session.store.note("cleanup", session.now())

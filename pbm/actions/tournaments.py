@@ -144,8 +144,8 @@ def _started(session: Session, found: Shown) -> tuple[Shown, dict[str, Pair]]:
     return now, {meeting.board: meeting.pair for meeting in now.meetings if meeting.board}
 
 
-def start_due(session: Session) -> int:
-    """Start the tournaments whose date has come, and end the arenas; how many. Each is a transaction of its own."""
+def start_due(session: Session) -> None:
+    """Start the tournaments whose date has come, and end the arenas. Each is a transaction of its own."""
     with session.reading():
         due = session.store.open_tournaments_due(session.now())
     for game, pool in due:
@@ -160,7 +160,6 @@ def start_due(session: Session) -> int:
                 _cancelled(session, found, " ".join(problems))
             else:
                 _started(session, found)
-    return len(due)
 
 
 # What players do

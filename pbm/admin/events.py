@@ -18,7 +18,7 @@ from pbm.settings import open_server
 from pbm.store import Event
 from pbm.terminal import escaped
 
-KINDS = frozenset(
+EVENTS = frozenset(
     (
         "signup signoff challenge move resign forfeit undo end remove open join leave withdraw replace start round "
         "finish cancel"
@@ -95,8 +95,8 @@ def add_hook(program: str, kinds: str) -> None:
     another status than 0, or takes more than a minute, is tried again ten times, ever later.
     """
     wanted = [kind for kind in kinds.lower().split(",") if kind]
-    if unknown := sorted({*wanted} - KINDS):
-        raise Refused(f"There are no events {unknown[0]!r}; there are {', '.join(sorted(KINDS))}.")
+    if unknown := sorted({*wanted} - EVENTS):
+        raise Refused(f"There are no events {unknown[0]!r}; there are {', '.join(sorted(EVENTS))}.")
     try:
         words = shlex.split(program)
     except ValueError as why:
@@ -147,16 +147,19 @@ def remove_hook(number: int) -> None:
 
 @hook.command("run")
 @click.option("--follow", is_flag=True, help="Go on, and run them as things happen.")
-@click.option("--pipe", is_flag=True, hidden=True, help="The same until standard input ends.")
-def run_hooks(*, follow: bool, pipe: bool) -> int:
+def run_hooks(*, follow: bool) -> int:
     """Run the programs for all events that they have not seen; `pbm serve` does so anyway."""
     server = open_server()
-    if pipe:
-        for sent in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(sent, signal.SIG_IGN)  # who sends it to a whole group means `pbm serve`
-    if follow or pipe:
-        keep_running(server, sys.stdin.fileno() if pipe else None)
-        return 0
+    if follow:
+        keep_running(server, None)
     good, bad = run_due(server)
     answer(f"{texts.counted(good, 'run')}, {bad} failed.", {"runs": good, "failed": bad})
     return 1 if bad else 0
+
+
+@hook.command("keep-running", hidden=True)
+def keep_running_hooks() -> None:
+    """Run programs for events as they come, until standard input ends; `pbm serve` runs this."""
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sent, signal.SIG_IGN)  # who sends it to a whole group means `pbm serve`, which ends the input
+    keep_running(open_server(), sys.stdin.fileno())

@@ -17,9 +17,9 @@ from pbm.store import Event, Hook, Unusable
 
 AT_ONCE = 200
 """How many events are read at a time."""
-PATIENCE = 60
+RUNS_FOR = 60
 """How many seconds a program has for an event."""
-FIRST_PAUSE, LONGEST_WAIT = timedelta(seconds=10), timedelta(hours=1)
+FIRST_PAUSE, LONGEST_REST = timedelta(seconds=10), timedelta(hours=1)
 """How long a program that failed waits for its next try, which doubles with each, and at most."""
 MOST_TRIES = 10
 """How often a program is tried with an event; then it is left out, and the next one has its turn."""
@@ -44,13 +44,13 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
     lock = server.store.path.with_name(f"{server.store.path.name}.hooks")
     good = bad = 0
     try:
-        with locked(lock, PATIENCE, is_over):
+        with locked(lock, RUNS_FOR, is_over):
             for hook in server.store.hooks():
                 if hook.due is None or hook.due <= server.now():
                     runs, failed = _caught_up(server, hook, is_over)
                     good, bad = good + runs, bad + failed
     except BlockingIOError as why:
-        raise Unusable(f"Another process has been running programs for {PATIENCE} seconds; try again.") from why
+        raise Unusable(f"Another process has been running programs for {RUNS_FOR} seconds; try again.") from why
     except OSError as why:
         raise Unusable(f"The lock {lock} cannot be used: {reason(why)}.") from why
     return good, bad
@@ -107,7 +107,7 @@ def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
     """Note that a program has failed with an event, and when it is tried again, if it is."""
     tries = next((one.tries for one in server.store.hooks() if one.id == hook.id), 0) + 1
     is_hopeless = tries >= MOST_TRIES
-    pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_WAIT)
+    pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_REST)
     behind = f"it is left out after {tries} tries" if is_hopeless else f"the next try is in {pause.seconds} s"
     sys.stderr.write(f"Hook {hook.id}, event {event.id}: {problem} {behind[0].upper()}{behind[1:]}.\n")
     if not is_hopeless:
@@ -125,11 +125,11 @@ def _ran(program: str, event: Event) -> str:
     line = f"{json.dumps(event_data(event))}\n"
     try:
         done = subprocess.run(
-            shlex.split(program), input=line, text=True, errors="replace", capture_output=True, timeout=PATIENCE,
+            shlex.split(program), input=line, text=True, errors="replace", capture_output=True, timeout=RUNS_FOR,
             check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return f"It has not ended within {PATIENCE} seconds."
+        return f"It has not ended within {RUNS_FOR} seconds."
     except OSError as why:
         return f"It cannot be started: {reason(why)}."
     if done.returncode == 0:

@@ -35,7 +35,7 @@ MOST_IN_HAND = 300
 """Seconds after which mails that are still in hand mean that something hangs."""
 
 
-HOOKS = (sys.executable, "-P", "-m", "pbm", "hook", "run", "--pipe")
+HOOKS = (sys.executable, "-P", "-m", "pbm", "hook", "keep-running")
 """A process that runs programs for events."""
 PLAYER = (sys.executable, "-P", "-m", "pbm", "robots", "keep-playing")
 """A process that plays for robots; the mails that it causes are sent by the other one."""

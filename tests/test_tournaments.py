@@ -1,0 +1,396 @@
+"""Tournaments that run themselves: from the announcement to the last mail, whatever happens on the way."""
+
+import re
+from collections import Counter
+from random import Random
+
+import pytest
+
+from pbm.actions import rounds, tournaments, turns
+from pbm.actions.cleanup import clean_up
+from pbm.actions.finding import find_board
+from pbm.board.board import RESIGN
+from pbm.letters.contests import SWISS_ORDER, USUAL_ORDER
+from pbm.refusals import Refused
+from pbm.session import Session
+from pbm.store import Tournament
+from pbm.tournaments.meetings import NOBODY, points
+
+
+class League:
+    """Tournaments of Symple on a server in this process, with players who play as fast as one can: they resign."""
+
+    def __init__(self, club):
+        self.club = club
+        self.session = Session(club.server)
+
+    def signed_up(self, count):
+        names = [f"player{number:02}" for number in range(1, count + 1)]
+        with self.club.store.transaction():
+            for name in names:
+                self.club.store.add_user(name, "no password", self.club.time)
+                self.club.store.replace_addresses(name, {f"{name}@players.example": None}, self.club.time)
+        return names
+
+    def start(self, kind, names, pool="s", teams=None, **settings):
+        order = USUAL_ORDER if kind in {"roundrobin", "pairs"} else SWISS_ORDER
+        one = Tournament("symple", pool, kind, self.club.time, options="-size=5", tie_breaks=order, **settings)
+        with self.session.writing():
+            return tournaments.set_going(self.session, one, names, teams or {})
+
+    def do(self, words, pool="s", *, dry_run=False):
+        with self.session.writing():
+            one = tournaments.find(self.session, "symple", pool)
+            return tournaments.done(self.session, one, words.split(), dry_run=dry_run)[1]
+
+    def now(self, pool="s"):
+        return rounds.as_it_is(self.session, self.club.store.tournament("symple", pool))
+
+    def running(self, pool="s"):
+        return [one.board for one in self.now(pool).meetings if one.is_running]
+
+    def end(self, board, how):
+        """End a game: `first` or `second` wins, or it is a draw."""
+        with self.session.writing():
+            found = find_board(self.session, "symple", board)
+            if how == "draw":
+                with self.session.store.transaction():
+                    tournaments.done(
+                        self.session, self.club.store.tournament("symple", found.row.pool),
+                        ["adjudicate", board, "draw"], dry_run=False,
+                    )  # fmt: skip
+                return
+            loser = found.players[how == "first"]
+            if found.turn != loser:
+                self.session.store.queue("symple", board, loser, RESIGN)
+                found.queued[loser] = RESIGN
+                turns.played(self.session, found, found.turn, "c3")
+            else:
+                turns.played(self.session, found, loser, RESIGN)
+
+    def play(self, rng, pool="s", until=None, draws=0.2):
+        """Let games end in any order, until the tournament is over, or so many have ended."""
+        ended = 0
+        while self.now(pool).one.is_on and (until is None or ended < until):
+            self.end(rng.choice(self.running(pool)), "draw" if rng.random() < draws else rng.choice(["first", "second"]))
+            ended += 1
+
+    def mails(self, name, subject):
+        return [mail for mail in self.club.mails(name) if re.search(subject, mail.subject)]
+
+
+@pytest.fixture
+def league(club):
+    return League(club)
+
+
+def balances(meetings):
+    begun = Counter()
+    for one in meetings:
+        if not one.is_bye:
+            begun.update({one.first: 1, one.second: -1})
+    return begun
+
+
+def check_fair(found):
+    """Nobody has met anybody twice, or had two byes; sides are in balance; the table is that of the games."""
+    pairs = Counter(frozenset(one.pair) for one in found.meetings)
+    assert max(pairs.values()) == 1
+    assert all(abs(balance) <= 2 for balance in balances(found.meetings).values())
+    reckoned = points([one.name for one in found.entrants], found.meetings)
+    assert {line.name: line.points for line in found.lines} == reckoned
+
+
+@pytest.mark.long
+def test_a_swiss_of_33_with_withdrawals_and_a_late_joiner(league):
+    rng = Random(3)
+    *names, late = league.signed_up(34)
+    league.start("swiss", names, rounds=6)
+    league.play(rng, until=20)
+    league.do(f"withdraw {names[4]}")
+    league.do(f"add {late}")
+    league.play(rng, until=20)
+    league.do(f"withdraw {names[8]}")
+    league.play(rng)
+    found = league.now()
+    assert (found.one.state, found.one.round) == ("finished", 6)
+    check_fair(found)
+    byes = [one for one in found.meetings if one.is_bye]
+    # 33 players, then 33 again (one gone, one come), then 32
+    assert len(byes) == len({one.first for one in byes})
+    for bye in byes:
+        before = [one for one in found.meetings if one.round < bye.round]
+        had = {one.first for one in before if one.is_bye}
+        score = points([one.name for one in found.entrants], before)
+        here = [one.name for one in found.entrants if one.is_in(bye.round) and one.name not in had]
+        assert score[bye.first] == min(score[name] for name in here)
+    for name in [*names, late]:
+        new = [one for one in found.meetings if name in one.pair and not one.is_bye]
+        assert len(league.mails(name, "^New Symple Board s")) == len(new)
+        assert len(league.mails(name, "tournament s: the end")) == 1
+
+
+@pytest.mark.parametrize("count", [2, 3, 6, 12])
+def test_a_knockout_takes_one_board_less_than_it_has_players(league, count):
+    names = league.signed_up(count)
+    league.start("knockout", names)
+    league.play(Random(count), draws=0)
+    found = league.now()
+    assert found.one.state == "finished"
+    assert len(found.meetings) == count - 1
+    assert found.one.round == (count - 1).bit_length()
+    assert [line.place for line in found.lines].count(1) == 1
+    last = found.meetings[-1]
+    assert found.lines[0].name == (last.first if last.outcome == 1 else last.second)
+
+
+def test_in_a_knockout_of_6_the_two_who_are_placed_highest_begin_in_the_second_round(league):
+    names = league.signed_up(6)
+    league.start("knockout", names)
+    assert {frozenset(one.pair) for one in league.now().meetings} == {
+        frozenset({names[3], names[4]}),
+        frozenset({names[2], names[5]}),
+    }
+
+
+def test_a_match_of_three_is_over_when_it_is_decided_and_a_tie_is_played_on(league):
+    one, other = league.signed_up(2)
+    league.start("knockout", [one, other], best_of=3)
+    first = league.now().meetings[0]
+    league.end("s1", "draw")
+    assert league.now().meetings[1].pair == (first.second, first.first)
+    league.end("s2", "draw")
+    league.end("s3", "draw")
+    assert league.running() == ["s4"]
+    league.end("s4", "first")
+    assert league.now().one.state == "finished"
+
+
+@pytest.mark.long
+def test_a_ladder_of_10_goes_on_until_it_is_ended(league):
+    names = league.signed_up(10)
+    league.start("ladder", names)
+    assert {frozenset(one.pair) for one in league.now().meetings} == {
+        frozenset(names[at : at + 2]) for at in range(0, 10, 2)
+    }
+    for board in league.running():
+        league.end(board, "first" if league.now().meetings[int(board[1:]) - 1].first in names[1::2] else "second")
+    ladder = [line.name for line in league.now().lines]
+    assert ladder == [name for at in range(0, 10, 2) for name in (names[at + 1], names[at])]
+    assert len(league.running()) == 4  # the second against the third, and so on
+    league.play(Random(1), until=30)
+    league.do("finish")
+    assert league.now().one.state == "closing"
+    league.play(Random(2))
+    assert league.now().one.state == "finished"
+    assert sorted(line.place for line in league.now().lines) == list(range(1, 11))
+
+
+def test_a_match_of_two_teams_by_rank(league):
+    names = league.signed_up(8)
+    league.start("roundrobin", names, teams={"red": names[:4], "blue": names[4:]})
+    found = league.now()
+    assert [one.pair for one in found.meetings] == [
+        (names[0], names[4]), (names[5], names[1]), (names[2], names[6]), (names[7], names[3]),
+    ]  # fmt: skip
+    for board, how in (("s1", "first"), ("s2", "second"), ("s3", "draw"), ("s4", "first")):
+        league.end(board, how)
+    # red has won s1 and s2 and tied s3; blue has won s4 and tied s3
+    assert [(line.place, line.team, line.points, line.board_points) for line in league.now().teams] == [
+        (1, "red", 1, 2.5),
+        (2, "blue", 0, 1.5),
+    ]
+
+
+@pytest.mark.long
+def test_a_round_robin_of_12_has_one_mail_for_all_boards_of_a_player(league):
+    names = league.signed_up(12)
+    league.start("roundrobin", names)
+    for name in names:
+        [mail] = league.mails(name, "your boards of round 1")
+        assert len(re.findall("^New: Symple board s", mail.text, re.MULTILINE)) == 11
+    assert not any(league.mails(name, "^New Symple Board") for name in names)
+    league.play(Random(5))
+    check_fair(league.now())
+    assert all(len(league.mails(name, "the end")) == 1 for name in names)
+    assert all(abs(balance) <= 1 for balance in balances(league.now().meetings).values())
+
+
+def test_an_arena_pairs_whoever_is_free_until_it_closes(league):
+    names = league.signed_up(5)
+    later = league.club.time.replace(hour=18)
+    league.start("arena", names, until=later)
+    assert len(league.running()) == 2
+    league.play(Random(4), until=6)
+    assert len(league.running()) == 2
+    league.club.pass_time(hours=7)
+    clean_up(league.session)
+    assert league.now().one.state == "closing"
+    league.play(Random(4))
+    assert league.now().one.state == "finished"
+
+
+def test_the_next_round_begins_in_the_same_step_as_the_last_game_ends(league, monkeypatch):
+    names = league.signed_up(4)
+    league.start("swiss", names, rounds=2)
+    league.end("s1", "first")
+
+    def fail(*_, **__):
+        raise OSError
+
+    with monkeypatch.context() as patched, pytest.raises(OSError):
+        patched.setattr(turns, "start", fail)
+        league.end("s2", "first")
+    assert league.running() == ["s2"]  # the end of the game is undone with the round that could not begin
+    league.end("s2", "first")
+    assert league.running() == ["s3", "s4"]
+
+
+def test_a_withdrawal_is_an_unrated_loss_and_the_opponent_goes_on(league):
+    names = league.signed_up(4)
+    league.start("swiss", names, rounds=2)
+    first = league.now().meetings[0]
+    league.do(f"withdraw {first.second}")
+    row = league.club.store.board("symple", "s1")
+    assert (row.winner, row.reason) == (first.first, "withdrawn")
+    assert league.club.store.results_of_board("symple", "s1") == []
+    league.end("s2", "first")
+    assert len(league.running()) == 1  # three are left, one of whom has a bye
+    assert [one.is_bye for one in league.now().meetings[2:]] == [False, True]
+
+
+def test_who_takes_the_place_of_another_has_his_points_and_begins_his_game_anew(league):
+    *names, new = league.signed_up(5)
+    league.start("swiss", names, rounds=3)
+    for board in ("s1", "s2"):
+        league.end(board, "first")
+    leader = league.now().lines[0].name
+    league.do(f"replace {leader} {new}")
+    found = league.now()
+    assert leader not in {line.name for line in found.lines}
+    assert next(line.points for line in found.lines if line.name == new) == 1
+    assert league.running() == ["s4", "s5"]  # s3 was removed before a move
+    assert league.club.store.board("symple", "s3") is None
+
+
+def test_a_cancelled_game_counts_for_nobody_and_an_adjudicated_one_does(league):
+    names = league.signed_up(4)
+    league.start("swiss", names, rounds=1)
+    with pytest.raises(Refused, match="There is no board s9 of pool s"):
+        league.do("adjudicate s9 draw")
+    with pytest.raises(Refused, match="is written"):
+        league.do("adjudicate s1 lose")
+    second = league.now().meetings[1].second
+    assert league.do("adjudicate s2 win") == f"{second} has won the game on s2."  # the first one is to move
+    league.do("adjudicate s1 cancel")
+    found = league.now()
+    assert (found.one.state, [line.points for line in found.lines]) == ("finished", [1, 0, 0, 0])
+    assert league.club.store.board("symple", "s2").reason == "adjudicated"
+
+
+def test_a_pool_without_a_move_vanishes_whole_and_its_name_is_free(league):
+    names = league.signed_up(4)
+    league.start("swiss", names, rounds=2)
+    league.do("cancel")
+    assert league.club.store.tournament_boards("symple", "s") == []
+    assert league.club.store.tournament("symple", "s") is None
+    league.start("knockout", names)
+
+
+def test_a_dry_run_says_what_would_be_and_changes_nothing(league):
+    names = league.signed_up(4)
+    league.start("swiss", names, rounds=2)
+    before = list(league.club.store.db.conn.iterdump())
+    for words in ("cancel", "finish", f"withdraw {names[0]}", "adjudicate s1 draw", "status"):
+        league.do(words, dry_run=True)
+    assert list(league.club.store.db.conn.iterdump()) == before
+
+
+def test_a_round_ends_at_its_time_by_the_loss_of_whoever_is_to_move(league):
+    names = league.signed_up(4)
+    league.start("swiss", names, rounds=2, round_days=3, forfeit_days=30)
+    league.club.pass_time(days=2)
+    clean_up(league.session)
+    assert league.running() == ["s1", "s2"]
+    league.club.pass_time(days=1)
+    clean_up(league.session)
+    assert league.running() == ["s3", "s4"]
+    assert league.club.store.board("symple", "s1").reason == "forfeited"
+
+
+def test_who_signs_off_takes_part_no_more(league, club):
+    club.signed_up("alice", "bob", "carol")
+    league.start("swiss", ["alice", "bob", "carol"], rounds=2)
+    club.say("signoff bob bob-secret")
+    found = league.now()
+    assert next(one for one in found.entrants if one.name == "bob").withdrawn
+    assert all("bob" not in one.pair for one in found.meetings if one.round == 2)
+
+
+# Joining, and the director
+
+
+def opened(league, **settings):
+    one = Tournament("symple", "s", "swiss", league.club.time, rounds=1, tie_breaks=SWISS_ORDER, **settings)
+    with league.session.writing():
+        tournaments.announce(league.session, one, [], {})
+
+
+def test_players_join_and_leave_a_tournament_that_is_open(club, league):
+    club.signed_up("alice", "bob", "carol")
+    club.say("broadcast carol carol-secret on")
+    opened(league, most=2)
+    assert [mail.subject for mail in club.mails("carol")][-1] == "Symple tournament s: open"
+    assert "alice takes part" in club.text("symple join S alice alice-secret")
+    with pytest.raises(Refused, match="takes part in pool s already"):
+        club.say("symple join s alice alice-secret")
+    club.say("symple join s bob bob-secret")
+    with pytest.raises(Refused, match="is full"):
+        club.say("symple join s carol carol-secret")
+    club.say("symple leave s alice alice-secret")
+    club.say("symple join s carol carol-secret")
+    assert "2 players" in club.text("symple table s") or "bob, carol" in club.text("symple table s")
+    league.do("start")
+    with pytest.raises(Refused, match="Nobody can join pool s any more"):
+        club.say("symple join s alice alice-secret")
+    assert {one.pair for one in league.now().meetings} <= {("bob", "carol"), ("carol", "bob")}
+
+
+def test_a_tournament_starts_by_itself_at_its_date_or_is_cancelled_if_nobody_has_come(club, league):
+    club.signed_up("alice", "bob")
+    opened(league, starts=club.time.replace(day=25))
+    club.say("symple join s alice alice-secret")
+    club.say("symple join s bob bob-secret")
+    clean_up(league.session)
+    assert league.running() == []
+    club.pass_time(days=6)
+    clean_up(league.session)
+    assert league.running() == ["s1"]
+
+
+def test_its_director_gives_commands_with_his_password_and_hears_what_happens(club, league):
+    club.signed_up("alice", "bob", "carol")
+    opened(league, director="carol")
+    for name in ("alice", "bob"):
+        club.say(f"symple join s {name} {name}-secret")
+    with pytest.raises(Refused, match="is not directed by alice"):
+        club.say("symple tournament s alice alice-secret start")
+    with pytest.raises(Refused, match="password is wrong"):
+        club.say("symple tournament s carol wrong-secret start")
+    club.say("symple tournament s carol carol-secret start --dry-run", sender="carol@players.example")
+    assert league.running() == []
+    club.say("symple tournament s carol carol-secret start", sender="carol@players.example")
+    assert league.running() == ["s1"]
+    subjects = [mail.subject for mail in club.mails() if mail.address == "carol@players.example"]
+    assert "Symple tournament s: round 1" in subjects
+    league.end("s1", "first")
+    assert club.mails("carol")[-1].subject == "Symple tournament s: the end"
+
+
+def test_nobody_is_sat_down_against_nobody(league):
+    names = league.signed_up(5)
+    league.start("swiss", names, rounds=5)
+    league.play(Random(9))
+    found = league.now()
+    assert sorted(one.first for one in found.meetings if one.second == NOBODY) == names  # each has one bye
+    check_fair(found)
