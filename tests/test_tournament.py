@@ -4,24 +4,22 @@ import csv
 import json
 import sqlite3
 from collections import Counter
-from datetime import UTC, datetime
 from itertools import combinations
 
 import pytest
 
+from pbm.tournaments.meetings import Meeting, bye
 from pbm.tournaments.roundrobin import neighbours, round_robin
-from pbm.store import BoardRow
+from pbm.tournaments.tables import places_of
 
 from conftest import PASSWORDS
 
 NAMES = [f"user{number}" for number in range(1, 17)]
-NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def game(first, second, winner):
-    """A board that was won, or tied with the winner None, or is still being played with the winner "?"."""
-    row = BoardRow("symple", "a1", "", first, second, b"", NOW, pool="a")
-    return row if winner == "?" else row._replace(ended=NOW, winner=winner)
+    """A game that was won, or tied with the winner None, or is still being played with the winner "?"."""
+    return Meeting(1, first, second, None if winner == "?" else (winner == first) - (winner == second))
 
 
 # Who meets whom
@@ -63,8 +61,15 @@ def test_neighbours_are_the_first_two_and_the_next_two():
 # The table
 
 
+def table(names, games, order="sb,direct"):
+    """The lines of a table: place, name, points, and the scores in their order."""
+    lines = places_of(names, games, order.split(","))
+    return [(line.place, line.name, line.points, *(line.scores[kind] for kind in order.split(",") if kind != "direct"))
+            for line in lines]  # fmt: skip
+
+
 def test_the_table_counts_points_and_sonneborn_berger_scores():
-    boards = [
+    games = [
         game("alice", "bob", "alice"),
         game("carol", "alice", "alice"),
         game("alice", "dave", "dave"),
@@ -73,16 +78,16 @@ def test_the_table_counts_points_and_sonneborn_berger_scores():
         game("carol", "dave", "carol"),
     ]
     # by hand: alice beat bob (2) and carol (1), bob beat carol (1) and dave (1), dave beat alice (2), carol dave (1)
-    assert table(results(["alice", "bob", "carol", "dave"], boards)) == [
-        Standing(1, "alice", 2, 3, 2, 1, 0, 0),
-        Standing(2, "bob", 2, 2, 2, 1, 0, 0),
-        Standing(3, "dave", 1, 2, 1, 2, 0, 0),
-        Standing(4, "carol", 1, 1, 1, 2, 0, 0),
+    assert table(["alice", "bob", "carol", "dave"], games) == [
+        (1, "alice", 2, 3),
+        (2, "bob", 2, 2),
+        (3, "dave", 1, 2),
+        (4, "carol", 1, 1),
     ]
 
 
 def test_a_tie_counts_half_and_direct_encounter_decides_between_players_who_are_equal():
-    boards = [
+    games = [
         game("alice", "bob", "alice"),
         game("alice", "carol", None),
         game("alice", "dave", "alice"),
@@ -91,31 +96,43 @@ def test_a_tie_counts_half_and_direct_encounter_decides_between_players_who_are_
         game("carol", "dave", "carol"),
     ]
     # by hand: alice 1.5 + 1.5/2 + 0.5, bob 1.5 + 0.5/2, carol 2.5/2 + 0.5, dave 1.5/2; bob has beaten carol
-    assert table(results([], boards)) == [
-        Standing(1, "alice", 2.5, 2.75, 2, 0, 1, 0),
-        Standing(2, "bob", 1.5, 1.75, 1, 1, 1, 0),
-        Standing(3, "carol", 1.5, 1.75, 1, 1, 1, 0),
-        Standing(4, "dave", 0.5, 0.75, 0, 2, 1, 0),
+    assert table(["alice", "bob", "carol", "dave"], games) == [
+        (1, "alice", 2.5, 2.75),
+        (2, "bob", 1.5, 1.75),
+        (3, "carol", 1.5, 1.75),
+        (4, "dave", 0.5, 0.75),
+    ]
+
+
+def test_buchholz_scores_are_the_points_of_the_opponents_and_cut_1_leaves_the_lowest_out():
+    games = [
+        game("alice", "bob", "alice"),
+        game("carol", "dave", "carol"),
+        bye(1, "erin"),
+        game("alice", "carol", None),
+        game("erin", "bob", "erin"),
+        bye(2, "dave"),
+    ]
+    # by hand: erin 2, alice and carol 1.5, dave 1, bob 0; a bye is a game against somebody with the player's own points
+    assert table(["alice", "bob", "carol", "dave", "erin"], games, "buchholz,cut1,wins") == [
+        (1, "erin", 2, 2, 2, 1),
+        (2, "carol", 1.5, 2.5, 1.5, 1),
+        (3, "alice", 1.5, 1.5, 1.5, 1),
+        (4, "dave", 1, 2.5, 1.5, 0),
+        (5, "bob", 0, 3.5, 2, 0),
     ]
 
 
 def test_of_two_games_between_the_same_players_each_counts():
-    boards = [game("alice", "bob", "alice"), game("bob", "alice", None)]
+    games = [game("alice", "bob", "alice"), game("bob", "alice", None)]
     # by hand: alice 0.5 + 0.5/2, bob 1.5/2
-    assert table(results([], boards)) == [
-        Standing(1, "alice", 1.5, 0.75, 1, 0, 1, 0),
-        Standing(2, "bob", 0.5, 0.75, 0, 1, 1, 0),
-    ]
+    assert table(["alice", "bob"], games) == [(1, "alice", 1.5, 0.75), (2, "bob", 0.5, 0.75)]
 
 
-def test_games_that_are_not_over_are_only_to_be_played():
-    found = results(["carol"], [game("alice", "bob", "?")])
-    assert found == {"alice": {"bob": [None]}, "bob": {"alice": [None]}, "carol": {}}
-    assert [(line.place, line.points, line.to_play) for line in table(found)] == [(1, 0, 1), (1, 0, 1), (1, 0, 0)]
-
-
-def test_a_game_against_oneself_does_not_count():
-    assert results([], [game("alice", "alice", "alice")]) == {}
+def test_games_that_are_not_over_are_only_to_be_played_and_cancelled_ones_not_even_that():
+    games = [game("alice", "bob", "?"), game("alice", "carol", "?")._replace(is_void=True)]
+    lines = places_of(["alice", "bob", "carol"], games, ["sb", "direct"])
+    assert [(line.place, line.points, line.to_play) for line in lines] == [(1, 0, 1), (1, 0, 1), (1, 0, 0)]
 
 
 # pbm tournament
@@ -166,16 +183,16 @@ def test_a_tournament_starts_a_board_for_each_two_players(players):
     ]
 
 
-def test_both_players_of_each_board_get_its_first_mail(players):
+def test_each_player_gets_one_mail_about_all_his_boards(players):
     run(players, "a", "alice", "bob", "carol")
+    run(players, "b", "alice", "bob")
     mails = json.loads(players.run("outbox", "list", "--json").stdout)["mails"]
     assert sorted((mail["subject"], mail["userid"]) for mail in mails) == [
-        ("New Symple Board a1 bob", "bob"),
-        ("New Symple Board a1 bob", "carol"),
-        ("New Symple Board a2 carol", "alice"),
-        ("New Symple Board a2 carol", "carol"),
-        ("New Symple Board a3 alice", "alice"),
-        ("New Symple Board a3 alice", "bob"),
+        ("New Symple Board b1 alice", "alice"),
+        ("New Symple Board b1 alice", "bob"),
+        ("Symple tournament a: your boards of round 1", "alice"),
+        ("Symple tournament a: your boards of round 1", "bob"),
+        ("Symple tournament a: your boards of round 1", "carol"),
     ]
 
 
@@ -269,12 +286,14 @@ def test_the_table_of_a_pool_for_people(played):
         "1      alice   1       1   1    0     0     1               1    .\n"
         "2      bob     1       0   1    1     0     0        0           1\n"
         "3      carol   0       0   0    1     0     1        .      0\n"
+        "\n"
+        "Places by points, then Sonneborn-Berger score (SB), direct encounter.\n"
     )
 
 
 def test_the_table_of_a_pool_for_programs(played):
     shown = run(played, "A")
-    assert (shown["game"], shown["pool"]) == ("symple", "a")
+    assert (shown["game"], shown["pool"], shown["order"]) == ("symple", "a", ["points", "sb", "direct"])
     assert shown["table"][1] == {
         "place": 2,
         "userid": "bob",
@@ -299,6 +318,8 @@ def test_the_table_of_a_pool_for_spreadsheets(played):
 def test_the_pools_of_a_game_are_listed(played):
     run(played, "b", "alice", "bob")
     assert run(played) == {"game": "symple", "pools": {"a": 3, "b": 2}}
-    assert run(played, as_json=False) == "Pool  Players\na     3\nb     2\n"
+    assert run(played, as_json=False) == (
+        "Pool  Players  Type        State\na     3        roundrobin  running\nb     2        roundrobin  running\n"
+    )
     done = played.run("tournament", "spiro")
     assert done.stdout == "There are no tournaments of Spiro.\n"

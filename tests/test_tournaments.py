@@ -72,7 +72,9 @@ class League:
         """Let games end in any order, until the tournament is over, or so many have ended."""
         ended = 0
         while self.now(pool).one.is_on and (until is None or ended < until):
-            self.end(rng.choice(self.running(pool)), "draw" if rng.random() < draws else rng.choice(["first", "second"]))
+            self.end(
+                rng.choice(self.running(pool)), "draw" if rng.random() < draws else rng.choice(["first", "second"])
+            )
             ended += 1
 
     def mails(self, name, subject):
@@ -236,9 +238,9 @@ def test_the_next_round_begins_in_the_same_step_as_the_last_game_ends(league, mo
     league.end("s1", "first")
 
     def fail(*_, **__):
-        raise OSError
+        raise OSError("killed")
 
-    with monkeypatch.context() as patched, pytest.raises(OSError):
+    with monkeypatch.context() as patched, pytest.raises(OSError, match="killed"):
         patched.setattr(turns, "start", fail)
         league.end("s2", "first")
     assert league.running() == ["s2"]  # the end of the game is undone with the round that could not begin

@@ -54,6 +54,9 @@ def as_it_is(session: Session, one: Tournament) -> Shown:
 def advance(session: Session, game: str, pool: str, start: Start) -> None:
     """Start what can be started now in a tournament, or end it; and tell everybody whom it concerns."""
     one = session.store.tournament(game, pool)
+    if one and one.until and one.until <= session.now() and one.state == "running":
+        one = one._replace(state="closing")
+        session.store.save_tournament(one)
     while one is not None and one.is_on:
         found = as_it_is(session, one)
         due = next_games(found)

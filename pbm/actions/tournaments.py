@@ -47,7 +47,7 @@ def set_going(
     Returns it with the boards of the first round. Raises Refused, with all that stands against it.
     """
     found = _set_up(session, one, players, teams)
-    if problems := [*_of_start(found), *_of_names(session, found)]:
+    if problems := [*_of_start(found)] or [*_of_names(session, found)]:
         raise Refused("\n".join(problems))
     return _started(session, found)
 
@@ -282,7 +282,7 @@ def done(session: Session, one: Tournament, words: Sequence[str], *, dry_run: bo
 
 def _start(session: Session, found: Shown) -> str:
     _insist(found, "open")
-    if problems := [*_of_start(found), *_of_names(session, found)]:
+    if problems := [*_of_start(found)] or [*_of_names(session, found)]:
         raise Refused("\n".join(problems))
     now, boards = _started(session, found)
     return contests.of_pairs(now, now.one.round, boards, [each.first for each in now.meetings if each.is_bye])
