@@ -20,7 +20,7 @@ from pbm.terminal import escaped
 
 EVENTS = frozenset(
     (
-        "signup signoff challenge move resign forfeit undo end remove open join leave withdraw replace start round "
+        "signup signoff challenge move resign forfeit undo end remove open join withdraw replace start round "
         "finish cancel"
     ).split()
 )

@@ -282,7 +282,7 @@ async def serve(
     await house.close()
     for helper in helpers:
         helper.end()
-    for player in helpers[1:]:
+    for player in helpers[2:]:
         player.kill()  # what it was thinking about is thought about again
     await asyncio.wait(helping, timeout=HELPER_PATIENCE)
     for helper in helpers:

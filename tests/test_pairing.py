@@ -1,0 +1,234 @@
+"""Who meets whom (docs/tournaments.md): Swiss beside a plain search through all pairings, and its rules at large."""
+
+import time
+from collections import Counter
+from itertools import permutations
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbm.tournaments import knockout, ladder, swiss
+from pbm.tournaments.meetings import NOBODY, Entrant, Meeting, bye, fewest_firsts, points
+
+from examples import examples
+
+NAMES = [f"p{number:03}" for number in range(1, 201)]
+RESULTS = [1, 1, 0, -1, -1]
+
+
+def entrants(count):
+    return [Entrant(name) for name in NAMES[:count]]
+
+
+def played(pairs, number, rng):
+    return [bye(number, one) if other == NOBODY else Meeting(number, one, other, rng.choice(RESULTS))
+            for one, other in pairs]  # fmt: skip
+
+
+def tournament(count, rounds, rng, *, leaves=0.0):
+    """The meetings of a whole tournament of random results; so many of its players leave after each round."""
+    field, meetings = entrants(count), []
+    for number in range(1, rounds + 1):
+        pairs = swiss.paired(field, meetings, number, rounds)
+        here = [one.name for one in field if one.is_in(number)]
+        assert sorted(name for pair in pairs for name in pair if name != NOBODY) == sorted(here)
+        meetings += played(pairs, number, rng)
+        field = [
+            one if one.withdrawn or rng.random() >= leaves else one._replace(withdrawn=number + 1) for one in field
+        ]
+    return field, meetings
+
+
+def balance(name, meetings):
+    return sum((one.first == name) - (one.second == name) for one in meetings if not one.is_bye)
+
+
+def check_rules(field, meetings, most=2):
+    """Nobody meets anybody twice, or has two byes; byes go to the lowest who had none; sides stay in balance."""
+    assert max(Counter(frozenset(one.pair) for one in meetings).values()) == 1
+    for one in (one for one in meetings if one.is_bye):
+        before = [other for other in meetings if other.round < one.round]
+        had = {other.first for other in before if other.is_bye}
+        score = points(NAMES, before)
+        assert score[one.first] == min(
+            score[each.name] for each in field if each.is_in(one.round) and each.name not in had
+        )
+    for number in range(1, meetings[-1].round + 1):
+        until = [one for one in meetings if one.round <= number]
+        assert all(abs(balance(one.name, until)) <= most for one in field)
+
+
+@examples(300)
+@given(st.integers(2, 25), st.integers(0, 2**32), st.data())
+def test_a_swiss_tournament_keeps_its_rules(count, seed, data):
+    rounds = data.draw(st.integers(1, min(7, max(1, count // 2))))
+    check_rules(*tournament(count, rounds, Random(seed)))
+
+
+@examples(200)
+@given(st.integers(3, 10), st.integers(0, 2**32))
+def test_a_small_field_can_play_all_rounds_there_are(count, seed):
+    # where in the end everybody has met everybody, there may be no other way than a third game more on one side
+    check_rules(*tournament(count, count - 1 + count % 2, Random(seed)), most=3)
+
+
+@examples(200)
+@given(st.integers(12, 30), st.integers(0, 2**32))
+def test_nobody_meets_anybody_twice_when_players_leave(count, seed):
+    _, meetings = tournament(count, 4, Random(seed), leaves=0.04)
+    assert max(Counter(frozenset(one.pair) for one in meetings).values()) == 1
+
+
+# Beside a search through all pairings, which knows the rules in other words
+
+
+def all_pairings(names):
+    """All ways to put names into pairs, with all ways to seat each pair; with one name left over, a bye."""
+    names = [*names, NOBODY] if len(names) % 2 else [*names]
+    if not names:
+        yield []
+        return
+    for other in names[1:]:
+        for rest in all_pairings([name for name in names[1:] if name != other]):
+            yield [(names[0], other), *rest]
+
+
+def faults(pairing, field, meetings, number):
+    """What speaks against a pairing, the most important first, as the rules on the page have it."""
+    names = [one.name for one in field]
+    score = points(names, meetings)
+    met = Counter(frozenset(one.pair) for one in meetings)
+    had = {one.first for one in meetings if one.is_bye}
+    lowest = min((score[name] for name in names if name not in had), default=0)
+    again = unbalanced = late = apart = square = grown = same = floats = 0
+    for pair in pairing:
+        again += met[frozenset(pair)] > 0
+        if NOBODY in pair:
+            [name] = {*pair} - {NOBODY}
+            late += max(0, score[name] - lowest)
+            floats += floated(name, meetings, number - 1) == -1
+            continue
+        difference = abs(score[pair[0]] - score[pair[1]])
+        apart += difference
+        square += difference**2
+        best = min(seating(order, meetings) for order in permutations(pair))
+        unbalanced += best[0]
+        grown += best[1]
+        same += best[2]
+        for name, other in permutations(pair):
+            way = (score[other] > score[name]) - (score[other] < score[name])
+            floats += bool(way) and floated(name, meetings, number - 1) == way
+    return again, unbalanced, late, apart, square, grown, same, floats
+
+
+def seating(pair, meetings):
+    """What speaks against a pair seated so: three more on one side, uneven sides, the same side again."""
+    after = [balance(pair[0], meetings) + 1, balance(pair[1], meetings) - 1]
+    before = [balance(name, meetings) for name in pair]
+    grown = sum(value**2 for value in after) - sum(value**2 for value in before)
+    same = 0
+    for at, name in enumerate(pair):
+        sides = [int(one.second == name) for one in meetings if name in one.pair and not one.is_bye][:-3:-1]
+        in_a_row = next((length for length, side in enumerate(sides) if side != at), len(sides))
+        same += (0, 1, 3)[in_a_row]
+    return sum(abs(value) > 2 for value in after), grown, same
+
+
+def floated(name, meetings, number):
+    """Whether somebody met more points (1) or fewer (-1) in a round."""
+    before = [one for one in meetings if one.round < number]
+    score = points(NAMES, before)
+    for one in meetings:
+        if one.round == number and name in one.pair:
+            theirs = -1.0 if one.is_bye else score[one.opponent(name)]
+            return (theirs > score[name]) - (theirs < score[name])
+    return 0
+
+
+@examples(300)
+@given(st.integers(2, 8), st.integers(1, 4), st.integers(0, 2**32))
+def test_no_pairing_of_8_players_is_better_by_the_rules(count, rounds, seed):
+    rng = Random(seed)
+    field, meetings = entrants(count), []
+    for number in range(1, min(rounds, count // 2) + 1):
+        pairs = swiss.paired(field, meetings, number)
+        best = min(faults(one, field, meetings, number) for one in all_pairings([one.name for one in field]))
+        assert faults(pairs, field, meetings, number) == best
+        for one, other in pairs:
+            if other != NOBODY:  # they sit as suits them best
+                assert seating((one, other), meetings) <= seating((other, one), meetings)
+        meetings += played(pairs, number, rng)
+
+
+def test_in_the_first_round_the_upper_half_meets_the_lower_half_and_sides_take_turns():
+    pairs = swiss.paired(entrants(8), [], 1)
+    assert pairs == [("p001", "p005"), ("p006", "p002"), ("p003", "p007"), ("p008", "p004")]
+
+
+@pytest.mark.long
+def test_200_players_are_paired_in_less_than_two_seconds_a_round():
+    rng, field, meetings, taken = Random(1), entrants(200), [], []
+    swiss.paired(entrants(2), [], 1)  # the library is loaded once
+    for number in range(1, 10):
+        begin = time.process_time()
+        pairs = swiss.paired(field, meetings, number, 9)
+        taken.append(time.process_time() - begin)
+        meetings += played(pairs, number, rng)
+    check_rules(field, meetings)
+    assert max(taken) < 2
+
+
+@pytest.mark.long
+def test_what_is_looked_at_in_a_large_field_leads_to_what_all_pairs_lead_to(monkeypatch):
+    rng, field, meetings = Random(7), entrants(110), []
+    for number in range(1, 6):
+        found = swiss.paired(field, meetings, number)
+        with monkeypatch.context() as patched:
+            patched.setattr(swiss, "LARGE", 1000)
+            assert summed(swiss.paired(field, meetings, number), meetings) == summed(found, meetings)
+        meetings += played(found, number, rng)
+
+
+def summed(pairs, meetings):
+    score = points(NAMES, meetings)
+    return sum(abs(score[one] - score[other]) for one, other in pairs)
+
+
+# Knockout and ladder
+
+
+@examples(200)
+@given(st.integers(2, 40), st.sampled_from([1, 2, 3]), st.integers(0, 2**32))
+def test_a_knockout_leaves_one_and_its_places_are_those_of_the_rounds(count, best_of, seed):
+    rng, field, meetings = Random(seed), entrants(count), []
+    while True:
+        number, pairs = knockout.games_due(field, meetings, best_of)
+        if not pairs:
+            break
+        meetings += [Meeting(number, *pair, rng.choice(RESULTS)) for pair in pairs]
+    places = knockout.places(field, meetings, best_of)
+    assert Counter(places.values())[1] == 1
+    assert number == knockout.rounds_of(count)
+    through = [name for name, place in places.items() if place <= 2]
+    assert len(through) == 2
+    if best_of == 1 and all(one.outcome for one in meetings):
+        assert len(meetings) == count - 1
+
+
+def test_the_best_two_can_meet_in_the_final_only():
+    assert knockout.bracket(8) == [0, 7, 3, 4, 1, 6, 2, 5]
+
+
+def test_on_a_ladder_the_winner_from_below_changes_places_and_others_stay():
+    field = entrants(4)
+    begun = [Meeting(1, "p002", "p001", 1), Meeting(1, "p004", "p003", -1)]
+    assert ladder.rungs(field, begun) == ["p002", "p001", "p003", "p004"]
+    assert ladder.challenges_due(field, begun) == [("p003", "p001")]  # both were second before, and who is below begins
+    assert ladder.rungs([*field[:1], field[1]._replace(withdrawn=2), *field[2:]], begun) == ["p001", "p003", "p004"]
+
+
+def test_who_has_begun_less_often_begins():
+    assert fewest_firsts("p001", "p002", [Meeting(1, "p001", "p003", 1)]) == ("p002", "p001")
+    assert fewest_firsts("p001", "p002", [Meeting(1, "p002", "p003", 1)]) == ("p001", "p002")
