@@ -9,9 +9,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import games
+from pbm.actions import tournaments
 from pbm.session import Session
 from pbm.site.build import MANIFEST, build
 from pbm.site.pages import Look, Site
+from pbm.store import Tournament
 
 import helptexts
 from conftest import PASSWORDS
@@ -275,10 +277,10 @@ def test_a_feed_tells_what_has_changed_last(played, folder):
 
 def test_the_table_of_a_tournament_stands_there(club, folder):
     club.signed_up("alice", "bob", "carol")
-    from pbm.admin.tournament import Plan, pool_begun, round_robin
-
-    names = ["alice", "bob", "carol"]
-    pool_begun(Session(club.server), Plan("symple", "cup", [], names, round_robin(names), {}), dry_run=False)
+    names, session = ["alice", "bob", "carol"], Session(club.server)
+    one = Tournament("symple", "cup", "roundrobin", club.time, tie_breaks="sb,direct")
+    with session.writing():
+        tournaments.set_going(session, one, names, {})
     written(club, folder)
     text = " ".join(Elements((folder / "symple" / "pool-cup.html").read_text()).texts)
     assert all(name in text for name in names)

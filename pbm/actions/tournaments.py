@@ -173,6 +173,16 @@ def find(session: Session, game: str, pool: str) -> Tournament:
     return one
 
 
+def of_pool(session: Session, game: str, pool: str) -> Shown:
+    """A tournament with all that is needed to show it. Raises Refused if there is none of that name."""
+    with session.reading():
+        one = session.store.tournament(game, pool.lower())
+        if one is None and session.store.tournament_boards(game, pool.lower()):  # boards that were named one by one
+            created, order = session.now(), contests.USUAL_ORDER
+            one = Tournament(game, pool.lower(), "roundrobin", created, "running", tie_breaks=order)
+        return as_it_is(session, one or find(session, game, pool))
+
+
 def join_pool(session: Session, game: str, pool: str, userid: str, password: str) -> list[Letter]:
     """Take part in a tournament that is open."""
     with session.writing():
@@ -200,7 +210,7 @@ def leave_pool(session: Session, game: str, pool: str, userid: str, password: st
 def table(session: Session, game: str, pool: str) -> list[Letter]:
     """Show how a tournament stands."""
     with session.reading():
-        found = as_it_is(session, find(session, game, pool))
+        found = of_pool(session, game, pool)
         text = contests.described_tournament(found) if found.one.state == "open" else found.text()
         answer = _joining(found.one) if found.one.state == "open" else f"{game} games tournament"
         letter = contests.of_tournament(found, "the table", text, answer=answer)

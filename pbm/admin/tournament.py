@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 import click
 
 from pbm import texts
-from pbm.actions import rounds, tournaments
+from pbm.actions import tournaments
 from pbm.actions.tournaments import DIRECTIONS
 from pbm.admin.robots import known
 from pbm.admin.usage import Commands
 from pbm.board import clocks
 from pbm.letters import contests
-from pbm.letters.contests import SWISS_ORDER, TITLES, USUAL_ORDER, Shown
+from pbm.letters.contests import SWISS_ORDER, TITLES, USUAL_ORDER
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.settings import open_server
@@ -275,11 +275,7 @@ def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry
 
 def _show(session: Session, game: str, pool: str, form: str | None, *, as_json: bool) -> None:
     """Print the table of a pool."""
-    with session.reading():
-        one = session.store.tournament(game, pool)
-        if one is None and session.store.tournament_boards(game, pool):  # boards that were given its name one by one
-            one = Tournament(game, pool, "roundrobin", session.now(), "running", tie_breaks=USUAL_ORDER)
-        found: Shown = rounds.as_it_is(session, one or tournaments.find(session, game, pool))
+    found = tournaments.of_pool(session, game, pool)
     as_json = as_json or form == "json"
     say("" if as_json else found.text(form or "text"), found.data, as_json=as_json)
 

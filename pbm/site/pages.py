@@ -13,7 +13,8 @@ from markupsafe import Markup
 
 import games
 from pbm import letters, texts
-from pbm.admin import records, tournament
+from pbm.actions import tournaments
+from pbm.admin import records
 from pbm.board import ratings
 from pbm.board.board import NOTHING, Board
 from pbm.drawing import svg
@@ -246,9 +247,8 @@ class Site:
 
     def _pool(self, game: str, pool: str, boards: Sequence[MarkedBoard]) -> str:
         """The table of a tournament, and its boards."""
-        head, *lines = tournament.standing(self.session, game, pool).rows
-        shown = [str(word).replace("_", " ").capitalize() for word in head[: len(tournament.Standing._fields)]]
-        head = [*shown, *head[len(shown) :]]
+        found = tournaments.of_pool(self.session, game, pool)
+        head, lines = found.sheet(found.lines, fits=False)
         title = f"Tournament {pool} of {texts.title(game)}"
         rows = self._rows(boards[:ON_PAGE])
         path = f"{game}/pool-{pool}.html"

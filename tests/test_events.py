@@ -1,0 +1,184 @@
+"""Events and hooks (docs/scripting.md): what happens is numbered, and programs are run for it."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pbm.admin.hooks import FIRST_PAUSE, MOST_TRIES, run_due
+
+from conftest import PASSWORDS
+
+
+def events(shell, *args):
+    done = shell.run("events", "--json", *args)
+    assert done.returncode == 0, done.stdout
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def kinds(found):
+    return [one["kind"] for one in found]
+
+
+def test_what_happens_is_numbered_in_its_order(players):
+    players.run("spiro", "resign", "101", "alice", PASSWORDS["alice"])
+    players.run("symple", "challenge", "-size=5", "alice", "bob")
+    players.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
+    players.run("symple", "move", "101", "bob", PASSWORDS["bob"], "d4")
+    players.run("symple", "resign", "101", "alice", PASSWORDS["alice"])
+    found = events(players)
+    assert kinds(found) == [
+        "signup", "signup", "challenge", "remove", "challenge", "move", "move", "resign", "end",
+    ]  # fmt: skip
+    assert [one["id"] for one in found] == list(range(1, 10))
+    assert found[6].items() >= {"game": "symple", "board": "101", "userid": "bob", "move": "d4", "number": 2}.items()
+    assert found[-1].items() >= {"winner": "bob", "reason": "resigned", "players": ["alice", "bob"]}.items()
+    assert events(players, "--since=8") == found[8:]
+    assert events(players, "--since=9") == []
+
+
+def test_for_people_an_event_is_a_line(players):
+    last = players.run("events").stdout.splitlines()[-1].split("  ")
+    assert (last[0], last[2:5]) == ("3", ["challenge", "spiro 101", "players=alice,bob"])
+
+
+def test_nothing_private_is_an_event(players):
+    players.run("symple", "challenge", "-size=5", "alice", "bob")
+    before = events(players)
+    players.run("symple", "queue", "101", "bob", PASSWORDS["bob"], "b2")
+    players.run("symple", "submit", "101", "alice", PASSWORDS["alice"], "c3")
+    players.run("symple", "chat", "101", "alice", PASSWORDS["alice"], "--comment=Hello")
+    players.run("change", "address", "bob", PASSWORDS["bob"], "bob@elsewhere.example")
+    players.run("symple", "move", "101", "bob", PASSWORDS["bob"], "c3")  # not his turn
+    assert events(players) == before
+    text = players.run("events").stdout
+    assert not any(word in text for word in (*PASSWORDS.values(), "@", "Hello"))
+
+
+def test_a_command_that_is_refused_is_no_event_and_numbers_are_never_given_twice(players):
+    last = events(players)[-1]["id"]
+    players.run("symple", "challenge", "-nonsense", "alice", "bob")
+    players.run("signup", "alice", "other-secret")
+    players.run("symple", "challenge", "-size=5", "alice", "bob")
+    assert events(players)[-1]["id"] == last + 1
+
+
+def test_events_are_forgotten_after_100_days(pair):
+    pair.pass_time(days=101)
+    pair.store.forget(pair.time.replace(year=2027))
+    assert pair.store.events(0, 10) == []
+    pair.say("signup dave dave-secret dave@players.example")
+    assert pair.store.events(0, 10)[0].id > 1  # the numbers go on
+
+
+@pytest.mark.long
+def test_who_follows_gets_each_event_as_it_comes(players):
+    command = [sys.executable, "-m", "pbm", "events", "--follow", "--since=3", "--json"]
+    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, text=True) as following:
+        try:
+            players.run("signup", "carol", PASSWORDS["carol"])
+            assert json.loads(following.stdout.readline())["kind"] == "signup"
+            players.run("symple", "challenge", "-size=5", "carol", "bob")
+            assert json.loads(following.stdout.readline())["kind"] == "challenge"
+        finally:
+            following.terminate()
+
+
+# Hooks
+
+
+@pytest.fixture
+def noted(tmp_path):
+    """A program that appends its input to a file, and fails while there is a file `broken`."""
+    program = tmp_path / "note.sh"
+    program.write_text(
+        f"[ ! -e {tmp_path}/broken ] || {{ echo 'no chat today' >&2; exit 3; }}\ncat >> {tmp_path}/notes\n"
+    )
+    return f"sh {program}"
+
+
+def notes(tmp_path):
+    path = tmp_path / "notes"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def hook(club, program, *kinds):
+    with club.store.transaction():
+        return club.store.add_hook(program, kinds)
+
+
+def test_a_program_runs_for_each_event_that_comes_later(pair, noted, tmp_path):
+    hook(pair, noted, "move", "end")
+    pair.say("symple challenge -size=5 alice bob")
+    pair.say("symple move 101 alice alice-secret c3")
+    pair.say("symple move 101 bob bob-secret d4")
+    pair.say("symple resign 101 alice alice-secret")
+    assert run_due(pair.server) == (3, 0)
+    assert kinds(notes(tmp_path)) == ["move", "move", "end"]
+    assert run_due(pair.server) == (0, 0)
+    assert len(notes(tmp_path)) == 3
+
+
+def test_a_program_that_fails_is_tried_again_later_and_misses_nothing(pair, noted, tmp_path):
+    hook(pair, noted, "signup")
+    (tmp_path / "broken").touch()
+    pair.say("signup dave dave-secret")
+    pair.say("signup erin erin-secret")
+    assert run_due(pair.server) == (0, 1)
+    assert run_due(pair.server) == (0, 0)  # it waits
+    [one] = pair.store.hooks()
+    assert (one.tries, one.due) == (1, pair.time + FIRST_PAUSE)
+    assert "It ended with status 3: no chat today." in one.problem
+    (tmp_path / "broken").unlink()
+    pair.pass_time(seconds=10)
+    assert run_due(pair.server) == (2, 0)
+    assert [one["userid"] for one in notes(tmp_path)] == ["dave", "erin"]
+
+
+def test_an_event_that_never_goes_well_is_left_out_after_ten_tries(pair, noted, tmp_path):
+    hook(pair, noted, "signup")
+    (tmp_path / "broken").touch()
+    pair.say("signup dave dave-secret")
+    for _ in range(MOST_TRIES):
+        assert run_due(pair.server) == (0, 1)
+        pair.pass_time(hours=2)
+    assert run_due(pair.server) == (0, 0)
+    (tmp_path / "broken").unlink()
+    pair.say("signup erin erin-secret")
+    assert run_due(pair.server) == (1, 0)
+    assert [one["userid"] for one in notes(tmp_path)] == ["erin"]
+
+
+def test_no_program_runs_in_a_transaction_and_one_that_cannot_be_started_holds_up_no_other(pair, noted, tmp_path):
+    hook(pair, "/nowhere/to/be/found")
+    hook(pair, noted)
+    pair.say("signup dave dave-secret")
+    assert run_due(pair.server) == (1, 1)
+    broken, fine = pair.store.hooks()
+    assert "It cannot be started" in broken.problem
+    assert fine.problem is None
+    assert not pair.store.is_in_transaction
+
+
+def test_hooks_are_added_listed_and_removed(players):
+    assert players.run("hook", "add", "cat", "--on=move,END").stdout == "Hook 1 is added.\n"
+    done = players.run("hook", "add", "cat", "--on=lunch")
+    assert (done.returncode, done.stderr[:26]) == (1, "There are no events 'lunch")
+    assert "move,end" in players.run("hook", "list").stdout
+    assert players.run("hook", "remove", "1").stdout == "Hook 1 is removed.\n"
+    assert players.run("hook", "remove", "1").returncode == 1
+    assert players.run("hook").stdout == "There are no hooks.\n"
+
+
+@pytest.mark.long
+def test_a_server_runs_hooks(players, noted, tmp_path):
+    players.run("hook", "add", noted, "--on=signup")
+    with players.serving("--robots=0"):
+        players.run("signup", "carol", PASSWORDS["carol"])
+        for _ in range(100):
+            if notes(tmp_path):
+                break
+            time.sleep(0.1)
+    assert [one["userid"] for one in notes(tmp_path)] == ["carol"]
