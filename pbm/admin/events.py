@@ -25,7 +25,7 @@ EVENTS = frozenset(
     ).split()
 )
 """What can happen."""
-LOOK_AGAIN_AFTER = 0.2
+LOOK_AT_EVENTS = 0.2
 """Seconds from one look whether something has happened to the next."""
 
 commands = Commands("pbm")
@@ -63,7 +63,7 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
         if not follow:
             return
         seen = version
-        time.sleep(LOOK_AGAIN_AFTER)
+        time.sleep(LOOK_AT_EVENTS)
 
 
 def _line(event: Event) -> str:
