@@ -38,7 +38,7 @@ MOST_LOCATIONS = 50_000
 """How many addresses a file of a sitemap has at most (sitemaps.org)."""
 
 
-class Found(NamedTuple):
+class Contents(NamedTuple):
     """What is looked up before any page is made: of all boards as little as that needs."""
 
     boards: Sequence[MarkedBoard]
@@ -377,9 +377,9 @@ def _environment() -> Environment:
     return made
 
 
-def _found(session: Session, names: Sequence[str]) -> Found:
+def _found(session: Session, names: Sequence[str]) -> Contents:
     store = session.store
-    return Found(
+    return Contents(
         store.marked_boards(),
         {game: [*store.rated_players(game)] for game in names},
         {game: sorted(Counter(pool for pool, *_ in store.pool_players(game))) for game in names},

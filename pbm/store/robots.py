@@ -32,7 +32,7 @@ class Robot(NamedTuple):
     """What went wrong with him, if he was not paused by the operator."""
 
 
-ALL = f"SELECT {', '.join(Robot._fields)} FROM robots"
+SELECTED = f"SELECT {', '.join(Robot._fields)} FROM robots"
 
 
 class Task(NamedTuple):
@@ -58,7 +58,7 @@ class Robots(Base):
 
     def robots(self) -> list[Robot]:
         """All robots, by name."""
-        return [_robot(row) for row in self.db.execute(f"{ALL} ORDER BY userid")]
+        return [_robot(row) for row in self.db.execute(f"{SELECTED} ORDER BY userid")]
 
     def robot(self, userid: str) -> Robot | None:
         """The robot of that name; None if that is none."""
@@ -66,7 +66,7 @@ class Robots(Base):
 
     def robots_among(self, userids: Iterable[str]) -> dict[str, Robot]:
         """Those of these users who are robots, by name."""
-        query = f"{ALL} WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid"
+        query = f"{SELECTED} WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid"
         return {row[0]: _robot(row) for row in self.db.execute(query, [json.dumps([*userids])])}
 
     def save_robot(self, robot: Robot) -> None:
