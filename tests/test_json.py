@@ -77,6 +77,7 @@ EXAMPLES = {
     "addresses resume": ("resumed_address", "addresses resume carol@players.example"),
     "all games": ("waiting", "all games alice bob"),
     "all show": ("boards", "all show alice active"),
+    "arena": ("arena", "arena spiro a=false b=true --games=1 -small"),
     "backup": ("backup", "backup COPY"),
     "boards list": ("listing", "boards list --all"),
     "boards mend": ("mended_board", "boards mend symple 101"),

@@ -1,6 +1,9 @@
 """Tournaments that run themselves: from the announcement to the last mail, whatever happens on the way."""
 
 import re
+import signal
+import subprocess
+import sys
 from collections import Counter
 from random import Random
 
@@ -15,6 +18,8 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import Tournament
 from pbm.tournaments.meetings import NOBODY, points
+
+from conftest import Club
 
 
 class League:
@@ -396,3 +401,68 @@ def test_nobody_is_sat_down_against_nobody(league):
     found = league.now()
     assert sorted(one.first for one in found.meetings if one.second == NOBODY) == names  # each has one bye
     check_fair(found)
+
+
+# Killed in the middle
+
+KILLED = """
+import os, signal, sys
+from pbm import shell
+from pbm.store import Store
+
+left = int(sys.argv[1])
+begun = False
+
+def count(statement):
+    global begun, left
+    begun = begun or statement == "BEGIN IMMEDIATE"
+    left -= begun
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+opened = Store.__init__
+
+def traced(self, *args, **kwargs):
+    opened(self, *args, **kwargs)
+    self.db.conn.set_trace_callback(count)
+
+Store.__init__ = traced
+sys.exit(shell.main(sys.argv[2:]))
+"""
+"""A shell that is killed in the middle of its transaction, before that many of its statements are done."""
+
+
+@pytest.mark.long
+def test_killed_ten_times_in_a_change_of_rounds_nothing_is_lost_and_no_round_begins_twice(shell):
+    club = Club(shell.folder / "pbm.db")
+    league = League(club)
+    names = league.signed_up(4)
+    league.start("ladder", names)
+    with club.store.transaction():
+        for name in names:
+            club.store.set_password(name, club.server.passwords.hash("known-secret"))
+    killed = []
+    for statements in (4, 12, 20, 28, 36, 44, 52, 60, 68, 76, 1000):
+        *others, last = league.running()
+        for board in others:
+            league.end(board, "first")
+        mover, number = club.store.board("symple", last).turn, league.now().one.round
+        words = ["symple", "resign", last, mover, "known-secret"]
+        command = [sys.executable, "-c", KILLED, str(statements), *words]
+        done = subprocess.run(command, env=shell.environment, capture_output=True, check=False)
+        killed.append(done.returncode == -signal.SIGKILL)
+        found = league.now()
+        ended = club.store.board("symple", last).ended is not None
+        assert ended != killed[-1]
+        assert found.one.round == number + ended  # both, or neither
+        assert (last in league.running()) == (not ended)
+        begun = [event.detail["round"] for event in club.store.events(0, 10**6) if event.kind == "round"]
+        assert begun == list(range(1, found.one.round + 1))
+        assert Counter(one.round for one in found.meetings) == {
+            each: 2 if each % 2 else 1 for each in range(1, found.one.round + 1)
+        }
+        for one in found.meetings:
+            assert club.store.board("symple", one.board) is not None
+            assert all(len(league.mails(name, f"^New Symple Board {one.board} ")) == 1 for name in one.pair)
+    assert killed == [True] * 10 + [False]
+    club.store.close()

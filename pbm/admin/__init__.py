@@ -22,6 +22,7 @@ from pbm.terminal import fail, say
 MODULES: Mapping[str, str] = {
     "addresses": "people",
     "analyse": "analysis",
+    "arena": "arena",
     "backup": "copies",
     "boards": "boards",
     "cleanup": "service",

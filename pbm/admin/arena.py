@@ -1,0 +1,125 @@
+"""An arena: programs play each other without a database, and the table is printed."""
+
+import re
+import shutil
+from collections.abc import Sequence
+from itertools import combinations
+from random import SystemRandom
+
+import click
+
+import games
+from games import Illegal
+from pbm import texts
+from pbm.admin.duels import SEEDS
+from pbm.admin.matches import Match, TwoGames, run_here
+from pbm.admin.program import command_words
+from pbm.admin.robots import known
+from pbm.admin.usage import Commands, Seconds, WholeNumber
+from pbm.refusals import Refused
+from pbm.terminal import say
+from pbm.tournaments import tables
+from pbm.tournaments.meetings import Meeting
+
+ORDER = "sb", "direct"
+"""What decides between equal points."""
+OUTCOMES = {1.0: 1, 0.5: 0, 0.0: -1}
+
+commands = Commands("pbm")
+
+
+@commands.command(context_settings={"ignore_unknown_options": True})
+@click.argument(
+    "words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="GAME NAME=PROGRAM NAME=PROGRAM... [-options]"
+)
+@click.option(
+    "--games",
+    "number",
+    type=WholeNumber(),
+    default=2,
+    show_default=True,
+    metavar="NUMBER",
+    help="How many games each two play; an odd number is one more.",
+)
+@click.option(
+    "--workers",
+    type=WholeNumber(),
+    default=1,
+    show_default=True,
+    metavar="NUMBER",
+    help="How many games are played side by side.",
+)
+@click.option(
+    "--timeout", type=Seconds(), default=60, show_default=True, metavar="SECONDS", help="How long a move may take."
+)
+@click.option("--seed", metavar="SEED", help="Make the dice repeat.")
+@click.pass_context
+def arena(
+    ctx: click.Context, words: Sequence[str], number: int, workers: int, timeout: float, seed: str | None
+) -> None:
+    """Let programs play each other, each two as many games with each side, and print the table.
+
+    The programs are asked as by `pbm play` and `pbm duel`; they stay alive from game to game, the rules are looked
+    after here, and no database is used, so that it takes no longer than the programs think. A program loses a game in
+    which it ends, takes too long, or has three moves in a row refused, and by the answer `resign`.
+    """
+    options = [word for word in words if word.startswith("-")]
+    if unknown := next((option for option in options if option.startswith("--")), None):
+        raise click.NoSuchOption(unknown, ctx=ctx)
+    game, *named = [word for word in words if not word.startswith("-")] or [""]
+    game = known(game)
+    programs = _programs(named)
+    try:
+        games.read_options(games.load(game), options)
+    except Illegal as why:
+        raise Refused(str(why)) from why
+    seed = seed or str(SystemRandom().randrange(SEEDS))
+    pairs = (number + 1) // 2
+    meetings: list[Meeting] = []
+    faults: list[str] = []
+    for one, other in combinations(programs, 2):
+
+        def report(two: TwoGames, one: str = one, other: str = other) -> bool:
+            for at, played in enumerate(two.played):
+                outcome = OUTCOMES[played.points]
+                meetings.append(Meeting(1, one, other, outcome) if at == 0 else Meeting(1, other, one, -outcome))
+                if played.fault:
+                    loser = "" if played.by is None else f"{(one, other)[played.by]} has lost: "
+                    faults.append(f"{one} against {other}: {loser}{played.fault}")
+            return False
+
+        match = Match(game, options, (programs[one], programs[other]), timeout, f"{seed} {one} {other}")
+        run_here(match, pairs, min(workers, pairs), report)
+    lines = tables.places_of(programs, meetings, ORDER)
+    sheet = tables.sheet(lines, ORDER, tables.Sheet((), [()] * len(lines)), numbered=False)
+    shown = texts.table([tuple(sheet.heading), *map(tuple, sheet.rows)], ["Points", "SB", "Won", "Lost", "Tied"])
+    heading = f"{texts.title(game)}: {texts.counted(len(meetings), 'game')}"
+    data = {
+        "game": game,
+        "options": options,
+        "seed": seed,
+        "table": [
+            {"place": line.place, "name": line.name, "points": line.points, "sonneborn_berger": line.scores["sb"],
+             "won": line.won, "lost": line.lost, "tied": line.tied}
+            for line in lines
+        ],
+        "faults": faults,
+    }  # fmt: skip
+    say("\n\n".join(filter(None, [heading, shown, tables.explained(ORDER), "\n".join(faults)])), data, as_json=ctx.obj)
+
+
+def _programs(named: Sequence[str]) -> dict[str, list[str]]:
+    """The words of each program, by its name. Raises Refused."""
+    programs: dict[str, list[str]] = {}
+    for word in named:
+        name, equals, program = word.partition("=")
+        if not (re.fullmatch(r"[\w.-]{1,16}", name) and equals and program.strip()):
+            raise Refused(f"{word!r} is not NAME=PROGRAM with a name of 1 to 16 letters or digits.")
+        if name in programs:
+            raise Refused(f"Two programs are called {name}.")
+        programs[name] = [*command_words(program)]
+        if shutil.which(programs[name][0]) is None:
+            raise Refused(f"There is no program {programs[name][0]}.")
+    if len(programs) < 2:
+        raise Refused("An arena needs two programs or more: NAME=PROGRAM NAME=PROGRAM.")
+    return programs
