@@ -334,6 +334,16 @@ def test_who_signs_off_takes_part_no_more(league, club):
     assert all("bob" not in one.pair for one in found.meetings if one.round == 2)
 
 
+def test_a_board_that_the_operator_removes_counts_for_nobody_and_holds_up_no_round(league, shell):
+    names = league.signed_up(4)
+    league.start("swiss", names, rounds=2)
+    league.end("s1", "first")
+    assert shell.run("boards", "remove", "symple", "s2", "--yes").returncode == 0
+    assert league.running() == ["s3", "s4"]
+    with pytest.raises(Refused, match="started by its rounds"):
+        league.club.say(f"symple challenge --name=s9 {names[0]} {names[1]}")
+
+
 # Joining, and the director
 
 

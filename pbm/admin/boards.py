@@ -110,6 +110,12 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     with server.store.transaction():
         found = find_board(session, row.game, row.board)
         server.store.remove_board(row.game, row.board)
+        server.store.note_event(session.now(), "remove", game=row.game, board=row.board, pool=row.pool)
+        if row.pool:
+            from pbm.actions import rounds, turns
+
+            server.store.void_meeting(row.game, row.board)
+            rounds.advance(session, row.game, row.pool, turns.start)
         letter = letters.note(
             f"{name} was removed by the operator of this server.",
             subject=f"{name} has been removed",

@@ -41,7 +41,6 @@ INSTEAD_OF_MOVE = {"draw": "propose", "propose": "propose", "undo": "undo", "unr
 MEANT = {
     "info": "help",
     "invite": "challenge",
-    "join": "signup",
     "manual": "help",
     "play": "move",
     "ranking": "standings",
