@@ -1,19 +1,24 @@
 """What many tests need: a server in this process, and one that is really running."""
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
 import hypothesis
 import pytest
 from argon2 import PasswordHasher
+from sqlite_utils import Database
 
 from pbm import settings, shell
 from pbm.__main__ import run as run_shell
@@ -47,13 +52,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
+@cache
+def empty_database() -> Path:
+    """A database as it is made, of which each club has a copy: to make one takes longer than most tests."""
+    folder = TemporaryDirectory(prefix="pbm-tests-")
+    atexit.register(folder.cleanup)
+    path = Path(folder.name) / "pbm.db"
+    Store(path).close()
+    return path
+
+
 class Club:
     """A server in this process, with a clock that stands still until it is told to move, and secrets that repeat."""
 
     def __init__(self, path: Path) -> None:
         self.time = datetime(2026, 11, 20, 12, tzinfo=UTC)
         self.made = 0
+        if not path.exists():
+            shutil.copy(empty_database(), path)
         self.store = Store(path)
+        self.store.db.execute("PRAGMA synchronous = OFF")  # nobody pulls the plug of a test's own process
         self.server = Server(self.store, ADDRESS, Passwords(), lambda: self.time, self.random_bytes)
 
     def random_bytes(self, count: int) -> bytes:
@@ -119,6 +137,11 @@ def pair(club: Club) -> Club:
     club.made = 12  # a secret that makes these dice
     club.say("spiro challenge -small -pieces=2 alice bob")
     return club
+
+
+def stored(store: Store, table: str) -> list[dict[str, Any]]:
+    """The rows of a table."""
+    return [*Database(store.db).table(table).rows]
 
 
 class Shell:

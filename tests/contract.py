@@ -43,7 +43,6 @@ class Members(Club):
     def __init__(self, path: Path, passwords: Passwords, way: str) -> None:
         super().__init__(path)
         self.server = self.server._replace(passwords=passwords)
-        self.store.db.execute("PRAGMA synchronous = OFF")  # nothing here is about crashes
         self.way = way
         self.sent = 0
 
@@ -92,7 +91,7 @@ class Members(Club):
     def stored(self) -> list[str]:
         """All that is stored but mails."""
         note = re.compile(rf'INSERT INTO "({"|".join(NOTES)})"')
-        return [line for line in self.store.db.conn.iterdump() if not note.match(line)]
+        return [line for line in self.store.db.iterdump() if not note.match(line)]
 
     def begin(self, line: str = "symple challenge -size=5 alice bob") -> str:
         """A new board; what its players were told of it is forgotten."""

@@ -119,9 +119,9 @@ def test_only_users_who_are_signed_up_are_offered(club):
 @pytest.mark.parametrize("query", ["board", "userid"])
 def test_nothing_is_sorted_or_read_that_is_not_offered(club, query):
     statements = []
-    club.store.db.conn.set_trace_callback(statements.append)
+    club.store.db.set_trace_callback(statements.append)
     club.store.newest_active("symple", 100) if query == "board" else club.store.userids_from("a", 100)
-    club.store.db.conn.set_trace_callback(None)
+    club.store.db.set_trace_callback(None)
     plan = " ".join(row[3] for row in club.store.db.execute(f"EXPLAIN QUERY PLAN {statements[0]}"))
     assert "SEARCH" in plan
     assert "SCAN" not in plan

@@ -332,7 +332,7 @@ def test_a_board_that_cannot_be_replayed_stops_no_other(game):
     game.begin()
     game.plays("c3", "b1", board="102")
     game.store.db.execute("UPDATE turns SET text = 'z9' WHERE board = '101'")
-    game.store.db.conn.commit()
+    game.store.db.commit()
     game.pass_time(days=7)
     done = game.clean()
     assert done.reminded == 1
@@ -346,7 +346,7 @@ def test_pbm_cleanup_does_the_same_as_a_program_and_twice_is_once(shell, four):
     long_ago = (datetime.now(UTC) - timedelta(days=8)).isoformat(timespec="microseconds")
     four.store.db.execute("UPDATE boards SET started = ?, changed = iif(moves, ?, changed)", [long_ago, long_ago])
     four.store.db.execute("UPDATE boards SET forfeit_days = 8 WHERE board = '101'")
-    four.store.db.conn.commit()
+    four.store.db.commit()
     done = [shell.run("cleanup", "--json"), shell.run("cleanup")]
     assert [one.returncode for one in done] == [0, 0]
     assert {"reminded": 1, "forfeited": 1, "drawn": 0, "problems": []}.items() <= json.loads(done[0].stdout).items()

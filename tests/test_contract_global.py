@@ -331,7 +331,7 @@ def test_a_line_of_multiple_that_comes_too_late_forfeits_and_the_others_go_on(bo
 
 def test_multiple_is_one_transaction_with_its_mails_its_answer_and_its_message_id(by_mail, monkeypatch):
     by_mail.begin()
-    before = list(by_mail.store.db.conn.iterdump())
+    before = list(by_mail.store.db.iterdump())
     raw = by_mail.raw("alice", "multiple", lines("symple move 101 ME c3", "symple seek ME 2", "list"))
     added = by_mail.store.add_mail
 
@@ -343,12 +343,12 @@ def test_multiple_is_one_transaction_with_its_mails_its_answer_and_its_message_i
     monkeypatch.setattr(by_mail.store, "add_mail", fail_at_last)
     with pytest.raises(OSError, match="full"):
         handle(by_mail.server, raw, None)
-    assert list(by_mail.store.db.conn.iterdump()) == before
+    assert list(by_mail.store.db.iterdump()) == before
     monkeypatch.undo()
     assert handle(by_mail.server, raw, None) == "command"
-    once = list(by_mail.store.db.conn.iterdump())
+    once = list(by_mail.store.db.iterdump())
     assert handle(by_mail.server, raw, None) == "repeated"
-    assert list(by_mail.store.db.conn.iterdump()) == once
+    assert list(by_mail.store.db.iterdump()) == once
     assert by_mail.played() == ["c3"]
 
 

@@ -264,7 +264,7 @@ def test_a_refused_challenge_uses_up_no_number(both_ways, option):
 def test_only_a_number_or_letters_and_digits_are_looked_up_as_a_board(both_ways, name):
     both_ways.begin()
     asked = []
-    both_ways.store.db.conn.set_trace_callback(asked.append)
+    both_ways.store.db.set_trace_callback(asked.append)
     both_ways.refused("alice", f"symple move {name} ME c3")
     assert not [query for query in asked if "FROM boards" in query and "iterdump" not in query and name in query]
 

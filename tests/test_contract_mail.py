@@ -128,9 +128,9 @@ def test_the_same_mail_twice_does_nothing_the_second_time_whatever_it_says(by_ma
     ]:
         raw = by_mail.raw(name, line.replace("ME", f"{name} {name}-secret"), body)
         assert handle(by_mail.server, raw, None) == "command"
-        once = list(by_mail.store.db.conn.iterdump())
+        once = list(by_mail.store.db.iterdump())
         assert handle(by_mail.server, raw, None) == "repeated"
-        assert list(by_mail.store.db.conn.iterdump()) == once
+        assert list(by_mail.store.db.iterdump()) == once
 
 
 @pytest.mark.parametrize("field", [{"auto_submitted": "auto-replied"}, {"precedence": "bulk"}, {"precedence": "junk"},

@@ -91,7 +91,7 @@ def test_the_doctor_finds_what_a_clean_up_should_have_ended_two_days_ago(game, l
     days = 3 if options == "--totaltime=3" else 21
     if options:
         game.store.db.execute("UPDATE boards SET total_days = ?", [days])
-        game.store.db.conn.commit()
+        game.store.db.commit()
     game.pass_time(days=days + 2)
     game.time += late
     found = [one for one in doctor.examine(game.store.path, game.time, doctor.silence) if one.where == "cleanup"]
@@ -112,7 +112,7 @@ def test_a_clock_that_runs_out_takes_a_day_of_vacation_instead_of_the_game_while
     told = game.signs("alice", "vacation ME auto")
     assert "Left in 2026: 30 days." in text_to("alice", told)
     game.store.replace_vacations("alice", date(2026, 1, 1), [Vacation("alice", date(2026, 1, 1), date(2026, 1, 28))])
-    game.store.db.conn.commit()
+    game.store.db.commit()
     game.pass_time(days=21)
     for left in (1, 0):
         assert game.clean() == Done(reminded=1)
@@ -406,9 +406,9 @@ def test_by_mail_all_games_have_pages(by_mail, monkeypatch):
 def test_all_games_cost_nothing_for_boards_of_others_and_for_those_that_are_over(game):
     def work():
         steps = []
-        game.store.db.conn.set_progress_handler(lambda: steps.append(1), 100)
+        game.store.db.set_progress_handler(lambda: steps.append(1), 100)
         game.give("alice", "all games alice")
-        game.store.db.conn.set_progress_handler(None, 0)
+        game.store.db.set_progress_handler(None, 0)
         return len(steps)
 
     few = work()
@@ -481,7 +481,7 @@ def test_utc_is_the_usual_zone_and_letters_may_be_small(four):
 
 def test_a_zone_that_the_machine_has_lost_reads_as_utc(game):
     game.store.set_zone("alice", "Mars/Olympus")
-    game.store.db.conn.commit()
+    game.store.db.commit()
     game.pass_time(days=7)
     game.clean()
     assert "From 2026-12-11 12:00 UTC on" in game.mails()[0].text
@@ -615,7 +615,7 @@ def test_a_record_from_before_has_neither_and_gets_the_usual_reason(four):
 def test_the_doctor_finds_a_reason_that_cannot_be_and_mend_sets_it_right(four, shell):
     ended(four, "resigned")
     four.store.db.execute("UPDATE boards SET reason = 'agreed'")
-    four.store.db.conn.commit()
+    four.store.db.commit()
     assert "the end was agreed, but it is resigned" in shell.run("doctor").stdout
     shell.run("boards", "mend", "symple", "101")
     assert four.at().row.reason == "resigned"

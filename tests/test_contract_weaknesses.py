@@ -39,7 +39,7 @@ def test_1_nor_does_a_submission(game):
 
 
 def test_2_passwords_are_hashed_compared_exactly_never_mailed_and_no_one_opens_all(game):
-    stored = "\n".join(game.store.db.conn.iterdump())
+    stored = "\n".join(game.store.db.iterdump())
     assert "-secret" not in stored
     assert stored.count("$argon2id$") == 4
     for password in ("Alice-Secret", "master", "bob-secret", game.store.password_of("alice")):
@@ -145,10 +145,10 @@ def test_9_the_same_mail_twice_does_what_it_says_once(by_mail, name, line):
     by_mail.plays("c3", "b1")
     raw = by_mail.raw(name, line.replace("ME", f"{name} {name}-secret"))
     assert handle(by_mail.server, raw, None) == "command"
-    once = list(by_mail.store.db.conn.iterdump())
+    once = list(by_mail.store.db.iterdump())
     for again in (raw, b"Received: from elsewhere\r\n" + raw):
         assert handle(by_mail.server, again, None) == "repeated"
-    assert list(by_mail.store.db.conn.iterdump()) == once
+    assert list(by_mail.store.db.iterdump()) == once
 
 
 def test_10_a_stranger_starts_no_boards_for_others_and_causes_no_mail_to_them(by_mail):
@@ -164,7 +164,7 @@ def test_11_a_command_is_one_transaction_with_its_mails_and_loses_nothing(by_mai
     by_mail.plays("c3", "b1")
     by_mail.signs("bob", "symple queue 101 ME e5")
     by_mail.forget_mails()
-    before = list(by_mail.store.db.conn.iterdump())
+    before = list(by_mail.store.db.iterdump())
     raw = by_mail.raw("alice", "symple resign 101 alice alice-secret")
 
     def fail(*_args, **_kwargs):
@@ -173,7 +173,7 @@ def test_11_a_command_is_one_transaction_with_its_mails_and_loses_nothing(by_mai
     monkeypatch.setattr(by_mail.store, fails, fail)
     with pytest.raises(OSError, match="full"):
         handle(by_mail.server, raw, None)
-    assert list(by_mail.store.db.conn.iterdump()) == before
+    assert list(by_mail.store.db.iterdump()) == before
     monkeypatch.undo()
     assert handle(by_mail.server, raw, None) == "command"
     assert by_mail.at().winner == "bob"
@@ -194,16 +194,16 @@ def test_13_lists_of_a_user_ask_for_his_boards_alone_are_answered_and_change_not
     for _ in range(30):
         game.begin("symple challenge -size=5 carol dora")
     asked = []
-    game.store.db.conn.set_trace_callback(asked.append)
+    game.store.db.set_trace_callback(asked.append)
     told = game.give("stranger", "symple show board 101")
     told += game.give("stranger", "symple games alice")
-    game.store.db.conn.set_trace_callback(None)
+    game.store.db.set_trace_callback(None)
     assert [one.to for one in told] == [SENDER, SENDER]
     assert not [query for query in asked if query.startswith(("INSERT INTO boards", "UPDATE boards"))]
     assert len([query for query in asked if "FROM turns" in query]) == 1
     plan = "".join(
         str(row) for query in asked if "FROM boards" in query
-        for row in game.store.db.conn.execute(f"EXPLAIN QUERY PLAN {query}")
+        for row in game.store.db.execute(f"EXPLAIN QUERY PLAN {query}")
     )  # fmt: skip
     assert "SCAN boards" not in plan
 

@@ -25,6 +25,7 @@ from pbm.board.board import FIRST_MOVES, RESIGN, Board
 from pbm.settings import database, open_server
 from pbm.store import Store
 
+from conftest import stored
 from examples import IS_QUICK
 
 PLAYERS = ("alice", "bob", "carol")
@@ -256,14 +257,14 @@ def check_done(store: Store, clients: Sequence[Client]) -> None:
     """Whether what was acknowledged has happened once, and nothing else."""
     assert not any(client.unanswered for client in clients)
     done = [command for client in clients for command in client.done]
-    assert Counter(row["message_id"] for row in store.db["handled"].rows) == Counter(each.message_id for each in done)
+    assert Counter(row["message_id"] for row in stored(store, "handled")) == Counter(each.message_id for each in done)
     challenges = [command for command in done if command.board is None]
-    taken = store.db["quotas"].rows_where("kind = 'challenge'")
+    taken = [row for row in stored(store, "quotas") if row["kind"] == "challenge"]
     assert sum(row["used"] for row in taken) == len(challenges)
     turns = {number: turns for client in clients for number, turns in client.turns.items()}
     assert sorted(turns) == [str(101 + number) for number in range(len(challenges))]
     removed = set().union(*(client.removed for client in clients))
-    assert {row["board"] for row in store.db["boards"].rows} == turns.keys() - removed
+    assert {row["board"] for row in stored(store, "boards")} == turns.keys() - removed
     for number in turns.keys() - removed:
         assert typed(played(store, number)) == turns[number]
         check_replay(store, number)

@@ -18,6 +18,7 @@ from pbm.mail import fetch
 from pbm.mail.incoming import MOST_BYTES
 from pbm.store import Store, Unusable
 
+from conftest import stored
 from test_mail import message
 
 PASSWORD = "imap password"
@@ -272,7 +273,7 @@ def test_the_envelope_is_what_the_header_tells_of_it(pair):
     bounce = b"Return-Path: <>\r\n" + message("spiro games")
     box.add(bounce)
     take(pair, box)
-    assert [row["outcome"] for row in pair.store.db["handled"].rows] == ["automatic"]
+    assert [row["outcome"] for row in stored(pair.store, "handled")] == ["automatic"]
     reply_to = pair.mails("alice")[-1].reply_to
     box.add(f"Delivered-To: {reply_to}\r\n".encode() + message("Re: New Spiro Board 101 alice", "e3:5\n"))
     take(pair, box)

@@ -78,10 +78,10 @@ def test_list_counts_the_active_boards_of_each_game(pair):
 
 
 def test_a_preview_changes_nothing(pair):
-    before = list(pair.store.db.conn.iterdump())
+    before = list(pair.store.db.iterdump())
     [shown] = pair.say("spiro preview 101 e3:5")
     assert "Last turn: e3:5" in shown.body
-    assert list(pair.store.db.conn.iterdump()) == before
+    assert list(pair.store.db.iterdump()) == before
 
 
 def test_a_preview_does_not_reveal_the_dice_to_come(pair):

@@ -19,7 +19,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import Failures, Reply
 
-from conftest import ADDRESS
+from conftest import ADDRESS, stored
 
 ALICE = "alice@players.example"
 
@@ -497,11 +497,11 @@ def test_a_full_command_in_the_subject_of_an_answer_wins_and_needs_its_password(
     ],
 )
 def test_a_reply_address_is_no_password_for_anything_else(pair, line):
-    before = [*pair.store.db.table("users").rows, *pair.store.db.table("addresses").rows]
+    before = [*stored(pair.store, "users"), *stored(pair.store, "addresses")]
     for subject, body in (("", line), (line, "")):
         answer(pair, body, subject=subject)
     assert moves(pair) == 0
-    assert [*pair.store.db.table("users").rows, *pair.store.db.table("addresses").rows] == before
+    assert [*stored(pair.store, "users"), *stored(pair.store, "addresses")] == before
 
 
 def test_a_reply_address_speaks_for_one_user_on_one_board(pair):

@@ -17,7 +17,7 @@ from pbm.passwords import Passwords
 from pbm.server import Server
 from pbm.store import Store
 
-from conftest import ADDRESS, Club, Shell
+from conftest import ADDRESS, Club, Shell, stored
 from examples import examples
 
 FOLDER = Path(__file__).with_name("mails")
@@ -128,7 +128,7 @@ def test_the_outbox_says_that_a_mail_waits_because_others_have_bounced(shell):
 
 
 def snapshot(store):
-    tables = {table: list(store.db.table(table).rows) for table in UNCHANGED}
+    tables = {table: stored(store, table) for table in UNCHANGED}
     for address in tables["addresses"]:
         del address["bounces"], address["bouncing_since"], address["suspended"]
     return tables

@@ -22,7 +22,6 @@ def month(tmp_path, monkeypatch):
     monkeypatch.delenv("PBM_TRANSPORT", raising=False)
     monkeypatch.setattr("os.fsync", lambda _: None)  # nobody pulls the plug here
     month = Month(tmp_path)
-    month.store.db.execute("PRAGMA synchronous = OFF")
     yield month
     month.store.close()
 

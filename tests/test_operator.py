@@ -488,7 +488,7 @@ def test_a_turn_may_be_stored_as_it_was_written_once_if_it_leads_to_the_same_pos
 def test_the_doctor_lets_a_player_on_vacation_take_his_time(several, findings):
     several.pass_time(days=30)
     several.store.db.execute("INSERT INTO vacations SELECT userid, '2026-12-01', '2026-12-30' FROM users")
-    several.store.db.conn.commit()
+    several.store.db.commit()
     assert "cleanup" not in {one.where for one in findings()}
     several.pass_time(days=20)
     assert "cleanup" in {one.where for one in findings()}

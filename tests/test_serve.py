@@ -19,7 +19,7 @@ from pbm.mail import incoming
 from pbm.mail.door import Delivery
 from pbm.mail.serve import Clerk
 
-from conftest import ADDRESS, PASSWORDS
+from conftest import ADDRESS, PASSWORDS, stored
 from test_mail import message
 
 
@@ -366,7 +366,7 @@ def handled(club, *raws):
 
 def test_mails_that_come_in_together_are_handled_in_one_transaction(pair):
     written = []
-    pair.store.db.conn.set_trace_callback(written.append)
+    pair.store.db.set_trace_callback(written.append)
     mails = [message("spiro move 101 alice alice-secret e3:5"), *(message(f"help {n}") for n in range(8))]
     assert handled(pair, *mails) == [("250 2.0.0 Done", "command")] * 9
     assert written.count("COMMIT") == 1
@@ -399,7 +399,7 @@ def test_where_nothing_can_be_stored_all_that_came_together_has_to_come_again(pa
     with sqlite3.connect(pair.store.path) as db:
         db.execute("ALTER TABLE outbox RENAME TO hidden")
     assert [reply[:3] for reply, _ in handled(pair, *(message(f"help {n}") for n in range(4)))] == ["451"] * 4
-    assert list(pair.store.db["handled"].rows) == []
+    assert stored(pair.store, "handled") == []
 
 
 def memory_of(process):

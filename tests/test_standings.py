@@ -228,9 +228,9 @@ def test_standings_of_players_with_the_longest_names_and_great_numbers_fit_a_mai
 def steps(club, line):
     """How many steps SQLite takes for a command."""
     taken = []
-    club.store.db.conn.set_progress_handler(lambda: taken.append(1), 1)
+    club.store.db.set_progress_handler(lambda: taken.append(1), 1)
     club.say(line)
-    club.store.db.conn.set_progress_handler(None, 1)
+    club.store.db.set_progress_handler(None, 1)
     return len(taken)
 
 

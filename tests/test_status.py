@@ -15,7 +15,7 @@ from pbm.admin.status import look, needed
 from pbm.mail import incoming
 from pbm.session import Session
 
-from conftest import PASSWORDS
+from conftest import PASSWORDS, stored
 from test_mail import message
 
 
@@ -135,7 +135,7 @@ def test_the_command_says_what_it_found_with_its_exit_status(shell):
 
 @pytest.mark.long
 def test_a_hundred_thousand_boards_and_users_are_counted_in_no_time(pair):
-    row = next(iter(pair.store.db["boards"].rows))
+    row = stored(pair.store, "boards")[0]
     with pair.store.transaction():
         for number in range(1000, 101_000):
             over = {"ended": row["started"]} if number % 20 else {}

@@ -4,6 +4,7 @@ import sqlite3
 import threading
 
 import pytest
+from sqlite_utils import Database
 
 from pbm.store import SCHEMA, Mail, Store, Unusable
 from pbm.store.mails import WANTED_FORM
@@ -83,7 +84,7 @@ def test_a_database_of_a_newer_version_is_not_touched(store):
 
 
 def test_every_migration_is_counted(store):
-    assert len(migrations.applied(store.db)) == SCHEMA
+    assert len(migrations.applied(Database(store.db))) == SCHEMA
 
 
 def test_a_record_of_a_message_is_made_once(store, club):

@@ -222,16 +222,16 @@ def test_what_only_reads_is_done_before_the_write_lock_and_answered_once(pair, l
 
 
 def test_a_rehearsal_writes_nothing(pair):
-    before = list(pair.store.db.conn.iterdump())
+    before = list(pair.store.db.iterdump())
     hear(pair.server, message("spiro move 101 alice alice-secret e3:5"), None)
     hear(pair.server, message("symple challenge alice bob"), None)
     hear(pair.server, message("signup dave dave-secret dave@players.example"), None)
-    assert list(pair.store.db.conn.iterdump()) == before
+    assert list(pair.store.db.iterdump()) == before
 
 
 def many_boards(pair: Club, how_many: int) -> None:
     with pair.store.transaction():
-        pair.store.db.conn.executemany(
+        pair.store.db.executemany(
             "INSERT INTO boards (game, board, options, first_player, second_player, secret, started, moves, turn)"
             " VALUES ('symple', ?, '', 'alice', 'bob', x'00', '2026-11-19T00:00:00.000000+00:00', 1, 'alice')",
             ([str(101 + number)] for number in range(how_many)),

@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from sqlite_utils import Database
-
 from pbm import disk
 from pbm.store.errors import Replaced, Settled, Unusable, WouldWrite
 from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_TABLES, SCHEMA
@@ -38,8 +36,9 @@ class Base:
             if not (read_only or path.exists()):  # it holds addresses and hashes: nobody else may read it at any moment
                 os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
             name = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
-            connection = sqlite3.connect(name, uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
-            self.db = Database(connection, execute_plugins=False)  # to look for plugins takes longer than a move
+            self.db = sqlite3.connect(
+                name, uri=True, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None
+            )
             self._opened = _identity(path)
             # also when the process ends: whoever closes last puts all that stands in the -wal into the file itself
             self.close = weakref.finalize(self, self.db.close)
@@ -125,7 +124,7 @@ class Base:
                 self._keep(level, reading=reading)
                 raise
             except BaseException:
-                if self.db.conn.in_transaction:  # else SQLite itself has undone everything
+                if self.db.in_transaction:  # else SQLite itself has undone everything
                     self._roll_back(level)
                 raise
             finally:
@@ -212,7 +211,7 @@ class Base:
             self.db.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
 
     def insert(self, table: str, columns: dict[str, object]) -> None:
-        """Insert a row: what sqlite-utils does, without its look at the schema first, for the tables that grow fast."""
+        """Insert a row."""
         places = ", ".join("?" * len(columns))
         self.db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", [*columns.values()])
 

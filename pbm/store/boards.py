@@ -27,7 +27,7 @@ class Boards(Base):
 
     def add_board(self, row: BoardRow) -> None:
         """Store a board that has no turns yet."""
-        self.db.table("boards").insert(columns(row))
+        self.insert("boards", columns(row))
 
     def board(self, game: str, board: str) -> BoardRow | None:
         """A board; None if there is none of that number."""

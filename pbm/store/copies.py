@@ -7,8 +7,6 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from pbm.disk import reason, sync, whole
 from pbm.store.errors import Unusable
 from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, SCHEMA, text
@@ -74,7 +72,7 @@ def bring_up_to_date(copied: Path, source: Path) -> None:
     try:
         with closing(sqlite3.connect(copied, isolation_level=None)) as db:
             db.execute("BEGIN")
-            apply(Database(db, execute_plugins=False))
+            apply(db)
             wrong = wrong_parts(db)
             if wrong:
                 raise Unusable(f"{source} is not as pbm has made it: {'; '.join(wrong)}.")

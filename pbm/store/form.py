@@ -15,7 +15,7 @@ FIRST_TABLES = "addresses", "boards", "handled", "numbers", "outbox", "queued", 
 
 
 def columns(row: NamedTuple) -> dict[str, object]:
-    """A row as sqlite-utils wants it: a dict whose times and lists are text."""
+    """A row as `insert` wants it: a dict whose times and lists are text."""
     return {
         name: text(value) if isinstance(value, datetime) else json.dumps(value) if isinstance(value, tuple) else value
         for name, value in row._asdict().items()

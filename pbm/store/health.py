@@ -63,7 +63,7 @@ class Health(Base):
         from pbm.store.schema import wrong_parts
 
         found = [str(text) for (text,) in self.db.execute("PRAGMA integrity_check") if text != "ok"]
-        found += wrong_parts(self.db.conn)
+        found += wrong_parts(self.db)
         query = 'SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2'
         return found + [
             f"rows of {table} that belong to no row of {parent}: {count}"
@@ -83,7 +83,7 @@ class Health(Base):
 
     def uses_wal(self) -> bool:
         """Whether readers and a writer can use the database at the same time."""
-        return str(self.db.journal_mode) == "wal"
+        return bool(self.db.execute("PRAGMA journal_mode").fetchone() == ("wal",))
 
     def board_names(self) -> Iterator[tuple[str, str]]:
         """Game and number of every board, as they come and without sorting them first."""

@@ -2,6 +2,7 @@
 
 import secrets
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 
 from sqlite_utils import Database, Migrations
@@ -20,17 +21,17 @@ FIRST_ROBOTS = {"robot": 3, "robot1": 1, "robot2": 2, "robot3": 3, "robot4": 4, 
 migrations = Migrations("pbm")
 
 
-def apply(db: Database) -> None:
+def apply(db: sqlite3.Connection) -> None:
     """Make all tables, or what an older version lacks, in the transaction that is open."""
-    migrations.apply(db)
+    migrations.apply(Database(db, execute_plugins=False))  # to look for plugins takes longer than all of this
     db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
 def wrong_parts(db: sqlite3.Connection) -> list[str]:
     """What a database of this version lacks, what is another way in it, and what it has that pbm has not made."""
-    fresh = Database(memory=True)
-    apply(fresh)
-    wanted, found = (_parts(each) for each in (fresh.conn, db))
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        apply(fresh)
+        wanted, found = (_parts(each) for each in (fresh, db))
     changed = [name for name in wanted.keys() & found.keys() if wanted[name] != found[name]]
     return [
         *(f"there is no {name}" for name in sorted(wanted.keys() - found)),
@@ -44,7 +45,16 @@ def _parts(db: sqlite3.Connection) -> dict[str, str]:
     return {name: " ".join((sql or "").split()) for name, sql in db.execute(PARTS)}
 
 
-def tell_reasons(db: Database) -> None:
+def _make(db: Database, statements: str) -> None:
+    """Execute statements that a semicolon ends each, in which there is no other one.
+
+    What sqlite-utils has for that looks at a text again with each of its letters, to find where a statement ends.
+    """
+    for statement in statements.split(";"):
+        db.execute(statement)
+
+
+def tell_reasons(db: Database | sqlite3.Connection) -> None:
     """Store why games have ended that were over before that was stored: by their last turn, and the comment with it."""
     db.execute("""
         UPDATE boards SET reason = (
@@ -65,7 +75,9 @@ def tell_reasons(db: Database) -> None:
 def first_tables(db: Database) -> None:
     """Users, boards, mails."""
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    db.executescript("""
+    _make(
+        db,
+        """
         CREATE TABLE users (
             userid TEXT PRIMARY KEY,
             password TEXT NOT NULL,
@@ -151,13 +163,16 @@ def first_tables(db: Database) -> None:
         ) STRICT;
         CREATE INDEX outbox_due ON outbox (due) WHERE address IS NOT NULL AND due IS NOT NULL;
         CREATE INDEX outbox_waiting ON outbox (userid) WHERE address IS NULL;
-    """)
+    """,
+    )
 
 
 @migrations()
 def clocks_ratings_and_more(db: Database) -> None:
     """Clocks, votes, ratings, followers, tournaments, reply addresses, and the settings of users."""
-    db.executescript("""
+    _make(
+        db,
+        """
         ALTER TABLE users ADD COLUMN signed_off TEXT;
         ALTER TABLE users ADD COLUMN html INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE users ADD COLUMN hears_broadcasts INTEGER NOT NULL DEFAULT 0;
@@ -285,14 +300,17 @@ def clocks_ratings_and_more(db: Database) -> None:
             name TEXT PRIMARY KEY,
             value BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
-    """)
+    """,
+    )
     db.table("keys").insert({"name": "addresses", "value": secrets.token_bytes(32)})
 
 
 @migrations()
 def lists_counts_and_old_positions(db: Database) -> None:
     """Indexes for pages of lists, what an operator asks every day, and more of boards: beginnings, ends, reminders."""
-    db.executescript("""
+    _make(
+        db,
+        """
         CREATE INDEX boards_by_number ON boards (game, length(board), board) WHERE ended IS NULL;
         CREATE INDEX boards_played ON boards (game, ended, board)
             WHERE ended IS NOT NULL AND first_player <> second_player;
@@ -336,7 +354,8 @@ def lists_counts_and_old_positions(db: Database) -> None:
 
         ALTER TABLE boards ADD COLUMN novacation INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE boards ADD COLUMN reason TEXT;
-    """)
+    """,
+    )
     tell_reasons(db)
     db.table("notes").insert({"name": "begun", "moment": text(datetime.now(UTC))})
 

@@ -26,7 +26,7 @@ class Users(Base):
 
     def add_user(self, userid: str, password: str, now: datetime) -> None:
         """Add a user who has no address yet; as one with an empty text for his password, nobody can sign."""
-        self.db.table("users").insert({"userid": userid, "password": password, "created": text(now)})
+        self.insert("users", {"userid": userid, "password": password, "created": text(now)})
 
     def set_password(self, userid: str, password: str) -> None:
         """Replace the hash of a user's password."""

@@ -29,6 +29,7 @@ from games import SKIP
 from pbm.board.board import Board
 from pbm.passwords import Passwords
 from pbm.store import BoardRow, PlayerRow, Store
+from pbm.store.form import columns
 
 PYTHON = sys.executable
 PBM = str(Path(PYTHON).parent / "pbm")
@@ -130,7 +131,7 @@ def fill(store: Store, boards: int, now: datetime, rng: Random) -> None:
     for name in STRANGERS:
         store.add_user(name, "", now)
         store.save_player("spiro", PlayerRow(name, rng.randrange(1400, 1900), won=rng.randrange(40), rated=now))
-    like = {**next(iter(store.db["boards"].rows)), "moves": 10}
+    like = {**columns(store.boards("spiro")[0]), "moves": 10}
     for number in range(boards):
         first, second = rng.sample(STRANGERS, 2)
         row = {**like, "board": str(1001 + number), "first_player": first, "second_player": second}
