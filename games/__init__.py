@@ -6,15 +6,17 @@ it says how many it needs, and is told how they fell. `games.promises` finds out
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from random import Random
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeGuard, TypeVar, cast
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+    from random import Random
 
 _NAME = re.compile("[a-z][a-z0-9]*")
 _SHARED = frozenset({"boards", "figures", "promises"})
@@ -139,7 +141,7 @@ class State(Protocol):
     def must_skip(self) -> bool:
         """Whether `moves` has only SKIP; this is asked after every move, and must not cost a whole list."""
 
-    def random(self, rng: Random) -> str:
+    def random(self, rng: "Random") -> str:
         """One legal move, chosen by *rng*."""
 
     def play(self, move: str) -> Self:
@@ -221,7 +223,7 @@ class Position:
             raise Illegal("The game is over.")
         return self.read(text.strip())
 
-    def random(self, rng: Random) -> str:
+    def random(self, rng: "Random") -> str:
         """One of all legal moves."""
         return rng.choice([*self.moves()])
 
@@ -371,13 +373,26 @@ def package(name: str) -> str | None:
     return entry.dist.name if entry and entry.dist else None
 
 
+@lru_cache(maxsize=100)
 def _is_own(name: str) -> bool:
     return _NAME.fullmatch(name) is not None and name not in _SHARED and find_spec(f"{__name__}.{name}") is not None
+
+
+def _may_bring_games() -> bool:
+    """Whether any package may bring a game: to import what reads packages takes longer than a whole command.
+
+    A package has a folder that ends with ``-info`` beside it; those in a zip file may bring whatever they like.
+    """
+    folders = [Path(folder) for folder in sys.path]
+    texts = (text for folder in folders for text in folder.glob("*-[iI][nN][fF][oO]/entry_points.txt"))
+    return any(folder.is_file() for folder in folders) or any(b"pbm.games" in text.read_bytes() for text in texts)
 
 
 @cache
 def _entry_points() -> Mapping[str, "EntryPoint"]:
     """The games that other packages bring. Finding them is slow, and done only when no game here has the name."""
+    if not _may_bring_games():
+        return {}
     from importlib.metadata import entry_points
 
     return {entry.name: entry for entry in entry_points(group="pbm.games") if _NAME.fullmatch(entry.name)}

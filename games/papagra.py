@@ -17,12 +17,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import combinations, groupby
 from operator import itemgetter
-from random import Random
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Hexagon, bits, union
 from games.figures import ROW, Figure, Label, Line, Mark, Note, Piece, Place, honeycomb, joined
+
+if TYPE_CHECKING:
+    from random import Random
 
 SIDES: tuple[str, str] = ("pink", "black")
 GLYPHS = Glyphs(  # the letter of a row, which may be an o, stands nearer to the first space than a stone
@@ -196,7 +198,7 @@ class State(_Fields, Position):
                     for number in range(1, min(self.removals, len(left)) + 1):
                         yield from (f"{both},-{'-'.join(names)}" for names in combinations(left, number))
 
-    def random(self, rng: Random) -> str:
+    def random(self, rng: "Random") -> str:
         """A legal turn; three of four actions add a stone where there is a choice, so that games come to an end."""
         if self.must_skip:
             return SKIP

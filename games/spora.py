@@ -16,12 +16,14 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from games import SKIP, Glyphs, Illegal, Option, Options, Position, Result, Taps, Value, quoted, read_cells, read_turn
 from games.boards import Square, bits, union
 from games.figures import Figure, Label, Mark, Note, grid, pile
+
+if TYPE_CHECKING:
+    from random import Random
 
 SIDES: tuple[str, str] = ("black", "white")
 GLYPHS = Glyphs(sides=(r"[Bb]\d+", r"[Ww]\d+"), latest=r"[bw]\d+|(?<![a-z]):")
@@ -199,7 +201,7 @@ class Turn(NamedTuple):
                 for path in self.lift(point, hand).paths(point, hand):
                     yield f"{self.board.name[point]}@{path}"
 
-    def paths(self, point: int, hand: int, last: str = "", rng: Random | None = None) -> Iterator[str]:
+    def paths(self, point: int, hand: int, last: str = "", rng: "Random | None" = None) -> Iterator[str]:
         """All ways to sow a hand from a point on, after which the turn can end; shuffled by *rng* if there is one."""
         if not hand:
             if not self.is_dead:
@@ -292,7 +294,7 @@ class State(_Fields, Position):
                 for sowing in turn.sowings() if self.has_dropped[self.turn] else ():
                     yield from (f"{drop},{sowing}" for drop in drops)
 
-    def random(self, rng: Random) -> str:
+    def random(self, rng: "Random") -> str:
         """A legal turn: any drop, and half of the time any sowing after it."""
         if self.pie:
             return rng.choice(SIDES) if self.komi is not None else f"komi={rng.randint(-9, 9)}"
@@ -360,7 +362,7 @@ class State(_Fields, Position):
                     if left > 1:
                         shorter.append((drops, longer, left - 1))
 
-    def _random_last_turn(self, rng: Random) -> str:
+    def _random_last_turn(self, rng: "Random") -> str:
         turn, names = self.begin(), []
         for _ in range(rng.randint(1, self.reserve[self.turn])):
             point = rng.choice(list(bits(turn.places)))

@@ -11,13 +11,15 @@ The rules in full, with the notation, are in help/sprout.txt.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from random import Random
 from textwrap import wrap
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Graph, bits
 from games.figures import ROW, Cell, Figure, Label, Mark, Note, Piece, Place, box, honeycomb, joined
+
+if TYPE_CHECKING:
+    from random import Random
 
 SIDES: tuple[str, str] = ("black", "white")
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
@@ -303,7 +305,7 @@ class State(_Fields, Position):
         if not cells:
             yield from (f"x{self.board.first(group)}" for group in self.eyeless())
 
-    def random(self, rng: Random) -> str:
+    def random(self, rng: "Random") -> str:
         """A turn chosen step by step: first stone, next group and its place are each equally likely."""
         if self.must_skip:
             return SKIP

@@ -14,12 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from operator import itemgetter
-from random import Random
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Illegal, Option, Position, Result, Taps, quoted, read_turn
 from games.boards import Square, bits, union
 from games.figures import Figure, Note, Piece, grid, joined
+
+if TYPE_CHECKING:
+    from random import Random
 
 SIDES: tuple[str, str] = ("white", "black")
 STONES: tuple[str, str] = ("W", "B")
@@ -126,7 +128,7 @@ class State(_Fields, Position):
             for some in self._growths(growth & ~self.board.near(point)):
                 yield self._text(some, point)
 
-    def random(self, rng: Random) -> str:
+    def random(self, rng: "Random") -> str:
         """A legal turn of one of the kinds that there are; no kind is rare."""
         growth, founding = self.growth_points, self.founding_points
         if not growth or (founding and rng.random() < 0.5):
@@ -194,7 +196,7 @@ class State(_Fields, Position):
             for more in self._growths(among & ~self._excluded(point)):
                 yield point | more
 
-    def _random_growth(self, rng: Random, among: int) -> int:
+    def _random_growth(self, rng: "Random", among: int) -> int:
         """A growth by points of a set to which no point of the set can be added."""
         growth = 0
         groups = list(self.groups)

@@ -1,8 +1,6 @@
 """Passwords, kept as argon2id hashes with their parameters inside, so that these can be raised later."""
 
-import hashlib
-import hmac
-import secrets
+import os
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
@@ -23,7 +21,7 @@ class Passwords:
 
     def __init__(self) -> None:
         """Remember nothing yet."""
-        self._key = secrets.token_bytes(32)
+        self._key = os.urandom(32)
         self._right: OrderedDict[bytes, None] = OrderedDict()
 
     def hash(self, password: str) -> str:
@@ -32,6 +30,9 @@ class Passwords:
 
     def is_right(self, stored: str | None, password: str) -> bool:
         """Whether the password is the one that was stored; None, for no such user, takes as long as a wrong one."""
+        import hashlib
+        import hmac
+
         from argon2.exceptions import VerificationError
 
         hasher = _hasher()

@@ -1,6 +1,6 @@
 """The server: a database, and all that is needed to serve it."""
 
-import secrets
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Server(NamedTuple):
     """Where the server gets its mail."""
     passwords: Passwords
     now: Callable[[], datetime] = _utc_now
-    random_bytes: Callable[[int], bytes] = secrets.token_bytes
+    random_bytes: Callable[[int], bytes] = os.urandom
     operator: str | None = None
     """Where mail for the postmaster goes; None if it is only logged."""
     robot_boards: int = 5

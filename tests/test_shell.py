@@ -293,6 +293,7 @@ def test_a_database_that_may_only_be_read_is_not_written(board):
     code = (
         "import os, sys; from pbm import shell;"
         "shell.main(['signup', 'warm', 'up-secret']);"  # root may write everywhere: load all, then be nobody
+        "shell.main(['signup', 'warm', 'up-secret']);"  # which is refused this time
         f"{drop} os.environ['PBM_DB'] = sys.argv[1]; sys.exit(shell.main(['signup', 'dave', 'dave-secret']))"
     )
     with TemporaryDirectory() as name:

@@ -1,7 +1,6 @@
 """Finding a board by its name."""
 
 import re
-from string import ascii_lowercase, digits
 
 import games
 from pbm import texts
@@ -35,6 +34,8 @@ def meant(session: Session, game: str, word: str) -> str:
 
 def _slips(word: str) -> set[str]:
     """The names that a board can have from which one slip of a finger makes this word."""
+    from string import ascii_lowercase, digits
+
     parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
     slips = {
         *(front + rest[1:] for front, rest in parts),

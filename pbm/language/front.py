@@ -1,12 +1,14 @@
 """Where commands come from: a shell, or a mail."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from pbm.language.masking import IsUser
 from pbm.session import Session
+
+if TYPE_CHECKING:
+    from pbm.language.masking import IsUser
 
 
 class Front(NamedTuple):
@@ -16,7 +18,7 @@ class Front(NamedTuple):
     """Opens what a command needs."""
     prints: bool = False
     """Whether the answer is printed and not mailed."""
-    secrets: Callable[[IsUser], Sequence[str]] = lambda _: ()
+    secrets: "Callable[[IsUser], Sequence[str]]" = lambda _: ()
     """The words of the command that nobody may see."""
     read_password: Callable[[], str] = lambda: "-"
     """Asked for a password that is written as a hyphen."""

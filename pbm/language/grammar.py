@@ -14,12 +14,12 @@ import games
 from pbm.actions import selection
 from pbm.language import words
 from pbm.language.help import Explained
-from pbm.language.masking import Masking, Signature
 from pbm.letters import Letter
 from pbm.names import is_address, is_board, is_pool, is_userid
 from pbm.refusals import Refused
 
 if TYPE_CHECKING:
+    from pbm.language import masking
     from pbm.language.front import Front
 
 
@@ -239,8 +239,10 @@ class Group(click.Group):
             elif isinstance(command, Command) and not command.hidden:
                 yield Explained(f"{prefix}{name}", command.syntax(f"{prefix}{name}"), cleandoc(str(command.help)))
 
-    def signatures(self, prefix: tuple[str, ...] = (), *, of_game: bool = False) -> Iterator[Signature]:
+    def signatures(self, prefix: tuple[str, ...] = (), *, of_game: bool = False) -> "Iterator[masking.Signature]":
         """How all commands are written."""
+        from pbm.language.masking import Signature
+
         for name, command in self.commands.items():
             if isinstance(command, Group):
                 yield from command.signatures((*prefix, name), of_game=of_game)
@@ -275,8 +277,10 @@ class Root(Group):
         yield from super().explained(prefix)
 
     @cached_property
-    def masking(self) -> Masking:
+    def masking(self) -> "masking.Masking":
         """What finds secrets in texts."""
+        from pbm.language.masking import Masking
+
         return Masking([*self.signatures(), *self.game.signatures(of_game=True)], games.names())
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:

@@ -1,16 +1,18 @@
 """A line of a shell or a mail, read once: what it says, which command it names, and what in it is secret."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import click
 
 import games
 from pbm.language import words
 from pbm.language.grammar import Command, Group, Root
-from pbm.language.masking import IsUser, Masked, strange
 from pbm.names import SHORTEST_PASSWORD
 from pbm.texts import MASK
+
+if TYPE_CHECKING:
+    from pbm.language.masking import IsUser, Masked
 
 NOWHERE = click.Context(click.Command(""))
 """Where a command is looked up, but not carried out."""
@@ -50,11 +52,13 @@ class Line(NamedTuple):
         _, others = words.split(self.rest, self.command.begins_moves)
         return None if self.command.wrong_number(others) else self.command.passwords(others)
 
-    def masked(self, is_user: IsUser | None = None, *, is_answer: bool = False) -> Masked:
+    def masked(self, is_user: "IsUser | None" = None, *, is_answer: bool = False) -> "Masked":
         """The line as it may be seen, and what was masked in it; an *answer* to a board mail is a mere move.
 
         Of a line that is not understood, that is every word but the first two.
         """
+        from pbm.language.masking import Masked, strange
+
         found = self.passwords()
         if found is None:
             # an answer to a board mail is no command, and its short words are no passwords
@@ -66,7 +70,7 @@ class Line(NamedTuple):
         shown = " ".join(MASK if word in whole else word for word in read.text.split())
         return Masked(shown, [*found, *read.secrets])
 
-    def secrets(self, is_user: IsUser) -> Sequence[str]:
+    def secrets(self, is_user: "IsUser") -> Sequence[str]:
         """The words that nobody may see, none of which is short."""
         if all(len(word) < SHORTEST_PASSWORD for word in self.words[2:]):
             return []

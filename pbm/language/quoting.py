@@ -1,15 +1,19 @@
 """What is said back of a line: the refusal, and the quotation in which its secrets are masked."""
 
+from typing import TYPE_CHECKING
+
 from pbm import letters, texts
 from pbm.language.grammar import Root
 from pbm.language.line import Line
-from pbm.language.masking import IsUser
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.texts import said, without
 
+if TYPE_CHECKING:
+    from pbm.language.masking import IsUser
 
-def refusal(why: Refused, line: Line, body: str = "", game: str = "", is_user: IsUser | None = None) -> Letter:
+
+def refusal(why: Refused, line: Line, body: str = "", game: str = "", is_user: "IsUser | None" = None) -> Letter:
     """What is answered to a line that was refused: the reason, the board if he may see it, and what he wrote.
 
     Passwords are masked. The *game* is named for the answer to a board mail, which does not begin with it.
@@ -29,7 +33,9 @@ def refusal(why: Refused, line: Line, body: str = "", game: str = "", is_user: I
     )
 
 
-def comment(tree: Root, text: str, is_user: IsUser) -> str:
+def comment(tree: Root, text: str, is_user: "IsUser") -> str:
     """What somebody wrote to others, as they may see it: as much of it as is kept, and no password."""
+    if not text:
+        return ""
     # masked before it is broken into lines, which would break a long password, too
     return texts.written(tree.masking.read(text[: texts.MOST_COMMENT], is_user).text)
