@@ -449,3 +449,25 @@ def test_the_installed_package_needs_no_module_of_the_mail_server_for_a_move():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
     assert pbm.__doc__
+
+
+NOT_NEEDED = "sqlite_utils", "importlib.metadata", "pbm.store.schema", "pbm.language.masking", "random", "secrets"
+
+
+@pytest.mark.parametrize(
+    ("line", "others"),
+    [
+        ("symple move 101 alice alice-secret c3", ()),
+        ("symple show 101", ("argon2", "hmac")),
+        ("symple games bob", ("argon2", "hmac")),
+    ],
+)
+def test_a_command_imports_what_it_needs_and_no_more(board, line, others):
+    board.run("symple", "challenge", "-size=5", "alice", "bob")
+    code = "import sys; from pbm import shell; shell.main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *line.split()], env=board.environment, capture_output=True, text=True, check=True
+    )
+    assert "oard" in done.stdout
+    assert "pbm.store" in done.stderr.split()
+    assert {*NOT_NEEDED, *others}.isdisjoint(done.stderr.split())

@@ -24,7 +24,7 @@ def reply(server: Server, recipient: str) -> Reply | None:
     token = _behind(server, recipient, "+")
     number = _number(token, REPLY)
     found = None if number is None else server.store.reply(number)
-    return found if found and _is_same(token, _token(server, REPLY, number, found.userid)) else None
+    return found if found and is_same(token, _token(server, REPLY, number, found.userid)) else None
 
 
 def return_path(server: Server, mail: Mail) -> str:
@@ -58,14 +58,14 @@ def masked(text: str) -> str:
 def _bounced(server: Server, token: str) -> int | None:
     number = _number(token, BOUNCE)
     about = None if number is None else server.store.address_at(number)
-    return number if about and _is_same(token, _token(server, BOUNCE, number, about)) else None
+    return number if about and is_same(token, _token(server, BOUNCE, number, about)) else None
 
 
-def _is_same(token: str, right: str) -> bool:
-    """Whether a token is the right one, in a time that does not tell how much of it is."""
+def is_same(told: str, right: str) -> bool:
+    """Whether a token or a code is the right one, in a time that does not tell how much of it is."""
     import hmac
 
-    return hmac.compare_digest(token, right)
+    return hmac.compare_digest(told, right)
 
 
 def _behind(server: Server, written: str, mark: str) -> str:

@@ -1,12 +1,11 @@
 """A new password: by the old one, or by a code that is mailed."""
 
-import hmac
 import re
 from datetime import timedelta
 
 from pbm import delivery, letters
 from pbm.access.guesses import NO_FAILURES
-from pbm.access.tokens import digest
+from pbm.access.tokens import digest, is_same
 from pbm.letters import Letter, settled
 from pbm.names import SHORTEST_PASSWORD, is_address
 from pbm.refusals import Refused, check_own
@@ -54,7 +53,7 @@ def _with_code(session: Session, name: str, code: str, new: str) -> list[Letter]
     """Set a new password. Raises Refused if the code is not the one that was mailed, or too old."""
     check_own(code, "the code that was mailed to you")
     made = session.store.reset_code(name)
-    is_right = made is not None and hmac.compare_digest(made[0], digest(code.lower()))
+    is_right = made is not None and is_same(digest(code.lower()), made[0])
     if made is None or not is_right or session.now() > made[1] + RESET_HOLDS:
         raise Refused(f"This code is not good, or too old; `reset {name}` mails a new one.", secrets=(code, new))
     check_new_password(new)

@@ -101,6 +101,16 @@ def environment(folder: Path) -> dict[str, str]:
     return others | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER}
 
 
+def cpu_milliseconds(command: Sequence[str], folder: Path) -> float:
+    """How long a process computes that uses the database in *folder*."""
+    with subprocess.Popen(command, env=environment(folder), stdout=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} failed.")
+    return (used.ru_utime + used.ru_stime) * 1000
+
+
 def milliseconds(command: Sequence[str], folder: Path) -> float:
     """How long a process takes that uses the database in *folder*."""
     start = time.perf_counter()
@@ -157,16 +167,21 @@ def prepared(row: BoardRow, moves: int, rng: Random) -> list[Typed]:
 
 
 def shell(folder: Path, times: int) -> None:
-    """A move in the shell as a whole process, beside the imports that it cannot do without."""
+    """Commands in the shell as whole processes, beside imports: how long they compute, whatever else is computed."""
     one, other = (iter(script) for script in database(folder, 2, times + 1))
-    pbm, start_script, imports = medians(
-        lambda: milliseconds([PBM, *next(one).words], folder),
-        lambda: milliseconds([START_SCRIPT, *next(other).words], folder),
-        lambda: milliseconds([PYTHON, "-c", "import click, sqlite_utils"], folder),
+    move, start_script, show, listed, utils, floor = medians(
+        lambda: cpu_milliseconds([PBM, *next(one).words], folder),
+        lambda: cpu_milliseconds([START_SCRIPT, *next(other).words], folder),
+        lambda: cpu_milliseconds([PBM, "spiro", "show", "101"], folder),
+        lambda: cpu_milliseconds([PBM, "spiro", "games", PLAYERS[0]], folder),
+        lambda: cpu_milliseconds([PYTHON, "-c", "import click, sqlite_utils"], folder),
+        lambda: cpu_milliseconds([PYTHON, "-c", "import click, sqlite3"], folder),
         times=times,
     )
-    say("spiro move / import click, sqlite_utils", f"{pbm:.0f} / {imports:.0f} ms", pbm / imports, "<= 1.8")
-    say("bin/pbm / .venv/bin/pbm", f"{start_script:.0f} / {pbm:.0f} ms", start_script / pbm, "1")
+    for what, took, aim in (("move", move, 0.95), ("show", show, 0.65), ("games USERID", listed, 0.65)):
+        say(f"CPU of {what} / click, sqlite_utils", f"{took:.0f} / {utils:.0f} ms", took / utils, f"<= {aim}")
+        say(f"CPU of {what} / click, sqlite3", f"{took:.0f} / {floor:.0f} ms", took / floor)
+    say("CPU of bin/pbm / .venv/bin/pbm", f"{start_script:.0f} / {move:.0f} ms", start_script / move, "1")
 
 
 def sizes(folder: Path, times: int, boards: int = 100_000) -> None:
