@@ -484,9 +484,9 @@ def dead():
 
 def test_boards_that_wait_for_robots_are_found_by_indexes(against):
     seen = []
-    against.store.db.conn.set_trace_callback(seen.append)
+    against.store.db.set_trace_callback(seen.append)
     against.store.tasks()
-    against.store.db.conn.set_trace_callback(None)
+    against.store.db.set_trace_callback(None)
     plan = [row[-1] for row in against.store.db.execute(f"EXPLAIN QUERY PLAN {seen[-1]}")]
     assert not [step for step in plan if re.match(r"SCAN boards(?! USING INDEX boards_vote)", step)], plan
     assert any("boards_turn" in step for step in plan)

@@ -21,9 +21,20 @@ FIRST_ROBOTS = {"robot": 3, "robot1": 1, "robot2": 2, "robot3": 3, "robot4": 4, 
 migrations = Migrations("pbm")
 
 
+class Tables(Database):
+    """A database in which tables are made; no statement of a migration has a semicolon within it."""
+
+    def executescript(self, sql: str) -> sqlite3.Cursor:
+        """Execute statements in the open transaction, without looking for their ends letter by letter."""
+        cursor = self.conn.cursor()
+        for statement in sql.split(";"):
+            cursor.execute(statement)
+        return cursor
+
+
 def apply(db: sqlite3.Connection) -> None:
     """Make all tables, or what an older version lacks, in the transaction that is open."""
-    migrations.apply(Database(db, execute_plugins=False))  # to look for plugins takes longer than all of this
+    migrations.apply(Tables(db, execute_plugins=False))  # to look for plugins takes longer than all of this
     db.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
@@ -43,15 +54,6 @@ def wrong_parts(db: sqlite3.Connection) -> list[str]:
 def _parts(db: sqlite3.Connection) -> dict[str, str]:
     """The tables and indexes of a database, with the SQL that makes each, however it is laid out."""
     return {name: " ".join((sql or "").split()) for name, sql in db.execute(PARTS)}
-
-
-def _make(db: Database, statements: str) -> None:
-    """Execute statements that a semicolon ends each, in which there is no other one.
-
-    What sqlite-utils has for that looks at a text again with each of its letters, to find where a statement ends.
-    """
-    for statement in statements.split(";"):
-        db.execute(statement)
 
 
 def tell_reasons(db: Database | sqlite3.Connection) -> None:
@@ -75,9 +77,7 @@ def tell_reasons(db: Database | sqlite3.Connection) -> None:
 def first_tables(db: Database) -> None:
     """Users, boards, mails."""
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    _make(
-        db,
-        """
+    db.executescript("""
         CREATE TABLE users (
             userid TEXT PRIMARY KEY,
             password TEXT NOT NULL,
@@ -163,16 +163,13 @@ def first_tables(db: Database) -> None:
         ) STRICT;
         CREATE INDEX outbox_due ON outbox (due) WHERE address IS NOT NULL AND due IS NOT NULL;
         CREATE INDEX outbox_waiting ON outbox (userid) WHERE address IS NULL;
-    """,
-    )
+    """)
 
 
 @migrations()
 def clocks_ratings_and_more(db: Database) -> None:
     """Clocks, votes, ratings, followers, tournaments, reply addresses, and the settings of users."""
-    _make(
-        db,
-        """
+    db.executescript("""
         ALTER TABLE users ADD COLUMN signed_off TEXT;
         ALTER TABLE users ADD COLUMN html INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE users ADD COLUMN hears_broadcasts INTEGER NOT NULL DEFAULT 0;
@@ -300,17 +297,14 @@ def clocks_ratings_and_more(db: Database) -> None:
             name TEXT PRIMARY KEY,
             value BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
-    """,
-    )
+    """)
     db.table("keys").insert({"name": "addresses", "value": secrets.token_bytes(32)})
 
 
 @migrations()
 def lists_counts_and_old_positions(db: Database) -> None:
     """Indexes for pages of lists, what an operator asks every day, and more of boards: beginnings, ends, reminders."""
-    _make(
-        db,
-        """
+    db.executescript("""
         CREATE INDEX boards_by_number ON boards (game, length(board), board) WHERE ended IS NULL;
         CREATE INDEX boards_played ON boards (game, ended, board)
             WHERE ended IS NOT NULL AND first_player <> second_player;
@@ -354,8 +348,7 @@ def lists_counts_and_old_positions(db: Database) -> None:
 
         ALTER TABLE boards ADD COLUMN novacation INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE boards ADD COLUMN reason TEXT;
-    """,
-    )
+    """)
     tell_reasons(db)
     db.table("notes").insert({"name": "begun", "moment": text(datetime.now(UTC))})
 
