@@ -97,12 +97,14 @@ def _regions(board: Square, own: Stacks, enemy: Stacks) -> list[int]:
 
 def _dead(board: Square, stones: int, regions: Sequence[int]) -> int:
     """The groups among *stones* that none of the empty regions connects with another of them."""
-    alive = 0
+    dead = stones
     for region in regions:
         border = board.near(region) & stones
-        if border & ~board.group(border & -border, stones):
-            alive |= board.group(border, stones)
-    return stones & ~alive
+        if border & dead and border & ~board.group(border & -border, stones):
+            dead &= ~board.group(border, stones)
+            if not dead:
+                break
+    return dead
 
 
 class Turn(NamedTuple):

@@ -471,8 +471,8 @@ def _read_cell(name: Any, board: Layout) -> int:
 class Picture:
     """Lines of text that can be written on anywhere."""
 
-    def __init__(self) -> None:
-        self.lines: list[list[str]] = []
+    def __init__(self, lines: Iterable[str] = ()) -> None:
+        self.lines = [list(line) for line in lines]
 
     def put(self, line: int, column: int, text: str) -> None:
         """Write over what is there."""
@@ -493,13 +493,11 @@ def draw(state: State, before: State | None = None) -> str:
 
     On hexagons, lines join touching stones of one colour.
     """
-    board, picture = state.board, Picture()
-    if board.hexagonal:
-        places = _honeycomb(board, picture)
-        for own in state.stones:
-            _join(own, board, picture, places)
-    else:
-        places = _wall(board, picture)
+    board = state.board
+    lines, places = _empty(board)
+    picture = Picture(lines)
+    for own in state.stones if board.hexagonal else ():
+        _join(own, board, picture, places)
     placed = 0
     for side, own in enumerate(state.stones):
         fresh = own & ~before.stones[side] if before else 0
@@ -543,6 +541,14 @@ def _join(own: int, board: Layout, picture: Picture, places: Places) -> None:
             if (down, right) > (0, 0):
                 mark = "-" if not down else "\\" if right > 0 else "/"
                 picture.put(line + down // 2, column + right // 2, mark)
+
+
+@lru_cache
+def _empty(board: Layout) -> tuple[Sequence[str], Places]:
+    """The lines of a board without stones, drawn once, and where its cells are."""
+    picture = Picture()
+    places = _honeycomb(board, picture) if board.hexagonal else _wall(board, picture)
+    return tuple(map("".join, picture.lines)), places
 
 
 def _honeycomb(board: Layout, picture: Picture) -> Places:

@@ -43,7 +43,7 @@ def test_what_is_shown_of_the_past_ends_with_a_command_that_can_be_given_now(pai
     assert past.answer == "spiro show 101"
     assert "Now you" not in past.body
     [tried] = pair.say("spiro preview 101 E2-C2-E4")
-    assert tried.answer == "spiro move 101 bob PASSWORD e2:2:4#2"
+    assert tried.answer == "spiro move 101 bob PASSWORD e2:4:2#2"
     [tried] = pair.say("spiro preview 101#0 e3:+")
     assert tried.answer == "spiro show 101"
 
