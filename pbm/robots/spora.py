@@ -104,7 +104,7 @@ class Sown(NamedTuple):
     """In which of the `WAYS` each piece goes."""
 
 
-Tried = tuple[float, Sown, Scene]
+Venture = tuple[float, Sown, Scene]
 """A turn with its value and what it leads to."""
 
 
@@ -235,7 +235,7 @@ class Spora:
 
     # Turns
 
-    def _drops(self, position: Stacked, scene: Scene, most: int, rng: Random) -> list[Tried]:
+    def _drops(self, position: Stacked, scene: Scene, most: int, rng: Random) -> list[Venture]:
         """Drops of a single piece, those first that look best; those of dead stacks, too, which a sowing can save."""
         points = list(bits(self.board.all & ~scene.enemy[0]))
         rng.shuffle(points)
@@ -250,13 +250,13 @@ class Spora:
         found.sort(key=_first, reverse=True)
         return found
 
-    def _higher(self, position: Stacked, turn: Sown, after: Scene) -> Iterator[Tried]:
+    def _higher(self, position: Stacked, turn: Sown, after: Scene) -> Iterator[Venture]:
         """The same turn with more pieces dropped, which changes no captures, because that stack is not sown."""
         for count in range(2, min(TALLEST, position.reserve) + 1):
             higher = after._replace(own=_raised(after.own, turn.drops[0], count - 1))
             yield self._value(position, higher), turn._replace(pieces=count), higher
 
-    def _sowings(self, position: Stacked, drops: Sequence[Tried], quiet: int, rng: Random) -> list[Tried]:
+    def _sowings(self, position: Stacked, drops: Sequence[Venture], quiet: int, rng: Random) -> list[Venture]:
         """Sowings after these drops, those first that look best."""
         rough = []
         paths = self._paths(position, quiet, rng)
@@ -506,7 +506,7 @@ class Sower:
         return Thought(SIDES[black < 0.5], max(black, 1 - black), len(margins))
 
 
-def _first(found: Tried) -> float:
+def _first(found: Venture) -> float:
     return found[0]
 
 
