@@ -47,7 +47,7 @@ WORTHS = {
     "two or more pinned pieces": Worth(0.92, 2.49),
 }
 """What counts in a position. Ways are in dice, see `Track.ways`."""
-TURN = -2.56
+TEMPO = -2.56
 """What it is worth to have just moved, in dice, so that the other side is to move."""
 STEEPNESS = 0.58
 """By how much a lead of one die changes the logarithm of the odds, where `DOUBT` and all ways together are one."""
@@ -64,7 +64,7 @@ class Judge:
     """What a robot knows of positions on one board."""
 
     def __init__(self, track: Track, worths: Iterable[Worth], *, turn: float, steepness: float) -> None:
-        """Lay out what each side needs to know. What counts and how much is as in `WORTHS`, `TURN`, `STEEPNESS`."""
+        """Lay out what each side needs to know. What counts and how much is as in `WORTHS`, `TEMPO`, `STEEPNESS`."""
         self.track = track
         moved, to_move = zip(*worths, strict=True)
         self.moved: list[float] = [steepness * worth for worth in moved]
@@ -306,4 +306,4 @@ class Racer:
 def thinker(options: Options) -> Racer:
     """What plays on the board of these options; how many pieces there are does not matter."""
     track = Track(small=bool(options["small"]), no_inwards=bool(options["no_inwards"]))
-    return Racer(Judge(track, WORTHS.values(), turn=TURN, steepness=STEEPNESS))
+    return Racer(Judge(track, WORTHS.values(), turn=TEMPO, steepness=STEEPNESS))

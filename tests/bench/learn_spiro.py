@@ -113,7 +113,7 @@ def main() -> None:
         f'    "{name}": Worth({moved / steepness:.2f}, {-to_move / steepness:.2f}),'
         for name, moved, to_move in zip(WORTHS, rest[: len(WORTHS)], rest[len(WORTHS) :], strict=True)
     ]
-    sys.stdout.write("\n".join([*lines, f"TURN = {turn / steepness:.2f}", f"STEEPNESS = {steepness:.3f}", ""]))
+    sys.stdout.write("\n".join([*lines, f"TEMPO = {turn / steepness:.2f}", f"STEEPNESS = {steepness:.3f}", ""]))
 
 
 if __name__ == "__main__":
