@@ -55,7 +55,7 @@ def test_each_turn_of_a_game_that_is_played_out_is_legal_and_its_end_is_that_of_
 def test_all_that_a_turn_can_lead_to_is_found(size, seed):
     state = begun(size, 0, Random(seed))
     mover, robot = state.turn, Papagra(size, 0)
-    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)])
+    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)], Limit())
     found = {(own, marks) for _, own, marks in scan.turns()}
     after = [state.play(turn) for turn in state.moves()]
     assert found == {(some.stones[mover], some.marks[:: 1 - 2 * mover]) for some in after}
@@ -67,7 +67,7 @@ def test_what_the_robot_expects_of_a_turn_is_what_it_leads_to(seed):
     rng = Random(seed)
     state = begun(4, 3, rng)
     mover, robot = state.turn, Papagra(4, 3)
-    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)])
+    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)], Limit())
     found = [*scan.turns()]
     for some in rng.sample(found, 5):
         thinned = [*scan.thinned(some, 3)] if state.actions == 2 else []
@@ -82,7 +82,7 @@ def test_no_mark_that_can_be_reached_is_overlooked(seed, least):
     state, robot = begun(4, 0, Random(seed)), Papagra(4, 0)
     if state.actions == 1 or least <= max(state.marks):
         return
-    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)])
+    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)], Limit())
     reached = {marks[0] for _, _, marks in scan.turns() if marks[0] >= least}
     assert {marks[0] for _, _, marks in scan.raising(least) if marks[0] >= least} == reached
 

@@ -11,6 +11,7 @@ groups and regions and the numbers of stones added nothing to it.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from heapq import nlargest
 from math import exp
 from random import Random
 from typing import Any, NamedTuple, cast
@@ -151,6 +152,10 @@ Reached = tuple[Actions, int, Marks]
 """A turn, the mover's stones after it, and his mark and the other one."""
 
 
+class _OverError(Exception):
+    """Time is up."""
+
+
 class Half:
     """A turn whose first action is done."""
 
@@ -186,9 +191,9 @@ class Half:
 class Scan:
     """All turns in a position."""
 
-    def __init__(self, grid: Grid, stand: Stand, order: Sequence[int]) -> None:
-        """Find the groups; *order* is that in which spaces are tried."""
-        self.grid = grid
+    def __init__(self, grid: Grid, stand: Stand, order: Sequence[int], limit: Limit) -> None:
+        """Find the groups; *order* is that in which spaces are tried, as long as the time is not over."""
+        self.grid, self.limit = grid, limit
         self.own, self.enemy, *marks, self.is_first = stand
         self.marks: Marks = marks[0], marks[1]
         self.least = min(marks) + 1
@@ -215,6 +220,7 @@ class Scan:
             else:
                 yield (a, a, 0), self.own, self._moved(marks, self.matched - matched)
         for number, (half, matched_a, marks_a) in enumerate([] if self.is_first else halves):
+            self._go_on()
             a = half.space
             for other, matched_b, marks_b in halves[number + 1 :]:
                 b = other.space
@@ -234,6 +240,7 @@ class Scan:
         Each only in one order of its actions.
         """
         for number, a in enumerate(self.spaces):
+            self._go_on()
             half = Half(self, a, least, set())
             matched_a, marks = None, self.marks
             is_roomy = any(room >= least for _, room in half.rooms) and (half.sizes or half.largest >= least)
@@ -273,6 +280,10 @@ class Scan:
             return self.grid.taken(groups, space), self.grid.given(regions, space)
         return self.grid.given(groups, space), self.grid.taken(regions, space)
 
+    def _go_on(self) -> None:
+        if self.limit.is_reached(0):
+            raise _OverError
+
     def _matched(self, groups: Parts, regions: Parts) -> frozenset[int]:
         return self.grid.matched(groups + self.enemy_groups, regions, self.least)
 
@@ -295,10 +306,6 @@ def marks_after(marks: Marks, own: set[int], enemy: set[int]) -> Marks:
     return mark, max({marks[1]} | enemy - own - {mark})
 
 
-class _OverError(Exception):
-    """Time is up."""
-
-
 class Papagra:
     """A `Thinker` on one board."""
 
@@ -308,6 +315,8 @@ class Papagra:
         self.limit, self.opened, self.rng = Limit(), 0, Random()
         self.order: list[int] = []
         """The spaces, in the order in which they are tried in this thought."""
+        self.values: dict[tuple[int, int, Marks], float] = {}
+        """What was found by `value`."""
         self.killers: dict[int, Actions] = {}
         """The last turn that was too good to be allowed, for each number of turns that were still to be looked at."""
         self.stood: Counter[Marks] = Counter()
@@ -370,31 +379,33 @@ class Papagra:
         _, own, marks = found
         if self.stood[(enemy, own) if side else (own, enemy)] >= 2:
             return 0.5 if marks[0] == marks[1] else float(marks[0] > marks[1])
-        return self.value(own.bit_count(), enemy.bit_count(), *marks)
+        key = own.bit_count(), enemy.bit_count(), marks
+        if key not in self.values:
+            self.values[key] = self.value(*key[:2], *marks)
+        return self.values[key]
 
     def _scan(self, stand: Stand) -> Scan:
         if self.opened and self.limit.is_reached(self.opened):
             raise _OverError
         self.opened += 1
-        return Scan(self.grid, stand, self.order)
+        return Scan(self.grid, stand, self.order, self.limit)
 
     def _choices(self, scan: Scan, side: int) -> list[Choice]:
-        """All turns, the best one first."""
+        """The turns that look best, the best one first."""
         all_found: list[Reached] = []
-        for number, found in enumerate(scan.turns()):
-            all_found.append(found)
-            if not number % 256 and self.limit.is_reached(0):
-                if self.opened > 1:
-                    raise _OverError
-                break
+        try:
+            all_found.extend(scan.turns())
+        except _OverError:
+            if self.opened > 1:
+                raise
+        random, enemy = self.rng.random, scan.enemy
         if self.removals and not scan.is_first:
-            all_found.sort(key=lambda found: -self._worth(found, scan.enemy, side))
-            for found in all_found[:THINNED]:
+            for found in nlargest(THINNED, all_found, key=lambda found: self._worth(found, enemy, side)):
                 all_found += scan.thinned(found, self.removals)
-        self.rng.shuffle(all_found)  # those of equal value are looked at in no order
-        choices = [self._choice(found, scan.enemy, side) for found in all_found]
-        choices.sort(key=lambda choice: -choice.value)
-        return choices
+        best = nlargest(  # those of equal value are looked at in no order
+            WIDTHS[0], [(self._worth(found, enemy, side), random(), found) for found in all_found]
+        )
+        return [self._choice(found, enemy, side) for _, _, found in best]
 
     def _choice(self, found: Reached, enemy: int, side: int) -> Choice:
         turn, own, marks = found
