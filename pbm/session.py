@@ -4,7 +4,7 @@ A command is a function that takes a Session and does all it does in one transac
 answer whoever gave it in a shell; all other letters are in the outbox by then.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta, tzinfo
 from typing import NamedTuple
@@ -123,15 +123,25 @@ class Session(NamedTuple):
         if self.rehearsal and self.rehearsal.writes and self.is_rehearsed:
             raise WouldWrite
 
-    def signed(self, userid: str, password: str, *, board: str = "", new_password: str = "") -> str:
+    def signed(
+        self,
+        userid: str,
+        password: str,
+        *,
+        board: str = "",
+        new_password: str = "",
+        prepare: Callable[[], object] = lambda: None,
+    ) -> str:
         """The user who signs a command with his password. Raises Refused, not telling which of the two is wrong.
 
         A command that a reply address may give names its *board*, such as ``spiro 101``. A *new password* is hashed
-        here, too: behind this, a command has the write lock.
+        here, too, and what takes long is *prepared* for whoever signs: behind this, a command has the write lock.
         """
         name = userid.lower()
         proved = self.proved and (f"{self.proved.game} {self.proved.board}", self.proved.userid)
         if proved == (board, name) and not password:
+            if self.is_rehearsed:
+                prepare()
             self.begin_writing()
             return name
         if self.rehearsal and self.is_rehearsed:
@@ -150,6 +160,8 @@ class Session(NamedTuple):
         renewed = self.passwords.hash(password) if self.server.passwords.is_outdated(stored) else None
         if new_password:
             self.passwords.hash(new_password)
+        if self.is_rehearsed:
+            prepare()
         self.begin_writing()
         if renewed:
             self.store.set_password(name, renewed)

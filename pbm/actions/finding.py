@@ -4,7 +4,7 @@ import re
 
 import games
 from pbm import texts
-from pbm.board import clocks
+from pbm.board import clocks, replays
 from pbm.board.board import About, Board, Point
 from pbm.names import SHORTEST_PASSWORD, is_board
 from pbm.refusals import Refused
@@ -58,7 +58,10 @@ def find_board(session: Session, game: str, number: str) -> Board:
         results=store.results_of_board(game, row.board) if row.ended else (),
         robots=store.robots_among(players),
     )
-    return Board(row, store.turns(game, row.board), store.queued(game, row.board), about)
+    turns = store.turns(game, row.board)
+    board = Board(row, turns, store.queued(game, row.board), about, known=replays.known(row, turns))
+    replays.keep(row, turns, board.states)
+    return board
 
 
 def player_at_sender(session: Session, board: Board, reader: str | None = None) -> str | None:

@@ -115,7 +115,9 @@ def check_turn(session: Session, board: Board, name: str) -> None:
 def _signed(session: Session, game: str, number: str, userid: str, password: str) -> tuple[Board, str]:
     """The board, and the user who signs a command for it."""
     row = find_row(session, game, number)
-    name = session.signed(userid, password, board=f"{row.game} {row.board}")
+    name = session.signed(
+        userid, password, board=f"{row.game} {row.board}", prepare=lambda: find_board(session, game, number)
+    )
     return find_board(session, game, number), name  # it is replayed only for somebody who may ask for that
 
 

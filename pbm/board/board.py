@@ -60,8 +60,12 @@ class Board:
         about: About = NOTHING,
         *,
         throws_dice: bool = True,
+        known: Sequence[State] = (),
     ) -> None:
-        """Replay the turns of a board; a preview *throws* no *dice* of its own."""
+        """Replay the turns of a board, but for the first ones if the positions up to them are *known*.
+
+        A preview *throws* no *dice* of its own.
+        """
         self.row = row
         self.throws_dice = throws_dice
         self.turns = turns
@@ -69,10 +73,11 @@ class Board:
         self.about = about
         self.rules: games.Game[Any] = games.load(row.game)
         self.options = games.read_options(self.rules, row.options.split())
-        self.states: list[State] = []
+        self.states: list[State] = [*known]
         """The position at the start and after each turn; a resignation changes none."""
-        self._add_state(self.rules.new(**self.options))
-        for turn in turns:
+        if not known:
+            self._add_state(self.rules.new(**self.options))
+        for turn in turns[len(self.states) - 1 :]:
             if turn.dice and games.needs_dice(self.state) and turn.dice != self.state.dice:
                 self.set_dice(turn.dice)  # of a board from elsewhere, whose secret is not known
             self._follow(turn)
