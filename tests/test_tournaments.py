@@ -307,10 +307,10 @@ def test_a_pool_without_a_move_vanishes_whole_and_its_name_is_free(league):
 def test_a_dry_run_says_what_would_be_and_changes_nothing(league):
     names = league.signed_up(4)
     league.start("swiss", names, rounds=2)
-    before = list(league.club.store.db.conn.iterdump())
+    before = list(league.club.store.db.iterdump())
     for words in ("cancel", "finish", f"withdraw {names[0]}", "adjudicate s1 draw", "status"):
         league.do(words, dry_run=True)
-    assert list(league.club.store.db.conn.iterdump()) == before
+    assert list(league.club.store.db.iterdump()) == before
 
 
 def test_a_round_ends_at_its_time_by_the_loss_of_whoever_is_to_move(league):
