@@ -55,6 +55,11 @@ def is_host(text: str) -> bool:
     return True
 
 
+def is_site(text: str) -> bool:
+    """Whether a text is where a site can stand: http or https, a machine, perhaps a folder, and nothing behind that."""
+    return re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+(?:/[A-Za-z0-9._~/%-]*)?", text, re.ASCII) is not None
+
+
 def is_address(text: str) -> bool:
     """Whether a text is a mail address as nearly everybody has one: a plain local part, and a host by its name."""
     host = r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*"

@@ -1,12 +1,11 @@
 """Settings, all of them environment variables; the README lists them."""
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pbm.disk import reason
-from pbm.names import is_address
+from pbm.names import is_address, is_site
 from pbm.passwords import Passwords
 from pbm.server import Server
 from pbm.store import Store, Unusable
@@ -64,7 +63,7 @@ def robot_boards() -> int:
 def site() -> str | None:
     """Where the pages of the boards are: ``PBM_SITE``. Raises Unusable if that is no address of a site."""
     chosen = os.environ.get("PBM_SITE")
-    if chosen and not re.fullmatch(r"https?://[!#-;=?-Z_a-z~]+", chosen, re.ASCII):
+    if chosen and not is_site(chosen):
         raise Unusable(f"PBM_SITE is no address of a site, such as https://games.example.org: {chosen!r}.")
     return chosen.rstrip("/") if chosen else None
 

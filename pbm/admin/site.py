@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import click
 
-from pbm import texts
+from pbm import settings, texts
 from pbm.admin import answer, open_existing, touching
 from pbm.admin.usage import Commands
 from pbm.admin.watching import pipe_ended
 from pbm.drawing import raster
+from pbm.names import is_site
 from pbm.refusals import Refused
 from pbm.session import Session
 
@@ -30,7 +30,9 @@ LOOK_AGAIN_AFTER = 1.0
 
 @commands.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--url", default="", metavar="URL", help="Where the site will stand, such as https://games.example/.")
+@click.option(
+    "--url", default="", metavar="URL", help="Where the site will stand, such as https://games.example/; else PBM_SITE."
+)
 @click.option("--no-pictures", is_flag=True, help="Make no PNG of each board for those who link to it.")
 @click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
 @click.option("--served", is_flag=True, hidden=True, help="Go on until standard input ends.")
@@ -43,9 +45,11 @@ def site(folder: Path, url: str, *, no_pictures: bool, follow: bool, served: boo
     """
     session = Session(open_existing())
     common = shared(url, no_pictures=no_pictures)
+    version = session.store.data_version()
     done = _written(session, folder, common)
     pause = partial(pipe_ended, LOOK_AGAIN_AFTER) if served else partial(time.sleep, LOOK_AGAIN_AFTER)
-    while (follow or served) and _has_changed(session, pause):
+    while (follow or served) and _has_changed(session, version, pause):
+        version = session.store.data_version()  # before the pages are made: what changes meanwhile is seen next time
         done = _written(session, folder, common)
     answer(
         f"{texts.counted(done.pages, 'file')}, {done.written} of them new or changed; {done.removed} removed.",
@@ -59,10 +63,10 @@ def shared(url: str, *, no_pictures: bool) -> "Look":
         from pbm.site.pages import Look
     except ImportError as error:
         raise Refused(TEMPLATES_EXTRA) from error
-    parts = urlsplit(url)
-    if url and (parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment):
+    if url and not is_site(url):
         raise Refused(f"{url!r} is no address of a site; it looks like https://games.example/.")
-    return Look(f"{url.rstrip('/')}/" if url else "", bool(url) and not no_pictures and raster.is_available())
+    where = url or settings.site() or ""
+    return Look(f"{where.rstrip('/')}/" if where else "", bool(where) and not no_pictures and raster.is_available())
 
 
 def _written(session: Session, folder: Path, common: "Look") -> "Built":
@@ -75,9 +79,8 @@ def _written(session: Session, folder: Path, common: "Look") -> "Built":
         return build(folder, made.pages(), made.version, _shown)
 
 
-def _has_changed(session: Session, pause: Callable[[], bool | None]) -> bool:
-    """Wait until somebody has written to the database; False if a *pause* tells that it is time to end."""
-    before = session.store.data_version()
+def _has_changed(session: Session, before: int, pause: Callable[[], bool | None]) -> bool:
+    """Wait until the database has another version than *before*; False if a *pause* tells that it is time to end."""
     while session.store.data_version() == before:
         if pause():
             return False
