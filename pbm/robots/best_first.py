@@ -61,7 +61,7 @@ class BestFirst(Generic[P, T]):
     """A `Thinker` that looks at positions one by one, and keeps what it saw for its next turn on the same board."""
 
     def __init__(
-        self, knowledge: Valuation[P, T], *, curiosity: float = 0.3, at_root: int = 100, inside: int = 20
+        self, knowledge: Valuation[P, T], *, curiosity: float = 0.1, at_root: int = 100, inside: int = 20
     ) -> None:
         """Search with that knowledge, so many turns of the position and of later ones."""
         self.knowledge = knowledge
