@@ -16,7 +16,7 @@ from pbm.access import tokens
 from pbm.board.board import Board
 from pbm.drawing import boards
 from pbm.mail import illustrations
-from pbm.mail.outbox import MOST_WITH_PICTURES, flush
+from pbm.mail.outbox import DRAWN_AT_ONCE, MOST_WITH_PICTURES, flush
 from pbm.mail.transports import Transport
 
 from conftest import PASSWORDS
@@ -160,6 +160,15 @@ def test_when_many_mails_wait_they_go_without_pictures(board):
     assert got["bob"].kinds == ["multipart/alternative", "text/plain", "text/html"]
     assert got["bob"].page.pictures == []
     assert len(played(board, "a1")["bob"].pictures) == 1
+
+
+def test_who_draws_can_be_told_to_end_after_a_few_mails(board):
+    for _ in range(3 * DRAWN_AT_ONCE):
+        board.say("help", sender="alice@players.example")
+    way = Taking()
+    flush(board.server, way, until=lambda: bool(way.taken))
+    assert len(way.taken) == DRAWN_AT_ONCE
+    assert len(board.store.due_mails(board.time, 100)) == 2 * DRAWN_AT_ONCE
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,8 @@ LONGEST_PAUSE = 60.0
 """Seconds between tries of what the database does not allow for now: these, and whoever never gives up, the longest."""
 MOST_WITH_PICTURES = 50
 """How many mails may be due when pictures are drawn; if there are more, they go out without, to go out soon."""
+DRAWN_AT_ONCE = 4
+"""How many mails are taken up together where pictures are drawn: one can be told to end in between."""
 LOCK_PATIENCE = 60.0
 """How many seconds a process waits until another one has sent its mails."""
 Tried = tuple[Mail, Undelivered | None]
@@ -89,7 +91,8 @@ def flush(
         with server.store.transaction():
             untried = _note(server, tried)
             is_busy = server.store.are_due(server.now(), MOST_WITH_PICTURES)
-            return untried, [] if until() else server.store.claim_mails(server.now(), way.batch), is_busy
+            most = way.batch if is_busy else min(way.batch, DRAWN_AT_ONCE)
+            return untried, [] if until() else server.store.claim_mails(server.now(), most), is_busy
 
     with _only_one(server.store.path, patience, until), way:
         mails = server.store.due_mails(server.now(), 1)  # to look locks nothing
