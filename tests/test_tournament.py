@@ -7,7 +7,10 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
+from sqlite_utils import Database
 
+from pbm.store import Store
+from pbm.store.schema import migrations
 from pbm.tournaments.meetings import Meeting, bye
 from pbm.tournaments.roundrobin import neighbours, round_robin
 from pbm.tournaments.tables import places_of
@@ -250,6 +253,23 @@ def test_the_list_of_boards_is_text_or_csv(players):
         (["a", "alice", "bob", "--pairs", "--double"], 1, "Choose one of --double and --pairs."),
         (["a", "--double"], 2, "its players are missing"),
         (["a"], 1, "There is no pool 'a' of Symple."),
+        (["a", "alice", "bob", "--type=swiss"], 1, "A Swiss tournament needs --rounds=N."),
+        (["a", "alice", "bob", "carol", "--type=swiss", "--rounds=4"], 1, "3 players can play 3 rounds of a Swiss"),
+        (["a", "alice", "bob", "--type=swiss", "--rounds=two"], 1, "--rounds takes a whole number from 1 to 50."),
+        (["a", "alice", "bob", "--type=nonsense"], 1, "--type=nonsense is none of roundrobin, pairs, swiss"),
+        (["a", "alice", "bob", "--best-of=3"], 1, "--best-of is for knockout."),
+        (["a", "alice", "bob", "--type=arena"], 1, "An arena needs --until=TIME."),
+        (["a", "alice", "bob", "--tiebreaks=luck"], 1, "There is no tie-break 'luck'; there are direct, sb"),
+        (["a", "alice", "bob", "--director=nobody1"], 1, "There is no user 'nobody1'."),
+        (["a", "alice", "bob", "--starts=2027-01-31"], 1, "--starts and --most are for a tournament with --open."),
+        (["a", "--open", "--starts=soon"], 1, "--starts takes a day such as 2027-01-31"),
+        (["a", "--open", "--starts=2020-01-31"], 1, "--starts=2020-01-31 is over already."),
+        (["a", "--team=red:alice,bob"], 1, "A team needs another one to play against."),
+        (["a", "--team=red"], 1, "--team=red is not NAME:USERID,USERID"),
+        (["none", "start"], 1, "There is no pool 'none' of Symple."),
+        (["old", "start"], 1, "Pool old of Symple is running; that goes only while it is open."),
+        (["old", "replace", "alice"], 1, "`replace` is written `replace USERID NEW`."),
+        (["old", "withdraw", "carol"], 1, "carol does not take part in pool old."),
     ],
 )
 def test_a_tournament_that_cannot_be_is_refused_and_nothing_is_changed(players, words, status, reason):
@@ -313,6 +333,49 @@ def test_the_table_of_a_pool_for_spreadsheets(played):
         "place": "1", "userid": "alice", "points": "1", "sonneborn_berger": "1", "won": "1", "lost": "0",
         "tied": "0", "to_play": "1", "alice": "", "bob": "1", "carol": "-",
     }  # fmt: skip
+
+
+def test_the_table_of_a_pool_in_markdown_and_in_html(played):
+    lines = run(played, "a", "--format=markdown", as_json=False).splitlines()
+    assert lines[0] == "**Pool a of Symple, 2 of 3 games played**"
+    assert lines[4] == "| 1 | alice | 1 | 1 | 1 | 0 | 0 | 1 |  | 1 | . |"
+    shown = run(played, "a", "--format=html", as_json=False)
+    assert "<td>alice</td>" in shown
+    assert json.loads(run(played, "a", "--format=json", as_json=False)) == run(played, "a")
+
+
+def test_a_swiss_tournament_and_a_knockout_start_with_their_first_round_at_once(players):
+    for name in ("dave", "erin"):
+        players.run("signup", name, "good-secret")
+    five = ["alice", "bob", "carol", "dave", "erin"]
+    begun = run(players, "s", *five, "--type=swiss", "--rounds=3", "-size=5")
+    assert (begun["round"], begun["byes"], [one["board"] for one in begun["schedule"]]) == (1, ["erin"], ["s1", "s2"])
+    begun = run(players, "k", *five, "--type=knockout")
+    assert begun["schedule"] == [
+        {"board": "k1", "players": ["erin", "dave"]}
+    ]  # the best three begin in the second round
+    listed = json.loads(players.run("boards", "symple", "tournament", "--all", "--json").stdout)["boards"]
+    assert [one["board"] for one in listed] == ["k1", "s1", "s2"]
+
+
+def test_a_pool_of_an_older_version_goes_on_as_a_round_robin(tmp_path):
+    path, then = tmp_path / "pbm.db", "2026-01-01T00:00:00.000000+00:00"
+    db = Database(path)
+    migrations.apply(db, stop_before="tournaments_and_events")
+    db.execute("PRAGMA user_version = 4")
+    for name in ("alice", "bob"):
+        db.execute("INSERT INTO users (userid, password, created) VALUES (?, '', ?)", [name, then])
+        db.execute("INSERT INTO pool_players (game, pool, userid) VALUES ('symple', 'a', ?)", [name])
+    db.execute(
+        "INSERT INTO boards (game, board, options, first_player, second_player, secret, started, moves, turn, pool) "
+        "VALUES ('symple', 'a1', '-size=5', 'alice', 'bob', x'00', ?, 0, 'alice', 'a')",
+        [then],
+    )
+    db.conn.commit()
+    db.close()
+    with Store(path) as store:
+        assert [(one.pool, one.kind, one.state) for one in store.tournaments()] == [("a", "roundrobin", "running")]
+        assert store.meetings("symple", "a") == [Meeting(1, "alice", "bob", board="a1")]
 
 
 def test_the_pools_of_a_game_are_listed(played):

@@ -194,6 +194,7 @@ def join_pool(session: Session, game: str, pool: str, userid: str, password: str
         found = _joined(session, one, name)
         begins = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC." if one.starts else "You get a mail when it starts."
         text = f"{name} takes part in pool {one.pool} of {texts.title(game)}. {begins}"
+        rounds.tell_director(session, found, f"{name} has joined", f"{name} takes part in pool {one.pool}.")
         return _answered(session, found, "joined", text)
 
 
