@@ -144,6 +144,18 @@ def test_the_history_counts_where_it_leads_to_the_position():
         assert question.states[0].view()["cells"] == (view | change)["cells"]
 
 
+@pytest.mark.parametrize("game", games.names())
+def test_what_the_referee_says_of_a_game_is_read_as_it_is_with_any_options(game):
+    options = games.load(game).OPTIONS
+    extremes = [[""] if one.values is None else [f"={one.values[0]}", f"={one.values[-1]}"] for one in options]
+    words = [f"-{one.name}{value}" for one, values in zip(options, extremes, strict=True) for value in values]
+    for word in ["", *words]:
+        judge = referee(game, f"new {word}", "random")
+        question = read_question(judge.state(""))
+        assert question.options == judge.options
+        assert len(question.states) == len(question.history) + 1 > 1
+
+
 def test_positions_that_it_knows_are_not_replayed(monkeypatch):
     judge, player = referee("symple", "new -size=5"), Parrot()
     dialogue = Dialogue(lambda *_: player, io.StringIO())
