@@ -2,6 +2,9 @@
 
 import json
 import re
+import subprocess
+import sys
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -312,3 +315,33 @@ def test_what_is_no_address_of_a_site_is_refused(shell, tmp_path, url):
     assert done.returncode == 1
     assert "is no address of a site" in done.stderr
     assert not (tmp_path / "site").exists()
+
+
+def test_what_changes_is_written_within_seconds_until_the_input_ends(players, tmp_path):
+    folder = tmp_path / "site"
+    command = [sys.executable, "-m", "pbm", "site", str(folder), "--follow"]
+    following = subprocess.Popen(command, env=players.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        wait_for(folder / "sitemap.xml")
+        players.run("symple", "challenge", "alice", "bob")
+        wait_for(folder / "symple" / "101.html")
+    finally:
+        said, _ = following.communicate(timeout=20)
+    assert following.returncode == 0
+    assert b"new or changed" in said
+
+
+def wait_for(file):
+    deadline = time.monotonic() + 20
+    while not file.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_server_writes_the_site_by_itself(players, tmp_path):
+    folder = tmp_path / "site"
+    with players.serving(f"--site={folder}", "--url=https://games.example/"):
+        wait_for(folder / "sitemap.xml")
+        players.run("symple", "challenge", "alice", "bob")
+        wait_for(folder / "symple" / "101.html")
+    assert "https://games.example/symple/101.html" in (folder / "symple" / "101.html").read_text()

@@ -1,9 +1,10 @@
 """The command that writes the site."""
 
+import os
+import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,20 +36,19 @@ LOOK_AGAIN_AFTER = 1.0
 )
 @click.option("--no-pictures", is_flag=True, help="Make no PNG of each board for those who link to it.")
 @click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
-@click.option("--served", is_flag=True, hidden=True, help="Go on until standard input ends.")
-def site(folder: Path, url: str, *, no_pictures: bool, follow: bool, served: bool) -> None:
+def site(folder: Path, url: str, *, no_pictures: bool, follow: bool) -> None:
     """Write a site to look at: plain files for any web server, with a page for each board.
 
     Only what has changed since the last time is written, and only what anybody may see with `show` stands there. With
     --url pages tell search engines and other sites where they are, and each board has a picture for whoever links to
-    it. Files in DIR that are no pages of the site are left alone.
+    it. Files in DIR that are no pages of the site are left alone. With --follow it also ends where standard input is a
+    pipe that ends.
     """
     session = Session(open_existing())
     common = shared(url, no_pictures=no_pictures)
     version = session.store.data_version()
     done = _written(session, folder, common)
-    pause = partial(pipe_ended, LOOK_AGAIN_AFTER) if served else partial(time.sleep, LOOK_AGAIN_AFTER)
-    while (follow or served) and _has_changed(session, version, pause):
+    while follow and _has_changed(session, version):
         version = session.store.data_version()  # before the pages are made: what changes meanwhile is seen next time
         done = _written(session, folder, common)
     answer(
@@ -79,10 +79,13 @@ def _written(session: Session, folder: Path, common: "Look") -> "Built":
         return build(folder, made.pages(), made.version, _shown)
 
 
-def _has_changed(session: Session, before: int, pause: Callable[[], bool | None]) -> bool:
-    """Wait until the database has another version than *before*; False if a *pause* tells that it is time to end."""
+def _has_changed(session: Session, before: int) -> bool:
+    """Wait until the database has another version than *before*; False if it is time to end."""
+    is_piped = stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
     while session.store.data_version() == before:
-        if pause():
+        if not is_piped:
+            time.sleep(LOOK_AGAIN_AFTER)
+        elif pipe_ended(LOOK_AGAIN_AFTER):
             return False
     return True
 

@@ -41,7 +41,7 @@ PLAYER = (sys.executable, "-P", "-m", "pbm", "robots", "keep-playing")
 """A process that plays for robots; the mails that it causes are sent by the other one."""
 
 
-SITE = (sys.executable, "-P", "-m", "pbm", "site", "--served")
+SITE = (sys.executable, "-P", "-m", "pbm", "site", "--follow")
 """A process that writes a site, followed by the words of that command."""
 
 
