@@ -35,6 +35,8 @@ def clean(text: str) -> str:
     Nor are there any that turn the direction of writing, which can make a text look like another one.
     """
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n")
+    if text.isascii() and text.isprintable():  # as the empty text of most commands: no pattern need be compiled
+        return text
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
 
 
