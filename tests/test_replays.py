@@ -101,5 +101,5 @@ def test_only_so_many_boards_are_kept(busy, monkeypatch):
     row = found(busy).row
     rows = [row._replace(board=number) for number in ("102", "103", "104")]
     for one in rows:
-        replays.keep(one, [], ["the start"])
-    assert [replays.known(one, []) for one in (row, *rows)] == [(), (), ["the start"], ["the start"]]
+        replays.remember(one, [], ["the start"])
+    assert [replays.recalled(one, []) for one in (row, *rows)] == [(), (), ["the start"], ["the start"]]

@@ -59,8 +59,8 @@ def find_board(session: Session, game: str, number: str) -> Board:
         robots=store.robots_among(players),
     )
     turns = store.turns(game, row.board)
-    board = Board(row, turns, store.queued(game, row.board), about, known=replays.known(row, turns))
-    replays.keep(row, turns, board.states)
+    board = Board(row, turns, store.queued(game, row.board), about, known=replays.recalled(row, turns))
+    replays.remember(row, turns, board.states)
     return board
 
 

@@ -27,7 +27,7 @@ class _Kept(NamedTuple):
 _kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
 
 
-def known(row: BoardRow, turns: Sequence[TurnRow]) -> Sequence[State]:
+def recalled(row: BoardRow, turns: Sequence[TurnRow]) -> Sequence[State]:
     """The positions at the start and after each of the first turns of a board; none if they are not known."""
     kept = _kept.get((row.game, row.board))
     if kept and (kept.secret, kept.options) == (row.secret, row.options) and kept.turns == turns[: len(kept.turns)]:
@@ -35,7 +35,7 @@ def known(row: BoardRow, turns: Sequence[TurnRow]) -> Sequence[State]:
     return ()
 
 
-def keep(row: BoardRow, turns: Sequence[TurnRow], states: Sequence[State]) -> None:
+def remember(row: BoardRow, turns: Sequence[TurnRow], states: Sequence[State]) -> None:
     """Remember the positions of a board: at the start and after each of these turns."""
     _kept.pop((row.game, row.board), None)
     _kept[row.game, row.board] = _Kept(row.secret, row.options, [*turns], [*states])
