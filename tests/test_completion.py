@@ -60,7 +60,7 @@ def offered(shell, *words):
         (["symple", "move", "101", "C"], ["carol"]),
         (["symple", "move", "101", "alice", ""], []),
         (["symple", "move", "101", "alice", "secret", ""], []),
-        (["symple", "move", "101", "alice", "secret", "-"], ["--comment=", "--help", "--json"]),
+        (["symple", "move", "101", "alice", "secret", "-"], ["--comment=", "--help", "--json", "--picture"]),
         (["symple", "challenge", "-size=5", "alice", "b"], ["bob"]),
         (["symple", "challenge", "-s"], ["-size="]),
         (["symple", "move", "-s"], []),

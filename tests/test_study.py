@@ -5,7 +5,9 @@ import os
 import pty
 import re
 import select
+import sqlite3
 import sys
+from contextlib import closing
 from subprocess import Popen
 
 import pytest
@@ -18,6 +20,7 @@ from pbm.refusals import Refused
 from pbm.store import Store
 
 from conftest import PASSWORDS
+from test_file import older
 from test_json import check
 
 
@@ -329,31 +332,13 @@ def test_without_any_throw_there_is_nothing_to_doubt(club):
     assert [test["p"] for test in club.say("dice spiro")[0].data["tests"]] == [1, 1]
 
 
-def test_a_database_from_before_learns_where_boards_come_from(spiro):
-    spiro.store.db.executescript("""
-        ALTER TABLE boards DROP COLUMN reason;
-        ALTER TABLE boards DROP COLUMN novacation;
-        ALTER TABLE users DROP COLUMN auto_vacation;
-        ALTER TABLE users DROP COLUMN zone;
-        DROP INDEX outbox_reminding;
-        ALTER TABLE outbox DROP COLUMN reminds;
-        DROP TABLE vacation_days;
-        DROP TABLE reminders;
-        ALTER TABLE boards DROP COLUMN source;
-        ALTER TABLE boards DROP COLUMN given;
-        DROP INDEX boards_by_number;
-        DROP INDEX boards_played;
-        DROP INDEX players_by_rating;
-        DROP INDEX users_signed_off;
-        DROP INDEX players_seeking;
-        DROP INDEX users_signed_up;
-        DROP INDEX outbox_given_up;
-        DROP TABLE notes;
-        DROP TABLE commands;
-        DELETE FROM _sqlite_migrations WHERE name = 'lists_counts_and_old_positions';
-        PRAGMA user_version = 2;
-    """)
-    path = spiro.store.path
-    spiro.store.close()
+def test_a_database_from_before_learns_where_boards_come_from(tmp_path):
+    path = older(tmp_path / "pbm.db")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(
+            "INSERT INTO boards (game, board, options, first_player, second_player, secret, started, moves, turn) "
+            "VALUES ('spiro', '101', '', 'alice', 'alice', x'00', '2026-01-01T00:00:00.000000+00:00', 0, 'alice')"
+        )
     with Store(path) as store:
-        assert (store.board("spiro", "101").source, store.board("spiro", "101").given) == (None, 0)
+        row = store.board("spiro", "101")
+    assert (row.source, row.given, row.turn, row.unrated) == (None, 0, "alice", False)

@@ -133,6 +133,8 @@ def keep_sending(server: Server, way: Transport, pipe: int) -> None:
         except Replaced:  # nothing that is sent could be noted
             raise
         except Exception as error:  # a sender that ended would leave all mails lying
+            if isinstance(error.__cause__, BlockingIOError) and ended(0):  # told to end while another one was sending
+                break
             why = str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
             pause = next(pauses)
             sys.stderr.write(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.\n")
