@@ -65,6 +65,13 @@ def test_a_command_that_is_refused_is_no_event_and_numbers_are_never_given_twice
     assert events(players)[-1]["id"] == last + 1
 
 
+@pytest.mark.parametrize("words", [["events", "--since=" + 20 * "9"], ["hook", "remove", 20 * "9"]])
+def test_numbers_that_no_event_can_have_are_refused(shell, words):
+    done = shell.run(*words)
+    assert done.returncode == 1
+    assert "number from" in done.stderr
+
+
 def test_events_are_forgotten_after_100_days(pair):
     pair.pass_time(days=101)
     pair.store.forget(pair.time.replace(year=2027))

@@ -186,6 +186,7 @@ def test_an_operator_adds_changes_pauses_and_removes_robots(shell):
         (["add", "spiro"], "cannot be a userid"),
         (["add", "x"], "cannot be a userid"),
         (["add", "robot1"], "There is a user robot1 already"),
+        (["add", "deep", "--seconds=1e99"], "--seconds=S takes a number of seconds above 0, up to 3600."),
         (["add", "deep", "--level=9"], "--level=N takes a level from 1 to 5."),
         (["add", "deep", "--level=2", "--with=robot"], "at a level, or by a program"),
         (["add", "deep", "--with="], "No program is named behind --with."),

@@ -251,6 +251,7 @@ def test_the_list_of_boards_is_text_or_csv(players):
         (["a", "alice", "bob", "--totaltime=3651"], 1, "from 1 to 3650"),
         (["a", "alice", "bob", "carol", "--pairs"], 1, "3 players cannot be paired."),
         (["a", "alice", "bob", "--pairs", "--double"], 1, "Choose one of --double and --pairs."),
+        (["a", "--open", "--starts=9999-12-31T23:00-20:00"], 1, "--starts takes a day such as 2027-01-31"),
         (["a", "--double"], 2, "its players are missing"),
         (["a"], 1, "There is no pool 'a' of Symple."),
         (["a", "alice", "bob", "--type=swiss"], 1, "A Swiss tournament needs --rounds=N."),

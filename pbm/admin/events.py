@@ -12,7 +12,7 @@ from pbm import texts
 from pbm.admin import answer, open_existing
 from pbm.admin.hooks import AT_ONCE, event_data, keep_running, run_due
 from pbm.admin.listing import Listing, time_text
-from pbm.admin.usage import Commands
+from pbm.admin.usage import Commands, WholeNumber, Within
 from pbm.refusals import Refused
 from pbm.settings import open_server
 from pbm.store import Event
@@ -33,7 +33,7 @@ commands = Commands("pbm")
 
 @commands.command()
 @click.option("--follow", is_flag=True, help="Go on, and print events as they come.")
-@click.option("--since", type=click.IntRange(0), default=0, metavar="N", help="Only those behind event N.")
+@click.option("--since", type=Within(range(10**9), "number"), default=0, metavar="N", help="Only those behind event N.")
 @click.pass_context
 def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     r"""List what has happened, a line each: sign-ups, challenges, moves, ends of games, rounds of tournaments.
@@ -135,7 +135,7 @@ def list_hooks() -> None:
 
 
 @hook.command("remove")
-@click.argument("number", type=click.IntRange(1))
+@click.argument("number", type=WholeNumber())
 def remove_hook(number: int) -> None:
     """Run a program no more."""
     server = open_existing()

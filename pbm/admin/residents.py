@@ -25,6 +25,23 @@ LEVELS_OF_ROBOTS = range(1, 6)
 TIME_OF_PROGRAM = 30.0
 """Seconds that a program of the operator's may take for a move, if he says nothing else."""
 
+LONGEST_TIME = 3600.0
+"""More seconds than anybody waits for a move."""
+
+
+class Thinking(Seconds):
+    """For how long a robot may think."""
+
+    name = f"number of seconds above 0, up to {LONGEST_TIME:.0f}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        seconds = super().convert(value, param, ctx)
+        if not 0 < seconds <= LONGEST_TIME:
+            self.fail(f"{value!r} is no {self.name}.", param, ctx)
+        return seconds
+
+
 commands = Commands("pbm")
 ROBOT = click.argument("userid")
 LEVEL = click.option("--level", type=Within(LEVELS_OF_ROBOTS, "level"), metavar="N", help="How well it plays: 1 to 5.")
@@ -33,7 +50,7 @@ PROGRAM = click.option(
 )
 OF_GAMES = click.option("--games", "names", metavar="GAME,...", help="What it plays; `all` stands for all games.")
 MOST = click.option("--most", type=WholeNumber(), metavar="N", help="At how many boards it takes no more challenges.")
-THINKING_TIME = click.option("--seconds", type=Seconds(), metavar="S", help="How long it may think about a move.")
+THINKING_TIME = click.option("--seconds", type=Thinking(), metavar="S", help="How long it may think about a move.")
 
 
 @commands.group("robots", cls=Listing)

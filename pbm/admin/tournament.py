@@ -220,10 +220,10 @@ def _moment(problems: list[str], option: str, text: str | None, now: datetime) -
         return None
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         problems.append(f"--{option} takes a day such as 2027-01-31, or a time such as 2027-01-31T18:00.")
         return None
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     if moment <= now:
         problems.append(f"--{option}={text} is over already.")
     return moment
