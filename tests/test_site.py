@@ -345,3 +345,25 @@ def test_a_server_writes_the_site_by_itself(players, tmp_path):
         players.run("symple", "challenge", "alice", "bob")
         wait_for(folder / "symple" / "101.html")
     assert "https://games.example/symple/101.html" in (folder / "symple" / "101.html").read_text()
+
+
+def test_the_page_of_a_tournament_that_is_open_names_who_joins_later(played, folder):
+    session = Session(played.server)
+    with session.writing():
+        one = Tournament("symple", "s", "swiss", played.time, rounds=1, options="-size=5", tie_breaks="sb")
+        tournaments.announce(session, one, ["alice"], {})
+    written(played, folder)
+    played.say(f"symple join s bob {PASSWORDS['bob']}")
+    assert written(played, folder) == {"symple/pool-s.html"}
+    assert "bob" in (folder / "symple" / "pool-s.html").read_text()
+
+
+def test_a_page_of_a_player_with_two_dots_in_his_name_is_known_again(played, folder):
+    with played.store.transaction():
+        played.store.add_user("a..b", "no password", played.time)
+    played.say("symple challenge -size=5 a..b alice")
+    written(played, folder)
+    site = Site(Session(played.server), Look("", has_pictures=False))
+    made = []
+    build(folder, site.pages(), site.version, lambda stale: made.extend(stale) or [])
+    assert made == []

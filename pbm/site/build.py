@@ -76,7 +76,9 @@ def _known(folder: Path, version: str) -> Mapping[str, str]:
     if not isinstance(manifest, dict) or not isinstance(manifest.get("pages"), dict):
         return {}
     same = manifest.get("version") == version
-    inside = {path: key for path, key in manifest["pages"].items() if not path.startswith("/") and ".." not in path}
+    inside = {
+        path: key for path, key in manifest["pages"].items() if not path.startswith("/") and ".." not in path.split("/")
+    }
     return inside if same else dict.fromkeys(inside, "")
 
 

@@ -1,12 +1,13 @@
 """The pages of the site. What stands there is what any stranger may see: no address, no queued move, no open secret."""
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, cached_property, partial
 from importlib.resources import files
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -44,8 +45,8 @@ class Contents(NamedTuple):
     boards: Sequence[MarkedBoard]
     players: Mapping[str, Sequence[PlayerRow]]
     """Of each game, those who have a rating, the best one first."""
-    pools: Mapping[str, Sequence[str]]
-    """Of each game, its tournaments."""
+    pools: Mapping[str, Mapping[str, str]]
+    """Of each game, its tournaments, each with what is stored of it and of who takes part, digested."""
     analyses: Mapping[tuple[str, str], str]
     """When boards were analysed."""
 
@@ -103,7 +104,7 @@ class Site:
         boards, players = self.by_game[game], self.found.players[game]
         yield Page(f"{game}/rules.html", "", partial(self._rules, game))
         pools, mark = self.found.pools[game], self._marks(game)
-        yield Page(f"{game}/index.html", digested(mark, pools), partial(self._game, game))
+        yield Page(f"{game}/index.html", digested(mark, [*pools]), partial(self._game, game))
         yield Page(f"{game}/feed.atom", mark, partial(self._feed, f"{game}/feed.atom", texts.title(game), boards))
         for number, count, some in _leaves(players):
             path = f"{game}/{_leaf(number, 'standings')}"
@@ -126,10 +127,12 @@ class Site:
 
     def _of_pool(self, game: str, pool: str) -> Iterator[Page]:
         boards = [board for board in self.by_game[game] if board.pool == pool]
-        key = digested([board.mark for board in boards], self.found.players[game] and pool)
+        marks = [board.mark for board in boards]
+        key = digested(marks, self.found.pools[game][pool])
         yield Page(f"{game}/pool-{pool}.html", key, partial(self._pool, game, pool, boards))
         path = f"{game}/pool-{pool}.atom"
-        yield Page(path, key, partial(self._feed, path, f"{texts.title(game)}, tournament {pool}", boards))
+        title = f"{texts.title(game)}, tournament {pool}"
+        yield Page(path, digested(marks), partial(self._feed, path, title, boards))
 
     def _board(self, marked: MarkedBoard) -> str:
         """A board, move by move."""
@@ -201,7 +204,7 @@ class Site:
             picture=self._diagrams(game)[0] if self._diagrams(game) else "",
             running=len(boards) - over,
             finished=over,
-            pools=self.found.pools[game],
+            pools=[*self.found.pools[game]],
             rows=self._rows(_latest(boards)),
         )
 
@@ -373,6 +376,7 @@ def _environment() -> Environment:
         "iso": _iso,
         "leaf": _leaf,
         "leaves": _near,
+        "quoted": partial(quote, safe="@+"),
     }
     return made
 
@@ -382,7 +386,10 @@ def _found(session: Session, names: Sequence[str]) -> Contents:
     return Contents(
         store.marked_boards(),
         {game: [*store.rated_players(game)] for game in names},
-        {game: sorted(Counter(pool for pool, *_ in store.pool_players(game))) for game in names},
+        {
+            game: {one.pool: digested(one, store.entrants(game, one.pool)) for one in store.tournaments(game)}
+            for game in names
+        },
         store.analysed_boards(),
     )
 
