@@ -11,11 +11,11 @@ import click
 import games
 from games import Illegal
 from pbm import texts
-from pbm.admin.duels import SEEDS
+from pbm.admin.duels import SEED, SEEDS, TIMEOUT, WORKERS
 from pbm.admin.matches import Match, TwoGames, run_here
 from pbm.admin.program import command_words
 from pbm.admin.robots import known
-from pbm.admin.usage import Commands, Seconds, WholeNumber
+from pbm.admin.usage import Commands, WholeNumber
 from pbm.refusals import Refused
 from pbm.terminal import say
 from pbm.tournaments import tables
@@ -41,18 +41,9 @@ commands = Commands("pbm")
     metavar="NUMBER",
     help="How many games each two play; an odd number is one more.",
 )
-@click.option(
-    "--workers",
-    type=WholeNumber(),
-    default=1,
-    show_default=True,
-    metavar="NUMBER",
-    help="How many games are played side by side.",
-)
-@click.option(
-    "--timeout", type=Seconds(), default=60, show_default=True, metavar="SECONDS", help="How long a move may take."
-)
-@click.option("--seed", metavar="SEED", help="Make the dice repeat.")
+@WORKERS
+@TIMEOUT
+@SEED
 @click.pass_context
 def arena(
     ctx: click.Context, words: Sequence[str], number: int, workers: int, timeout: float, seed: str | None

@@ -183,6 +183,20 @@ def _named(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str], tu
     return game.lower(), options, (command_words(first), command_words(second))
 
 
+WORKERS = click.option(
+    "--workers",
+    type=WholeNumber(),
+    default=1,
+    show_default=True,
+    metavar="NUMBER",
+    help="How many games are played side by side.",
+)
+TIMEOUT = click.option(
+    "--timeout", type=Seconds(), default=60, show_default=True, metavar="SECONDS", help="How long a move may take."
+)
+SEED = click.option("--seed", metavar="SEED", help="Make the dice repeat.")
+
+
 @commands.command(context_settings={"ignore_unknown_options": True})
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="GAME PROGRAM PROGRAM [-options]")
 @click.option(
@@ -194,18 +208,9 @@ def _named(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str], tu
     metavar="NUMBER",
     help="How many games; an odd number is one more.",
 )
-@click.option(
-    "--workers",
-    type=WholeNumber(),
-    default=1,
-    show_default=True,
-    metavar="NUMBER",
-    help="How many games are played side by side.",
-)
-@click.option(
-    "--timeout", type=Seconds(), default=60, show_default=True, metavar="SECONDS", help="How long a move may take."
-)
-@click.option("--seed", metavar="SEED", help="Make the dice repeat.")
+@WORKERS
+@TIMEOUT
+@SEED
 @click.option(
     "--sprt", type=Hypotheses(), metavar="ELO,ELO", help="Stop as soon as one of these differences is likely enough."
 )
