@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from pbm.actions import rounds, tournaments, turns
+from pbm.actions import rounds, tournaments, turns, users
 from pbm.actions.cleanup import clean_up
 from pbm.actions.finding import find_board
 from pbm.board.board import RESIGN
@@ -476,3 +476,33 @@ def test_killed_ten_times_in_a_change_of_rounds_nothing_is_lost_and_no_round_beg
             assert all(len(league.mails(name, f"^New Symple Board {one.board} ")) == 1 for name in one.pair)
     assert killed == [True] * 10 + [False]
     club.store.close()
+
+
+def test_a_swiss_ends_before_its_last_round_where_those_who_are_left_have_all_met(league):
+    names = league.signed_up(4)
+    league.start("swiss", names, rounds=3)
+    for name in names[:2]:
+        league.do(f"withdraw {name}")
+    league.play(Random(1))
+    found = league.now()
+    assert (found.one.state, found.one.round) == ("finished", 2)
+    check_fair(found)
+
+
+def test_who_signs_off_later_changes_nothing_of_a_tournament_that_is_over(league):
+    names = league.signed_up(4)
+    league.start("ladder", names, rounds=1)
+    league.play(Random(1))
+    before = league.now().text()
+    with league.session.writing():
+        users.removed(league.session, names[0])
+    assert league.now().text() == before
+
+
+def test_nobody_is_reminded_of_a_board_that_a_director_takes_away(league):
+    league.start("roundrobin", league.signed_up(3))
+    league.club.pass_time(days=4)
+    clean_up(league.session)
+    league.do("cancel")
+    assert not [mail for mail in league.mails("player01", "^Nag:") if mail.reminds]
+    assert [one.kind for one in league.club.store.events(0, 99)][-4:] == ["remove", "remove", "remove", "cancel"]

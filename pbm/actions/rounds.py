@@ -92,6 +92,9 @@ def next_games(found: Shown) -> Round:
 
         here = [entrant for entrant in entrants if entrant.is_in(number)]
         pairs = swiss.paired(entrants, meetings, number, one.rounds or 0) if len(here) > 1 else []
+        met = {frozenset(meeting.pair) for meeting in meetings}
+        if any(frozenset(pair) in met for pair in pairs):  # those who are left cannot be paired any more
+            pairs = []
     elif one.kind == "ladder":
         pairs = ladder.challenges_due(entrants, meetings)
     elif one.round == 0:

@@ -418,7 +418,7 @@ def _cancelled(session: Session, found: Shown, why: str) -> str:
     boards = [find_board(session, one.game, meeting.board) for meeting in found.meetings if meeting.is_running]
     idle = [board for board in boards if not board.turns]
     for board in idle:
-        store.remove_board(one.game, board.row.board)
+        _taken_away(session, board)
         store.void_meeting(one.game, board.row.board)
     rest = f" {', '.join(board.row.board for board in idle)} are removed." if idle else ""
     text = f"{found.title} is cancelled. {why}{rest}"
@@ -462,11 +462,18 @@ def _given_up(session: Session, board: Board, name: str, why: str) -> None:
     _queue_all(session, turns.played(quiet, board, name, FORFEIT, automatic=True, reason="withdrawn"))
 
 
+def _taken_away(session: Session, board: Board) -> None:
+    """Remove a board of a tournament without a word."""
+    row = board.row
+    session.store.drop_reminders(board.name)
+    session.store.remove_board(row.game, row.board)
+    session.store.note_event(session.now(), "remove", game=row.game, board=row.board, pool=row.pool)
+
+
 def _removed(session: Session, board: Board, why: str) -> None:
     """Remove a board of a tournament, and tell its players."""
     row = board.row
-    session.store.remove_board(row.game, row.board)
-    session.store.note_event(session.now(), "remove", game=row.game, board=row.board, pool=row.pool)
+    _taken_away(session, board)
     name = f"{texts.title(row.game)} board {row.board}"
     letter = letters.note(
         f"{name} is removed. {why}", subject=f"{name} has been removed", answer=f"{row.game} table {row.pool}"

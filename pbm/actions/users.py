@@ -51,7 +51,7 @@ def removed(session: Session, name: str) -> list[Letter]:
     told: list[Letter] = []
     from pbm.actions import rounds
 
-    contests = session.store.tournaments_of(name)
+    contests = [one for one in session.store.tournaments_of(name) if one.state == "open" or one.is_on]
     for one in contests:
         rounds.withdrawn(session, one, name)
     for game in games.names():
