@@ -19,7 +19,7 @@ from pbm.session import Session
 from pbm.store import Tournament
 from pbm.tournaments.meetings import NOBODY, points
 
-from conftest import Club
+from conftest import PASSWORDS, Club
 
 
 class League:
@@ -506,3 +506,29 @@ def test_nobody_is_reminded_of_a_board_that_a_director_takes_away(league):
     league.do("cancel")
     assert not [mail for mail in league.mails("player01", "^Nag:") if mail.reminds]
     assert [one.kind for one in league.club.store.events(0, 99)][-4:] == ["remove", "remove", "remove", "cancel"]
+
+
+def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
+    names = league.signed_up(2)
+    with league.session.writing():
+        for pool in "ab":
+            one = Tournament("symple", pool, "knockout", league.club.time, tie_breaks=SWISS_ORDER,
+                             starts=league.club.time)  # fmt: skip
+            tournaments.announce(league.session, one, names, {})
+        one = league.club.store.tournament("symple", "a")
+        league.club.store.save_tournament(one._replace(options="-of-older-rules"))
+    done = clean_up(league.session)
+    assert [problem.partition(": ")[0] for problem in done.problems] == ["symple tournament a"]
+    assert (league.now("a").one.state, league.now("b").one.state) == ("open", "running")
+
+
+def test_who_joins_and_leaves_again_and_again_causes_no_mail_to_the_director(league):
+    director, *_ = league.signed_up(2)
+    league.club.signed_up("alice")
+    with league.session.writing():
+        one = Tournament("symple", "s", "knockout", league.club.time, tie_breaks=SWISS_ORDER, director=director)
+        tournaments.announce(league.session, one, [], {})
+    before = len(league.club.mails(director))
+    for word in ("join", "leave", "join", "leave"):
+        league.club.say(f"symple {word} s alice {PASSWORDS['alice']}")
+    assert len(league.club.mails(director)) == before

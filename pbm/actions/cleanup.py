@@ -29,7 +29,7 @@ class Done(NamedTuple):
     drawn: int = 0
     digests: int = 0
     problems: tuple[str, ...] = ()
-    """Boards that could not be looked at, with the reason."""
+    """Boards and tournaments that could not be looked at, with the reason."""
 
     @property
     def text(self) -> str:
@@ -54,7 +54,7 @@ def clean_up(session: Session) -> Done:
             continue
         if what:
             done = done._replace(**{what: getattr(done, what) + 1})
-    tournaments.start_due(session)
+    done = done._replace(problems=(*done.problems, *tournaments.start_due(session)))
     with session.writing():
         session.store.forget(session.now() - KEPT_FOR)
         session.store.note("cleanup", session.now())

@@ -144,22 +144,33 @@ def _started(session: Session, found: Shown) -> tuple[Shown, dict[str, Pair]]:
     return now, {meeting.board: meeting.pair for meeting in now.meetings if meeting.board}
 
 
-def start_due(session: Session) -> None:
-    """Start the tournaments whose date has come, and end the arenas. Each is a transaction of its own."""
+def start_due(session: Session) -> list[str]:
+    """Start the tournaments whose date has come, and end the arenas. Each is a transaction of its own.
+
+    Returns what could not be done, with the reason.
+    """
     with session.reading():
         due = session.store.open_tournaments_due(session.now())
+    wrong = []
     for game, pool in due:
-        with session.writing():
-            one = session.store.tournament(game, pool)
-            if one is None or (game, pool) not in session.store.open_tournaments_due(session.now()):
-                continue
-            found = as_it_is(session, one)
-            if one.state == "running":
-                _finished(session, found)
-            elif problems := [*_of_start(found)]:
-                _cancelled(session, found, " ".join(problems))
-            else:
-                _started(session, found)
+        try:
+            with session.writing():
+                one = session.store.tournament(game, pool)
+                if one and (game, pool) in session.store.open_tournaments_due(session.now()):
+                    _do_what_is_due(session, as_it_is(session, one))
+        except (LookupError, Illegal, Refused) as why:  # a game that is not installed any more, or has changed
+            wrong.append(f"{game} tournament {pool}: {why}")
+    return wrong
+
+
+def _do_what_is_due(session: Session, found: Shown) -> None:
+    """End an arena, or start a tournament; one that cannot start is cancelled."""
+    if found.one.state == "running":
+        _finished(session, found)
+    elif problems := [*_of_start(found)]:
+        _cancelled(session, found, " ".join(problems))
+    else:
+        _started(session, found)
 
 
 # What players do
@@ -204,7 +215,8 @@ def leave_pool(session: Session, game: str, pool: str, userid: str, password: st
         name = session.signed(userid, password)
         one = find(session, game, pool)
         text = _withdrawn(session, as_it_is(session, one), name)
-        rounds.tell_director(session, as_it_is(session, one), f"{name} has left", text)
+        if one.state != "open":  # before it begins, anybody could come and go as often as he likes
+            rounds.tell_director(session, as_it_is(session, one), f"{name} has left", text)
         return _answered(session, as_it_is(session, one), "left", text)
 
 
