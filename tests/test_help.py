@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from pbm import referee
+from pbm import admin, referee
+from pbm.texts import WIDTH
 
 from conftest import PASSWORDS
 from helptexts import read
@@ -45,3 +46,13 @@ def test_the_first_game_that_the_help_names_can_be_started(game, shell):
         assert replies[-1] == f"= {word}"
     else:
         assert first.returncode == 0, first.stderr
+
+
+@pytest.mark.parametrize("name", sorted(admin.MODULES))
+def test_the_help_of_an_operators_command_fits_a_screen_and_shows_no_marks_of_ours(name):
+    node = admin.operation(name)
+    for names in [[name], *([name, further] for further in getattr(node, "commands", ()))]:
+        said = admin.help_on(names)
+        assert "\\" not in said
+        assert "\b" not in said
+        assert max(map(len, said.splitlines())) <= WIDTH

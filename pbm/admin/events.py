@@ -36,14 +36,13 @@ commands = Commands("pbm")
 @click.option("--since", type=Within(range(10**9), "number"), default=0, metavar="N", help="Only those behind event N.")
 @click.pass_context
 def events(ctx: click.Context, *, follow: bool, since: int) -> None:
-    r"""List what has happened, a line each: sign-ups, challenges, moves, ends of games, rounds of tournaments.
+    """List what has happened, a line each: sign-ups, challenges, moves, ends of games, rounds of tournaments.
 
     Each event has a number, and later ones have higher ones, so that a program that remembers the last number goes on
     where it was, with --since. With --json each line is an object; `pbm help json` says what stands in it. Queued
     moves, passwords, addresses and what players write to each other are no events. `pbm cleanup` forgets events after
     100 days.
 
-    \b
     The kinds: signup, signoff; challenge, move, resign, forfeit, undo, end, remove (a board); open, join, withdraw,
     replace, start, round, finish, cancel (a tournament).
     """

@@ -34,10 +34,38 @@ MOST_ROUNDS = 50
 MOST_GAMES = 9
 """How many games a match of a knockout has at most."""
 
+TOURNAMENT = """Start a tournament, let it be joined, direct it, or show how it stands.
+
+With players, a pool of them is made, and its games are started: boards a1, a2 and so on in the pool a. In a round
+robin each two of them get a board at once. A Swiss tournament, a knockout, a ladder and an arena go on by
+themselves: the next round starts with the end of the last game of the one before. Options of the game are written
+as in a challenge. Whoever rejects or limits challenges plays nevertheless.
+
+With --open, players join by `GAME join POOL USERID PASSWORD`.
+
+Without players, the table of the pool: a win or a bye is 1 point, a tie 0.5. Under it stands what decides between
+equal points. Then what each player has reached: 1 won, 0 lost, = tied, a dot for a game that is still to be
+played, x for one that was cancelled; where there are rounds, behind the line of the opponent, such as 7:1.
+
+Without a pool, the pools there are.
+
+\b
+Behind GAME and POOL also these commands:
+  start                         start a tournament that was open
+  status                        how far it is
+  add USERID                    one more player, from the next round on
+  replace USERID NEW            another player in his place
+  withdraw USERID               he loses the games that are on, unrated
+  adjudicate BOARD win [USERID] the player who waits, or that one, has won
+  adjudicate BOARD draw|cancel  a draw, or it counts for nobody
+  finish                        no more rounds; the table goes to everybody
+  cancel                        end it at once
+"""
+
 commands = Commands("pbm")
 
 
-@commands.command(context_settings={"ignore_unknown_options": True})
+@commands.command(help=TOURNAMENT, context_settings={"ignore_unknown_options": True})
 @click.argument(
     "words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="GAME [POOL [USERID... [-options]|COMMAND]]"
 )
@@ -72,33 +100,7 @@ def tournament(
     form: str | None,
     **settings: object,
 ) -> None:
-    r"""Start a tournament, let it be joined, direct it, or show how it stands.
-
-    With players, a pool of them is made, and its games are started: boards a1, a2 and so on in the pool a. In a round
-    robin each two of them get a board at once. A Swiss tournament, a knockout, a ladder and an arena go on by
-    themselves: the next round starts with the end of the last game of the one before. Options of the game are written
-    as in a challenge. Whoever rejects or limits challenges plays nevertheless.
-
-    With --open, players join by `GAME join POOL USERID PASSWORD`.
-
-    Without players, the table of the pool: a win or a bye is 1 point, a tie 0.5. Under it stands what decides between
-    equal points. Then what each player has reached: 1 won, 0 lost, = tied, a dot for a game that is still to be
-    played, x for one that was cancelled; where there are rounds, behind the line of the opponent, such as 7:1.
-
-    Without a pool, the pools there are.
-
-    \b
-    Behind GAME and POOL also these commands:
-      start                         start a tournament that was open
-      status                        how far it is
-      add USERID                    one more player; where there are rounds, from the next one on
-      replace USERID NEW            another player in his place
-      withdraw USERID               he loses the games that are on, unrated, and gets no more
-      adjudicate BOARD win [USERID] the player who waits, or that one, has won
-      adjudicate BOARD draw|cancel  a draw, or it counts for nobody
-      finish                        no more rounds; the table goes to everybody
-      cancel                        end it at once; a pool without a move vanishes
-    """
+    """Start a tournament, let it be joined, direct it, or show how it stands."""
     options = [word for word in words if word.startswith("-")]
     unknown = next((option for option in options if option.startswith("--")), None)
     if unknown:
