@@ -532,3 +532,21 @@ def test_who_joins_and_leaves_again_and_again_causes_no_mail_to_the_director(lea
     for word in ("join", "leave", "join", "leave"):
         league.club.say(f"symple {word} s alice {PASSWORDS['alice']}")
     assert len(league.club.mails(director)) == before
+
+
+def test_who_is_added_to_a_double_round_robin_meets_everybody_twice(league):
+    *names, late = league.signed_up(4)
+    league.start("roundrobin", names, double=True)
+    league.do(f"add {late}")
+    met = Counter(one.pair for one in league.now().meetings if late in one.pair)
+    assert met == {pair: 1 for name in names for pair in ((name, late), (late, name))}
+
+
+@pytest.mark.parametrize("state", ["open", "running"])
+def test_nobody_joins_a_match_of_teams_which_would_become_another_tournament(league, state):
+    *names, late = league.signed_up(5)
+    league.start("roundrobin", names, teams={"a": names[:2], "b": names[2:]})
+    with league.session.writing():
+        league.club.store.save_tournament(league.now().one._replace(state=state))
+    with pytest.raises(Refused, match="is played by teams"):
+        league.do(f"add {late}")

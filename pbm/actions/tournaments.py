@@ -236,6 +236,8 @@ def _joined(session: Session, one: Tournament, name: str) -> Shown:
     before = next((entrant for entrant in found.entrants if entrant.name == name), None)
     if before and before.withdrawn is None:
         raise Refused(f"{name} takes part in pool {one.pool} already.")
+    if any(entrant.team for entrant in found.entrants):
+        raise Refused(f"Pool {one.pool} is played by teams, which nobody can join; `replace` changes a player.")
     most = one.most or MOST_IN_ONE[one.kind]
     if not before and len(found.entrants) >= most:
         raise Refused(f"Pool {one.pool} is full: it takes {texts.counted(most, 'player')}.")
@@ -327,6 +329,7 @@ def _add(session: Session, found: Shown, name: str) -> str:
         return f"{name} takes part in pool {one.pool}."
     if one.kind == "roundrobin":
         pairs = [(name, other) if at % 2 else (other, name) for at, other in enumerate(others)]
+        pairs += [(second, first) for first, second in pairs if one.double]
         boards = rounds.start_games(session, one, 1, pairs, turns.start)
         return f"{name} takes part in pool {one.pool}, on {', '.join(boards)}."
     rounds.advance(session, one.game, one.pool, turns.start)
