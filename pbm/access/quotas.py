@@ -51,6 +51,7 @@ LIMITS = (
     Quota("postmaster", "address", 20, A_DAY),
     # what a user who has signed may do
     Quota("text", "user", 100, A_DAY),
+    Quota("joining", "user", 20, A_DAY),
     Quota("shown", "user", 100, A_DAY),
     Quota("digest", "user", 1, A_DAY),
 )

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 import games
 from games import Illegal
 from pbm import delivery, letters, texts
+from pbm.access import quotas
 from pbm.actions import challenges, rounds, turns, votes
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import as_it_is
@@ -202,6 +203,10 @@ def join_pool(session: Session, game: str, pool: str, userid: str, password: str
         if one.state != "open":
             asked = f"; its director, {one.director}, can still add you" if one.director and one.is_on else ""
             raise Refused(f"Nobody can join pool {one.pool} any more{asked}.")
+        if not session.in_shell and not session.take("joining", user=name):  # the director hears of each
+            raise Refused(
+                f"You have joined tournaments {quotas.most('joining', 'user')} times today; that is the most."
+            )
         found = _joined(session, one, name)
         begins = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC." if one.starts else "You get a mail when it starts."
         text = f"{name} takes part in pool {one.pool} of {texts.title(game)}. {begins}"
@@ -215,8 +220,7 @@ def leave_pool(session: Session, game: str, pool: str, userid: str, password: st
         name = session.signed(userid, password)
         one = find(session, game, pool)
         text = _withdrawn(session, as_it_is(session, one), name)
-        if one.state != "open":  # before it begins, anybody could come and go as often as he likes
-            rounds.tell_director(session, as_it_is(session, one), f"{name} has left", text)
+        rounds.tell_director(session, as_it_is(session, one), f"{name} has left", text)
         return _answered(session, as_it_is(session, one), "left", text)
 
 
