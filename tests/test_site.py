@@ -153,6 +153,15 @@ def test_the_page_of_a_board_that_was_removed_goes_and_other_files_stay(club, fo
     assert (folder / "symple" / "own.html").read_text() == "mine"
 
 
+def test_a_link_that_waits_for_a_page_is_not_written_through(played, folder, tmp_path):
+    (tmp_path / "precious").write_text("mine")
+    folder.mkdir()
+    (folder / ".index.html.new").symlink_to(tmp_path / "precious")
+    written(played, folder)
+    assert (tmp_path / "precious").read_text() == "mine"
+    assert not (folder / "index.html").is_symlink()
+
+
 def test_a_manifest_of_somebody_else_removes_nothing_outside(played, folder, tmp_path):
     (tmp_path / "precious").write_text("mine")
     folder.mkdir()

@@ -91,6 +91,8 @@ def _write(file: Path, content: str | bytes) -> bool:
     except FileNotFoundError:
         file.parent.mkdir(exist_ok=True)
     copy = file.with_name(f".{file.name}.new")
-    copy.write_bytes(data)
+    copy.unlink(missing_ok=True)  # of a build that was killed; or a link that somebody has put there
+    with copy.open("xb") as made:
+        made.write(data)
     copy.replace(file)
     return True
