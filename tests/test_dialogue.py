@@ -14,6 +14,8 @@ from pbm.referee import Referee
 from pbm.robots.dialogue import GIVE_UP, Dialogue, converse, read_question
 from pbm.robots.thinking import Thought
 
+import helptexts
+
 
 class Parrot:
     """A player that says what it is told to, and remembers the positions it was asked about."""
@@ -144,7 +146,7 @@ def test_the_history_counts_where_it_leads_to_the_position():
         assert question.states[0].view()["cells"] == (view | change)["cells"]
 
 
-@pytest.mark.parametrize("game", games.names())
+@pytest.mark.parametrize("game", helptexts.GAMES)
 def test_what_the_referee_says_of_a_game_is_read_as_it_is_with_any_options(game):
     options = games.load(game).OPTIONS
     extremes = [[""] if one.values is None else [f"={one.values[0]}", f"={one.values[-1]}"] for one in options]

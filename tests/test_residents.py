@@ -684,7 +684,7 @@ def test_by_mail_the_answers_of_a_robot_come_within_seconds_while_others_wait_to
         question = message_from_string(inbox(shell, "alice", 1)[0])
         converse(port, message(f"Re: {question['Subject']}"))
         inbox(shell, "alice", 2)
-        converse(port, message("spora challenge -size=7 alice robot2"))
+        converse(port, message("spora challenge -size=9 alice robot2"))
         mails = inbox(shell, "alice", 3)
         for number in range(1, 20, 2):
             board = Board.load(Store(shell.folder / "pbm.db"), "spora", "101")

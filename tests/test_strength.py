@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import games
 from pbm.robots.player import levels
 
 sys.path.append(str(Path(__file__).parent / "bench"))
 import strength
 from strength import Match, Side
+
+import helptexts
 
 RANDOM = Side("random play", "random", 0)
 SMALL = {"papagra": "papagra-4", "spiro": "spiro-small", "spora": "spora-7", "sprout": "sprout-limping-5"}
@@ -38,7 +39,7 @@ def test_a_higher_level_wins_from_a_much_lower_one():
     assert points("symple", Side("", "level", 3), Side("", "level", 1), 2) == 2
 
 
-@pytest.mark.parametrize("game", games.names())
+@pytest.mark.parametrize("game", helptexts.GAMES)
 def test_every_game_has_five_levels_that_think_more_or_slip_less(game):
     for lower, higher in zip(levels(game), levels(game)[1:], strict=False):
         assert (higher.playouts >= lower.playouts, higher.slips <= lower.slips) == (True, True)
