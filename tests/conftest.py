@@ -3,6 +3,7 @@
 import atexit
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -42,6 +43,12 @@ hypothesis.settings.load_profile("pbm")
 ADDRESS = "pbm@pbm.example"
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # processes of the tests start as users' do: compiled already
 PASSWORDS = {"alice": "alice-secret", "bob": "bob-secret", "carol": "carol-secret"}
+
+
+def pytest_configure() -> None:
+    """Let the processes that tests start be interrupted, also where this was started in the background of a script."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
