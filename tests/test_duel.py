@@ -229,9 +229,8 @@ def test_a_cluster_plays_the_same_match(tmp_path):
         one, other = program(tmp_path, "one"), program(tmp_path, "other")
         told = duel("symple", one, other, "--games=8", "-size=5", f"--dask={address}")
     finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.wait(30)
+        for process in processes:  # how Dask ends is not ours to test
+            process.kill()
+            process.wait()
     assert [each["won"] for each in told["programs"]] == [4, 4]
     assert told["faults"] == []
