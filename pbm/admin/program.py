@@ -92,8 +92,9 @@ class Program:
         """End the program, with all that it has started itself, if it still runs."""
         for how in (signal.SIGTERM, signal.SIGKILL):
             if self.process.returncode is None:
-                with suppress(TimeoutError, ProcessLookupError):
-                    os.killpg(self.process.pid, how)
+                with suppress(TimeoutError):
+                    with suppress(ProcessLookupError):  # it has just ended, which is still to be noted
+                        os.killpg(self.process.pid, how)
                     async with asyncio.timeout(ENDING):
                         await self._ended()
 
