@@ -94,7 +94,7 @@ def test_a_game_that_nobody_knew_is_played_better_than_at_random(hex_game, offer
     rng = Random(5)
     for number in range(4):
         robot = Player("hex", {"size": 4}, playouts=60, rng=rng)
-        sides = [lambda states: robot.think(states).move, lambda states: states[-1].random(rng)]  # noqa: B023
+        sides = [lambda states, robot=robot: robot.think(states).move, lambda states: states[-1].random(rng)]
         assert played(hex_game, sides if number % 2 else sides[::-1], rng) == 1 - number % 2
 
 

@@ -519,14 +519,14 @@ def _after(position: Stacked, turn: Sown, scene: Scene) -> Stacked:
     """The position after a turn that leads to this scene."""
     left = position.reserve - turn.pieces if position.enemy_reserve else 0
     return Stacked(
-        scene.enemy,
-        scene.own,
-        position.enemy_reserve,
-        left,
-        position.enemy_has_dropped,
-        True,  # noqa: FBT003
-        1 - position.turn,
-        -position.lead,
+        own=scene.enemy,
+        enemy=scene.own,
+        reserve=position.enemy_reserve,
+        enemy_reserve=left,
+        has_dropped=position.enemy_has_dropped,
+        enemy_has_dropped=True,
+        turn=1 - position.turn,
+        lead=-position.lead,
     )
 
 

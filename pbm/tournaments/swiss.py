@@ -218,6 +218,7 @@ def lightest(names: Sequence[str], weights: Mapping[Pair, int]) -> list[Pair]:
     In a large field it is looked for among the pairs that suit one of their players best, and among more of them where
     these lead to a pair that should not be.
     """
+    # networkx brings no types, so that mypy can neither read it nor know what is derived from it
     import networkx as nx  # type: ignore[import-untyped]
 
     class Graph(nx.Graph):  # type: ignore[misc]
