@@ -13,6 +13,7 @@ from functools import cache
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
@@ -161,7 +162,11 @@ class Shell:
         } | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": ADDRESS}  # fmt: skip
 
     def run(self, *args: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run `pbm` with these arguments, as a process would but in this one: to start one takes far longer."""
+        """Run `pbm` with these arguments, as a process would but in this one: to start one takes far longer.
+
+        What a process has but once is another's meanwhile, so that threads run `process` instead.
+        """
+        assert current_thread() is main_thread()
         raw = stdin if isinstance(stdin, bytes) else stdin.encode()
         out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
         with (

@@ -304,7 +304,7 @@ class Deliver(socketserver.StreamRequestHandler):
     """Runs ``pbm deliver`` for the program at the end of the pipe, whose user may not run this Python."""
 
     def handle(self):
-        done = self.server.shell.run("deliver", stdin=self.rfile.read(), **self.server.settings)
+        done = self.server.shell.process("deliver", stdin=self.rfile.read(), **self.server.settings)
         self.wfile.write(str(done.returncode).encode())
 
 
@@ -330,7 +330,7 @@ def test_two_players_through_postfix_and_a_pipe(postfix, tmp_path):
 
     def cron():
         while not ended.wait(0.2):
-            shell.run("outbox", "flush")
+            shell.process("outbox", "flush")
 
     thread = threading.Thread(target=cron)
     thread.start()
