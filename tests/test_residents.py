@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from email import message_from_string
 from random import Random
 
@@ -27,7 +27,7 @@ from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.robots.thinking import Thought
 from pbm.session import Session
-from pbm.store import Claim, Robot, Store
+from pbm.store import Claim, Robot, Store, Task
 from pbm.store.schema import migrations
 
 from conftest import PASSWORDS, Club
@@ -643,6 +643,15 @@ def test_a_proposal_is_answered_in_a_shell_too(typed):
     typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     shown = json.loads(typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "undo", "--json").stdout)
     assert (shown["moves"], shown.get("vote")) == (1, None) or shown["moves"] == 2
+
+
+def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
+    monkeypatch.setattr(answering, "next_task", lambda *_: pytest.fail("There is nothing to do."))
+    with Store(typed.folder / "pbm.db") as store, store.transaction():
+        until = datetime.now(UTC) + timedelta(minutes=5)
+        store.claim_task(Task("symple", "101", "robot1", "alice"), Claim(answering.EVERYBODY, until))
+    done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
+    assert "robot1's turn (black)." in done.stdout
 
 
 def test_a_board_of_people_imports_nothing_of_robots(players):

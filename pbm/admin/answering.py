@@ -328,7 +328,7 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
     end, is_answered = time.monotonic() + SHELL_PATIENCE, False
     try:
         with spinning(f"{robot} thinks"), limited_memory():
-            while session.store.tasks(*place) and time.monotonic() < end:
+            while _is_awaited(session, *place) and time.monotonic() < end:
                 if task := next_task(session, *place):
                     is_answered = do_task(session, task, None if mails else person) is not None or is_answered
                 else:
@@ -344,3 +344,9 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
         return [*answers]
     [letter] = letters.of_board(board.present, person, now=session.now(), zones=session.zone)
     return [letter._replace(to=None), *(each for each in answers if each is not shown)]
+
+
+def _is_awaited(session: Session, *place: str) -> bool:
+    """Whether a robot has something to do on a board that was not put off."""
+    claims = (claim for _, claim in session.store.tasks(*place))
+    return any(claim is None or claim.process != EVERYBODY or claim.until <= session.now() for claim in claims)
