@@ -21,7 +21,7 @@ from games.boards import Hexagon, bits
 from games.papagra import shape
 from pbm.robots.thinking import Level, Limit, Thought
 
-LEVELS = (Level(1, 0.3), Level(1), Level(8), Level(45), Level(300))
+LEVELS = (Level(1, 0.5), Level(1), Level(8), Level(45), Level(300))
 DEEPEST = 8
 """How many turns ahead it looks at most."""
 WIDTHS = (40, 12, 8)
@@ -209,8 +209,10 @@ class Scan:
         if not self.spaces:
             yield (0, 0, 0), self.own, self.marks
         enemy_sizes = {group.bit_count() for group in self.enemy_groups}
-        halves = []
+        halves: list[tuple[Half, frozenset[int], Marks]] = []
         for a in self.spaces:
+            if halves:
+                self._go_on()
             half = Half(self, a, self.least, enemy_sizes)
             matched = self._matched(half.groups, half.regions)
             marks = self._moved(self.marks, matched - self.matched)
@@ -261,6 +263,7 @@ class Scan:
         matched = self._matched_with(own)
         whole = [group for group in self.grid.hexagon.groups(own) if 1 < group.bit_count() <= most]
         for removed in (*bits(own), *whole):
+            self._go_on()
             yield (a, b, removed), own ^ removed, self._moved(marks, self._matched_with(own ^ removed) - matched)
 
     def found(self, turn: Actions) -> Reached | None:
@@ -392,19 +395,21 @@ class Papagra:
 
     def _choices(self, scan: Scan, side: int) -> list[Choice]:
         """The turns that look best, the best one first."""
-        all_found: list[Reached] = []
+        random, enemy = self.rng.random, scan.enemy
+        valued: list[tuple[float, float, Reached]] = []
+
+        def value(all_found: Iterator[Reached]) -> None:  # as they come, for that is a third of the time
+            valued.extend((self._worth(found, enemy, side), random(), found) for found in all_found)
+
         try:
-            all_found.extend(scan.turns())
+            value(scan.turns())
+            if self.removals and not scan.is_first:
+                for _, _, found in nlargest(THINNED, valued):
+                    value(scan.thinned(found, self.removals))
         except _OverError:
             if self.opened > 1:
                 raise
-        random, enemy = self.rng.random, scan.enemy
-        if self.removals and not scan.is_first:
-            for found in nlargest(THINNED, all_found, key=lambda found: self._worth(found, enemy, side)):
-                all_found += scan.thinned(found, self.removals)
-        best = nlargest(  # those of equal value are looked at in no order
-            WIDTHS[0], [(self._worth(found, enemy, side), random(), found) for found in all_found]
-        )
+        best = nlargest(WIDTHS[0], valued)  # those of equal value are looked at in no order
         return [self._choice(found, enemy, side) for _, _, found in best]
 
     def _choice(self, found: Reached, enemy: int, side: int) -> Choice:
