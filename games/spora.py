@@ -54,20 +54,28 @@ def _height(stacks: Stacks, point: int) -> int:
     return sum(bool(level & point) for level in stacks)
 
 
-def _raised(stacks: Stacks, point: int, count: int) -> Stacks:
+def raised(stacks: Stacks, point: int, count: int) -> Stacks:
+    """With so many more pieces on a point, as far as the stack can take them."""
     for _ in range(count):
         one, two, three, four = stacks
         stacks = one | point, two | one & point, three | two & point, four | three & point
     return stacks
 
 
-def _lowered(stacks: Stacks, point: int, count: int) -> Stacks:
-    above = (*stacks, *NO_STACKS)[count : count + TALLEST]
-    one, two, three, four = (here & ~point | there & point for here, there in zip(stacks, above, strict=True))
-    return one, two, three, four
+def lowered(stacks: Stacks, point: int, count: int) -> Stacks:
+    """With so many pieces less on a point, which has them."""
+    others, above = ~point, (*stacks, *NO_STACKS)
+    one, two, three, four = stacks
+    return (
+        one & others | above[count] & point,
+        two & others | above[count + 1] & point,
+        three & others | above[count + 2] & point,
+        four & others | above[count + 3] & point,
+    )
 
 
-def _without(stacks: Stacks, captured: int) -> Stacks:
+def without(stacks: Stacks, captured: int) -> Stacks:
+    """With no pieces on these points."""
     one, two, three, four = stacks
     return one & ~captured, two & ~captured, three & ~captured, four & ~captured
 
@@ -131,16 +139,16 @@ class Turn(NamedTuple):
 
     def drop(self, point: int, count: int) -> "Turn":
         """Drop pieces on an empty point or an own stack."""
-        return self._replace(own=_raised(self.own, point, count), dropped=point, pieces=count).captured()
+        return self._replace(own=raised(self.own, point, count), dropped=point, pieces=count).captured()
 
     def lift(self, point: int, count: int) -> "Turn":
         """Take pieces of an own stack in hand."""
-        return self._replace(own=_lowered(self.own, point, count))
+        return self._replace(own=lowered(self.own, point, count))
 
     def land(self, point: int) -> "Turn":
         """Leave a piece of the hand on a point, where it captures an enemy stack."""
-        enemy = _without(self.enemy, point) if self.enemy[0] & point else self.enemy
-        return self._replace(own=_raised(self.own, point, 1), enemy=enemy).captured()
+        enemy = without(self.enemy, point) if self.enemy[0] & point else self.enemy
+        return self._replace(own=raised(self.own, point, 1), enemy=enemy).captured()
 
     def dropped_or_sown(self, item: str) -> "Turn":
         """The turn after a legal drop or sowing."""
@@ -162,12 +170,12 @@ class Turn(NamedTuple):
         enemy_several = self.enemy_several or _are_several(board, enemy[0])
         regions = _regions(board, own, enemy)
         if enemy_several and (lost := _dead(board, enemy[0], regions)):
-            enemy = _without(enemy, lost)
+            enemy = without(enemy, lost)
             regions = _regions(board, own, enemy)
         # each region at a dead group touches no other own group, so what is captured here opens no path for the rest
         lost = _dead(board, own[0], regions) if own_several else 0
         if lost:
-            own = _without(own, lost & ~board.group(self.dropped, own[0]))
+            own = without(own, lost & ~board.group(self.dropped, own[0]))
         return self._replace(
             own=own,
             enemy=enemy,
@@ -426,7 +434,7 @@ def _read_cells(cells: Mapping[str, Any], board: Square) -> tuple[Stacks, Stacks
         point = _read_point(name, board)
         if not isinstance(stack, str) or not re.fullmatch("[BW][1-4]", stack):
             raise Illegal(f"What stands on {name} cannot be read; a stack is B1 to B4 or W1 to W4.")
-        found[stack[0]] = _raised(found[stack[0]], point, int(stack[1]))
+        found[stack[0]] = raised(found[stack[0]], point, int(stack[1]))
     stacks = found["B"], found["W"]
     for side, (stones, *_) in zip(SIDES, stacks, strict=True):
         dead = _dead(board, stones, _regions(board, *stacks)) if _are_several(board, stones) else 0

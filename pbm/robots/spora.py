@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from games import Options, State
 from games.boards import Square, bits
-from games.spora import NO_STACKS, SIDES, TALLEST, Stacks, new
+from games.spora import SIDES, TALLEST, Stacks, lowered, new, raised, without
 from pbm.robots.best_first import BestFirst
 from pbm.robots.thinking import Level, Limit, Thought
 
@@ -253,7 +253,7 @@ class Spora:
     def _higher(self, position: Stacked, turn: Sown, after: Scene) -> Iterator[Venture]:
         """The same turn with more pieces dropped, which changes no captures, because that stack is not sown."""
         for count in range(2, min(TALLEST, position.reserve) + 1):
-            higher = after._replace(own=_raised(after.own, turn.drops[0], count - 1))
+            higher = after._replace(own=raised(after.own, turn.drops[0], count - 1))
             yield self._value(position, higher), turn._replace(pieces=count), higher
 
     def _sowings(self, position: Stacked, drops: Sequence[Venture], quiet: int, rng: Random) -> list[Venture]:
@@ -327,18 +327,18 @@ class Spora:
         return Scene(own, enemy, self._are_several(own[0]), self._are_several(enemy[0]))
 
     def _dropped(self, scene: Scene, point: int, count: int = 1) -> Scene:
-        return self._captured(scene._replace(own=_raised(scene.own, point, count)), point)
+        return self._captured(scene._replace(own=raised(scene.own, point, count)), point)
 
     def _sown(self, scene: Scene, turn: Sown, *, is_rough: bool = False) -> Scene:
         """After the sowing; roughly, if captures are looked for only at its end."""
         own, enemy, own_several, enemy_several, _ = scene
         point, dropped = turn.start, turn.drops[0]
-        own = _lowered(own, point, len(turn.path))
+        own = lowered(own, point, len(turn.path))
         for way in turn.path:
             point = self.steps[point][way]
-            own = _raised(own, point, 1)
+            own = raised(own, point, 1)
             if enemy[0] & point:
-                enemy = _without(enemy, point)
+                enemy = without(enemy, point)
             if not is_rough:
                 scene = self._captured(Scene(own, enemy, own_several, enemy_several), dropped)
                 own, enemy, own_several, enemy_several, _ = scene
@@ -351,11 +351,11 @@ class Spora:
         own_several = own_several or bool(own_alive) or self._are_several(own[0])
         enemy_several = enemy_several or bool(enemy_alive) or self._are_several(enemy[0])
         if enemy_several and enemy_alive != enemy[0]:
-            enemy = _without(enemy, enemy[0] & ~enemy_alive)
+            enemy = without(enemy, enemy[0] & ~enemy_alive)
             own_alive, _ = self._alive(own[0], enemy[0])
         lost = own[0] & ~own_alive if own_several else 0
         if lost:
-            own = _without(own, lost & ~self.board.group(dropped, own[0]))
+            own = without(own, lost & ~self.board.group(dropped, own[0]))
         return Scene(own, enemy, own_several, enemy_several, bool(lost & dropped))
 
     def _alive(self, own: int, enemy: int) -> tuple[int, int]:
@@ -535,29 +535,6 @@ def _any_of(points: int, random: Callable[[], float]) -> int:
     part = int(random() * points.bit_length())
     higher = points >> part
     return (higher & -higher) << part
-
-
-def _raised(stacks: Stacks, point: int, count: int) -> Stacks:
-    for _ in range(count):
-        one, two, three, four = stacks
-        stacks = one | point, two | one & point, three | two & point, four | three & point
-    return stacks
-
-
-def _lowered(stacks: Stacks, point: int, count: int) -> Stacks:
-    others, above = ~point, (*stacks, *NO_STACKS)
-    one, two, three, four = stacks
-    return (
-        one & others | above[count] & point,
-        two & others | above[count + 1] & point,
-        three & others | above[count + 2] & point,
-        four & others | above[count + 3] & point,
-    )
-
-
-def _without(stacks: Stacks, captured: int) -> Stacks:
-    one, two, three, four = stacks
-    return one & ~captured, two & ~captured, three & ~captured, four & ~captured
 
 
 def thinker(options: Options) -> Sower:
