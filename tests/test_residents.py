@@ -190,6 +190,8 @@ def test_an_operator_adds_changes_pauses_and_removes_robots(shell):
         (["add", "deep", "--level=9"], "--level=N takes a level from 1 to 5."),
         (["add", "deep", "--level=2", "--with=robot"], "at a level, or by a program"),
         (["add", "deep", "--with="], "No program is named behind --with."),
+        (["add", "deep", "--with=/no/such/program -x"], "/no/such/program cannot be started: it is not found"),
+        (["change", "robot1", "--with=/etc/passwd"], "or you are not allowed to run it."),
         (["add", "deep", "--games=chess"], "There is no game 'chess'"),
         (["pause", "alice"], "alice is no robot"),
     ],
@@ -579,10 +581,13 @@ def test_a_program_that_was_put_right_after_two_failures_is_not_paused(club, tmp
 
 def test_an_operator_sees_which_program_has_failed_and_that_nobody_plays(shell):
     shell.run("signup", "alice", PASSWORDS["alice"])
-    shell.run("robots", "add", "deep", "--with=/no/such/program")
+    path = shell.folder / "deep"
+    path.touch(0o700)
+    shell.run("robots", "add", "deep", f"--with={path}")
+    path.unlink()
     shell.run("symple", "challenge", "deep", "alice")
-    why = "The program /no/such/program cannot be started: there is no such file or folder."
-    assert "deep    /no/such/program  all    1 / 1000  paused since" in shell.run("robots").stdout
+    why = f"The program {path} cannot be started: there is no such file or folder."
+    assert f"deep    {path}  all    1 / 1000  paused since" in shell.run("robots").stdout
     [robot] = [one for one in json.loads(shell.run("robots", "--json").stdout)["robots"] if one["userid"] == "deep"]
     assert robot["why"] == why
     done = shell.run("status")

@@ -2,6 +2,7 @@
 
 import shlex
 import time
+from shutil import which
 from typing import Any
 
 import click
@@ -234,8 +235,13 @@ def _save(server: Server, robot: Robot, done: str) -> None:
 
 
 def _command(program: str | None) -> str | None:
-    """A program with its arguments as it is stored. Raises Refused if it is none."""
-    return None if program is None else shlex.join(command_words(program))
+    """A program with its arguments as it is stored. Raises Refused if it is none that could be started here."""
+    if program is None:
+        return None
+    words = command_words(program)
+    if which(words[0]) is None:
+        raise Refused(f"The program {words[0]} cannot be started: it is not found, or you are not allowed to run it.")
+    return shlex.join(words)
 
 
 def _games(names: str | None) -> tuple[str, ...]:
