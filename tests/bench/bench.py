@@ -27,7 +27,11 @@ from typing import NamedTuple
 import games
 from games import SKIP
 from pbm.board.board import Board
+from pbm.mail import incoming
+from pbm.mail.outbox import flush
+from pbm.mail.transports import Maildirs
 from pbm.passwords import Passwords
+from pbm.server import Server
 from pbm.store import BoardRow, PlayerRow, Store
 from pbm.store.form import columns
 
@@ -61,6 +65,7 @@ asyncio.run(serve())
 class Typed(NamedTuple):
     """A move as a player types it."""
 
+    game: str
     board: str
     userid: str
     move: str
@@ -69,7 +74,7 @@ class Typed(NamedTuple):
     @property
     def words(self) -> list[str]:
         """The command."""
-        return ["spiro", "move", self.board, self.userid, PASSWORD, f"{self.move}#{self.number}"]
+        return [self.game, "move", self.board, self.userid, PASSWORD, f"{self.move}#{self.number}"]
 
     @property
     def mail(self) -> bytes:
@@ -118,8 +123,13 @@ def milliseconds(command: Sequence[str], folder: Path) -> float:
     return (time.perf_counter() - start) * 1000
 
 
-def database(folder: Path, boards: int, moves: int, fillers: int = 0) -> list[list[Typed]]:
-    """Make a database with *boards* that wait for the *moves* that are returned, and others that are under way."""
+def database(
+    folder: Path, boards: int, moves: int, fillers: int = 0, game: str = "spiro", options: str = "", played: int = 0
+) -> list[list[Typed]]:
+    """Make a database with *boards* that wait for the *moves* that are returned, and others that are under way.
+
+    The boards are of one *game* with these *options*, and so many turns are *played* on them.
+    """
     folder.mkdir(parents=True)
     now, rng = datetime.now(UTC), Random(1)
     with Store(folder / "pbm.db") as store, store.transaction():
@@ -127,13 +137,18 @@ def database(folder: Path, boards: int, moves: int, fillers: int = 0) -> list[li
         for name in PLAYERS:
             store.add_user(name, hashed, now)
             store.replace_addresses(name, {f"{name}@players.example": None}, now)
-        rows = []
+        begun = []
         for number in range(101, 101 + boards):
             first, second = rng.sample(PLAYERS, 2)
-            rows.append(BoardRow("spiro", str(number), "", first, second, rng.randbytes(32), now, turn=first))
-            store.add_board(rows[-1])
-        fill(store, fillers, now, rng)
-    return [prepared(row, moves, rng) for row in rows]
+            row = BoardRow(game, str(number), options, first, second, rng.randbytes(32), now, turn=first)
+            store.add_board(row)
+            begun.append(board := Board(row, [], {}))
+            prepared(board, played, rng)
+            board.row = board.row._replace(moves=len(board.turns), turn=board.turn)
+            store.save_board(board.row, 1, board.turns)
+        if fillers:
+            fill(store, fillers, now, rng)
+    return [prepared(board, moves, rng) for board in begun]
 
 
 def fill(store: Store, boards: int, now: datetime, rng: Random) -> None:
@@ -154,14 +169,14 @@ def fill(store: Store, boards: int, now: datetime, rng: Random) -> None:
     )
 
 
-def prepared(row: BoardRow, moves: int, rng: Random) -> list[Typed]:
-    """Moves for a board, which can be known in advance because the secret of its dice is."""
-    board, script = Board(row, [], {}), list[Typed]()
+def prepared(board: Board, moves: int, rng: Random) -> list[Typed]:
+    """Play moves on a board, which can be known in advance because the secret of its dice is."""
+    row, script = board.row, list[Typed]()
     while len(script) < moves and board.turn:
         skips = board.state.must_skip
         move = SKIP if skips else board.state.random(rng)
         if not skips:
-            script.append(Typed(row.board, board.turn, move, len(board.turns) + 1))
+            script.append(Typed(row.game, row.board, board.turn, move, len(board.turns) + 1))
         board.play(board.turn, move, row.started, automatic=skips)
     return script
 
@@ -279,6 +294,61 @@ def by_mail(folder: Path, times: int, rounds: int, boards: int = 40) -> None:
         sys.exit(f"Of {sent} legal moves that were mailed, {stored} were played.")
 
 
+class Watched(Store):
+    """A database that knows how much is computed while nobody else can write, and which statements it is asked for."""
+
+    locked: float
+    """Seconds of the last transaction, its commit included."""
+    began = 0.0
+
+    def _lock(self) -> None:
+        super()._lock()
+        self.began = time.thread_time()
+
+    def _keep(self, level: int, *, reading: bool) -> None:
+        super()._keep(level, reading=reading)
+        self.locked = time.thread_time() - self.began
+
+
+def locked(folder: Path, times: int, boards: int = 10) -> None:
+    """What a move by mail computes, and how much of that in the write lock, in this process."""
+    for what, options, played in (("symple", "-size=9", 20), ("spora", "-size=13", 40), ("spiro", "", 20)):
+        turns = zip(*database(folder / what, boards, times, 0, what, options, played), strict=True)
+        server = Server(Watched(folder / what / "pbm.db"), SERVER, Passwords())
+        statements = list[str]()
+        measured = [
+            mailed(server, typed, statements if number == boards * times - 1 else None)
+            for number, typed in enumerate(typed for turn in turns for typed in turn)
+        ]
+        whole, lock = (f"{median(column) * 1000:.2f}" for column in zip(*measured[boards:], strict=True))
+        begin = next(number for number, each in enumerate(statements) if each.startswith("BEGIN IMMEDIATE"))
+        say(f"CPU of a move of {what} {options} by mail", f"{whole} ms, {len(statements)} statements")
+        say("  of that in the write lock", f"{lock} ms, {len(statements) - begin} statements", None, "<= 0.8 ms")
+        say("  to send its two mails", f"{sent(server, folder / what) * 1000:.2f} ms", None, "<= 0.8 ms")
+
+
+def mailed(server: Server, typed: Typed, statements: list[str] | None) -> tuple[float, float]:
+    """Have a mail handled: what that computes, and in the write lock; *statements* are noted, which takes longer."""
+    store, raw = server.store, typed.mail
+    if statements is not None:
+        store.db.set_trace_callback(statements.append)
+    start = time.thread_time()
+    outcome = incoming.handle(server, raw, f"{typed.userid}@players.example", (SERVER,))
+    took = time.thread_time() - start
+    if (outcome, outcome.reason) != ("command", "") or not isinstance(store, Watched):
+        sys.exit(f"A legal move was refused: {outcome.reason}")
+    return took, store.locked
+
+
+def sent(server: Server, folder: Path) -> float:
+    """What it computes to send the two mails of a move to maildirs, of all that wait; with HTML, without pictures."""
+    for name in PLAYERS:
+        server.store.set_form(name, "html")
+    start = time.process_time()
+    mails = flush(server, Maildirs(folder / "mail", make=True)).sent
+    return (time.process_time() - start) / mails * 2
+
+
 def referee(folder: Path, wanted: float) -> None:
     """Random games through the referee and with the rules alone, for so many seconds each."""
     rng = Random(2)
@@ -334,6 +404,7 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         shell(folder / "shell", 4 if quick else 20)
+        locked(folder / "lock", 3 if quick else 6)
         by_mail(folder / "mail", 1 if quick else 3, 2 if quick else 5)
         referee(folder, 0.6 if quick else 6)
         sizes(folder / "sizes", 4 if quick else 20)
