@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 SECONDS = 5.0
 """What any command may compute; a move takes a thousandth of a second."""
+RUNG = {signal.ITIMER_VIRTUAL: signal.SIGVTALRM, signal.ITIMER_REAL: signal.SIGALRM}
+"""The signal that each timer sends."""
 
 
 class Budget:
@@ -24,16 +26,20 @@ class Budget:
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError out of what is done inside when that has computed for so long; in the main thread only."""
+def limited(seconds: float, timer: int = signal.ITIMER_VIRTUAL) -> Iterator[None]:
+    """Raise TimeoutError out of what is done inside when that has computed for so long; in the main thread only.
+
+    With the *timer* ITIMER_REAL all time counts, whoever computes meanwhile.
+    """
 
     def stop(*_: object) -> None:
-        raise TimeoutError(f"That takes more than {seconds} s of computing.")
+        raise TimeoutError(f"it took more than {seconds:g} seconds")
 
-    usual = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    sent = RUNG[timer]
+    usual = signal.signal(sent, stop)
+    signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, usual)
+        signal.setitimer(timer, 0)
+        signal.signal(sent, usual)

@@ -418,7 +418,7 @@ def test_thinking_for_far_too_long_is_ended(against, mind, monkeypatch, capsys):
     begin = time.monotonic()
     assert plays(against) == 1
     assert time.monotonic() - begin < 10
-    assert "(Stuck: it took more than 0.05 seconds)" in capsys.readouterr().err
+    assert "(TimeoutError: it took more than 0.05 seconds)" in capsys.readouterr().err
 
 
 def test_thinking_has_no_more_memory_than_it_takes(against, mind, monkeypatch, capsys):

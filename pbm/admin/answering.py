@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from random import Random
-from types import FrameType
 from typing import NamedTuple
 
 from games import Illegal, needs_dice
@@ -22,6 +21,7 @@ from pbm.actions import finding, play
 from pbm.admin.program import ENDING, MOST_REFUSED, Program
 from pbm.admin.watching import PAUSE, position
 from pbm.board.board import RESIGN, Board
+from pbm.budget import limited
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.robots.player import Player
@@ -54,10 +54,6 @@ NICENESS = 10
 """How far processes that think stand behind all others."""
 SHELL_PATIENCE = 120.0
 """For how many seconds a shell waits for the answer of a robot that another process gives."""
-
-
-class Stuck(Exception):
-    """Raised in a robot that thinks for too long."""
 
 
 class Decision(NamedTuple):
@@ -174,7 +170,7 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
     """
     rng = Random(session.server.random_bytes(16))
     try:
-        with _alarm(robot.seconds + GRACE_SECONDS):
+        with limited(robot.seconds + GRACE_SECONDS, signal.ITIMER_REAL):  # others may compute meanwhile
             player = Player(board.row.game, board.options, level=robot.level, seconds=robot.seconds, rng=rng)
             thought = player.think(board.states)
             return thought._replace(move=board.state.parse(thought.move))
@@ -182,22 +178,6 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
         told = f"{robot.userid} could not think about {board.name} ({type(why).__name__}: {why}); it plays at random."
         sys.stderr.write(f"{told}\n")
         return Thought(board.state.random(rng), 0.5)
-
-
-@contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """Raise Stuck in what takes longer, as far as it is Python and in the main thread."""
-
-    def ring(_: int, __: FrameType | None) -> None:
-        raise Stuck(f"it took more than {seconds:g} seconds")
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def stand_behind() -> None:
