@@ -53,11 +53,11 @@ class Board(metaclass=_Once):
 
     def group(self, start: int, among: int) -> int:
         """All cells of *among* that are connected through *among* with *start*, which is part of it."""
-        group, front = start, start
+        front, rest = start, among & ~start
         while front:
-            front = self.near(front) & among & ~group
-            group |= front
-        return group
+            front = self.near(front) & rest
+            rest ^= front
+        return among ^ rest
 
     def groups(self, cells: int) -> Iterator[int]:
         """The connected parts of a set."""

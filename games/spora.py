@@ -98,20 +98,19 @@ def _are_several(board: Square, stones: int) -> bool:
     return stones != board.group(stones & -stones, stones)
 
 
-def _regions(board: Square, own: Stacks, enemy: Stacks) -> list[int]:
-    """The connected parts of the empty points."""
-    return list(board.groups(board.all & ~own[0] & ~enemy[0]))
+def _dead(board: Square, own: int, enemy: int) -> int:
+    """The groups of *own* stacks that are alone in the part of the board that *enemy* stacks leave them.
 
-
-def _dead(board: Square, stones: int, regions: Sequence[int]) -> int:
-    """The groups among *stones* that none of the empty regions connects with another of them."""
-    dead = stones
-    for region in regions:
-        border = board.near(region) & stones
-        if border & dead and border & ~board.group(border & -border, stones):
-            dead &= ~board.group(border, stones)
-            if not dead:
-                break
+    No path of empty points leads from them to another group: any path that avoids the enemy's stacks is one of empty
+    points up to the first own stack on it.
+    """
+    dead, left = 0, own
+    while left:
+        group = board.group(left & -left, own)
+        part = board.group(group, board.all & ~enemy)
+        if part & own == group:
+            dead |= group
+        left &= ~part
     return dead
 
 
@@ -139,7 +138,9 @@ class Turn(NamedTuple):
 
     def drop(self, point: int, count: int) -> "Turn":
         """Drop pieces on an empty point or an own stack."""
-        return self._replace(own=raised(self.own, point, count), dropped=point, pieces=count).captured()
+        turn = self._replace(own=raised(self.own, point, count), dropped=point, pieces=count)
+        # before the first drop all groups are alive, and a stack that only grows cuts nothing off
+        return turn if self.own[0] & point and not self.dropped else turn.captured()
 
     def lift(self, point: int, count: int) -> "Turn":
         """Take pieces of an own stack in hand."""
@@ -168,12 +169,9 @@ class Turn(NamedTuple):
         board, own, enemy = self.board, self.own, self.enemy
         own_several = self.own_several or _are_several(board, own[0])
         enemy_several = self.enemy_several or _are_several(board, enemy[0])
-        regions = _regions(board, own, enemy)
-        if enemy_several and (lost := _dead(board, enemy[0], regions)):
-            enemy = without(enemy, lost)
-            regions = _regions(board, own, enemy)
-        # each region at a dead group touches no other own group, so what is captured here opens no path for the rest
-        lost = _dead(board, own[0], regions) if own_several else 0
+        if enemy_several:
+            enemy = without(enemy, _dead(board, enemy[0], own[0]))
+        lost = _dead(board, own[0], enemy[0]) if own_several else 0
         if lost:
             own = without(own, lost & ~board.group(self.dropped, own[0]))
         return self._replace(
@@ -394,9 +392,10 @@ def _result(state: State) -> Result | None:
 @lru_cache(maxsize=64)  # the result, the scores and the picture of a position ask for the same
 def _territory(board: Square, stacks: tuple[Stacks, Stacks]) -> tuple[int, int]:
     points = [0, 0]
-    for region in _regions(board, *stacks):
+    black, white = (stones for stones, *_ in stacks)
+    for region in board.groups(board.all & ~black & ~white):
         near = board.near(region)
-        owners = [side for side, (stones, *_) in enumerate(stacks) if stones & near]
+        owners = [side for side, stones in enumerate((black, white)) if stones & near]
         if len(owners) == 1:
             points[owners[0]] |= region
     return points[0], points[1]
@@ -436,8 +435,8 @@ def _read_cells(cells: Mapping[str, Any], board: Square) -> tuple[Stacks, Stacks
             raise Illegal(f"What stands on {name} cannot be read; a stack is B1 to B4 or W1 to W4.")
         found[stack[0]] = raised(found[stack[0]], point, int(stack[1]))
     stacks = found["B"], found["W"]
-    for side, (stones, *_) in zip(SIDES, stacks, strict=True):
-        dead = _dead(board, stones, _regions(board, *stacks)) if _are_several(board, stones) else 0
+    for side, (own, *_), (enemy, *_) in zip(SIDES, stacks, stacks[::-1], strict=True):
+        dead = _dead(board, own, enemy) if _are_several(board, own) else 0
         if dead:
             name = board.names(dead)[0]
             raise Illegal(f"The group of {name} is dead: no path of empty points leads to another {side} group.")
