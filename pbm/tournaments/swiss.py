@@ -5,7 +5,8 @@ numbers, of which an earlier one outweighs all later ones of all pairs together 
 rules are FIDE's, handbook C.04.1, as a matching can say them):
 
 1. the two have met before, or the player had a bye before;
-2. one of them would have begun three games more, or less, than he has not begun;
+2. one of them would have begun three games more, or less, than he has not begun; at the end of a tournament that is
+   large for its rounds, two games;
 3. of a bye, how many half points the player has more than the lowest who had none;
 4. how many half points are between the two; and then the square of that;
 5. what the squares of both balances grow by; and then who would have the side of his last game again, three times in
@@ -17,6 +18,7 @@ rules are FIDE's, handbook C.04.1, as a matching can say them):
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 from pbm.tournaments.meetings import NOBODY, Entrant, Meeting, Pair, meetings_of, points
@@ -29,8 +31,10 @@ LARGE = 100
 """With more players, a round would take longer than anybody waits; then only the pairs that suit best are looked at."""
 CLOSEST = 10
 """How many these are first, for each player and for each of the nearest distances in points."""
-MOST_BALANCE = 2
-"""How many games more, or less, a player begins than he does not begin."""
+MOST_BALANCE, MOST_AT_THE_END = 2, 1
+"""How many games more, or less, a player begins than he does not begin; and when all is over in a large field."""
+ENOUGH = 5
+"""A field is large if it has so many players for each round: then there are enough with about as many points."""
 LOOKS_AHEAD = 12
 """Up to how many players it is seen to it that the rounds to come can be paired, too."""
 
@@ -77,6 +81,18 @@ class Bond(NamedTuple):
         return total
 
 
+class Sides(NamedTuple):
+    """Who of two players begins, and what speaks against that, the most important first."""
+
+    unbalanced: int
+    """The squares of how far they would get out of balance."""
+    balance: int
+    """What the squares of both balances grow by, plus 6."""
+    same_side: int
+    place: int
+    pair: Pair
+
+
 def paired(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: int, rounds: int = 0) -> list[Pair]:
     """The pairs of round *number*, the strongest first; a bye, if there is one, last.
 
@@ -84,11 +100,12 @@ def paired(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: int
     these rounds can be, if that is possible.
     """
     seats = seated(entrants, meetings, number)
+    most = MOST_AT_THE_END if number == rounds and len(seats) >= ENOUGH * rounds else MOST_BALANCE
     bonds = {}
     lowest = min((seat.halves for seat in seats if NOBODY not in seat.met), default=0)
     for at, one in enumerate(seats):
         for other in seats[at + 1 :]:
-            bonds[one.name, other.name] = bond(one, other)
+            bonds[one.name, other.name] = bond(one, other, most)
         if len(seats) % 2:
             bonds[one.name, NOBODY] = bond_of_bye(one, lowest)
     names = [seat.name for seat in seats] + [NOBODY] * (len(seats) % 2)
@@ -97,12 +114,13 @@ def paired(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: int
     # a field that is large enough for its rounds always has another matching, by Dirac's theorem
     may_get_stuck = number < rounds and len(names) < 2 * rounds and len(names) <= LOOKS_AHEAD
     chosen = _with_a_future(names, weights, fresh, rounds - number, seats) if may_get_stuck else None
-    chosen = chosen or lightest(names, weights)
     found = {seat.name: seat for seat in seats}
-    return [
-        (one, other) if other == NOBODY else who_begins(found[one], found[other])[0]
-        for one, other in sorted(chosen, key=lambda pair: (pair[1] == NOBODY, names.index(pair[0])))
-    ]
+    if chosen is None:
+        chosen = [
+            (one, other) if other == NOBODY else who_begins(found[one], found[other], most)[0].pair
+            for one, other in lightest(names, weights)
+        ]
+    return sorted(chosen, key=lambda pair: (pair[1] == NOBODY, min(map(names.index, pair))))
 
 
 def seated(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: int) -> list[Seat]:
@@ -145,10 +163,10 @@ def _floated(name: str, own: Sequence[Meeting], before: Sequence[Mapping[str, fl
     return (others > mine) - (others < mine)
 
 
-def bond(one: Seat, other: Seat) -> Bond:
-    """What speaks against a game between two players."""
+def bond(one: Seat, other: Seat, most: int = MOST_BALANCE) -> Bond:
+    """What speaks against a game between two players, of whom nobody should get a balance of more than *most*."""
     apart = abs(one.halves - other.halves)
-    _, unbalanced, balance, same_side = who_begins(one, other)
+    sides, *_ = who_begins(one, other, most)
     way = (one.halves < other.halves) - (one.halves > other.halves)
     floats = (one.float_ == way) + (other.float_ == -way) if way else 0
     if apart:
@@ -158,12 +176,12 @@ def bond(one: Seat, other: Seat) -> Bond:
         order = abs(2 * abs(one.place - other.place) - one.group)
     return Bond(
         again=int(other.name in one.met),
-        unbalanced=unbalanced,
+        unbalanced=sides.unbalanced,
         bye=0,
         apart=apart,
         square=apart**2,
-        balance=balance,
-        same_side=same_side,
+        balance=sides.balance,
+        same_side=sides.same_side,
         floats=floats,
         order=order**2,
     )
@@ -184,21 +202,25 @@ def bond_of_bye(one: Seat, lowest: int) -> Bond:
     )
 
 
-def who_begins(one: Seat, other: Seat) -> tuple[Pair, int, int, int]:
-    """Who begins, and what speaks against that: who gets out of balance, the balances, and the sides of last time.
+def who_begins(one: Seat, other: Seat, most: int = MOST_BALANCE) -> list[Sides]:
+    """Both ways to seat two players, the better one first.
 
     Where nothing tells the two apart, the one who stands higher begins if his place is even, counted from 0.
     """
     found = []
     for first, second in ((one, other), (other, one)):
         after = first.balance + 1, second.balance - 1
-        unbalanced = sum(abs(balance) > MOST_BALANCE for balance in after)
         grown = sum(map(_square, after)) - sum(map(_square, (first.balance, second.balance)))
-        same = _again(first.sides, begins=True) + _again(second.sides, begins=False)
-        # the least that the balances can grow by is -6, from 2 and -2 to 1 and -1
-        found.append(((unbalanced, grown + 6, same, int((first is one) == bool(one.place % 2))), (first, second)))
-    (unbalanced, grown, same, _), (first, second) = min(found, key=lambda each: each[0])
-    return (first.name, second.name), unbalanced, grown, same
+        found.append(
+            Sides(
+                unbalanced=sum(_square(max(0, abs(balance) - most)) for balance in after),
+                balance=grown + 6,  # the least that they can grow by is -6, from 2 and -2 to 1 and -1
+                same_side=_again(first.sides, begins=True) + _again(second.sides, begins=False),
+                place=int((first is one) == bool(one.place % 2)),
+                pair=(first.name, second.name),
+            )
+        )
+    return sorted(found)
 
 
 def _square(balance: int) -> int:
@@ -262,24 +284,39 @@ def _closest(names: Sequence[str], weights: Mapping[Pair, int], most: int) -> It
 def _with_a_future(
     names: Sequence[str], weights: Mapping[Pair, int], fresh: frozenset[Pair], rounds: int, seats: Sequence[Seat]
 ) -> list[Pair] | None:
-    """The lightest matching of *fresh* pairs after which so many more rounds of such pairs are possible, or None."""
+    """The lightest matching of *fresh* pairs after which so many more rounds of such pairs are possible, or None.
+
+    They sit as suits them best, as far as all can be in balance in the last round, too.
+    """
     found = sorted(_matchings(names, fresh), key=lambda chosen: sum(weights[pair] for pair in chosen))
     for chosen in found:
         later = fresh.difference(chosen)
-        if rounds == 1:
-            later = _in_balance(seats, chosen, later)
-        if _has_future(names, later, rounds):
-            return chosen
+        for sitting in islice(_sittings(chosen, seats), None if rounds == 1 else 1):
+            if _has_future(names, _in_balance(seats, sitting, later) if rounds == 1 else later, rounds):
+                return sitting
     return None
 
 
-def _in_balance(seats: Sequence[Seat], chosen: Sequence[Pair], pairs: frozenset[Pair]) -> frozenset[Pair]:
-    """Those of the pairs that keep everybody in balance when the *chosen* ones have played."""
+def _sittings(chosen: Sequence[Pair], seats: Sequence[Seat]) -> Iterator[list[Pair]]:
+    """All ways to seat the pairs of a round that leave everybody in balance, the best one first."""
     found = {seat.name: seat for seat in seats}
+    byes = [pair for pair in chosen if pair[1] == NOBODY]
+    ways = [who_begins(found[one], found[other]) for one, other in chosen if other != NOBODY]
+    legal = [[way for way in both if not way.unbalanced] for both in ways]
+    for sitting in sorted(product(*legal), key=_discomfort):
+        yield [*(way.pair for way in sitting), *byes]
+
+
+def _discomfort(sitting: Sequence[Sides]) -> list[int]:
+    """What speaks against the sides of a whole round, the most important first."""
+    return [sum(numbers) for numbers in zip(*(sides[:-1] for sides in sitting), strict=True)]
+
+
+def _in_balance(seats: Sequence[Seat], sitting: Sequence[Pair], pairs: frozenset[Pair]) -> frozenset[Pair]:
+    """Those of the pairs that keep everybody in balance when those who are *sitting* have played."""
     balances = {NOBODY: 0} | {seat.name: seat.balance for seat in seats}
-    for one, other in chosen:
-        if other != NOBODY:
-            first, second = who_begins(found[one], found[other])[0]
+    for first, second in sitting:
+        if second != NOBODY:
             balances[first] += 1
             balances[second] -= 1
     return frozenset((one, other) for one, other in pairs if abs(balances[one] + balances[other]) < 2 * MOST_BALANCE)
