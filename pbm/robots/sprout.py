@@ -6,7 +6,7 @@ the turns that are tried are sorted by the value of what they lead to. The weigh
 results of 300 games between robots of 40 playouts, 5,900 positions: they add up to the logarithm of the odds to win.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, NamedTuple, cast
 
@@ -216,11 +216,7 @@ class Sprout:
                 if ring & begun:
                     continue
                 if places:
-                    if random() < greed:
-                        places = places & joints or places & beside or places
-                    shift = int(random() * places.bit_length())
-                    cell = places >> shift << shift
-                    cell &= -cell
+                    cell = self._place(places, joints, beside, random)
                     played.append(cell)
                     begun = begun or cell
                     free ^= cell
@@ -278,11 +274,7 @@ class Sprout:
             if ring & begun:
                 continue
             if places:
-                if random() < greed:
-                    places = places & joints or places & beside or places
-                shift = int(random() * places.bit_length())
-                cell = places >> shift << shift
-                cell &= -cell
+                cell = self._place(places, joints, beside, random)
                 turn.append(cell)
                 begun = begun or cell
                 empty ^= cell
@@ -295,6 +287,14 @@ class Sprout:
                 empty |= group
                 free = empty & ~_shared(groups)
         return tuple(turn)
+
+    def _place(self, places: int, joints: int, beside: int, random: Callable[[], float]) -> int:
+        """One of the places, where it joins own groups or else adds to one if the robot is greedy this time."""
+        if random() < self.greed:
+            places = places & joints or places & beside or places
+        shift = int(random() * places.bit_length())
+        place = places >> shift << shift
+        return place & -place
 
     def _standing(self, position: Field, side: int) -> float:
         """How good the stones of a side stand."""
