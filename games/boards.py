@@ -59,10 +59,10 @@ class Board(metaclass=_Once):
             rest ^= front
         return among ^ rest
 
-    def groups(self, cells: int) -> Iterator[int]:
-        """The connected parts of a set."""
-        while cells:
-            group = self.group(cells & -cells, cells)
+    def groups(self, cells: int, there: int = -1) -> Iterator[int]:
+        """The connected parts of a set, or those of them that have cells *there*."""
+        while start := cells & there:
+            group = self.group(start & -start, cells)
             yield group
             cells &= ~group
 

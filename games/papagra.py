@@ -45,6 +45,8 @@ OPTIONS: Sequence[Option] = (
 
 Pair = tuple[int, int]
 """Something of Pink and the same of Black: a set of spaces, or a mark."""
+Partition = tuple[frozenset[int], frozenset[int], frozenset[int]]
+"""The groups of Pink, those of Black, and the regions of empty spaces."""
 
 
 # Matched groups
@@ -71,19 +73,30 @@ def shape(board: Hexagon, cells: int) -> int:
     return min(some >> (some & -some).bit_length() - 1 for some in turned)
 
 
-@lru_cache(maxsize=1 << 10)
-def matched(board: Hexagon, stones: Pair) -> tuple[frozenset[int], frozenset[int]]:
-    """The groups of each side that have the size and the shape of some region of empty spaces."""
-    pink, black = (list(board.groups(own)) for own in stones)
-    sizes = {group.bit_count() for group in (*pink, *black)}
-    regions = (region for region in board.groups(_empty(board, stones)) if region.bit_count() in sizes)
-    shapes = {shape(board, region) for region in regions}
-    sizes = {some.bit_count() for some in shapes}
+def parted(board: Hexagon, stones: Pair) -> Partition:
+    """The groups and the regions of an arrangement of stones."""
+    pink, black, regions = (frozenset(board.groups(cells)) for cells in (*stones, _empty(board, stones)))
+    return pink, black, regions
 
-    def of(groups: list[int]) -> frozenset[int]:
-        return frozenset(group for group in groups if group.bit_count() in sizes and shape(board, group) in shapes)
 
-    return of(pink), of(black)
+def _regrouped(board: Hexagon, parts: frozenset[int], cells: int, acted: int) -> frozenset[int]:
+    """The connected parts of *cells*, from those that there were before some of them were *acted* on."""
+    beside = acted | board.near(acted)
+    return frozenset([*(part for part in parts if not part & beside), *board.groups(cells, beside)])
+
+
+def matched(board: Hexagon, parts: Partition, above: int = 0) -> tuple[frozenset[int], frozenset[int]]:
+    """The groups of each side that have the size and the shape of some region of empty spaces.
+
+    Or only those of more stones than that, which is found sooner.
+    """
+    pink, black, regions = parts
+    sizes = {size for region in regions if (size := region.bit_count()) > above}
+    alike = [[group for group in groups if group.bit_count() in sizes] for groups in (pink, black)]
+    sizes = {group.bit_count() for groups in alike for group in groups}
+    shapes = {shape(board, region) for region in regions if region.bit_count() in sizes} if sizes else ()
+    own = [frozenset(group for group in groups if shape(board, group) in shapes) for groups in alike]
+    return own[0], own[1]
 
 
 def _empty(board: Hexagon, stones: Pair) -> int:
@@ -92,6 +105,8 @@ def _empty(board: Hexagon, stones: Pair) -> int:
 
 class _Fields(NamedTuple):
     board: Hexagon
+    parts: Partition
+    """What the stones make of the board; it is kept because an action changes little of it."""
     removals: int = 0
     """How many stones a third action may remove."""
     stones: Pair = (0, 0)
@@ -224,12 +239,19 @@ class State(_Fields, Position):
         """The position after a turn, with the marks moved after each of its actions."""
         if move == SKIP:
             return self._replace(turn=1 - self.turn, turns=self.turns + 1)
-        stones, marks = self.stones, self.marks
+        board, stones, marks, parts = self.board, self.stones, self.marks, self.parts
         for action in move.split(","):
-            cells = union(self.board.bit[name] for name in action[1:].split("-"))
-            before, (pink, black) = stones, stones
-            stones = (pink, black ^ cells) if self.turn else (pink ^ cells, black)
-            marks = _moved(marks, self.turn, _created(self.board, before, stones))
+            cells = union(board.bit[name] for name in action[1:].split("-"))
+            before, (pink, black), (pinks, blacks, regions) = parts, stones, parts
+            if self.turn:
+                black ^= cells
+                blacks = _regrouped(board, blacks, black, cells)
+            else:
+                pink ^= cells
+                pinks = _regrouped(board, pinks, pink, cells)
+            stones = pink, black
+            parts = pinks, blacks, _regrouped(board, regions, _empty(board, stones), cells)
+            marks = _moved(marks, self.turn, _created(board, before, parts, min(marks)))
         past = (*self.past, stones)
         return self._replace(
             stones=stones,
@@ -238,6 +260,7 @@ class State(_Fields, Position):
             turns=self.turns + 1,
             past=past,
             times=past.count(stones),
+            parts=parts,
         )
 
     @property
@@ -280,9 +303,10 @@ class State(_Fields, Position):
         return self.board.all & ~self.stones[1 - self.turn]
 
 
-def _created(board: Hexagon, before: Pair, after: Pair) -> tuple[set[int], set[int]]:
-    """The sizes of the groups of each side that an action created: that are matched, and were not before."""
-    was, now = matched(board, before), matched(board, after)
+def _created(board: Hexagon, before: Partition, after: Partition, above: int) -> tuple[set[int], set[int]]:
+    """The sizes above a number of the groups of each side that an action created: that are matched, and were not."""
+    now = matched(board, after, above)
+    was = matched(board, before, above) if any(now) else now
     pink, black = ({group.bit_count() for group in now[side] - was[side]} for side in (0, 1))
     return pink, black
 
@@ -297,7 +321,8 @@ def _moved(marks: Pair, mover: int, created: tuple[set[int], set[int]]) -> Pair:
 
 def new(*, size: int = 6, removals: int = 0) -> State:
     """The empty board, and Pink to add one stone."""
-    return State(Hexagon(size), removals)
+    board = Hexagon(size)
+    return State(board, parted(board, (0, 0)), removals)
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
@@ -321,7 +346,9 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     turn, turns = read_turn(view, SIDES), view.get("moves", 2)
     if type(turns) is not int or not 0 <= turns < 10**9:
         raise Illegal('"moves" is the number of turns that were played, up to nine digits.')
-    return start._replace(stones=(stones["P"], stones["B"]), marks=(pink, black), turn=turn, turns=turns)
+    pair = stones["P"], stones["B"]
+    parts = parted(start.board, pair)
+    return start._replace(parts=parts, stones=pair, marks=(pink, black), turn=turn, turns=turns)
 
 
 # Notation
@@ -387,13 +414,13 @@ def draw(state: State, before: State | None = None) -> str:
 def _matches(state: State) -> tuple[list[str], int]:
     """The matched shapes that a mark may still go to, the largest first, and all the spaces that have them."""
     board = state.board
-    sides = {group: side for side, groups in enumerate(matched(board, state.stones)) for group in groups}
+    sides = {group: side for side, groups in enumerate(matched(board, state.parts)) for group in groups}
     groups: dict[int, list[int]] = {}
     for group in sorted(sides, key=lambda group: (-group.bit_count(), group & -group)):
         if group.bit_count() >= min(state.marks):
             groups.setdefault(shape(board, group), []).append(group)
     regions: dict[int, list[int]] = {key: [] for key in groups}
-    for region in board.groups(_empty(board, state.stones)):
+    for region in state.parts[2]:
         regions.get(shape(board, region), []).append(region)
 
     def first(cells: int) -> str:

@@ -49,7 +49,7 @@ def winner(state):
 
 def matched(state):
     """The matched groups of Pink and of Black, as sets of names."""
-    groups = papagra.matched(state.board, state.stones)
+    groups = papagra.matched(state.board, state.parts)
     return tuple(sorted(state.board.names(group) for group in side) for side in groups)
 
 
