@@ -20,7 +20,7 @@ from games.spora import SIDES, TALLEST, Stacks, lowered, new, raised, without
 from pbm.robots.best_first import BestFirst
 from pbm.robots.thinking import Level, Limit, Thought
 
-LEVELS = (Level(1, 0.4), Level(1, 0.1), Level(8), Level(40), Level(200))
+LEVELS = (Level(1, 0.5), Level(1, 0.1), Level(3), Level(12), Level(120))
 WAYS = "nesw"
 """The directions of a sowing; the opposite of number n is n ^ 2."""
 BOARDS_KEPT = 20_000
