@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from pbm.actions import rounds, tournaments, turns, users
+from pbm.actions import directing, rounds, tournaments, turns, users
 from pbm.actions.cleanup import clean_up
 from pbm.actions.finding import find_board
 from pbm.board.board import RESIGN
@@ -46,7 +46,7 @@ class League:
     def do(self, words, pool="s", *, dry_run=False):
         with self.session.writing():
             one = tournaments.find(self.session, "symple", pool)
-            return tournaments.done(self.session, one, words.split(), dry_run=dry_run)[1]
+            return directing.done(self.session, one, words.split(), dry_run=dry_run)[1]
 
     def now(self, pool="s"):
         return rounds.as_it_is(self.session, self.club.store.tournament("symple", pool))
@@ -60,7 +60,7 @@ class League:
             found = find_board(self.session, "symple", board)
             if how == "draw":
                 with self.session.store.transaction():
-                    tournaments.done(
+                    directing.done(
                         self.session, self.club.store.tournament("symple", found.row.pool),
                         ["adjudicate", board, "draw"], dry_run=False,
                     )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from games import Illegal
 from pbm import delivery, texts
-from pbm.actions import digests, forfeits, reminders, tournaments, votes
+from pbm.actions import digests, directing, forfeits, reminders, votes
 from pbm.actions.finding import find_board
 from pbm.board import clocks
 from pbm.board.board import Board
@@ -54,7 +54,7 @@ def clean_up(session: Session) -> Done:
             continue
         if what:
             done = done._replace(**{what: getattr(done, what) + 1})
-    done = done._replace(problems=(*done.problems, *tournaments.start_due(session)))
+    done = done._replace(problems=(*done.problems, *directing.start_due(session)))
     with session.writing():
         session.store.forget(session.now() - KEPT_FOR)
         session.store.note("cleanup", session.now())

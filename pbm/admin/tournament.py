@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import click
 
 from pbm import texts
-from pbm.actions import tournaments
-from pbm.actions.tournaments import DIRECTIONS
+from pbm.actions import directing, tournaments
+from pbm.actions.directing import DIRECTIONS, on_trial
 from pbm.admin.robots import known
 from pbm.admin.usage import Commands
 from pbm.board import clocks
@@ -245,13 +245,13 @@ def _set_up(
     """Start or announce a tournament, and say so."""
     title = texts.title(one.game)
     if settings["is_open"]:
-        with tournaments.on_trial(session, dry_run=dry_run):
+        with on_trial(session, dry_run=dry_run):
             found = tournaments.announce(session, one, players, teams)
         text = contests.described_tournament(found)
         data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
         say(f"Nothing is done yet. It would be:\n\n{text}" if dry_run else text, data, as_json=as_json)
         return
-    with tournaments.on_trial(session, dry_run=dry_run):
+    with on_trial(session, dry_run=dry_run):
         found, boards = tournaments.set_going(session, one, players, teams)
     idle = [meeting.first for meeting in found.meetings if meeting.is_bye]
     sheet = Sheet(("board", "first", "second"), [(name, *pair) for name, pair in boards.items()])
@@ -270,7 +270,7 @@ def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry
     """Carry out a command of the director."""
     with session.store.transaction():
         one = tournaments.find(session, game, pool)
-        found, text = tournaments.done(session, one, words, dry_run=dry_run)
+        found, text = directing.done(session, one, words, dry_run=dry_run)
     data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
     say(text, data, as_json=as_json)
 

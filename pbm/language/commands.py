@@ -553,10 +553,10 @@ def tournament(
     `adjudicate BOARD draw`, `adjudicate BOARD cancel`, `finish` (no more rounds) or `cancel`. With --dry-run it only
     says what it would do.
     """
-    from pbm.actions import tournaments
+    from pbm.actions import directing
 
     is_trial = named["dry-run"] is not None
-    return tournaments.directed(session, game, pool, userid, password, deed, dry_run=is_trial)
+    return directing.directed(session, game, pool, userid, password, deed, dry_run=is_trial)
 
 
 @game.command("standings", named={"plot": "USERID"})
