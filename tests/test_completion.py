@@ -23,13 +23,14 @@ INSTALLED = [name for name in SCRIPTS if shutil.which(name)]
 
 @pytest.fixture
 def board(shell):
-    """alice and bob on board 101 of Symple; 102 is over."""
+    """alice and bob on board 101 of Symple; 102 is over, and a tournament is open."""
     for name in ("alice", "bob", "carol"):
         shell.run("signup", name, PASSWORDS[name])
     for _ in range(2):
         shell.run("symple", "challenge", "-size=5", "alice", "bob")
     for name, move in (("alice", "c3"), ("bob", "a1"), ("alice", "resign")):
         shell.run("symple", "move", "102", name, PASSWORDS[name], move)
+    shell.run("tournament", "symple", "pool", "--open")
     return shell
 
 
@@ -74,6 +75,15 @@ def offered(shell, *words):
         (["pbm", "wait", "symple", "--until", "over", ""], ["101"]),
         (["pbm", "play", "symple", "101", "b"], ["bob"]),
         (["pbm", "tournament", "symple", "pool", "alice", "b"], ["bob"]),
+        (["pbm", "tournament", "symple", "pool", "w"], ["withdraw"]),
+        (["pbm", "tournament", "symple", "pool", "withdraw", "b"], ["bob"]),
+        (["pbm", "tournament", "symple", ""], ["pool"]),
+        (["pbm", "tournament", "s"], ["spiro", "spora", "sprout", "symple"]),
+        (["symple", "join", ""], ["pool"]),
+        (["symple", "join", "pool", "a"], ["alice"]),
+        (["symple", "table", "p"], ["pool"]),
+        (["spiro", "table", ""], []),
+        (["symple", "tournament", "pool", "carol", "secret", "st"], ["start", "status"]),
         (["pbm", "tournament", "symple", "-p"], ["-penalty="]),
         (["pbm", "tournament", "--dr"], ["--dry-run"]),
         (["pbm", "completion", ""], ["bash", "zsh", "fish"]),

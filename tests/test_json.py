@@ -318,6 +318,8 @@ def test_every_example_is_of_a_command():
         ("records", "export spiro 101"),
         ("schedule", "tournament symple new alice bob --dry-run"),
         ("standings", "spiro standings"),
+        ("tournaments", "symple table"),
+        ("tournaments", "tournament symple cup --open --starts=2099-01-01; symple table"),
         ("table", "tournament symple pool"),
         ("table", "tournament symple pool --csv"),
         ("table", "tournament symple pool --format=json"),

@@ -373,6 +373,42 @@ def test_players_join_and_leave_a_tournament_that_is_open(club, league):
     assert {one.pair for one in league.now().meetings} <= {("bob", "carol"), ("carol", "bob")}
 
 
+def test_players_are_told_which_tournaments_are_open_or_on_and_who_can_join_them(club, league):
+    club.signed_up("alice", "bob", "carol")
+    names = league.signed_up(4)
+    assert club.text("symple table").startswith("No tournament of Symple is open, or on.")
+    opened(league, starts=club.time.replace(day=25), most=3)
+    league.start("ladder", names, pool="l", director="carol")
+    league.start("knockout", names, pool="k")
+    league.start("swiss", names, pool="gone", rounds=1)
+    league.play(Random(1), pool="gone")
+    club.say("symple join s alice alice-secret")
+    assert club.text("symple table").startswith(
+        "Pool  Type      State    Players  Round   Starts (UTC)      Who can join\n"
+        "k     knockout  running  4        1                         nobody\n"
+        "l     ladder    running  4        1                         ask carol\n"
+        "s     swiss     open     1 of 3   0 of 1  2026-11-25 12:00  anybody\n\n"
+        "To join: symple join POOL USERID PASSWORD\n"
+    )
+    for name in ("bob", "carol"):
+        club.say(f"symple join s {name} {PASSWORDS[name]}")
+    club.say("symple table", sender="bob@players.example")
+    [mail] = [mail for mail in club.mails() if mail.subject == "Symple tournaments"]
+    assert (mail.address, "nobody: full" in mail.text, "To join" in mail.text) == ("bob@players.example", True, False)
+
+
+def test_a_tournament_of_teams_is_announced_as_one_that_nobody_can_join(club, league):
+    club.signed_up("alice", "bob", "carol")
+    club.say("broadcast carol carol-secret on")
+    one = Tournament("symple", "t", "roundrobin", club.time, tie_breaks=USUAL_ORDER)
+    with league.session.writing():
+        tournaments.announce(league.session, one, ["alice", "bob"], {"red": ["alice"], "blue": ["bob"]})
+    told = club.mails("carol")[-1].text
+    assert "Nobody else can join it." in told
+    assert "symple join" not in told + club.text("symple table t") + club.text("symple table")
+    assert "nobody: teams" in club.text("symple table")
+
+
 def test_a_tournament_starts_by_itself_at_its_date_or_is_cancelled_if_nobody_has_come(club, league):
     club.signed_up("alice", "bob")
     opened(league, starts=club.time.replace(day=25))

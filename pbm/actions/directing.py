@@ -9,6 +9,7 @@ from pbm.actions import rounds, turns, votes
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import as_it_is
 from pbm.actions.tournaments import (
+    NOT_LATER,
     find,
     given_up,
     insist,
@@ -99,7 +100,7 @@ def _status(session: Session, found: Shown) -> str:
 def _add(session: Session, found: Shown, name: str) -> str:
     one = found.one
     insist(found, "open", "running")
-    if one.state == "running" and one.kind in {"knockout", "pairs"}:
+    if one.state == "running" and one.kind in NOT_LATER:
         raise Refused(f"Nobody can be added to a {contests.TITLES[one.kind]} that has begun; `replace` can.")
     met = {each.opponent(name) for each in found.meetings if name in each.pair}
     others = [each.name for each in found.entrants if each.withdrawn is None and each.name not in met]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import games
 from games import Illegal
-from pbm import delivery, texts
+from pbm import delivery, letters, texts
 from pbm.access import quotas
 from pbm.actions import challenges, rounds, turns
 from pbm.actions.finding import find_board
@@ -23,6 +23,10 @@ from pbm.tournaments.tables import TIE_BREAKS
 MOST_IN_ONE: Mapping[str, int] = {"roundrobin": 32, "pairs": 200, "swiss": 200, "knockout": 200, "ladder": 200,
                                    "arena": 200}  # fmt: skip
 """How many players a tournament may have: to start the boards of more would hold up everybody else for too long."""
+NOT_LATER = "knockout", "pairs"
+"""The kinds of tournaments to which nobody can be added when they have begun."""
+ANYBODY = "anybody"
+"""Who can join a tournament that is open, as far as it is not full and has no teams."""
 
 # Setting it up
 
@@ -44,16 +48,19 @@ def announce(session: Session, one: Tournament, players: Sequence[str], teams: M
     until = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC.\n\n" if one.starts else ""
     text = (
         f"A {title} of {texts.title(one.game)} is open: {one.pool}.\n\n{until}"
-        f"{contests.described_tournament(found)}\n\nThis lets you play:\n{_joining(one)}"
+        f"{contests.described_tournament(found)}\n\n"
     )
+    can_join = _who_joins(found) == ANYBODY
+    text += f"This lets you play:\n{_joining(one.game, one.pool)}" if can_join else "Nobody else can join it."
+    answer = _joining(one.game, one.pool) if can_join else ""
     for name in session.store.hearing_broadcasts():
-        delivery.queue(session, contests.of_tournament(found, "open", text, answer=_joining(one))._replace(to=name))
+        delivery.queue(session, contests.of_tournament(found, "open", text, answer=answer)._replace(to=name))
     session.store.note_event(session.now(), "open", game=one.game, pool=one.pool, type=one.kind)
     return found
 
 
-def _joining(one: Tournament) -> str:
-    return f"{one.game} join {one.pool} USERID PASSWORD"
+def _joining(game: str, pool: str) -> str:
+    return f"{game} join {pool} USERID PASSWORD"
 
 
 def _set_up(session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]) -> Shown:
@@ -161,7 +168,8 @@ def join_pool(session: Session, game: str, pool: str, userid: str, password: str
         name = session.signed(userid, password)
         one = find(session, game, pool)
         if one.state != "open":
-            asked = f"; its director, {one.director}, can still add you" if one.director and one.is_on else ""
+            who = _who_joins(as_it_is(session, one))
+            asked = f"; its director, {one.director}, can still add you" if who.startswith("ask") else ""
             raise Refused(f"Nobody can join pool {one.pool} any more{asked}.")
         if not session.in_shell and not session.take("joining", user=name):  # the director hears of each
             raise Refused(
@@ -185,13 +193,49 @@ def leave_pool(session: Session, game: str, pool: str, userid: str, password: st
 
 
 def table(session: Session, game: str, pool: str) -> list[Letter]:
-    """Show how a tournament stands."""
+    """Show how a tournament stands, or without a *pool* which tournaments are open, or on, and who can join them."""
     with session.reading():
+        if not pool:
+            return delivery.answer(session, None, _listed(session, game))
         found = of_pool(session, game, pool)
-        text = contests.described_tournament(found) if found.one.state == "open" else found.text()
-        answer = _joining(found.one) if found.one.state == "open" else f"{game} games tournament"
+        is_open = found.one.state == "open"
+        text = contests.described_tournament(found) if is_open else found.text()
+        answer = _joining(game, found.one.pool) if _who_joins(found) == ANYBODY else f"{game} games tournament"
         letter = contests.of_tournament(found, "the table", text, answer=answer)
         return delivery.answer(session, None, letter._replace(data=found.data | {"reply": text}))
+
+
+def _listed(session: Session, game: str) -> Letter:
+    """The tournaments of a game that are open, or on."""
+    found = [as_it_is(session, one) for one in session.store.tournaments(game) if one.is_on or one.state == "open"]
+    rows = [("Pool", "Type", "State", "Players", "Round", "Starts (UTC)", "Who can join")]
+    data = []
+    for shown in found:
+        one, who = shown.one, _who_joins(shown)
+        status = contests.status_of_tournament(shown)
+        players = f"{len(status['players'])}{f' of {one.most}' if one.most and one.state == 'open' else ''}"
+        number = f"{one.round}{f' of {one.rounds}' if one.rounds else ''}" if one.round or one.rounds else ""
+        starts = f"{one.starts:%Y-%m-%d %H:%M}" if one.starts and one.state == "open" else ""
+        rows.append((one.pool, one.kind, one.state, players, number, starts, who))
+        data.append(status | {"who": who})
+    title = texts.title(game)
+    how = f"\n\nTo join: {_joining(game, 'POOL')}" if any(row[-1] == ANYBODY for row in rows) else ""
+    text = f"{texts.table(rows)}{how}" if found else f"No tournament of {title} is open, or on."
+    answer = f"{game} table POOL" if found else f"{game} games tournament"
+    return letters.note(
+        text, subject=f"{title} tournaments", answer=answer, data={"game": game, "tournaments": data}
+    )._replace(is_urgent=True)
+
+
+def _who_joins(found: Shown) -> str:
+    """Who can join a tournament."""
+    one = found.one
+    if any(entrant.team for entrant in found.entrants):
+        return "nobody: teams"
+    if one.state == "open":
+        return "nobody: full" if len(found.entrants) >= (one.most or MOST_IN_ONE[one.kind]) else ANYBODY
+    can_be_added = one.director and one.state == "running" and one.kind not in NOT_LATER
+    return f"ask {one.director}" if can_be_added else "nobody"
 
 
 def joined(session: Session, one: Tournament, name: str) -> Shown:

@@ -25,7 +25,7 @@ from pbm.store import Glanced, Unusable
 from pbm.terminal import say
 
 MOST_OFFERED = 100
-"""How many boards or users are offered."""
+"""How many boards, pools or users are offered."""
 SHELL_OPTIONS = ["--comment=", "--help", "--json", "--picture"]
 """The options that a shell understands wherever they stand."""
 
@@ -73,7 +73,7 @@ commands = Commands("pbm")
 @click.argument("shell", type=click.Choice(list(SCRIPTS)), metavar="SHELL")
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print a script that lets a shell complete games, commands, boards, users and options.
+    """Print a script that lets a shell complete games, commands, boards, pools, users and options.
 
     SHELL is bash, zsh or fish. The second line of the script says how your shell gets it at each start. The script is
     for the pbm that printed it; print it anew if that moves to another folder, or if a game is added.
@@ -133,6 +133,12 @@ def _operators() -> list[str]:
     return [name for name in admin.MODULES if name != complete.name]
 
 
+def _directions() -> list[str]:
+    from pbm.actions.directing import DIRECTIONS  # not for every stroke of the key
+
+    return [*DIRECTIONS]
+
+
 def _behind(node: click.Command, rest: Sequence[str]) -> list[str] | None:
     """The words behind a command that are no options and no values of options; None if such a value comes next."""
     if isinstance(node, Command):
@@ -173,9 +179,9 @@ def _kind(node: click.Command, number: int) -> str:
     for argument in arguments:
         of = argument.type
         choices = [" ".join(of.choices)] if isinstance(of, click.Choice) else []
-        metavar = argument.make_metavar(ctx)
-        named = re.findall("[A-Z_]+", metavar)
-        kinds += choices or (["|".join(named)] if "|" in metavar else named)
+        for word in argument.make_metavar(ctx).split():
+            named = re.findall("[A-Z_]+", word)
+            kinds += choices or (["|".join(named)] if "|" in word else named)
     repeats = arguments and arguments[-1].nargs < 0
     return kinds[number] if number < len(kinds) else kinds[-1] if repeats else ""
 
@@ -188,6 +194,7 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
         return kind.split()
     stored: Mapping[str, Callable[[Glanced], list[str]]] = {
         "BOARD": lambda store: store.newest_active(game, MOST_OFFERED),
+        "POOL": lambda store: store.newest_pools(game, MOST_OFFERED),
         "USERID": lambda store: store.userids_from(current.lower(), MOST_OFFERED),
         "SELECTOR": lambda store: [
             *(word for word in (*STATES, *KINDS) if current),
@@ -196,6 +203,7 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
     }
     known: Mapping[str, Callable[[], Sequence[str]]] = {
         "GAME": games.names,
+        "DIRECTION": _directions,
         "COMMAND": lambda: _names(root.game),
         "SUBJECT": lambda: [*_names(root), *_names(root.game), *subjects()],
     }

@@ -50,7 +50,7 @@ played, x for one that was cancelled; where there are rounds, behind the line of
 Without a pool, the pools there are.
 
 \b
-Behind GAME and POOL also these commands:
+A DIRECTION is one of these:
   start                         start a tournament that was open
   status                        how far it is
   add USERID                    one more player, from the next round on
@@ -67,7 +67,7 @@ commands = Commands("pbm")
 
 @commands.command(help=TOURNAMENT, context_settings={"ignore_unknown_options": True})
 @click.argument(
-    "words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="GAME [POOL [USERID... [-options]|COMMAND]]"
+    "words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="GAME [POOL [USERID...|DIRECTION... [-options]]]"
 )
 @click.option("--type", "kind", metavar="TYPE", help=f"{', '.join(TITLES)}; else roundrobin.")
 @click.option("--rounds", metavar="N", help="How many rounds a Swiss tournament or a ladder has.")

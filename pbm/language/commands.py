@@ -529,10 +529,13 @@ def leave(session: Session, game: str, pool: str, userid: str, password: str) ->
 
 
 @game.command("table")
-@POOL
+@click.argument("pool", default="", metavar="[POOL]")
 @in_session
 def table(session: Session, game: str, pool: str) -> Letters:
-    """Show how a tournament stands: places, what decides about them, and who has met whom."""
+    """Show how a tournament stands: places, what decides about them, and who has met whom.
+
+    Without POOL, the tournaments that are open, or on, and who can join them.
+    """
     from pbm.actions import tournaments
 
     return tournaments.table(session, game, pool)
@@ -542,14 +545,14 @@ def table(session: Session, game: str, pool: str) -> Letters:
 @POOL
 @USERID
 @PASSWORD
-@click.argument("deed", nargs=-1, metavar="[COMMAND]")
+@click.argument("deed", nargs=-1, metavar="[DIRECTION]")
 @in_session
 def tournament(
     session: Session, /, game: str, pool: str, userid: str, password: str, deed: tuple[str, ...], **named: str | None
 ) -> Letters:
-    """Direct a tournament, if the operator has made you its director; without a COMMAND, say how far it is.
+    """Direct a tournament, if the operator has made you its director; without a DIRECTION, say how far it is.
 
-    A COMMAND is `start`, `add USERID`, `replace USERID NEW`, `withdraw USERID`, `adjudicate BOARD win [USERID]`,
+    A DIRECTION is `start`, `add USERID`, `replace USERID NEW`, `withdraw USERID`, `adjudicate BOARD win [USERID]`,
     `adjudicate BOARD draw`, `adjudicate BOARD cancel`, `finish` (no more rounds) or `cancel`. With --dry-run it only
     says what it would do.
     """

@@ -35,6 +35,11 @@ class Glances(Base):
         query = "SELECT board FROM boards WHERE game = ? AND ended IS NULL ORDER BY rowid DESC LIMIT ?"
         return [board for (board,) in self.db.execute(query, [game, most])]
 
+    def newest_pools(self, game: str, most: int) -> list[str]:
+        """The tournaments of a game that were set up last, at most so many, the newest first."""
+        query = "SELECT pool FROM tournaments WHERE game = ? ORDER BY created DESC, pool LIMIT ?"
+        return [pool for (pool,) in self.db.execute(query, [game, most])]
+
     def userids_from(self, prefix: str, most: int) -> list[str]:
         """The users who are signed up and whose names begin with *prefix*, at most so many, by name.
 
