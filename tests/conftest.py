@@ -230,7 +230,10 @@ class Certificate(NamedTuple):
 
 @pytest.fixture(scope="session")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
-    folder = tmp_path_factory.mktemp("tls")
+    return new_certificate(tmp_path_factory.mktemp("tls"))
+
+
+def new_certificate(folder: Path) -> Certificate:
     made = Certificate(folder / "certificate.pem", folder / "key.pem")
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
     files = ["-addext", "subjectAltName=DNS:localhost", "-out", made.file, "-keyout", made.key]

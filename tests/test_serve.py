@@ -17,6 +17,7 @@ import pytest
 
 from pbm.mail import incoming
 from pbm.mail.door import Delivery
+from pbm.mail.helpers import Service
 from pbm.mail.serve import Clerk
 
 from conftest import ADDRESS, PASSWORDS, stored
@@ -327,7 +328,9 @@ def test_the_process_that_sends_is_started_again_when_it_dies_and_ends_with_the_
         while is_running(sender) and time.monotonic() < end:
             time.sleep(0.02)
         assert not is_running(sender)
-        assert process.stderr.read() == b"The process that sends mail ended with status -9; it is started again.\n"
+        assert (
+            process.stderr.read() == b"The process that sends mail ended with status -9; it is started again in 1 s.\n"
+        )
 
 
 @pytest.mark.parametrize(
@@ -356,7 +359,7 @@ def handled(club, *raws):
     """The answers to mails that come in at the same time."""
 
     async def all_at_once():
-        clerk = Clerk(club.server)
+        clerk = Clerk(club.server, Service(club.store))
         deliveries = [Delivery(raw, "alice@players.example", (ADDRESS,), None) for raw in raws]
         answers = await asyncio.gather(*map(clerk.handle, deliveries))
         return [(answer.reply, answer.outcome) for answer in answers]

@@ -33,6 +33,7 @@ def running(shell, *args, **environment):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        start_new_session=True,
     )
     with process:
         try:

@@ -37,6 +37,7 @@ MODULES: Mapping[str, str] = {
     "fetch": "service",
     "hook": "events",
     "import": "exchange",
+    "keep-receiving": "service",
     "outbox": "mails",
     "picture": "pictures",
     "play": "robots",

@@ -1,6 +1,7 @@
 """The commands that run the server: taking mail in, sending it, and the referee for programs."""
 
 import os
+import signal
 import sys
 from functools import partial
 from io import TextIOWrapper
@@ -20,7 +21,6 @@ from pbm.terminal import fail, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from ssl import SSLContext
 
     from pbm.mail.journal import Entry
     from pbm.server import Server
@@ -77,6 +77,14 @@ def referee(game: str) -> int:
 @click.option("--lmtp", is_flag=True, help="Speak LMTP instead of SMTP.")
 @click.option("--certificate", metavar="FILE", help="Offer STARTTLS with this certificate and those above it.")
 @click.option("--key", metavar="FILE", help="The key of the certificate.")
+@click.option(
+    "--workers",
+    type=Within(range(1, 17), "number of processes"),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many processes receive mail.",
+)
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How each mail is logged.")
 @click.option("--metrics", metavar="HOST:PORT", help="Tell Prometheus there how it goes.")
 @click.option(
@@ -95,6 +103,7 @@ def serve_(
     key: str | None,
     log_format: str,
     metrics: str | None,
+    workers: int,
     robots: int,
     site: str | None,
     url: str | None,
@@ -105,7 +114,7 @@ def serve_(
     import asyncio
 
     from pbm.mail.journal import Journal
-    from pbm.mail.serve import place, serve
+    from pbm.mail.serve import Speech, place, serve
 
     where = place(listen)
     if not where:
@@ -113,7 +122,8 @@ def serve_(
     if (certificate is None) != (key is None) or (certificate and lmtp):
         raise click.UsageError("--certificate and --key go together, and not with --lmtp.")
     transport()  # the process that sends could not say that there is none
-    context = _tls(certificate, key) if certificate and key else None
+    if certificate and key:
+        _check_tls(certificate, key)
     opened = open_server()
     # systemd adds the time to what goes into its journal
     journal = Journal(as_json=log_format == "json", has_time="JOURNAL_STREAM" not in os.environ, now=opened.now)
@@ -125,12 +135,27 @@ def serve_(
         for each in notes:
             each(entry)
 
+    speech, site_words = Speech(lmtp, certificate or "", key or ""), _words_of_site(site, url)
     try:
-        asyncio.run(
-            serve(opened, where, lmtp=lmtp, tls=context, note=note, robots=robots, site=_words_of_site(site, url))
-        )
+        asyncio.run(serve(opened, where, speech, note=note, workers=workers, robots=robots, site=site_words))
     except OSError as why:
         raise Refused(f"The server cannot listen on {listen}: {reason(why)}.") from why
+
+
+@commands.command("keep-receiving", hidden=True, answers=False)
+@click.option("--lmtp", is_flag=True)
+@click.option("--certificate", default="")
+@click.option("--key", default="")
+@click.option("--parts", type=int, default=1)
+def keep_receiving_(certificate: str, key: str, parts: int, *, lmtp: bool) -> None:
+    """Take mail by the connections that come through standard input, until it ends; `pbm serve --workers` runs this."""
+    import asyncio
+
+    from pbm.mail.serve import Speech, receive
+
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sent, signal.SIG_IGN)  # who sends it to a whole group means `pbm serve`, which ends the input
+    asyncio.run(receive(open_server(), Speech(lmtp, certificate, key), parts))
 
 
 def _words_of_site(folder: str | None, url: str | None) -> list[str]:
@@ -165,11 +190,12 @@ def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
     return figures.note
 
 
-def _tls(certificate: str, key: str) -> "SSLContext":
+def _check_tls(certificate: str, key: str) -> None:
+    """Raises Refused if the files are no certificate and its key."""
     from pbm.mail.serve import tls
 
     try:
-        return tls(certificate, key)
+        tls(certificate, key)
     except OSError as why:
         raise Refused(f"{certificate} and {key} are no certificate and its key: {reason(why)}.") from why
 

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from ipaddress import ip_network
 from ssl import SSLContext
-from typing import Any, AnyStr, NamedTuple, Self
+from typing import Any, AnyStr, NamedTuple, Protocol, Self
 
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope
@@ -122,7 +122,7 @@ class Text:
         size = len(self.raw) + len(raw)
         if size > MOST_BYTES + len(DOT) or size + LINE * self.lines > MOST_HEARD:
             self.refuse(TOO_LARGE)
-        elif self.house.held + len(raw) > MOST_HELD:
+        elif self.house.held + len(raw) > MOST_HELD // self.house.parts:
             self.refuse(CROWDED)
         else:
             self.raw += raw
@@ -186,13 +186,31 @@ class Handler:
         return FAULT
 
 
+class Visitor(Protocol):
+    """Somebody who has come to the door."""
+
+    peer: str
+    """The address of his machine; empty if he came by a local socket."""
+    origin: str
+    """What counts as one peer."""
+    is_busy: bool
+    """Whether he has a mail in hand that is finished before he leaves."""
+
+    def leave(self, reply: str) -> None:
+        """Hear a last word, and go."""
+
+
 class House:
     """All who are at the door, and the mails that they have brought."""
 
-    def __init__(self, note: Callable[[Entry], None] | None = None) -> None:
-        """Begin with nobody; *note* is told what came of each mail, and otherwise logs it."""
+    def __init__(self, note: Callable[[Entry], None] | None = None, parts: int = 1) -> None:
+        """Begin with nobody; *note* is told what came of each mail, and otherwise logs it.
+
+        It may be one of several *parts* of a house, each in a process of its own.
+        """
         self.note = note or Journal().note
-        self.inside: set[Door] = set()
+        self.parts = parts
+        self.inside: set[Visitor] = set()
         self.handling: set[asyncio.Task[str]] = set()
         self.held = 0
         """How many bytes of mails are here."""
@@ -203,17 +221,25 @@ class House:
         """Why no more connections from there are taken; empty if they are."""
         if self.is_closing:
             return STOPPED
-        if len(self.inside) >= MOST_CONNECTIONS or sum(door.origin == origin for door in self.inside) >= MOST_OF_A_PEER:
+        if len(self.inside) >= MOST_CONNECTIONS or sum(each.origin == origin for each in self.inside) >= MOST_OF_A_PEER:
             return "421 4.7.0 There are too many connections; please try again later"
         return ""
 
-    def enter(self, door: "Door") -> None:
-        """Let somebody in."""
-        self.inside.add(door)
+    def admits(self, visitor: Visitor, transport: Any) -> bool:
+        """Let somebody in who has come by a connection, or send him away."""
+        name = transport.get_extra_info("peername")
+        visitor.peer = name[0] if name else ""
+        visitor.origin = origin(visitor.peer)
+        if objection := self.objection(visitor.origin):
+            transport.write(f"{objection}\r\n".encode())
+            transport.close()
+            return False
+        self.inside.add(visitor)
+        return True
 
-    def leave(self, door: "Door") -> None:
+    def leave(self, visitor: Visitor) -> None:
         """Let somebody out."""
-        self.inside.remove(door)
+        self.inside.remove(visitor)
         if not self.inside:
             self.is_empty.set()
 
@@ -244,9 +270,9 @@ class House:
         After so many seconds nobody is waited for any more; what is still in hand then is in `handling`.
         """
         self.is_closing = True
-        for door in self.inside:
-            if not door.is_busy:
-                door.leave(STOPPED)
+        for visitor in self.inside:
+            if not visitor.is_busy:
+                visitor.leave(STOPPED)
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
                 while self.handling:
@@ -282,14 +308,8 @@ class Door(SMTP):
     def connection_made(self, transport: Any) -> None:
         """Let a peer in, if there is room; one who has begun to speak TLS begins anew."""
         if self not in self.house.inside:
-            name = transport.get_extra_info("peername")
-            self.peer = name[0] if name else ""
-            self.origin = origin(self.peer)
-            if objection := self.house.objection(self.origin):
-                transport.write(f"{objection}\r\n".encode())
-                transport.close()
+            if not self.house.admits(self, transport):
                 return
-            self.house.enter(self)
             self.begin()
         super().connection_made(transport)
 
@@ -319,7 +339,8 @@ class Door(SMTP):
 
     def leave(self, reply: str) -> None:
         """Say a last word, and end the connection even if nobody listens."""
-        self._writer.write(f"{reply}\r\n".encode())
+        if not self._writer.is_closing():  # one who is about to leave hears nothing more
+            self._writer.write(f"{reply}\r\n".encode())
         self._writer.close()
         if self.alarm:
             self.alarm.cancel()

@@ -125,11 +125,11 @@ def keep_sending(server: Server, way: Transport, pipe: int) -> None:
                 return True
         return False
 
-    pauses, is_over = _pauses(), False
+    pauses, is_over = ever_longer(), False
     while not is_over:
         try:
             server.store.check_in_place()
-            flush(server, way, ended, rested, _pauses())
+            flush(server, way, ended, rested, ever_longer())
         except Replaced:  # nothing that is sent could be noted
             raise
         except Exception as error:  # a sender that ended would leave all mails lying
@@ -140,10 +140,10 @@ def keep_sending(server: Server, way: Transport, pipe: int) -> None:
             sys.stderr.write(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.\n")
             is_over = rested(pause)
         else:
-            pauses, is_over = _pauses(), ended(LOOK_FOR_MAILS)
+            pauses, is_over = ever_longer(), ended(LOOK_FOR_MAILS)
 
 
-def _pauses() -> Iterator[float]:
+def ever_longer() -> Iterator[float]:
     """The same pauses for somebody who never gives up."""
     return chain(PAUSES, repeat(LONGEST_PAUSE))
 

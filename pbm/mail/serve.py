@@ -1,4 +1,7 @@
-"""The mail server: takes commands by SMTP or LMTP; processes of its own send what is in the outbox, and play."""
+"""The mail server: takes commands by SMTP or LMTP; processes of its own send what is in the outbox, and play.
+
+Where there are several workers, these take the commands; else the server itself does.
+"""
 
 import asyncio
 import errno
@@ -14,19 +17,20 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from pbm.disk import reason
 from pbm.mail import incoming, notify
 from pbm.mail.door import Answer, Delivery, Door, Handler, House, LocalDoor, failed
+from pbm.mail.helpers import Helper, Service
 from pbm.mail.incoming import Outcome
 from pbm.mail.journal import Entry
 from pbm.mail.outbox import SENDER
+from pbm.mail.workers import Room, Workers
 from pbm.names import is_host
 from pbm.server import Server
 from pbm.store import Replaced, Unusable
 
 MOST_TOGETHER = 10
 """How many mails are handled in one transaction; others who want to write wait for it."""
-RESTART_PAUSE = 1.0
-"""Seconds before a process that ended is started again."""
 HELPER_PATIENCE = 3
 """Seconds for which such a process has time to end; a mail server that says nothing must not hold up ours."""
 LOOK_AROUND = 2.0
@@ -68,6 +72,49 @@ def place(text: str) -> Place | None:
     return Place(host.strip("[]"), int(port))
 
 
+class Speech(NamedTuple):
+    """How the server speaks with those who bring mail."""
+
+    lmtp: bool = False
+    certificate: str = ""
+    """The file with the certificate for STARTTLS; empty if that is not offered."""
+    key: str = ""
+    """The file with its key."""
+
+    @property
+    def words(self) -> list[str]:
+        """The words that say it on a command line."""
+        files = [f"--certificate={self.certificate}", f"--key={self.key}"] if self.certificate else []
+        return ["--lmtp"] * self.lmtp + files
+
+
+class Papers:
+    """A certificate, which is renewed now and then."""
+
+    def __init__(self, certificate: str, key: str) -> None:
+        """Read the files. Raises OSError if they are no certificate and its key."""
+        self.files = certificate, key
+        self.seen = self._changed()
+        self.context = tls(*self.files)
+
+    def look(self) -> None:
+        """Show the certificate that is there now to all who are still to come."""
+        try:
+            if (changed := self._changed()) == self.seen:
+                return
+            self.seen = changed
+            tls(*self.files)  # what cannot be used must not take the place of what can
+            self.context.load_cert_chain(*self.files)
+        except OSError as error:
+            sys.stderr.write(f"The certificate cannot be read again: {reason(error)}. The old one stays in use.\n")
+        else:
+            sys.stderr.write("The certificate was read again, because it has changed.\n")
+
+    def _changed(self) -> list[int]:
+        """When the files have changed; 0 for one that is not there."""
+        return [Path(file).stat().st_mtime_ns if Path(file).exists() else 0 for file in self.files]
+
+
 def tls(certificate: str, key: str) -> ssl.SSLContext:
     """What STARTTLS needs. Raises OSError if the files are no certificate and its key."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -89,18 +136,15 @@ class Clerk:
     Mails that came in meanwhile are handled together, each in a savepoint: a commit takes as long for ten as for one.
     """
 
-    def __init__(self, server: Server) -> None:
-        """Work for *server*."""
+    def __init__(self, server: Server, service: Service) -> None:
+        """Work for *server*, as long as the *service* goes on."""
         self.server = server
+        self.service = service
         self.thread = ThreadPoolExecutor(max_workers=1)  # a database connection serves one thread at a time
         self.waiting: list[Received] = []
         self.work: asyncio.Task[None] | None = None
         self.began: float | None = None
         """Since when it has had the mails in hand, by the clock of the event loop."""
-        self.ended = asyncio.Event()
-        """Set when there is to be no more work."""
-        self.problem: Replaced | None = None
-        """Why there can be no more."""
 
     async def is_known(self, recipient: str) -> bool:
         """Whether there is such an address of ours."""
@@ -109,7 +153,7 @@ class Clerk:
         try:
             return await asyncio.get_running_loop().run_in_executor(self.thread, self._is_known, recipient)
         except Replaced as problem:
-            self.give_up(problem)
+            self.service.give_up(problem)
             raise
 
     def _is_known(self, recipient: str) -> bool:
@@ -135,7 +179,7 @@ class Clerk:
                 answers = await loop.run_in_executor(self.thread, self._handle, [each.delivery for each in batch])
             except Replaced as problem:
                 answers = [_unstored(problem)] * len(batch)
-                self.give_up(problem)
+                self.service.give_up(problem)
             self.began = None
             for each, answer in zip(batch, answers, strict=True):
                 if not each.answer.done():  # who has hung up waits no longer
@@ -179,135 +223,156 @@ class Clerk:
         except Exception as error:
             return failed(error)
 
-    def give_up(self, problem: Replaced) -> None:
-        """End, because nothing that is written would be seen."""
-        self.problem = problem
-        self.ended.set()
+    @property
+    def hangs(self) -> bool:
+        """Whether it has had the same mails in hand for far too long."""
+        return self.began is not None and asyncio.get_running_loop().time() >= self.began + MOST_IN_HAND
 
     def close(self) -> None:
-        """Finish the work in hand, and close the database."""
+        """Finish the work in hand."""
         self.thread.shutdown()
-        self.server.store.close()
 
 
 def _unstored(error: Unusable) -> Answer:
     return Answer("451 4.3.0 This could not be stored; please try again later", Outcome("failed", reason=str(error)))
 
 
-class Helper:
-    """Watches over a process of ours, which is told through a pipe that there may be something to do."""
+class Reception:
+    """Takes mail in this process."""
 
-    def __init__(self, command: Sequence[str], does: str) -> None:
-        """Begin without a process; the *command* starts one that *does* something."""
-        self.command = command
-        self.does = does
-        self.process: asyncio.subprocess.Process | None = None
-        self.is_ending = False
+    def __init__(self, server: Server, speech: Speech, house: House, service: Service) -> None:
+        """Begin with nobody in the *house*. Raises OSError if there is a certificate that cannot be used."""
+        self.house = house
+        self.opened = asyncio.Event()
+        """Set when mail is taken."""
+        self.opened.set()
+        self.clerk = Clerk(server, service)
+        self.papers = Papers(speech.certificate, speech.key) if speech.certificate else None
+        handler = Handler(self.clerk.is_known, self.clerk.handle)
+        context = self.papers.context if self.papers else None
+        self.connection = partial(LocalDoor if speech.lmtp else Door, house, handler, server.host, context)
 
-    async def run(self) -> None:
-        """Start the process, and start it again if it ends before it is told to."""
-        while not self.is_ending:
-            self.process = await asyncio.create_subprocess_exec(
-                *self.command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
-            )
-            if self.is_ending:  # it was told so before there was a process
-                self.end()
-            status = await self.process.wait()
-            if not self.is_ending:
-                sys.stderr.write(f"The process that {self.does} ended with status {status}; it is started again.\n")
-                await asyncio.sleep(RESTART_PAUSE)
+    def look(self) -> str:
+        """Use a certificate that is new; how it goes, for the service manager, and nothing if it does not."""
+        if self.papers:
+            self.papers.look()
+        said = f"{len(self.house.inside)} connections, {len(self.house.handling)} mails in hand."
+        return "" if self.clerk.hangs else said
 
-    def wake(self) -> None:
-        """Say that there may be something to do."""
-        if self.process and self.process.stdin and self.process.returncode is None:
-            self.process.stdin.write(b"\n")
-
-    def end(self) -> None:
-        """Let the process end as soon as it has done what it has in hand."""
-        self.is_ending = True
-        if self.process and self.process.stdin:
-            self.process.stdin.close()
-
-    def kill(self) -> None:
-        """End the process at once."""
-        if self.process and self.process.returncode is None:
-            self.process.kill()
+    async def close(self) -> None:
+        """Let all mails in hand be answered, and send everybody away."""
+        await self.house.close()
+        if not self.house.handling:
+            self.clerk.close()
 
 
 async def serve(
     server: Server,
     where: Place,
+    speech: Speech,
     *,
-    lmtp: bool,
-    tls: ssl.SSLContext | None = None,
-    note: Callable[[Entry], None] | None = None,
+    note: Callable[[Entry], None],
+    workers: int = 1,
     robots: int = 0,
     site: Sequence[str] = (),
 ) -> None:
-    """Serve until the process is told to end; *note* is told what came of each mail, and otherwise logs it.
+    """Serve until the process is told to end; *note* is told what came of each mail.
 
-    So many processes play for *robots*; one writes a *site*, if the words of that command are given.
+    If there are several *workers*, they receive; else this process does. So many processes play for *robots*; one
+    writes a *site*, if the words of that command are given.
 
-    Raises Replaced if the database has become another file, and OSError if nobody can listen there.
+    Raises Replaced if the database has become another file, and OSError if nobody can listen there, or if there is a
+    certificate that cannot be used.
     """
     loop = asyncio.get_running_loop()
-    house, clerk = House(note), Clerk(server)
-    helpers = [Helper(SENDER, "sends mail"), Helper(HOOKS, "runs hooks")]
-    helpers += [Helper(PLAYER, "plays for robots") for _ in range(robots)]
-    helpers += [Helper((*SITE, *site), "writes the site")] if site else []
+    service = Service(server.store)
+    helpers = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
+    helpers += [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
+    helpers += [Helper((*SITE, *site), "writes the site", service)] if site else []
     for sent in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(sent, clerk.ended.set)
+        loop.add_signal_handler(sent, service.ended.set)
 
-    async def handle(delivery: Delivery) -> Answer:
-        answer = await clerk.handle(delivery)
-        for helper in helpers:
-            helper.wake()
-        return answer
+    def noted(entry: Entry) -> None:
+        note(entry)
+        if entry.took:  # else nobody has read it
+            for helper in helpers:
+                helper.wake()
 
-    connection = partial(LocalDoor if lmtp else Door, house, Handler(clerk.is_known, handle), server.host, tls)
+    house = House(noted)
+    crew = Workers(workers, speech.words, house, service) if workers > 1 else None
+    reception = crew or Reception(server, speech, house, service)
     if where.path:
-        listener: asyncio.Server = await loop.create_unix_server(connection, sock=_listening(where.path))
+        listener: asyncio.Server = await loop.create_unix_server(
+            reception.connection, sock=_listening(where.path), start_serving=False
+        )
     else:
-        listener = await loop.create_server(connection, where.host, where.port)
+        listener = await loop.create_server(reception.connection, where.host, where.port, start_serving=False)
         where = where._replace(port=listener.sockets[0].getsockname()[1])
-    helping = [loop.create_task(helper.run()) for helper in helpers]
-    watching = loop.create_task(_watch(clerk, house))
-    sys.stdout.write(f"listening on {where}\n")
-    sys.stdout.flush()
-    notify.tell("READY=1", f"STATUS=Listening on {where}.")
-    await clerk.ended.wait()
+    started = [*helpers, *(crew.crew if crew else [])]
+    helping = [loop.create_task(helper.run()) for helper in started]
+    watching = loop.create_task(_watch(service, lambda: _tell(reception.look())))
+    opened, ended = loop.create_task(reception.opened.wait()), loop.create_task(service.ended.wait())
+    await asyncio.wait([opened, ended], return_when=asyncio.FIRST_COMPLETED)
+    if opened.done():
+        await listener.start_serving()
+        sys.stdout.write(f"listening on {where}\n")
+        sys.stdout.flush()
+        notify.tell("READY=1", f"STATUS=Listening on {where}.")
+    await ended
+    opened.cancel()
     notify.tell("STOPPING=1")
     watching.cancel()
     _close(listener, where)
-    await house.close()
+    await reception.close()
     for helper in helpers:
         helper.end()
     for player in helpers[2:]:
         player.kill()  # what it was thinking about is thought about again
     await asyncio.wait(helping, timeout=HELPER_PATIENCE)
-    for helper in helpers:
+    for helper in started:
         helper.kill()
     await asyncio.wait(helping)
+    _leave(server, house, service)
+
+
+async def receive(server: Server, speech: Speech, parts: int) -> None:
+    """Receive mail in one of several processes, until standard input ends, through which the connections come.
+
+    Raises Replaced if the database has become another file, and OSError if there is a certificate that cannot be used.
+    """
+    service, room = Service(server.store), Room(parts)
+    reception = Reception(server, speech, room, service)
+    room.listen(reception.connection, service.ended.set)
+    watching = asyncio.create_task(_watch(service, lambda: room.say() if reception.look() else None))
+    await service.ended.wait()
+    watching.cancel()
+    await reception.close()
+    _leave(server, room, service)
+
+
+async def _watch(service: Service, look: Callable[[], object]) -> None:
+    """Look again and again whether all is well."""
+    while True:
+        service.look()
+        look()
+        await asyncio.sleep(LOOK_AROUND)
+
+
+def _tell(status: str) -> None:
+    """Tell the service manager that the server is alive, if it is."""
+    if status:
+        notify.tell("WATCHDOG=1", f"STATUS={status}")
+
+
+def _leave(server: Server, house: House, service: Service) -> None:
+    """Close the database, and end. Raises Replaced if it has become another file."""
     if house.handling:
         sys.stderr.write("Mails in hand were given up; they were not acknowledged, and will come again.\n")
         sys.stderr.flush()
-        os._exit(1 if clerk.problem else 0)  # Python itself would wait for the thread that has them in hand
-    clerk.close()
-    if clerk.problem:
-        raise clerk.problem
-
-
-async def _watch(clerk: Clerk, house: House) -> None:
-    """Look again and again whether all is well, and tell the service manager."""
-    loop = asyncio.get_running_loop()
-    while True:
-        try:
-            clerk.server.store.check_in_place()
-        except Replaced as problem:
-            clerk.give_up(problem)
-        if clerk.began is None or loop.time() - clerk.began < MOST_IN_HAND:
-            notify.tell("WATCHDOG=1", f"STATUS={len(house.inside)} connections, {len(house.handling)} mails in hand.")
-        await asyncio.sleep(LOOK_AROUND)
+        os._exit(1 if service.problem else 0)  # Python itself would wait for the thread that has them in hand
+    server.store.close()
+    if service.problem:
+        raise service.problem
 
 
 def _close(listener: asyncio.Server, where: Place) -> None:
