@@ -1,8 +1,9 @@
 """A server that is killed again and again, for as long as one likes: ``python tests/crash_loop.py --seconds=3600``.
 
-In each round a new server plays with clients who keep book of what was acknowledged, while it, the process that sends
-its mails, and commands in the shell are killed at any instant, and a relay hangs up behind the text of mails that it
-has taken. Then all has to be there once. It ends at the first fault, and keeps the folder of that round.
+In each round a new server, in every other one with workers, plays with clients who keep book of what was
+acknowledged, while it, the process that sends its mails, workers and commands in the shell are killed at any instant,
+and a relay hangs up behind the text of mails that it has taken. Then all has to be there once. It ends at the first
+fault, and keeps the folder of that round.
 """
 
 import argparse
@@ -20,8 +21,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from random import Random
 from shutil import rmtree
+from smtplib import SMTPRecipientsRefused, SMTPResponseException
 from tempfile import mkdtemp
-from threading import Thread
+from threading import Event, Thread
 from typing import NamedTuple
 
 from pbm.settings import open_server
@@ -31,6 +33,11 @@ from test_transports import Relay, running
 
 KILLS = 6
 """How often the server is killed in a round."""
+WORKERS = 3
+"""How many workers it has, if it has some."""
+MOST_KILLED = 4
+"""How many of the processes beside it are killed before it is killed itself."""
+GO_AWAY = 421
 
 
 class Counts(NamedTuple):
@@ -39,7 +46,14 @@ class Counts(NamedTuple):
     rounds: int = 0
     commands: int = 0
     """Mails and shell commands that were acknowledged."""
+    turns: int = 0
+    """Turns of players among them."""
     kills: int = 0
+    """How often the server was killed."""
+    senders: int = 0
+    """How often the process that sends was killed, and the server went on."""
+    workers: int = 0
+    """How often a worker was, of several."""
     hangups: int = 0
     mails: int = 0
     """Different mails that arrived."""
@@ -79,11 +93,12 @@ class Fickle(Relay):
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def serving(folder: Path, workers: int) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A mail server and its port; it is killed in the end."""
+    command = [*PBM, "serve", "--listen=127.0.0.1:0", "--robots=0", f"--workers={workers}"]
     with (
         (folder / "log").open("a") as log,
-        subprocess.Popen([*PBM, "serve", "--listen=127.0.0.1:0"], stdout=subprocess.PIPE, stderr=log, text=True) as one,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as one,
     ):
         try:
             yield one, int(one.stdout.readline().rpartition(":")[2])
@@ -91,13 +106,34 @@ def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
             one.kill()
 
 
-def kill_sender(server: subprocess.Popen[str]) -> int:
-    """Kill the process that sends for a server; 1 if there was one."""
+def kill_one(server: subprocess.Popen[str], rng: Random) -> str:
+    """Kill a process that sends or receives for a server; the word for what it does, empty if there was none."""
+    found = {}
     with suppress(OSError):
         for child in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split():
-            os.kill(int(child), signal.SIGKILL)
-            return 1
-    return 0
+            found[int(child)] = Path(f"/proc/{child}/cmdline").read_bytes()
+    killed = [(child, what) for child, what in found.items() if b"keep-sending" in what or b"keep-receiving" in what]
+    if not killed:
+        return ""
+    child, what = rng.choice(killed)
+    os.kill(child, signal.SIGKILL)
+    return "senders" if b"keep-sending" in what else "workers"
+
+
+def keep_working(client: Client, port: int, acknowledged: SimpleQueue[None], is_over: Event) -> None:
+    """Let a client work, and connect again when his worker was killed, until the server is.
+
+    Who is sent away (421), because there is no worker at the moment or because the server ends, comes again.
+    """
+    while not is_over.wait(0.02):
+        try:
+            client.work(port, acknowledged, 1000)
+        except SMTPResponseException as answer:
+            if answer.smtp_code != GO_AWAY:
+                raise
+        except SMTPRecipientsRefused as answer:
+            if {code for code, _ in answer.recipients.values()} != {GO_AWAY}:
+                raise
 
 
 def sign_up(names: list[str], rng: Random, signed: list[str]) -> None:
@@ -111,10 +147,10 @@ def sign_up(names: list[str], rng: Random, signed: list[str]) -> None:
             signed.append(name)
 
 
-def play_round(folder: Path, rng: Random) -> Counts:
+def play_round(folder: Path, rng: Random, workers: int) -> Counts:
     """One round in an empty folder. Raises AssertionError if anything was lost, half done or done twice."""
     os.environ |= {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER}
-    kills, signed = 0, list[str]()
+    killed, signed = Counter[str](), list[str]()
     with running(Fickle(rng)) as relay:
         os.environ["PBM_TRANSPORT"] = f"smtp://127.0.0.1:{relay.port}"
         for name in PLAYERS:
@@ -128,24 +164,29 @@ def play_round(folder: Path, rng: Random) -> Counts:
         shell.start()
         with ThreadPoolExecutor(CLIENTS) as pool:
             for _ in range(KILLS):
-                acknowledged = SimpleQueue()
-                with serving(folder) as (process, port):
-                    working = [pool.submit(client.work, port, acknowledged, 1000) for client in clients]
+                acknowledged, is_over = SimpleQueue(), Event()
+                with serving(folder, workers) as (process, port):
+                    working = [pool.submit(keep_working, client, port, acknowledged, is_over) for client in clients]
+                    for _ in range(rng.randrange(MOST_KILLED + 1)):
+                        with suppress(Empty):
+                            for _ in range(rng.randrange(20)):
+                                acknowledged.get(timeout=PATIENCE)
+                        time.sleep(rng.uniform(0, 0.3))
+                        killed[kill_one(process, rng)] += 1
                     with suppress(Empty):
-                        for _ in range(rng.randrange(40)):
+                        for _ in range(rng.randrange(20)):
                             acknowledged.get(timeout=PATIENCE)
-                    if rng.random() < 0.5:
-                        kills += kill_sender(process)
                     time.sleep(rng.uniform(0, 0.3))
-                kills += 1
+                is_over.set()
+                killed["kills"] += 1
                 for work in working:
                     work.result(PATIENCE)
         shell.join()
         relay.is_fickle = False
-        with serving(folder) as (_, port):
+        with serving(folder, workers) as (_, port):
             for client in clients:
                 client.work(port, SimpleQueue(), 1 if client.unanswered else 0)
-        kills += 1
+        killed["kills"] += 1
         with open_server().store as store:
             while store.mails():
                 assert pbm("outbox", "retry", "--all").returncode == 0
@@ -155,10 +196,12 @@ def play_round(folder: Path, rng: Random) -> Counts:
         assert pbm("doctor").stdout.startswith("All is well")
         arrived, copies = relay.arrived()
     assert arrived == sum((client.mails for client in clients), Counter())
-    assert copies <= kills + relay.hangups
+    assert copies <= killed["kills"] + killed["senders"] + relay.hangups
     assert "Traceback" not in (folder / "log").read_text()
     commands = sum(len(client.done) for client in clients) + len(signed)
-    return Counts(1, commands, kills, relay.hangups, arrived.total(), copies)
+    turns = sum(len(turns) for client in clients for turns in client.turns.values())
+    by_kind = killed["kills"], killed["senders"], killed["workers"]
+    return Counts(1, commands, turns, *by_kind, relay.hangups, arrived.total(), copies)
 
 
 def run(seconds: float, seed: int) -> Counts:
@@ -167,7 +210,8 @@ def run(seconds: float, seed: int) -> Counts:
     while not counts.rounds or time.monotonic() < end:
         folder = Path(mkdtemp(prefix="pbm-crash-"))
         try:
-            done = play_round(folder, Random(f"{seed} {counts.rounds}"))
+            workers = 1 if counts.rounds % 2 else WORKERS
+            done = play_round(folder, Random(f"{seed} {counts.rounds}"), workers)
         except BaseException:
             sys.stderr.write(f"Round {counts.rounds} of seed {seed}: see {folder}.\n")
             raise
