@@ -4,10 +4,11 @@ import atexit
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from io import BytesIO, TextIOWrapper
@@ -35,6 +36,7 @@ from pbm.session import Session
 from pbm.store import Mail, Store
 
 from examples import IS_QUICK, examples
+from patience import PATIENCE
 
 if TYPE_CHECKING:
     from contract import Members
@@ -60,14 +62,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
 
 
+def lasting_folder() -> Path:
+    """A new folder that is there as long as this process."""
+    folder = TemporaryDirectory(prefix="pbm-tests-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
 @cache
 def empty_database() -> Path:
     """A database as it is made, of which each club has a copy: to make one takes longer than most tests."""
-    folder = TemporaryDirectory(prefix="pbm-tests-")
-    atexit.register(folder.cleanup)
-    path = Path(folder.name) / "pbm.db"
+    path = lasting_folder() / "pbm.db"
     Store(path).close()
     return path
+
+
+def store_of_tests(path: Path) -> Store:
+    """A store in this process, whose plug nobody pulls; a database is made by copying one."""
+    with suppress(OSError):  # which the store tells
+        if not path.exists():
+            shutil.copy(empty_database(), path)
+    store = Store(path)
+    store.db.execute("PRAGMA synchronous = OFF")
+    return store
 
 
 class Club:
@@ -76,11 +93,14 @@ class Club:
     def __init__(self, path: Path) -> None:
         self.time = datetime(2026, 11, 20, 12, tzinfo=UTC)
         self.made = 0
-        if not path.exists():
-            shutil.copy(empty_database(), path)
-        self.store = Store(path)
-        self.store.db.execute("PRAGMA synchronous = OFF")  # nobody pulls the plug of a test's own process
+        self.store = store_of_tests(path)
         self.server = Server(self.store, ADDRESS, Passwords(), lambda: self.time, self.random_bytes)
+
+    def become(self, done: Callable[["Club"], object]) -> None:
+        """Be as a new club in which that was done; it is done once, and copied."""
+        path, self.time, self.made = club_after(done)
+        with closing(sqlite3.connect(path)) as other:
+            other.backup(self.store.db)
 
     def random_bytes(self, count: int) -> bytes:
         self.made += 1
@@ -109,6 +129,15 @@ class Club:
     def mails(self, name: str | None = None) -> list[Mail]:
         """The mails in the outbox, or those of them to one user."""
         return [mail for mail in self.store.mails() if name in (None, mail.userid)]
+
+
+@cache
+def club_after(done: Callable[[Club], object]) -> tuple[Path, datetime, int]:
+    """The database of a club in which something was done, its time, and how many secrets it has made."""
+    club = Club(lasting_folder() / "pbm.db")
+    done(club)
+    club.store.close()
+    return club.store.path, club.time, club.made
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -141,10 +170,14 @@ def club(tmp_path: Path) -> Iterator[Club]:
 @pytest.fixture
 def pair(club: Club) -> Club:
     """alice and bob on board 101 of small Spiro, two pieces each, carol looking on; alice throws 5, then bob 4 2."""
+    club.become(pair_up)
+    return club
+
+
+def pair_up(club: Club) -> None:
     club.signed_up("alice", "bob", "carol")
     club.made = 12  # a secret that makes these dice
     club.say("spiro challenge -small -pieces=2 alice bob")
-    return club
 
 
 def stored(store: Store, table: str) -> list[dict[str, Any]]:
@@ -161,6 +194,10 @@ class Shell:
             name: value for name, value in os.environ.items() if not name.startswith("PBM_")
         } | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": ADDRESS}  # fmt: skip
 
+    def become(self, done: Callable[["Shell"], object]) -> None:
+        """Find what there is after that was done in a new folder; it is done once, and copied."""
+        shutil.copytree(folder_after(done), self.folder, dirs_exist_ok=True)
+
     def run(self, *args: str, stdin: str | bytes = "", **environment: str) -> subprocess.CompletedProcess[str]:
         """Run `pbm` with these arguments, as a process would but in this one: to start one takes far longer.
 
@@ -171,8 +208,8 @@ class Shell:
         out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
         with (
             ExitStack() as opened,
-            patch.object(settings, "Store", lambda path: opened.enter_context(Store(path))),  # closed as a process ends
-            patch.dict(os.environ, self.environment | environment, clear=True),
+            patch.object(settings, "Store", lambda path: opened.enter_context(store_of_tests(path))),
+            environment_of(self.environment | environment),
             patch.multiple(sys, stdin=TextIOWrapper(BytesIO(raw), "utf-8", "replace"), stdout=out, stderr=err),
             patch.object(shell, "_input", lambda: sys.stdin),  # a process has but one
         ):
@@ -184,7 +221,7 @@ class Shell:
         raw = stdin if isinstance(stdin, bytes) else stdin.encode()
         command = [sys.executable, "-m", "pbm", *args]
         done = subprocess.run(
-            command, input=raw, capture_output=True, env=self.environment | environment, check=False, timeout=60
+            command, input=raw, capture_output=True, env=self.environment | environment, check=False, timeout=PATIENCE
         )
         return self._ended(command, done.returncode, done.stdout, done.stderr)
 
@@ -206,6 +243,33 @@ class Shell:
                 process.terminate()
 
 
+@cache
+def folder_after(done: Callable[[Shell], object]) -> Path:
+    """The folder of a shell in which something was done."""
+    shell = Shell(lasting_folder())
+    done(shell)
+    return shell.folder
+
+
+@contextmanager
+def environment_of(variables: dict[str, str]) -> Iterator[None]:
+    """Let this process have these variables, and no others, as long as it lasts."""
+    before = dict(os.environ)
+    exchange(before, variables)
+    try:
+        yield
+    finally:
+        exchange(dict(os.environ), before)
+
+
+def exchange(old: dict[str, str], new: dict[str, str]) -> None:
+    """Change the variables that differ, which are few: to set all of them takes longer than most commands."""
+    for name in old.keys() - new.keys():
+        del os.environ[name]
+    for name, value in new.items() - old.items():
+        os.environ[name] = value
+
+
 @pytest.fixture(name="shell")
 def shell_(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
@@ -214,11 +278,15 @@ def shell_(tmp_path: Path) -> Shell:
 @pytest.fixture
 def players(shell: Shell) -> Shell:
     """alice and bob on board 101 of small Spiro, with two pieces each."""
+    shell.become(two_players)
+    return shell
+
+
+def two_players(shell: Shell) -> None:
     for name in ("alice", "bob"):
         shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
     shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
     shell.run("outbox", "flush")
-    return shell
 
 
 class Certificate(NamedTuple):

@@ -28,7 +28,8 @@ from typing import NamedTuple
 
 from pbm.settings import open_server
 
-from test_crash import CLIENTS, PATIENCE, PBM, PLAYERS, SERVER, Client, address, check_done, password, pbm
+from patience import PATIENCE
+from test_crash import CLIENTS, PBM, PLAYERS, SERVER, Client, address, check_done, password, pbm
 from test_transports import Relay, running
 
 KILLS = 6

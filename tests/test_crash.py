@@ -28,6 +28,7 @@ from pbm.store import Store
 
 from conftest import stored
 from examples import IS_QUICK
+from patience import PATIENCE
 
 PLAYERS = ("alice", "bob", "carol")
 SERVER = "pbm@pbm.example"
@@ -35,7 +36,6 @@ PBM = (sys.executable, "-m", "pbm")
 CLIENTS = 4
 ROUNDS = 5 if IS_QUICK else 20
 MOVES = 4 if IS_QUICK else 10
-PATIENCE = 30
 LOGGED = re.compile(
     r"[-0-9T:.+]+ \d+ 127\.0\.0\.1 <\w+@players\.example> (?:done|refused|repeated)[: ].*\d ms in all\)"
 )

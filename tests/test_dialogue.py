@@ -15,6 +15,7 @@ from pbm.robots.dialogue import GIVE_UP, Dialogue, converse, read_question
 from pbm.robots.thinking import Thought
 
 import helptexts
+from patience import PATIENCE
 
 
 class Parrot:
@@ -54,7 +55,7 @@ def run(*lines, options=("--playouts=20", "--seed=7")):
     """What the real program answers."""
     return subprocess.run(
         [sys.executable, "-m", "pbm", "robot", *options], input="".join(f"{one}\n" for one in lines),
-        capture_output=True, text=True, check=False, timeout=100,
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
 
 

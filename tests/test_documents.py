@@ -11,6 +11,7 @@ import pytest
 import games
 
 from helptexts import FOLDER
+from patience import PATIENCE
 
 TOP = Path(__file__).parents[1]
 README = (TOP / "README.md").read_text()
@@ -48,7 +49,7 @@ class Machine:
         script = "".join(f"{line}\nprintf '\\0'\n" for line in lines)
         done = subprocess.run(
             ["sh", "-c", script], env=self.environment, cwd=self.home, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=120,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=PATIENCE,
         )  # fmt: skip
         return done.stdout.split(ENDS)[:-1]
 

@@ -6,7 +6,6 @@ import re
 import socket
 import ssl
 import threading
-import time
 from asyncio.sslproto import SSLProtocol
 from contextlib import contextmanager, suppress
 
@@ -16,6 +15,7 @@ from pbm.mail import door
 from pbm.mail.incoming import MOST_BYTES, Outcome, is_ours
 
 from conftest import ADDRESS
+from patience import PATIENCE, until
 
 HELLO = b"EHLO mx.example\r\n"
 MAIL = b"MAIL FROM:<alice@players.example>\r\n"
@@ -29,7 +29,9 @@ class Keeper:
     def __init__(self, kind, tls=None):
         self.deliveries = []
         self.reply = door.Answer("250 2.0.0 Done", Outcome("command"))
-        self.wait = 0
+        self.goes_on = asyncio.Event()
+        """Whether what is handed in is handled, and not only held."""
+        self.goes_on.set()
         self.house = None
         self.kind, self.tls = kind, tls
         self.loop = asyncio.new_event_loop()
@@ -47,14 +49,17 @@ class Keeper:
         return is_ours(recipient, ADDRESS)
 
     async def handle(self, delivery):
-        await asyncio.sleep(self.wait)
+        await self.goes_on.wait()
         self.deliveries.append(delivery)
         if isinstance(self.reply, Exception):
             raise self.reply
         return self.reply
 
-    def run(self, coroutine, patience=20):
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(patience)
+    def run(self, coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(PATIENCE)
+
+    def go_on(self):
+        self.loop.call_soon_threadsafe(self.goes_on.set)
 
 
 @contextmanager
@@ -81,7 +86,7 @@ class Peer:
     """Somebody at the door, who says exactly what he is told to say."""
 
     def __init__(self, port, *, greeted=True):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         self.file = self.socket.makefile("rb")
         if greeted:
             assert self.reply().startswith("220 ")
@@ -401,22 +406,16 @@ def test_a_peer_who_says_nothing_has_to_leave(keeper, monkeypatch):
 def test_a_mail_that_comes_in_too_slowly_is_cut_off(keeper, monkeypatch):
     monkeypatch.setattr(door, "MOST_SILENCE", 0.5)
     peer = Peer(keeper.port)
-    peer.text(b"")
-    begin = time.monotonic()
-    with suppress(OSError):
-        while time.monotonic() < begin + 10:
-            peer.socket.sendall(b"x")
-            time.sleep(0.05)
-    assert time.monotonic() - begin < 5
+    peer.socket.sendall(HELLO + MAIL + RCPT + b"DATA\r\n")  # together: there is no time to wait for each reply
+    with pytest.raises(OSError, match=r"reset|pipe"):
+        until(lambda: peer.socket.sendall(b"x"))
     assert keeper.deliveries == []
 
 
 def test_a_peer_who_never_comes_to_the_point_has_to_leave(keeper, monkeypatch):
     monkeypatch.setattr(door, "MOST_IDLE", 0.5)
     peer = Peer(keeper.port)
-    while (reply := peer.say(b"RSET\r\n")) == "250 OK":
-        time.sleep(0.05)
-    assert reply.startswith("421 4.4.2 ")
+    assert until(lambda: (reply := peer.say(b"RSET\r\n")) != "250 OK" and reply).startswith("421 4.4.2 ")
     assert peer.has_gone()
 
 
@@ -428,10 +427,7 @@ def test_a_peer_who_does_not_listen_has_to_leave_too(keeper, monkeypatch):
     with suppress(OSError):
         for _ in range(1000):
             peer.socket.sendall(b"RSET\r\n" * 1000)
-    end = time.monotonic() + 10
-    while keeper.house.inside and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not keeper.house.inside
+    until(lambda: not keeper.house.inside)
 
 
 def test_what_goes_wrong_inside_is_told_without_detail_and_the_mail_comes_again(keeper, peer, capfd):
@@ -442,18 +438,19 @@ def test_what_goes_wrong_inside_is_told_without_detail_and_the_mail_comes_again(
 
 
 def test_a_mail_in_hand_is_finished_when_the_server_is_stopped(keeper, peer):
-    keeper.wait = 0.5
+    keeper.goes_on.clear()
     idle = Peer(keeper.port)
     half = Peer(keeper.port)
     half.text(TEXT)
     peer.text(TEXT + b".\r\n")
-    time.sleep(0.1)
-    closing = asyncio.run_coroutine_threadsafe(keeper.house.close(), keeper.loop)
+    until(lambda: keeper.house.handling)
+    closing = asyncio.run_coroutine_threadsafe(keeper.house.close(PATIENCE), keeper.loop)
     assert idle.reply() == half.reply() == door.STOPPED
+    keeper.go_on()
     assert peer.reply() == "250 2.0.0 Done"
     assert peer.reply() == door.STOPPED
     assert peer.has_gone()
-    assert closing.result(5) is None
+    assert closing.result(PATIENCE) is None
     assert len(keeper.deliveries) == 1
     assert Peer(keeper.port, greeted=False).reply() == door.STOPPED
 
@@ -536,10 +533,8 @@ def test_a_connection_that_is_cut_off_leaves_nothing_for_the_collector_of_cycles
         patch.setitem(globals(), "HELLO", hello)
         for raw in (b"x" * 100_000, b"x" * 98 + b"\r\n", b"Subject: help\r\n" * 10_000):
             cut_off(keeper.port, raw, wrapped)
-        end = time.monotonic() + 10
-        while (keeper.house.inside or collected(door.Door) + collected(SSLProtocol)) and time.monotonic() < end:
-            time.sleep(0.05)
-        assert collected(door.Door) == collected(SSLProtocol) == 0
+        until(lambda: not keeper.house.inside)
+        until(lambda: collected(door.Door) == collected(SSLProtocol) == 0)
         assert keeper.house.held == 0
 
 
@@ -547,8 +542,7 @@ def test_all_together_hold_so_many_bytes_and_no_more(keeper, monkeypatch):
     monkeypatch.setattr(door, "MOST_HELD", 1000)
     first, second = Peer(keeper.port), Peer(keeper.port)
     first.text(b"x" * 900 + b"\r\n")
-    while keeper.house.held != 902:
-        time.sleep(0.01)
+    until(lambda: keeper.house.held == 902)
     second.text(b"x" * 900 + b"\r\n.\r\n")
     assert second.reply() == door.CROWDED
     assert first.say(b".\r\n") == "250 2.0.0 Done"
@@ -558,16 +552,12 @@ def test_all_together_hold_so_many_bytes_and_no_more(keeper, monkeypatch):
 
 
 def test_a_mail_in_hand_counts_until_it_is_handled_though_its_peer_has_hung_up(keeper):
-    keeper.wait = 0.5
+    keeper.goes_on.clear()
     cut_off(keeper.port, TEXT + b".\r\n")
-    end = time.monotonic() + 10
-    while not keeper.house.held:
-        assert time.monotonic() < end
-    time.sleep(0.1)
-    assert not keeper.house.inside
+    until(lambda: keeper.house.handling and not keeper.house.inside)
     assert keeper.house.held == len(TEXT)
-    while keeper.house.held:
-        assert time.monotonic() < end
+    keeper.go_on()
+    until(lambda: not keeper.house.held)
     assert len(keeper.deliveries) == 1
 
 

@@ -3,13 +3,13 @@
 import json
 import subprocess
 import sys
-import time
 
 import pytest
 
 from pbm.admin.hooks import FIRST_PAUSE, MOST_TRIES, run_due
 
 from conftest import PASSWORDS
+from patience import until
 
 
 def events(shell, *args):
@@ -184,8 +184,5 @@ def test_a_server_runs_hooks(players, noted, tmp_path):
     players.run("hook", "add", noted, "--on=signup")
     with players.serving("--robots=0"):
         players.run("signup", "carol", PASSWORDS["carol"])
-        for _ in range(100):
-            if notes(tmp_path):
-                break
-            time.sleep(0.1)
+        until(lambda: notes(tmp_path))
     assert [one["userid"] for one in notes(tmp_path)] == ["carol"]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import PASSWORDS
+from patience import PATIENCE
 
 TOP = Path(__file__).parent.parent
 EXAMPLES = TOP / "bin" / "examples"
@@ -47,7 +48,7 @@ def scripts(shell, tmp_path):
 def run(shell, name, *words, **environment):
     done = subprocess.run(
         [EXAMPLES / name, *words], env=shell.environment | environment, cwd=shell.folder, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
     return done

@@ -3,6 +3,7 @@
 import base64
 import imaplib
 import re
+import socket
 import socketserver
 import sqlite3
 import ssl
@@ -19,6 +20,7 @@ from pbm.mail.incoming import MOST_BYTES
 from pbm.store import Store, Unusable
 
 from conftest import stored
+from patience import PATIENCE, until
 from test_mail import message
 
 PASSWORD = "imap password"
@@ -54,7 +56,7 @@ class Mailbox:
 
     def wait_for(self, count, folder="pbm-handled"):
         with self.changed:
-            assert self.changed.wait_for(lambda: len(self.texts(folder)) >= count, 20)
+            assert self.changed.wait_for(lambda: len(self.texts(folder)) >= count, PATIENCE)
 
 
 class Server(socketserver.ThreadingTCPServer):
@@ -73,7 +75,7 @@ class Talk(socketserver.StreamRequestHandler):
         self.wfile.flush()
 
     def handle(self):
-        self.box, self.folder = self.server.mailbox, ""
+        self.box, self.folder, self.searched = self.server.mailbox, "", 0
         self.say(f"* OK [CAPABILITY {self.box.can}] ready")
         while line := self.rfile.readline().decode().rstrip():
             tag, _, command = line.partition(" ")
@@ -129,6 +131,10 @@ class Talk(socketserver.StreamRequestHandler):
     def do_search(self, _):
         found = [uid for uid in self.box.folders[self.folder] if not self.box.flags[uid] & {"\\Seen", "\\Deleted"}]
         self.say(f"* SEARCH {' '.join(map(str, found))}")
+        self.searched = self.last()
+
+    def last(self):
+        return max(self.box.folders[self.folder], default=0)
 
     def do_fetch(self, rest):
         uid = int(rest.split()[0])
@@ -159,8 +165,7 @@ class Talk(socketserver.StreamRequestHandler):
 
     def do_idle(self, _):
         self.say("+ idling")
-        known = len(self.box.folders[self.folder])
-        self.box.changed.wait_for(lambda: len(self.box.folders[self.folder]) > known, 20)
+        self.box.changed.wait_for(lambda: self.last() > self.searched, 20)
         self.say(f"* {len(self.box.folders[self.folder])} EXISTS")
         assert self.rfile.readline() == b"DONE\r\n"
 
@@ -361,9 +366,10 @@ def test_without_a_password_nothing_is_tried(shell):
 
 
 def test_a_server_that_is_not_there_is_told_in_a_line(shell):
-    with serving(Mailbox()) as port:
-        pass
-    done = shell.run("fetch", f"imap://pbm@127.0.0.1:{port}", PBM_IMAP_PASSWORD=PASSWORD)
+    with socket.socket() as silent:  # it has a port, and does not listen
+        silent.bind(("127.0.0.1", 0))
+        url = f"imap://pbm@127.0.0.1:{silent.getsockname()[1]}"
+        done = shell.run("fetch", url, PBM_IMAP_PASSWORD=PASSWORD)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
 
 
@@ -425,7 +431,7 @@ def test_one_call_takes_mail_and_sends_the_answers(shell):
 def test_mails_are_handled_as_they_come_also_after_the_connection_was_lost(pair, monkeypatch, can, capfd):
     monkeypatch.setattr(fetch, "POLLING", 0.05)
     monkeypatch.setattr(fetch, "FIRST_RETRY", 0.05)
-    monkeypatch.setattr(fetch, "LISTENING", 0.5)
+    monkeypatch.setattr(fetch, "LISTENING", 0.2)
     monkeypatch.setattr(fetch, "SENDER", (sys.executable, "-c", "import sys; sys.stdin.read()"))
     pair.store.close()
     box = Mailbox(can)
@@ -456,9 +462,10 @@ def test_mails_are_handled_as_they_come_also_after_the_connection_was_lost(pair,
         box.broken.extend(["SEARCH", "SELECT", "SEARCH"])
         box.add(message("help 4"))
         box.wait_for(4)
-        time.sleep(1)
+        said = len(box.said)
+        until(lambda: len(box.said) > said + 3)  # there is no new mail, which is no failure
         box.add(message("the end"))
-        thread.join(20)
+        thread.join(PATIENCE)
     assert not thread.is_alive()
     assert capfd.readouterr().err.count("No mail can be fetched: ") == 3
 
@@ -475,7 +482,7 @@ def test_no_mail_is_taken_into_a_database_that_was_replaced(shell):
                 box.wait_for(1)
                 (shell.folder / "pbm.db").rename(shell.folder / "old.db")
                 box.add(move())
-                assert process.wait(20) == 1
+                assert process.wait(PATIENCE) == 1
                 assert "was deleted or replaced while it was open" in process.stderr.read()
             finally:
                 process.kill()

@@ -259,12 +259,16 @@ def test_png_is_as_large_as_it_is_to_be_and_has_letters_without_any_font_of_the_
 @pytest.fixture
 def board(shell):
     """alice and bob on board 101 of Symple, after a move of each."""
+    shell.become(move_twice)
+    return shell
+
+
+def move_twice(shell):
     for name in ("alice", "bob"):
         shell.run("signup", name, PASSWORDS[name])
     shell.run("symple", "challenge", "-size=5", "alice", "bob")
     shell.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     shell.run("symple", "move", "101", "bob", PASSWORDS["bob"], "a1")
-    return shell
 
 
 def test_picture_draws_a_board_as_it_is_or_was(board, tmp_path):

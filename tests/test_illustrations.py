@@ -96,11 +96,15 @@ def sent(club):
 @pytest.fixture
 def board(club):
     """alice (white) and bob (black) on board 101 of Symple, on 25 points, after the mails of its beginning."""
+    club.become(begin_symple)
     club.server = club.server._replace(site=SITE)
+    return club
+
+
+def begin_symple(club):
     club.signed_up("alice", "bob")
     club.say("symple challenge -size=5 alice bob")
     sent(club)
-    return club
 
 
 def played(club, moves="c3 a1"):

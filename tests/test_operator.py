@@ -38,8 +38,9 @@ from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
 from pbm.store.schema import first_tables
 
 import helptexts
-from conftest import ADDRESS, PASSWORDS
+from conftest import ADDRESS, PASSWORDS, pair_up
 from examples import examples
+from patience import PATIENCE, until
 from test_plugin import MODULE
 
 SCHEMA = json.loads((Path(__file__).parent.parent / "docs" / "record-schema.json").read_text())
@@ -274,6 +275,12 @@ def test_active_boards_are_listed_with_their_options_and_ages(operate, pair):
 @pytest.fixture
 def several(pair):
     """bob to move on Spiro 102 after a move, Symple 101 over, alice on both; carol against bob on Symple 102."""
+    pair.become(play_several)
+    return pair
+
+
+def play_several(pair):
+    pair_up(pair)
     pair.say("spiro challenge -small -pieces=2 alice bob")
     pair.move("alice", next(find(pair, "spiro", "102").state.moves()), "102")
     for players in ("alice carol", "carol bob"):
@@ -281,7 +288,6 @@ def several(pair):
     pair.say("symple move 101 alice alice-secret c3")
     pair.say("symple move 101 carol carol-secret a1")
     pair.say("symple resign 101 alice alice-secret")
-    return pair
 
 
 def find(club, game, number):
@@ -695,10 +701,14 @@ def test_what_only_looks_makes_no_database(shell, words):
 @pytest.fixture
 def kept(shell):
     """A server in whose backup bob has not signed up yet."""
+    shell.become(sign_up_after_backup)
+    return shell
+
+
+def sign_up_after_backup(shell):
     shell.run("signup", "alice", PASSWORDS["alice"])
     assert shell.run("backup", str(shell.folder / "copy")).returncode == 0
     shell.run("signup", "bob", PASSWORDS["bob"])
-    return shell
 
 
 def names(path):
@@ -756,7 +766,8 @@ def test_a_backup_of_a_damaged_database_is_refused_and_leaves_no_file(several, o
     assert sorted(several.store.path.parent.iterdir()) == before
 
 
-def test_a_backup_is_made_while_the_server_writes(several, operate):
+def test_a_backup_is_made_while_the_server_writes(several, operate, monkeypatch):
+    monkeypatch.setattr(copies, "BUSY_SECONDS", 0.1)
     with several.store.transaction():
         several.store.add_user("dave", "", several.time)
         assert operate("backup", str(several.store.path.with_name("copy"))).status == 0
@@ -856,13 +867,12 @@ def test_whoever_waits_while_a_database_is_replaced_writes_nothing(kept):
     words = [sys.executable, "-m", "pbm", "signup", "dave", "dave-secret"]
     with copies.alone(path):
         waiting = subprocess.Popen(words, env=kept.environment, stderr=subprocess.PIPE, text=True)
-        while not _has_open(waiting.pid, path):
-            assert waiting.poll() is None
-            time.sleep(0.01)
-        time.sleep(0.2)
+        until(lambda: _has_open(waiting.pid, path))
+        time.sleep(1)
+        assert waiting.poll() is None
         copies.copy(kept.folder / "copy", kept.folder / "new")
         copies.replace(path, kept.folder / "new", kept.folder / "old")
-    _, err = waiting.communicate(timeout=60)
+    _, err = waiting.communicate(timeout=PATIENCE)
     assert waiting.returncode == 1
     assert "nothing was written" in " ".join(err.split())
     assert names(path) == ["alice"]

@@ -21,18 +21,19 @@ from contextlib import contextmanager, suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from pbm.mail.incoming import MOST_BYTES
 
 from conftest import PASSWORDS, Shell
+from patience import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("PBM_TEST_POSTFIX") != "1",
     reason="this installs and starts a Postfix of its own: PBM_TEST_POSTFIX=1 bin/test, as root, runs it",
 )
-PATIENCE = 60
 MAIN = """
 compatibility_level = 3.6
 queue_directory = {folder}/queue
@@ -96,8 +97,11 @@ exit(defined $status ? $status : 75);
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
+    """A port that nobody has, and that no system gives to a program that does not ask for this one."""
+    for port in Random().sample(range(20_000, 30_000), 1000):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    pytest.fail("all ports are taken")
 
 
 def install():
@@ -156,8 +160,7 @@ class Postfix:
         with suppress(FileNotFoundError, ProcessLookupError):
             master = int((self.folder / "queue" / "pid" / "master.pid").read_text())
             os.kill(master, signal.SIGTERM)
-            while Path(f"/proc/{master}").exists():
-                time.sleep(0.05)
+            until(lambda: not Path(f"/proc/{master}").exists())
 
     def log(self):
         path = self.folder / "log"
@@ -165,10 +168,10 @@ class Postfix:
 
     def waits(self, for_what):
         """Wait until the log has that."""
-        end = time.monotonic() + PATIENCE
-        while for_what not in self.log():
-            assert time.monotonic() < end, f"{for_what!r} is not in the log:\n{self.log()}"
-            time.sleep(0.05)
+        try:
+            until(lambda: for_what in self.log())
+        except AssertionError:
+            pytest.fail(f"{for_what!r} is not in the log:\n{self.log()}")
 
     def send(self, name, to, subject, body="", raw=None, **fields):
         """A player mails something."""

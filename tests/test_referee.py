@@ -16,6 +16,8 @@ from games import spiro
 from pbm import referee
 from pbm.referee import REQUESTS, Referee, replies
 
+from patience import PATIENCE
+
 START = {"e2": "OOOOOO", "e3": "XXXXXX"}
 MIDDLE = 'position {"turn": "X", "cells": {"f3": "X", "e2": "O"}, "dice": [1, 2]}'
 OVER = 'position {"turn": "O", "cells": {"e2": "O"}}'
@@ -537,7 +539,7 @@ def run(*lines, arguments=("spiro",), **environment):
         capture_output=True,
         check=False,
         env={**os.environ, **environment},
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.stderr == b""
     return done.stdout.decode().splitlines(), done.returncode
@@ -570,13 +572,13 @@ def test_each_reply_is_written_at_once():
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes, text=True, env=environment) as process:
-        impatience = Timer(20, process.kill)  # or else a reply that is kept back would be waited for without end
+        impatience = Timer(PATIENCE, process.kill)  # or else a reply that is kept back would be waited for without end
         impatience.start()
         for request, reply in (("new -small", "= ok"), ("dice 4", "= 4"), ("play e3:4", "= e3:4"), ("quit", "= bye")):
             process.stdin.write(f"{request}\n")
             process.stdin.flush()
             assert process.stdout.readline() == f"{reply}\n"
-        assert process.wait(timeout=10) == 0
+        assert process.wait(PATIENCE) == 0
         impatience.cancel()
 
 
@@ -591,7 +593,7 @@ def test_bytes_that_are_no_text_do_not_end_the_process(encoding):
 
 def test_a_game_that_there_is_not_is_refused():
     command = [sys.executable, "-m", "pbm", "referee", "chess"]
-    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode != 0
     assert done.stdout == ""
     assert done.stderr.startswith("There is no game 'chess'; there are ")

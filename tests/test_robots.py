@@ -15,8 +15,10 @@ from pbm.admin import watching
 from pbm.board.board import Board
 from pbm.refusals import Refused
 from pbm.store import Store
+from pbm.store.form import BUSY_SECONDS
 
 from conftest import PASSWORDS
+from patience import PATIENCE, until, until_it_waits
 
 SMALL = ("symple", "challenge", "-size=5", "alice", "bob")
 
@@ -24,10 +26,14 @@ SMALL = ("symple", "challenge", "-size=5", "alice", "bob")
 @pytest.fixture
 def board(shell):
     """alice and bob on board 101 of small Symple, alice to move."""
+    shell.become(begin_symple)
+    return shell
+
+
+def begin_symple(shell):
     for name in ("alice", "bob", "carol"):
         shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
     shell.run(*SMALL)
-    return shell
 
 
 def start(shell, *args):
@@ -40,21 +46,10 @@ def start(shell, *args):
 
 
 def start_waiting(shell, *args):
-    """A command that has opened the database, and looks at it."""
+    """A command that has looked at the database, and waits to look again."""
     process = start(shell, *args)
-    end = time.monotonic() + 30
-    while not has_opened_the_database(process.pid):
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    time.sleep(0.3)
+    until_it_waits(process, shell.folder / "pbm.db")
     return process
-
-
-def has_opened_the_database(pid):
-    try:
-        return any(path.readlink().name == "pbm.db" for path in Path(f"/proc/{pid}/fd").iterdir())
-    except FileNotFoundError:  # closed meanwhile
-        return False
 
 
 def move(shell, name, text, board="101"):
@@ -64,7 +59,7 @@ def move(shell, name, text, board="101"):
 
 def ended(process):
     """Status, output and errors of a command that has to end by itself."""
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert "Traceback" not in out + err
     return process.returncode, out, err
 
@@ -175,8 +170,7 @@ def test_a_look_reads_the_boards_only_if_somebody_has_written(watched, pair, mon
 
 def test_wait_ends_when_somebody_moves_and_lists_the_board(board):
     board.run(*SMALL)
-    waiting = start_waiting(board, "wait", "symple", "101", "102", "--timeout=30")
-    time.sleep(0.5)
+    waiting = start_waiting(board, "wait", "symple", "101", "102")
     assert waiting.poll() is None
     move(board, "alice", "c3", "102")
     assert ended(waiting) == (
@@ -195,7 +189,7 @@ def test_wait_prints_whole_boards_in_json(board):
 
 
 def test_wait_tells_that_a_board_was_removed(board):
-    waiting = start_waiting(board, "wait", "symple", "101", "--until=over", "--json", "--timeout=30")
+    waiting = start_waiting(board, "wait", "symple", "101", "--until=over", "--json")
     move(board, "alice", "resign")
     assert ended(waiting) == (0, '{"boards": [], "gone": ["101"]}\n', "")
 
@@ -204,7 +198,7 @@ def test_wait_that_times_out_has_status_1(board):
     begin = time.monotonic()
     done = board.run("wait", "symple", "101", "--timeout", "0.3")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "Nothing has happened within 0.3 seconds.\n")
-    assert 0.3 < time.monotonic() - begin < 10
+    assert time.monotonic() - begin > 0.3
 
 
 def test_wait_that_times_out_says_so_in_json(board):
@@ -254,9 +248,9 @@ def test_who_waits_holds_nobody_up_and_uses_hardly_any_time(board):
     before = used(waiting.pid)
     begin = time.monotonic()
     board.run("signup", "dave", "dave-secret")
-    assert time.monotonic() - begin < 5
+    assert time.monotonic() - begin < BUSY_SECONDS
     time.sleep(2)
-    assert used(waiting.pid) - before < 0.1
+    assert used(waiting.pid) - before < 0.3
     waiting.kill()
     waiting.communicate()
 
@@ -334,7 +328,7 @@ def test_two_refused_moves_are_forgiven(board):
     waiting = start(
         board, "play", "symple", "101", "alice", "--with", program(board.folder, answering("z9", "z9", "c3"))
     )
-    done = board.run("wait", "symple", "101", "--until=turn=bob", "--timeout=20")
+    done = board.run("wait", "symple", "101", "--until=turn=bob")
     assert done.returncode == 0
     waiting.terminate()
     ended(waiting)
@@ -352,18 +346,16 @@ def test_a_move_of_a_program_is_mailed_to_the_opponent_only(board):
     [
         ("sys.exit(3)", "The program has ended, or closed its output, before the game was over."),
         ("sys.stdin.readline()", "The program has ended, or closed its output, before the game was over."),
-        ("import os\nos.close(0)\nos.close(1)\ntime.sleep(60)", "The program has ended, or closed its output"),
-        ("time.sleep(60)", "The program has not answered within 1 second."),
-        ("print('x' * 100000, flush=True)\ntime.sleep(60)", "more than 10000 characters in a line"),
-        ("sys.stdout.buffer.write(b'\\xff\\n' * 3)\nsys.stdout.flush()\ntime.sleep(60)", "3 moves of the program"),
+        ("import os\nos.close(0)\nos.close(1)\ntime.sleep(1e6)", "The program has ended, or closed its output"),
+        ("time.sleep(1e6)", "The program has not answered within 1 second."),
+        ("print('x' * 100000, flush=True)\ntime.sleep(1e6)", "more than 10000 characters in a line"),
+        ("sys.stdout.buffer.write(b'\\xff\\n' * 3)\nsys.stdout.flush()\ntime.sleep(1e6)", "3 moves of the program"),
     ],
 )
 def test_a_program_that_fails_ends_the_command_and_changes_nothing(board, text, reason):
-    begin = time.monotonic()
-    done = played(board, "--timeout=1", text=text)
+    done = played(board, *(["--timeout=1"] if "1 second" in reason else []), text=text)
     assert done.returncode == 1
     assert reason in done.stderr
-    assert time.monotonic() - begin < 20
     assert json.loads(board.run("symple", "show", "101", "--json").stdout)["moves"] == 0
 
 
@@ -418,13 +410,10 @@ def test_a_move_is_not_played_in_a_position_for_which_it_was_not_chosen(board):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_command_that_is_ended_ends_its_program_and_says_nothing(board, tmp_path, number):
     robot = program(
-        tmp_path, f"import os\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)"
+        tmp_path, f"import os\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\ntime.sleep(1e6)"
     )
     waiting = start(board, "play", "symple", "101", "alice", "--with", robot)
-    end = time.monotonic() + 20
-    while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text()):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
     waiting.send_signal(number)
     status, out, err = ended(waiting)
     assert (status, out, err.strip()) == (128 + number, "", "")

@@ -16,6 +16,7 @@ from pbm.mail.transports import Transport, transport
 from pbm.store import Unusable, base
 
 from conftest import ADDRESS
+from patience import PATIENCE, until
 from test_transports import NAMES, Relay, left, running
 
 SECONDS = float(os.environ.get("PBM_TEST_FAULT_SECONDS", "4"))
@@ -174,14 +175,7 @@ def sending(path, text, room=resource.RLIM_INFINITY):
         yield process
     finally:
         process.stdin.close()
-        process.wait(60)
-
-
-def until_empty(club, seconds):
-    end = time.monotonic() + seconds
-    while club.mails() and time.monotonic() < end:
-        time.sleep(0.1)
-    return club.mails() == []
+        process.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("kind", WAYS)
@@ -190,7 +184,7 @@ def test_a_full_disk_makes_no_mail_go_out_again_and_again(waiting, kind, tmp_pat
         time.sleep(SECONDS)
         assert max(Counter(got()).values(), default=0) <= 1
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-        assert until_empty(waiting, 2 * SECONDS + 10)
+        until(lambda: waiting.mails() == [])
         assert Counter(got()) == dict.fromkeys([f"{name}@players.example" for name in NAMES], 1)
 
 
@@ -203,7 +197,7 @@ def test_a_lock_held_long_makes_no_mail_go_out_again_and_again(waiting, kind, tm
                 time.sleep(SECONDS)
                 assert got() == []
                 other.execute("ROLLBACK")
-                assert until_empty(waiting, 2 * SECONDS + 40)
+                until(lambda: waiting.mails() == [])
         assert Counter(got()) == dict.fromkeys([f"{name}@players.example" for name in NAMES], 1)
 
 

@@ -1,6 +1,7 @@
 """Mail through real conversations: SMTP, LMTP, the pipe of a mail server, and what comes back."""
 
 import asyncio
+import json
 import os
 import signal
 import smtplib
@@ -20,17 +21,26 @@ from pbm.mail.door import Delivery
 from pbm.mail.helpers import Service
 from pbm.mail.serve import Clerk
 
-from conftest import ADDRESS, PASSWORDS, stored
+from conftest import ADDRESS, Shell, stored, two_players
+from patience import PATIENCE, until
 from test_mail import message
 
 
 def inbox(shell, name, at_least=1):
     """What is in a player's maildir, the oldest first, once so many mails are there."""
     folder = shell.folder / "mail" / f"{name}@players.example" / "new"
-    end = time.monotonic() + 20
-    while len(found := list(folder.glob("*"))) < at_least and time.monotonic() < end:
-        time.sleep(0.02)
-    return [path.read_text() for path in sorted(found, key=lambda path: path.stat().st_mtime_ns)]
+    until(lambda: len(list(folder.glob("*"))) >= at_least)
+    return in_order(folder)
+
+
+def in_order(folder):
+    """The mails in a folder of a maildir, the oldest first."""
+    return [path.read_text() for path in sorted(folder.glob("*"), key=lambda path: path.stat().st_mtime_ns)]
+
+
+def arrived(shell, name, text):
+    """The mail to a player that has this text in it, once it is there."""
+    return until(lambda: next((mail for mail in inbox(shell, name, 0) if text in mail), None))
 
 
 def converse(port, *mails, recipient=ADDRESS, kind=smtplib.SMTP):
@@ -38,86 +48,78 @@ def converse(port, *mails, recipient=ADDRESS, kind=smtplib.SMTP):
         return [connection.sendmail("alice@players.example", [recipient], raw) for raw in mails]
 
 
-def stored_moves(shell):
+def stored_moves(shell, board="101"):
     with sqlite3.connect(shell.folder / "pbm.db") as db:
-        return db.execute("SELECT moves FROM boards").fetchone()[0]
+        return db.execute("SELECT moves FROM boards WHERE board = ?", [board]).fetchone()[0]
 
 
-def test_a_stranger_becomes_a_player_and_starts_a_board_by_mail_alone(shell):
-    with shell.serving() as port:
-        for name in ("alice", "bob"):
-            sender = f"{name}@players.example"
-            converse(port, message(f"signup {name} {PASSWORDS[name]}", sender=sender))
-            [question] = inbox(shell, name)
-            subject = next(line for line in question.splitlines() if line.startswith("Subject: "))
-            converse(port, message(f"Re: {subject[9:]}", sender=sender))
-            inbox(shell, name, 2)
-        converse(port, message("Spiro challenge -small alice bob", "Hello bob"))
-        assert "Subject: New Spiro Board 101 alice **" in inbox(shell, "bob", 3)[-1]
-        assert "\n\nspiro move 101 alice PASSWORD <move>#1\n" in inbox(shell, "alice", 3)[-1]
+@pytest.fixture(scope="module")
+def served(tmp_path_factory, certificate):
+    """The shell of alice and bob, and the port of a server with a certificate that runs during all tests."""
+    shell = Shell(tmp_path_factory.mktemp("served"))
+    shell.become(two_players)
+    with shell.serving(f"--certificate={certificate.file}", f"--key={certificate.key}") as port:
+        yield shell, port
 
 
-def test_250_means_that_it_is_on_the_disk(players):
-    with players.serving() as port:
-        dice = players.run("spiro", "show", "101", "--json").stdout
-        assert '"moves": 0' in dice
-        with smtplib.SMTP("127.0.0.1", port) as connection:
-            connection.sendmail("x@y.example", [ADDRESS], message("spiro move 101 alice alice-secret e3:+"))
-            assert stored_moves(players) == 1
+def begun(shell):
+    """A new board, on which alice is to move."""
+    done = shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob", "--json")
+    return json.loads(done.stdout)["board"]
 
 
-def test_a_mail_for_anybody_else_is_refused(players):
-    with players.serving() as port:
-        strangers = [
-            "victim@elsewhere.example",
-            "root@pbm.example",
-            "pbm",
-            "pbm@pbm.example.org",
-            "pbm+token@pbm.example",
-        ]
-        for recipient in strangers:
-            with pytest.raises(smtplib.SMTPRecipientsRefused):
-                converse(port, message("spiro games"), recipient=recipient)
-        assert converse(port, message("spiro games"), recipient="PBM@PBM.EXAMPLE") == [{}]
+def test_a_stranger_becomes_a_player_and_starts_a_board_by_mail_alone(served):
+    shell, port = served
+    for name in ("carol", "dora"):
+        sender = f"{name}@players.example"
+        converse(port, message(f"signup {name} {name}-secret", sender=sender))
+        [question] = inbox(shell, name)
+        subject = next(line for line in question.splitlines() if line.startswith("Subject: "))
+        converse(port, message(f"Re: {subject[9:]}", sender=sender))
+        inbox(shell, name, 2)
+    converse(port, message("Symple challenge -size=5 carol dora", "Hello dora", sender="carol@players.example"))
+    assert "Subject: New Symple Board 101 carol **" in inbox(shell, "dora", 3)[-1]
+    assert "\n\nsymple move 101 carol PASSWORD <move>#1\n" in inbox(shell, "carol", 3)[-1]
 
 
-def test_lmtp_answers_for_each_recipient(players):
-    with players.serving("--lmtp") as port, socket.create_connection(("127.0.0.1", port)) as raw:
-        file = raw.makefile("rwb", buffering=0)
-
-        def ask(line):
-            if line:
-                file.write(line + b"\r\n")
-            while (reply := file.readline())[3:4] == b"-":
-                pass
-            return reply[:3]
-
-        assert ask(b"") == b"220"
-        assert ask(b"LHLO mx.example") == b"250"
-        assert ask(b"MAIL FROM:<alice@players.example>") == b"250"
-        assert ask(b"RCPT TO:<pbm@pbm.example>") == b"250"
-        assert ask(b"RCPT TO:<PBM@pbm.example>") == b"250"
-        assert ask(b"DATA") == b"354"
-        file.write(message("spiro move 101 alice alice-secret e3:+") + b"\r\n.\r\n")
-        assert [ask(b""), ask(b"")] == [b"250", b"250"]
-        assert ask(b"NOOP") == b"250"
-    assert stored_moves(players) == 1
+def test_250_means_that_it_is_on_the_disk(served):
+    shell, port = served
+    board = begun(shell)
+    with smtplib.SMTP("127.0.0.1", port) as connection:
+        connection.sendmail("x@y.example", [ADDRESS], message(f"spiro move {board} alice alice-secret e3:+"))
+        assert stored_moves(shell, board) == 1
 
 
-def test_a_database_that_cannot_be_written_makes_the_mail_come_again(players):
-    with players.serving() as port:
-        with sqlite3.connect(players.folder / "pbm.db") as db:
-            db.execute("ALTER TABLE handled RENAME TO hidden")
-        with pytest.raises(smtplib.SMTPDataError) as refused:
-            converse(port, message("spiro games"))
-        assert refused.value.smtp_code == 451
-        with sqlite3.connect(players.folder / "pbm.db") as db:
-            db.execute("ALTER TABLE hidden RENAME TO handled")
-        assert converse(port, message("spiro games")) == [{}]
+def test_a_mail_for_anybody_else_is_refused(served):
+    _, port = served
+    strangers = [
+        "victim@elsewhere.example",
+        "root@pbm.example",
+        "pbm",
+        "pbm@pbm.example.org",
+        "pbm+token@pbm.example",
+    ]
+    for recipient in strangers:
+        with pytest.raises(smtplib.SMTPRecipientsRefused):
+            converse(port, message("spiro games"), recipient=recipient)
+    assert converse(port, message("spiro games"), recipient="PBM@PBM.EXAMPLE") == [{}]
 
 
-def test_a_mail_that_is_too_large_is_refused(players):
-    with players.serving() as port, pytest.raises(smtplib.SMTPException):
+def test_a_database_that_cannot_be_written_makes_the_mail_come_again(served):
+    shell, port = served
+    with sqlite3.connect(shell.folder / "pbm.db") as db:
+        db.execute("ALTER TABLE handled RENAME TO hidden")
+    with pytest.raises(smtplib.SMTPDataError) as refused:
+        converse(port, message("spiro games"))
+    assert refused.value.smtp_code == 451
+    with sqlite3.connect(shell.folder / "pbm.db") as db:
+        db.execute("ALTER TABLE hidden RENAME TO handled")
+    assert converse(port, message("spiro games")) == [{}]
+
+
+def test_a_mail_that_is_too_large_is_refused(served):
+    _, port = served
+    with pytest.raises(smtplib.SMTPException):
         converse(port, message("spiro games", "x\n" * 600_000))
 
 
@@ -200,46 +202,45 @@ def test_a_port_that_is_taken_is_told_in_a_line(players):
     assert f"The server cannot listen on {listen}: " in done.stderr
 
 
-def test_the_server_sends_what_other_processes_have_put_into_the_outbox(players):
-    with players.serving():
-        players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
-        assert "Last turn: e3:+" in inbox(players, "bob", 2)[-1]
-
-
-def test_the_server_ends_when_it_is_told_to(players):
-    command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
-    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout.readline().startswith(b"listening on 127.0.0.1:")
-        process.terminate()
-        assert process.wait(10) == 0
-        assert process.stderr.read() == b""
+def test_the_server_sends_what_other_processes_have_put_into_the_outbox(served):
+    shell, _ = served
+    board = begun(shell)
+    shell.run("spiro", "move", board, "alice", "alice-secret", "e3:+")
+    assert "Last turn: e3:+" in arrived(shell, "bob", f"Subject: Spiro Board {board} bob")
 
 
 @pytest.mark.long
 def test_the_server_ends_at_once_whenever_it_is_told_to(players):
-    """Stopped at a different moment of its second each time; it has hung here when the moment was a bad one."""
+    """Stopped at a different moment of its second each time; it has hung here when the moment was a bad one.
+
+    It gives the processes that it has started no less time than it has itself, so that it ends only if all of them do.
+    """
+    code = "from pbm.mail import serve; from pbm.__main__ import main; serve.HELPER_PATIENCE = 1e6; main()"
     for number in range(8):
-        with players.serving() as port:
-            converse(port, message(f"help {number}"))
+        command = [sys.executable, "-c", code, "serve", "--listen=127.0.0.1:0", "--robots=0"]
+        with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE) as process:
+            converse(int(process.stdout.readline().rpartition(b":")[2]), message(f"help {number}"))
             time.sleep(number / 9)
-            begin = time.monotonic()
-        assert time.monotonic() - begin < 3
+            process.terminate()
+            assert process.wait(PATIENCE) == 0
 
 
-def test_a_mail_that_cannot_be_composed_holds_up_no_other(players):
-    with sqlite3.connect(players.folder / "pbm.db") as db:
+def test_a_mail_that_cannot_be_composed_holds_up_no_other(served):
+    shell, _ = served
+    with sqlite3.connect(shell.folder / "pbm.db") as db:
         db.execute(
             "INSERT INTO outbox (address, subject, text, message_id, queued, due, tries) "
             "SELECT 'x@players.example', 'a' || char(10) || 'Bcc: y@players.example', '', '<x@y>', started, started, 0 "
-            "FROM boards"
+            "FROM boards LIMIT 1"
         )
-    with players.serving():
-        players.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
-        assert "Last turn: e3:+" in inbox(players, "bob", 2)[-1]
-    assert "never" in players.run("outbox", "list").stdout
+    board = begun(shell)
+    shell.run("spiro", "move", board, "alice", "alice-secret", "e3:+")
+    assert arrived(shell, "bob", f"Subject: Spiro Board {board} bob")
+    assert "never" in shell.run("outbox", "list").stdout
 
 
-def test_many_connections_at_once_are_all_served(players):
+def test_many_connections_at_once_are_all_served(served):
+    shell, port = served
     answers = []
 
     def ask(number):
@@ -247,25 +248,28 @@ def test_many_connections_at_once_are_all_served(players):
         raw["From"], raw["Subject"] = f"player{number}@players.example", "spiro games"
         answers.extend(converse(port, raw.as_bytes()))
 
-    with players.serving() as port:
-        threads = [threading.Thread(target=ask, args=[number]) for number in range(20)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert answers == [{}] * 20
-        for number in range(20):
-            assert "List of Spiro games" in inbox(players, f"player{number}")[0]
+    threads = [threading.Thread(target=ask, args=[number]) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [{}] * 20
+    for number in range(20):
+        assert "List of Spiro games" in inbox(shell, f"player{number}")[0]
 
 
-def test_the_server_listens_on_ipv6(players):
+def test_the_server_listens_on_ipv6_and_ends_when_it_is_told_to(players):
     command = [sys.executable, "-m", "pbm", "serve", "--listen=[::1]:0"]
-    with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, env=players.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         line = process.stdout.readline()
         assert line.startswith("listening on [::1]:")
         with smtplib.SMTP("::1", int(line.rpartition(":")[2])) as connection:
             assert connection.sendmail("x@y.example", [ADDRESS], message("help")) == {}
         process.terminate()
+        assert process.wait(PATIENCE) == 0
+        assert [line.split()[2:5] for line in process.stderr] == [["::1", "<x@y.example>", "done:"]]
 
 
 def test_the_server_listens_at_a_local_socket_that_others_than_its_group_cannot_open(players):
@@ -276,22 +280,50 @@ def test_the_server_listens_at_a_local_socket_that_others_than_its_group_cannot_
     with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == f"listening on unix:{path}\n"
         assert path.stat().st_mode & 0o777 == 0o660
-        with smtplib.LMTP(str(path)) as connection:
-            assert connection.sendmail("x@y.example", [ADDRESS], message("help")) == {}
+        assert lmtp_replies(path, message("spiro move 101 alice alice-secret e3:+")) == [b"250", b"250"]
+        assert stored_moves(players) == 1
         second = players.run("serve", f"--listen=unix:{path}")
         assert (second.returncode, second.stdout) == (1, "")
         assert "The server cannot listen on " in second.stderr
         process.terminate()
+        assert process.wait(PATIENCE) == 0
+    assert not path.exists()  # it goes with its server
 
 
-def test_encryption_needs_a_certificate_and_its_key(players, certificate):
+def lmtp_replies(path, raw):
+    """The replies to a mail with two recipients, one for each."""
+    with socket.socket(socket.AF_UNIX) as peer:
+        peer.connect(str(path))
+        file = peer.makefile("rwb", buffering=0)
+
+        def ask(line):
+            if line:
+                file.write(line + b"\r\n")
+            while (reply := file.readline())[3:4] == b"-":
+                pass
+            return reply[:3]
+
+        assert ask(b"") == b"220"
+        assert ask(b"LHLO mx.example") == b"250"
+        assert ask(b"MAIL FROM:<alice@players.example>") == b"250"
+        assert ask(b"RCPT TO:<pbm@pbm.example>") == b"250"
+        assert ask(b"RCPT TO:<PBM@pbm.example>") == b"250"
+        assert ask(b"DATA") == b"354"
+        file.write(raw + b"\r\n.\r\n")
+        replies = [ask(b""), ask(b"")]
+        assert ask(b"NOOP") == b"250"
+    return replies
+
+
+def test_encryption_needs_a_certificate_and_its_key(served, certificate):
+    players, port = served
     for options in ([f"--certificate={certificate.file}"], [f"--key={certificate.key}"]):
         assert players.run("serve", *options).returncode == 2
     both = [f"--certificate={certificate.file}", f"--key={certificate.key}"]
     assert players.run("serve", "--lmtp", *both).returncode == 2
     wrong = players.run("serve", f"--certificate={certificate.key}", f"--key={certificate.key}")
     assert (wrong.returncode, wrong.stderr.count("\n")) == (1, 1)
-    with players.serving(*both) as port, smtplib.SMTP("127.0.0.1", port) as connection:
+    with smtplib.SMTP("127.0.0.1", port) as connection:
         assert connection.starttls()[0] == 220
         assert connection.sendmail("x@y.example", [ADDRESS], message("help")) == {}
 
@@ -324,10 +356,7 @@ def test_the_process_that_sends_is_started_again_when_it_dies_and_ends_with_the_
             sender = child_of(process)
         finally:
             process.kill()
-        end = time.monotonic() + 10
-        while is_running(sender) and time.monotonic() < end:
-            time.sleep(0.02)
-        assert not is_running(sender)
+        until(lambda: not is_running(sender))
         assert (
             process.stderr.read() == b"The process that sends mail ended with status -9; it is started again in 1 s.\n"
         )
@@ -343,16 +372,14 @@ def test_the_process_that_sends_is_started_again_when_it_dies_and_ends_with_the_
         "spiro show 101\x0bBcc: victim@players.example\x00\x85\u2028Bcc: victim@players.example",
     ],
 )
-def test_no_field_can_be_smuggled_into_an_answer(players, subject):
-    raw = f"From: alice@players.example\r\nMessage-ID: <x>\r\nSubject: {subject}\r\n\r\n".encode()
-    with players.serving() as port:
-        assert converse(port, raw) == [{}]
-        header = inbox(players, "alice", 2)[-1].partition("\n\n")[0]
+def test_no_field_can_be_smuggled_into_an_answer(served, subject):
+    shell, port = served
+    name = f"<{hash(subject)}@players.example>"
+    raw = f"From: alice@players.example\r\nMessage-ID: {name}\r\nSubject: {subject}\r\n\r\n".encode()
+    assert converse(port, raw) == [{}]
+    header = arrived(shell, "alice", f"\nIn-Reply-To: {name}\n").partition("\n\n")[0]
     assert not any(line.lower().startswith("bcc") for line in header.splitlines())
-    assert {path.name for path in (players.folder / "mail").iterdir()} == {
-        "alice@players.example",
-        "bob@players.example",
-    }
+    assert not [path for path in (shell.folder / "mail").iterdir() if "victim" in path.name]
 
 
 def handled(club, *raws):
@@ -413,29 +440,31 @@ def memory_of(process):
 
 def break_off(port, raw, together, origin):
     """Hang up in the middle of a mail, together with others."""
-    with socket.create_connection(("127.0.0.1", port), 20, (origin, 0)) as peer, peer.makefile("rb") as replies:
+    with socket.create_connection(("127.0.0.1", port), PATIENCE, (origin, 0)) as peer, peer.makefile("rb") as replies:
         replies.readline()
         for line in (b"HELO x", b"MAIL FROM:<a@b.example>", b"RCPT TO:<pbm@pbm.example>", b"DATA"):
             peer.sendall(line + b"\r\n")
             replies.readline()
         peer.sendall(raw)
-        together.wait(30)
+        together.wait(PATIENCE)
 
 
-@pytest.mark.parametrize("raw", [b"x" * 7_800_000, (b"x" * 98 + b"\r\n") * 9_000], ids=["one line", "many lines"])
-def test_mails_that_are_broken_off_take_up_no_memory(players, raw):
+@pytest.mark.parametrize(
+    ("raw", "number"), [(b"x" * 7_800_000, 10), ((b"x" * 98 + b"\r\n") * 9_000, 25)], ids=["one line", "many lines"]
+)
+def test_mails_that_are_broken_off_take_up_no_memory(players, raw, number):
     command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
     with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE) as process:
         try:
             port = int(process.stdout.readline().rpartition(b":")[2])
             before = memory_of(process)
-            for number in range(4):
-                arguments = port, raw, threading.Barrier(25), f"127.0.0.{2 + number}"
-                peers = [threading.Thread(target=break_off, args=arguments) for _ in range(25)]
+            for machine in range(2, 6):
+                arguments = port, raw, threading.Barrier(number), f"127.0.0.{machine}"
+                peers = [threading.Thread(target=break_off, args=arguments) for _ in range(number)]
                 for peer in peers:
                     peer.start()
                 for peer in peers:
                     peer.join()
-            assert memory_of(process) < before + 60
+            until(lambda: memory_of(process) < before + 60)
         finally:
             process.kill()

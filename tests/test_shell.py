@@ -16,6 +16,7 @@ import pytest
 import pbm
 
 from conftest import PASSWORDS
+from patience import PATIENCE
 
 SIGNED = {"PBM_PASSWORD": "alice-secret"}
 
@@ -23,10 +24,14 @@ SIGNED = {"PBM_PASSWORD": "alice-secret"}
 @pytest.fixture
 def board(shell):
     """alice and bob on board 101 of small Spiro, with two pieces each."""
+    shell.become(begin_spiro)
+    return shell
+
+
+def begin_spiro(shell):
     for name in ("alice", "bob", "carol"):
         shell.run("signup", name, PASSWORDS[name])
     shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
-    return shell
 
 
 def rows(shell):
@@ -222,7 +227,7 @@ def test_a_password_is_asked_for_on_a_terminal_and_not_echoed(board):
         assert b"Password" in os.read(terminal, 1000)
         os.write(terminal, b"alice-secret\n")
         assert b"Last turn: e3:+" in process.stdout.read()
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
     assert b"alice-secret" not in os.read(terminal, 1000)
     os.close(terminal)
 
@@ -432,7 +437,7 @@ def test_a_reader_who_goes_away_is_no_fault(board):
     with subprocess.Popen(command, env=board.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(30) == 1
+        assert process.wait(PATIENCE) == 1
 
 
 def test_programs_that_start_at_once_make_one_database(shell):
@@ -441,7 +446,7 @@ def test_programs_that_start_at_once_make_one_database(shell):
         subprocess.Popen([*command, f"user{number}", "good-secret"], env=shell.environment, stdout=subprocess.DEVNULL)
         for number in range(8)
     ]
-    assert [process.wait(60) for process in started] == [0] * 8
+    assert [process.wait(PATIENCE) for process in started] == [0] * 8
 
 
 def test_the_installed_package_needs_no_module_of_the_mail_server_for_a_move():

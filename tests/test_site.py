@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -20,6 +19,7 @@ from pbm.store import Tournament
 
 import helptexts
 from conftest import PASSWORDS
+from patience import PATIENCE, until
 
 URL = "https://games.example/boards/"
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"quoted\" 'too'"
@@ -76,6 +76,11 @@ def folder(tmp_path):
 @pytest.fixture
 def played(club):
     """alice and bob on a running and on a finished board of Symple."""
+    club.become(end_one_of_two)
+    return club
+
+
+def end_one_of_two(club):
     club.signed_up("alice", "bob", "carol")
     for _ in range(2):
         club.say("symple challenge -size=5 alice bob")
@@ -84,7 +89,6 @@ def played(club):
             name = "alice" if move == "a1" else "bob"
             club.say(f"symple move {board} {name} {PASSWORDS[name]} {move}", comment="")
     club.say(f"symple resign 102 alice {PASSWORDS['alice']}")
-    return club
 
 
 def steps_of(source):
@@ -331,28 +335,21 @@ def test_what_changes_is_written_within_seconds_until_the_input_ends(players, tm
     command = [sys.executable, "-m", "pbm", "site", str(folder), "--follow"]
     following = subprocess.Popen(command, env=players.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        wait_for(folder / "sitemap.xml")
+        until((folder / "sitemap.xml").exists)
         players.run("symple", "challenge", "alice", "bob")
-        wait_for(folder / "symple" / "101.html")
+        until((folder / "symple" / "101.html").exists)
     finally:
-        said, _ = following.communicate(timeout=20)
+        said, _ = following.communicate(timeout=PATIENCE)
     assert following.returncode == 0
     assert b"new or changed" in said
-
-
-def wait_for(file):
-    deadline = time.monotonic() + 20
-    while not file.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def test_a_server_writes_the_site_by_itself(players, tmp_path):
     folder = tmp_path / "site"
     with players.serving(f"--site={folder}", "--url=https://games.example/"):
-        wait_for(folder / "sitemap.xml")
+        until((folder / "sitemap.xml").exists)
         players.run("symple", "challenge", "alice", "bob")
-        wait_for(folder / "symple" / "101.html")
+        until((folder / "symple" / "101.html").exists)
     assert "https://games.example/symple/101.html" in (folder / "symple" / "101.html").read_text()
 
 

@@ -18,6 +18,7 @@ from pbm.refusals import Refused
 from pbm.store import PlayerRow, Store
 
 from conftest import ADDRESS, Club
+from patience import PATIENCE
 
 ALICE = "alice@players.example"
 NUMBERS = count()
@@ -136,12 +137,12 @@ class Counting(Passwords):
     def hash(self, password: str) -> str:
         self.hashed += 1
         self.begun.set()
-        assert self.goes_on.wait(20)
+        assert self.goes_on.wait(PATIENCE)
         return super().hash(password)
 
     def is_right(self, stored: str | None, password: str) -> bool:
         self.begun.set()
-        assert self.goes_on.wait(20)
+        assert self.goes_on.wait(PATIENCE)
         return super().is_right(stored, password)
 
 
@@ -180,12 +181,12 @@ def test_others_write_while_a_password_is_checked(pair, counting, line, by_mail)
             pair.say(line)
         else:
             counting.begun.set()
-            counting.goes_on.wait(20)
+            counting.goes_on.wait(PATIENCE)
 
     counting.goes_on.clear()
     giving = Thread(target=give)
     giving.start()
-    assert counting.begun.wait(20)
+    assert counting.begun.wait(PATIENCE)
     with sqlite3.connect(pair.store.path, timeout=0) as other:
         other.execute("UPDATE users SET hears_broadcasts = 1 WHERE userid = 'carol'")
     other.close()

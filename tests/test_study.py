@@ -20,6 +20,7 @@ from pbm.refusals import Refused
 from pbm.store import Store
 
 from conftest import PASSWORDS
+from patience import PATIENCE
 from test_file import older
 from test_json import check
 
@@ -46,8 +47,12 @@ def findings(club):
 @pytest.fixture
 def spiro(club):
     """alice and bob on board 101 of small Spiro after 6 moves."""
-    begun(club, "spiro challenge -small alice bob", 6)
+    club.become(play_six_moves)
     return club
+
+
+def play_six_moves(club):
+    begun(club, "spiro challenge -small alice bob", 6)
 
 
 def test_a_game_goes_on_from_an_old_position_with_other_players(spiro):
@@ -242,7 +247,7 @@ def test_in_a_terminal_the_arrow_keys_lead_through_a_game(spiro, shell):
             for keys in (b"\x1b[C", b"x\x1b[C", b"\x1b[D", b"\x1b[F", b"\x1b[H", b"q"):
                 seen.append(read_screen(control))
                 os.write(control, keys)
-            assert process.wait(30) == 0
+            assert process.wait(PATIENCE) == 0
         finally:
             process.kill()
     os.close(control)
@@ -259,7 +264,7 @@ def read_screen(control):
     """What a terminal shows, up to the line that names the keys."""
     found = b""
     while b"q quits" not in found:
-        ready, _, _ = select.select([control], [], [], 30)
+        ready, _, _ = select.select([control], [], [], PATIENCE)
         assert ready, found
         found += os.read(control, 65536)
     return found.decode()

@@ -144,9 +144,13 @@ def test_games_that_are_not_over_are_only_to_be_played_and_cancelled_ones_not_ev
 @pytest.fixture
 def players(shell):
     """alice, bob and carol."""
+    shell.become(sign_up_three)
+    return shell
+
+
+def sign_up_three(shell):
     for name in ("alice", "bob", "carol"):
         shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
-    return shell
 
 
 def run(shell, *args, as_json=True):
@@ -291,12 +295,17 @@ def test_pools_of_different_games_may_have_the_same_name(players):
 @pytest.fixture
 def played(players):
     """The pool a, in which alice has won against bob, bob has won against carol, and one game goes on."""
+    players.become(play_two_of_three)
+    return players
+
+
+def play_two_of_three(players):
+    sign_up_three(players)
     run(players, "-size=5", "a", "alice", "bob", "carol")
     for board, loser in (("a3", "bob"), ("a1", "carol")):
         players.run("symple", "move", board, loser, PASSWORDS[loser], "resign")
         winner = {"a3": "alice", "a1": "bob"}[board]
         players.run("symple", "move", board, winner, PASSWORDS[winner], "c3")
-    return players
 
 
 def test_the_table_of_a_pool_for_people(played):

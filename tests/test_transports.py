@@ -13,6 +13,7 @@ from pbm.mail.outbox import flush
 from pbm.mail.transports import Smtp, Transport, transport
 
 from conftest import ADDRESS
+from patience import PATIENCE
 
 
 class Relay:
@@ -65,7 +66,7 @@ def running(relay, context=None, *, at_once=False, **settings):
 
     thread.start()
     try:
-        asyncio.run_coroutine_threadsafe(listen(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(listen(), loop).result(PATIENCE)
         yield relay
     finally:
         loop.call_soon_threadsafe(loop.stop)
@@ -149,9 +150,9 @@ def test_a_relay_that_refuses_us_puts_off_all_mails_after_one_try(waiting, reply
 
 
 def test_a_relay_that_is_not_there_puts_off_all_mails_after_one_try(waiting):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    assert flush(waiting.server, Smtp("smtp", "127.0.0.1", port))[:2] == (0, 4)
+    with socket.socket() as silent:  # it has a port, and does not listen
+        silent.bind(("127.0.0.1", 0))
+        assert flush(waiting.server, Smtp("smtp", "127.0.0.1", silent.getsockname()[1]))[:2] == (0, 4)
     assert {(is_due, "Connection refused" in problem) for _, _, is_due, problem in left(waiting)} == {(True, True)}
 
 
