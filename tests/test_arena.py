@@ -1,9 +1,26 @@
 """`pbm arena`: programs play each other, and stay alive from game to game."""
 
 import json
+import signal
+import sqlite3
+import subprocess
 import sys
+import time
+from contextlib import closing
+from datetime import timedelta
+from itertools import count
+from random import Random
 
 import pytest
+
+from pbm.admin.filing import Filing
+from pbm.admin.matches import Played
+from pbm.admin.replay import replayed
+from pbm.board.board import Board
+from pbm.referee import Referee
+
+from conftest import PASSWORDS
+from helptexts import GAMES
 
 FIRST_FREE = """
 import json, sys
@@ -45,9 +62,87 @@ def test_each_two_programs_play_as_often_with_each_side_and_stay_alive(shell, tm
         (["a=cat", "a=cat"], "Two programs are called a."),
         (["a=cat", "b=no-such-program"], "There is no program no-such-program."),
         (["a=cat", "b=cat", "-nonsense"], "There is no option"),
+        (["a=cat", "b=cat", "--rated"], "--rated is for games that are stored"),
+        (["alice=cat", "bob=cat", "--save=a"], "There is no user 'bob'."),
+        (["alice=cat", "robot1=cat", "--save=a1"], "The name of a pool is 1 to 12 letters, not 'a1'."),
     ],
 )
 def test_an_arena_that_cannot_be_is_refused(shell, words, reason):
+    shell.run("signup", "alice", PASSWORDS["alice"])
     done = shell.run("arena", "symple", *words)
     assert (done.returncode, done.stdout) == (1, "")
     assert reason in done.stderr
+
+
+# Games that are stored
+
+
+@pytest.mark.parametrize("rated", [False, True])
+def test_games_are_stored_as_boards_that_look_like_any_others(shell, tmp_path, rated):
+    for name in ("up", "down"):
+        shell.run("signup", name, "good-secret", f"{name}@players.example")
+    programs = [robot(tmp_path, "Up", "range(1, 6)"), robot(tmp_path, "down", "range(5, 0, -1)")]
+    words = ["arena", "symple", *programs, "-size=5", "--games=4", "--save=A", *(["--rated"] if rated else [])]
+    told = json.loads(shell.run(*words, "--json").stdout)
+    assert (told["pool"], told["boards"]) == ("a", ["a1", "a2", "a3", "a4"])
+
+    table = json.loads(shell.run("tournament", "symple", "a", "--json").stdout)["table"]
+    assert {line["userid"]: line["points"] for line in table} == {
+        line["name"].lower(): line["points"] for line in told["table"]
+    }
+    boards = json.loads(shell.run("symple", "show", "a1", "a2", "--json").stdout)["boards"]
+    assert [(board["players"]["white"], board["over"], board["moves"] > 8) for board in boards] == [
+        ("up", True, True),
+        ("down", True, True),
+    ]
+    ratings = json.loads(shell.run("symple", "standings", "--json").stdout)
+    assert bool(ratings["players"]) == rated
+    assert json.loads(shell.run("outbox", "list", "--json").stdout)["mails"] == []
+    assert shell.run("doctor").returncode == 0
+
+    again = shell.run(*words)
+    assert (again.returncode, again.stderr) == (1, "There is a pool a of Symple already.\n")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_stored_game_has_the_turns_that_were_played(club, game):
+    club.signed_up("alice", "bob")
+    filing = Filing(club.server, game, "a", [], ["alice", "bob"], is_rated=True)
+    referee = Referee(game)
+    referee.rng = Random(5)
+    moments = [club.time]
+    for number in range(1, 9):
+        referee.random("")
+        moments.append(club.time + timedelta(seconds=number))
+    club.pass_time(minutes=1)
+    filing.of(("alice", "bob"))(1, referee, moments, Played(0, 8, "It took too long.", 0))
+    board = Board.load(club.store, game, "a1")
+    assert (board.players, board.row.reason, board.is_over) == (("bob", "alice"), "forfeited", True)
+    seen = [(turn.text, turn.dice, turn.userid) for turn in replayed(board.row, board.turns).turns]
+    assert [text for text, *_ in seen] == [move for step in referee.history for move in step.played] + ["Forfeit"]
+    assert board.state.view()["cells"] == referee.view["cells"]
+    assert board.row.winner == board.opponent(board.turns[-1].userid)
+
+
+@pytest.mark.long
+def test_what_was_finished_stays_if_the_arena_is_killed(shell, tmp_path):
+    for name in ("up", "down"):
+        shell.run("signup", name, "good-secret")
+    programs = [robot(tmp_path, "up", "range(1, 6)"), robot(tmp_path, "down", "range(5, 0, -1)")]
+    command = [sys.executable, "-m", "pbm", "arena", "symple", *programs, "-size=5", "--games=4000", "--save=a"]
+    with closing(sqlite3.connect(shell.folder / "pbm.db", timeout=30)) as db:
+        with subprocess.Popen(command, env=shell.environment, stdout=subprocess.PIPE) as arena:
+            for _ in count():
+                if db.execute("SELECT count(*) FROM boards").fetchone()[0] > 3:
+                    break
+                assert arena.poll() is None
+                time.sleep(0.05)
+            arena.send_signal(signal.SIGKILL)
+        [(stored,)] = db.execute("SELECT count(*) FROM boards WHERE ended IS NOT NULL")
+        assert db.execute("SELECT count(*), sum(moves) FROM boards").fetchone() == (
+            stored,
+            db.execute("SELECT count(*) FROM turns").fetchone()[0],
+        )
+        assert db.execute("SELECT count(*) FROM meetings").fetchone() == (stored,)
+    assert f"{stored} of {stored} games played" in shell.run("tournament", "symple", "a").stdout
+    assert shell.run("doctor").returncode == 0

@@ -318,6 +318,7 @@ def test_every_example_is_of_a_command():
         ("records", "export spiro 101"),
         ("schedule", "tournament symple new alice bob --dry-run"),
         ("standings", "spiro standings"),
+        ("arena", "arena spiro alice=false bob=true --games=1 -small --save=a"),
         ("tournaments", "symple table"),
         ("tournaments", "tournament symple cup --open --starts=2099-01-01; symple table"),
         ("table", "tournament symple pool"),

@@ -3,8 +3,9 @@
 Nothing here knows how a board is started; whoever lets a tournament go on brings that along.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import count
 from typing import NamedTuple, Protocol
 
 from pbm import delivery, letters
@@ -13,7 +14,7 @@ from pbm.board.clocks import DAY, Clocks
 from pbm.letters import contests
 from pbm.letters.contests import Shown
 from pbm.session import Session
-from pbm.store import Tournament
+from pbm.store import Store, Tournament
 from pbm.tournaments import arena, knockout, ladder
 from pbm.tournaments.meetings import NOBODY, Meeting, Pair
 from pbm.tournaments.roundrobin import neighbours, round_robin, team_match
@@ -119,14 +120,11 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
     store = session.store
     quiet = session._replace(comment="")
     boards: dict[str, Pair] = {}
-    last = store.last_board_number(one.game, one.pool)
+    names = free_names(store, one.game, one.pool)
     for pair in pairs:
         name = ""
         if pair[1] != NOBODY:
-            last += 1
-            while store.is_taken(f"{one.pool}{last}") or store.board(one.game, f"{one.pool}{last}"):
-                last += 1
-            name = f"{one.pool}{last}"
+            name = next(names)
             boards[name] = pair
         outcome = None if name else 1
         store.add_meeting(one.game, one.pool, Meeting(number, *pair, outcome, board=name))
@@ -138,6 +136,14 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
     ]
     _tell(quiet, as_it_is(session, one), number, begun)
     return boards
+
+
+def free_names(store: Store, game: str, pool: str) -> Iterator[str]:
+    """The names that the next boards of a pool can have, numbered on."""
+    for number in count(store.last_board_number(game, pool) + 1):
+        name = f"{pool}{number}"
+        if not (store.is_taken(name) or store.board(game, name)):
+            yield name
 
 
 def _begun(session: Session, one: Tournament, due: Round, start: Start) -> Tournament:

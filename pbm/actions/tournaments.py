@@ -38,12 +38,12 @@ def set_going(
 
     Returns it with the boards of the first round. Raises Refused, with all that stands against it.
     """
-    return started(session, _set_up(session, one, players, teams))
+    return started(session, set_up(session, one, players, teams))
 
 
 def announce(session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]) -> Shown:
     """Announce a tournament that players can join, and mail that to the mailing list. Raises Refused."""
-    found = _set_up(session, one, players, teams)
+    found = set_up(session, one, players, teams)
     title = contests.TITLES[one.kind]
     until = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC.\n\n" if one.starts else ""
     text = (
@@ -63,7 +63,7 @@ def _joining(game: str, pool: str) -> str:
     return f"{game} join {pool} USERID PASSWORD"
 
 
-def _set_up(session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]) -> Shown:
+def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]) -> Shown:
     """Store a tournament that is open, with those who take part from the beginning."""
     if problems := [*_of_plan(one, players), *problems_of_players(session, one.game, players)]:
         raise Refused("\n".join(problems))

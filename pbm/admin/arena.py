@@ -1,10 +1,11 @@
-"""An arena: programs play each other without a database, and the table is printed."""
+"""An arena: programs play each other, and the table is printed; the games can be stored as boards."""
 
 import re
 import shutil
 from collections.abc import Sequence
 from itertools import combinations
 from random import SystemRandom
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,9 +18,13 @@ from pbm.admin.program import command_words
 from pbm.admin.robots import known
 from pbm.admin.usage import Commands, WholeNumber
 from pbm.refusals import Refused
+from pbm.settings import open_server
 from pbm.terminal import say
 from pbm.tournaments import tables
 from pbm.tournaments.meetings import Meeting
+
+if TYPE_CHECKING:
+    from pbm.admin.filing import Filing
 
 ORDER = "sb", "direct"
 """What decides between equal points."""
@@ -41,19 +46,35 @@ commands = Commands("pbm")
     metavar="NUMBER",
     help="How many games each two play; an odd number is one more.",
 )
+@click.option("--save", "pool", metavar="POOL", help="Store the games as boards of a new pool; names are userids.")
+@click.option("--rated", is_flag=True, help="Let these games count in the ratings.")
 @WORKERS
 @TIMEOUT
 @SEED
 @click.pass_context
 def arena(
-    ctx: click.Context, words: Sequence[str], number: int, workers: int, timeout: float, seed: str | None
+    ctx: click.Context,
+    /,
+    words: Sequence[str],
+    number: int,
+    *,
+    pool: str | None,
+    rated: bool,
+    workers: int,
+    timeout: float,
+    seed: str | None,
 ) -> None:
     """Let programs play each other, each two as many games with each side, and print the table.
 
     The programs are asked as by `pbm play` and `pbm duel`; they stay alive from game to game, the rules are looked
     after here, and no database is used, so that it takes no longer than the programs think. A program loses a game in
     which it ends, takes too long, or has three moves in a row refused, and by the answer `resign`.
+
+    With --save, programs have the names of users or robots of the server, and each game is stored when it ends, to be
+    looked at like any other; nobody is mailed. Such games are not rated, but with --rated.
     """
+    if rated and not pool:
+        raise Refused("--rated is for games that are stored, with --save=POOL.")
     options = [word for word in words if word.startswith("-")]
     if unknown := next((option for option in options if option.startswith("--")), None):
         raise click.NoSuchOption(unknown, ctx=ctx)
@@ -65,6 +86,7 @@ def arena(
     except Illegal as why:
         raise Refused(str(why)) from why
     seed = seed or str(SystemRandom().randrange(SEEDS))
+    filing = _filing(game, pool.lower(), options, [*programs], is_rated=rated) if pool else None
     pairs = (number + 1) // 2
     meetings: list[Meeting] = []
     faults: list[str] = []
@@ -80,7 +102,7 @@ def arena(
             return False
 
         match = Match(game, options, (programs[one], programs[other]), timeout, f"{seed} {one} {other}")
-        run_here(match, pairs, min(workers, pairs), report)
+        run_here(match, pairs, min(workers, pairs), report, filing.of((one, other)) if filing else None)
     lines = tables.places_of(programs, meetings, ORDER)
     sheet = tables.sheet(lines, ORDER, tables.Sheet((), [()] * len(lines)), numbered=False)
     shown = texts.table([tuple(sheet.heading), *map(tuple, sheet.rows)], ["Points", "SB", "Won", "Lost", "Tied"])
@@ -96,7 +118,19 @@ def arena(
         ],
         "faults": faults,
     }  # fmt: skip
-    say("\n\n".join(filter(None, [heading, shown, tables.explained(ORDER), "\n".join(faults)])), data, as_json=ctx.obj)
+    stored = ""
+    if filing:
+        data |= {"pool": filing.pool, "boards": filing.boards}
+        stored = f"Stored: {texts.counted(len(filing.boards), 'board')} of pool {filing.pool}."
+    parts = [heading, shown, tables.explained(ORDER), "\n".join(faults), stored]
+    say("\n\n".join(filter(None, parts)), data, as_json=ctx.obj)
+
+
+def _filing(game: str, pool: str, options: Sequence[str], names: Sequence[str], *, is_rated: bool) -> "Filing":
+    """Where games are stored. Raises Refused."""
+    from pbm.admin.filing import Filing  # no database without --save
+
+    return Filing(open_server(), game, pool, options, names, is_rated=is_rated)
 
 
 def _programs(named: Sequence[str]) -> dict[str, list[str]]:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from random import Random
 from typing import Any, NamedTuple, Self
 
@@ -120,12 +121,19 @@ class Contestant:
             await program.kill()
 
 
+Noted = Callable[[int, Referee, Sequence[datetime], Played], None]
+"""Is told of each game when it is over: which of the two programs began, 0 or 1, the moves, and how it ended.
+
+Of the moments, the first one is that of the beginning, the next one that of the first move.
+"""
+
+
 class Table:
     """Where two programs play pairs of games, one after the other."""
 
-    def __init__(self, match: Match) -> None:
+    def __init__(self, match: Match, note: Noted | None = None) -> None:
         """Set it up."""
-        self.match = match
+        self.match, self.note = match, note
         self.contestants = Contestant(match, 0), Contestant(match, 1)
 
     async def play(self, number: int) -> TwoGames:
@@ -143,6 +151,14 @@ class Table:
         referee = Referee(self.match.game)
         referee.rng = Random(f"{self.match.seed} {number}")
         referee.new(" ".join(self.match.options))
+        moments = [datetime.now(UTC)]
+        played = await self._played_out(referee, beginner, moments)
+        if self.note:
+            self.note(beginner, referee, moments, played)
+        return played
+
+    async def _played_out(self, referee: Referee, beginner: int, moments: list[datetime]) -> Played:
+        """How a game ends that has been set up; the moment of each move is noted."""
         for turns in range(MOST_TURNS):
             state = referee.history[-1].state
             if result := state.result():
@@ -150,11 +166,13 @@ class Table:
                 return Played(0.5 if winner is None else float(winner == beginner), turns)
             if state.must_skip:
                 referee.play(SKIP)
+                moments.append(datetime.now(UTC))
                 continue
             mover = state.seats[state.turn] ^ beginner
             fault = await self._take_turn(mover, referee)
             if fault is not None:
                 return Played(float(mover), turns, fault, mover if fault else None)
+            moments.append(datetime.now(UTC))
         return Played(0.5, MOST_TURNS, f"The game was ended after {MOST_TURNS} turns.")
 
     async def _take_turn(self, mover: int, referee: Referee) -> str | None:
@@ -184,13 +202,15 @@ class Table:
             await contestant.kill()
 
 
-async def play_here(match: Match, pairs: Iterable[int], workers: int) -> AsyncGenerator[TwoGames, None]:
+async def play_here(
+    match: Match, pairs: Iterable[int], workers: int, note: Noted | None = None
+) -> AsyncGenerator[TwoGames, None]:
     """Play these pairs on so many tables side by side, and give each when it is done."""
     left = iter(pairs)
     done: asyncio.Queue[TwoGames | None] = asyncio.Queue()
 
     async def work() -> None:
-        table = Table(match)
+        table = Table(match, note)
         try:
             for number in left:
                 done.put_nowait(await table.play(number))
@@ -228,11 +248,11 @@ Told = Callable[[TwoGames], bool]
 """Is told of each pair that is done, and answers whether there are enough of them."""
 
 
-def run_here(match: Match, pairs: int, workers: int, report: Told) -> None:
+def run_here(match: Match, pairs: int, workers: int, report: Told, note: Noted | None = None) -> None:
     """Play on this machine."""
 
     async def play() -> None:
-        playing = play_here(match, range(1, pairs + 1), workers)
+        playing = play_here(match, range(1, pairs + 1), workers, note)
         async for pair in playing:
             if report(pair):
                 break
