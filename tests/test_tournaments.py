@@ -440,6 +440,31 @@ def test_its_director_gives_commands_with_his_password_and_hears_what_happens(cl
     assert club.mails("carol")[-1].subject == "Symple tournament s: the end"
 
 
+def test_the_director_is_told_of_a_robot_that_is_paused_and_lets_the_tournament_go_on_without_it(club, league, shell):
+    club.signed_up("alice", "bob", "carol")
+    league.start("swiss", ["alice", "bob", "robot1"], rounds=2, director="carol")
+    assert shell.run("robots", "pause", "robot1").returncode == 0
+    told = club.mails("carol")[-1]
+    assert told.subject == "Symple tournament s: robot1 is paused"
+    assert "`withdraw robot1` or `replace robot1 USERID` lets pool s of Symple go on" in " ".join(told.text.split())
+    league.do("withdraw robot1")
+    assert all("robot1" not in one.pair for one in league.now().meetings if one.is_running)
+    with pytest.raises(Refused, match="robot1 is a robot that is paused"):
+        league.do("add robot1")
+
+
+def test_nobody_can_go_on_giving_up_games_without_an_end_while_others_do_not_move(league):
+    names = league.signed_up(5)
+    league.start("arena", names, until=league.club.time.replace(year=2030))
+    league.start("ladder", names, pool="l")
+    given_up = 0
+    for pool in ("s", "l"):
+        while mine := [one for one in league.now(pool).meetings if one.is_running and one.first == names[0]]:
+            league.end(mine[0].board, "second")
+            given_up += 1
+            assert given_up < 5  # soon the other one begins, and has to move before this one can give up
+
+
 def test_nobody_is_sat_down_against_nobody(league):
     names = league.signed_up(5)
     league.start("swiss", names, rounds=5)

@@ -137,23 +137,23 @@ def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
 
 
 def not_of_robots(store: Store, game: str, users: Sequence[str]) -> list[str]:
-    """A sentence for each of these users who is a robot that does not play a game."""
-    return [
-        f"{robot.userid} is a robot that does not play {texts.title(game)}; it plays "
-        f"{' and '.join(map(texts.title, robot.games))}."
-        for robot in store.robots()
-        if robot.userid in users and robot.games and game not in robot.games
-    ]
+    """A sentence for each of these users who is a robot that does not play a game, or is paused."""
+    problems = []
+    for name, robot in store.robots_among(users).items():
+        if robot.games and game not in robot.games:
+            others = " and ".join(map(texts.title, robot.games))
+            problems.append(f"{name} is a robot that does not play {texts.title(game)}; it plays {others}.")
+        if robot.paused:
+            problems.append(f"{name} is a robot that is paused, and takes no challenges for now.")
+    return problems
 
 
 def _of_robots(session: Session, game: str, users: Sequence[str], *, is_named: bool) -> list[str]:
     """What stands against a board of these users, of whom some are robots; a tournament has no limits."""
     store = session.store
-    robots = {robot.userid: robot for robot in store.robots() if robot.userid in users}
+    robots = store.robots_among(users)
     problems = not_of_robots(store, game, users)
     for name, robot in robots.items():
-        if robot.paused:
-            problems.append(f"{name} is a robot that is paused, and takes no challenges for now.")
         active = sum(store.active_by_game([name]).get(name, {}).values())
         if not is_named and active >= robot.most:
             problems.append(

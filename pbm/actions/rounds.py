@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import count
 from typing import NamedTuple, Protocol
 
-from pbm import delivery, letters
+from pbm import delivery, letters, texts
 from pbm.board.board import Board
 from pbm.board.clocks import DAY, Clocks
 from pbm.letters import contests
@@ -192,6 +192,17 @@ def tell_director(session: Session, found: Shown, subject: str, text: str) -> No
     """Tell the director, if there is one, what happens."""
     if found.one.director:
         delivery.queue(session, contests.of_tournament(found, subject, text)._replace(to=found.one.director))
+
+
+def tell_of_pause(session: Session, robot: str) -> None:
+    """Tell the directors of the tournaments in which a robot takes part that it is paused, which holds them up."""
+    for one in session.store.tournaments_of(robot):
+        if one.is_on or one.state == "open":
+            text = (
+                f"{robot} is a robot that is paused, and its games wait until it plays again. `withdraw {robot}` or "
+                f"`replace {robot} USERID` lets pool {one.pool} of {texts.title(one.game)} go on without it."
+            )
+            tell_director(session, as_it_is(session, one), f"{robot} is paused", texts.broken(text))
 
 
 def finish(session: Session, found: Shown) -> None:

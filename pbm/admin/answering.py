@@ -230,6 +230,8 @@ async def _running(words: list[str], patience: float) -> AsyncIterator[Program]:
 
 def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
     """Pause a program that has failed, and tell the operator, and all who wait for it, in the mail of the board."""
+    from pbm.actions import rounds
+
     store, name = session.store, robot.userid
     note = (
         f"{name} is paused, because its program has failed {MOST_REFUSED} times in a row.\n"
@@ -241,6 +243,7 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
             return
         waiting = [one for one, _ in store.tasks() if one.robot == name]
         store.save_robot(robot._replace(paused=session.now(), why=why))
+        rounds.tell_of_pause(session, name)
         for one in waiting:
             board = finding.find_board(session, one.game, one.board)
             point, readers = board.present, [one.opponent, *board.about.subscribers]

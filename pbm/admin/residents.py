@@ -167,12 +167,18 @@ def remove_robot(userid: str, *, yes: bool) -> None:
 @robots_.command("pause")
 @ROBOT
 def pause_robot(userid: str) -> None:
-    """Let a robot play no more, and take no challenges. Nobody loses by that: no time is counted on its boards."""
+    """Let a robot play no more, and take no challenges. Nobody loses by that: no time is counted on its boards.
+
+    Its tournaments wait for it, too; their directors are told.
+    """
+    from pbm.actions import rounds
+
     server = open_existing()
     with server.store.transaction():
         robot = _robot(server, userid)
         if robot.paused:
             raise Refused(f"{robot.userid} is paused already, since {time_text(robot.paused)}.")
+        rounds.tell_of_pause(Session(server), robot.userid)
         _save(server, robot._replace(paused=server.now()), f"{robot.userid} is paused.")
 
 
