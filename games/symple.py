@@ -341,9 +341,9 @@ def draw(state: State, before: State | None = None) -> str:
     if latest:
         lines.append("In brackets: the stones of the last turn.")
     lines.append(f"          stones  groups  score (stones - {state.penalty} x groups)")
-    for side, name in enumerate(SIDES):
+    for side, (name, score) in enumerate(zip(SIDES, state.scores, strict=True)):
         stones, groups = state.stones[side].bit_count(), state.count_groups(side)
-        lines.append(f"{STONES[side]} {name.capitalize()} {stones:8}{groups:8}{state.scores[side]:7}")
+        lines.append(f"{STONES[side]} {name.capitalize()} {stones:8}{groups:8}{score:7}")
     if state.may_balance and state.vacant:
         lines.append("Nobody has grown yet: Black may grow and then found in the same turn.")
     return "\n".join(lines)

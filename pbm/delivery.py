@@ -88,9 +88,17 @@ class Answered(TypedDict):
 def _answered(session: Session, letter: Letter) -> Answered:
     """Where the reader of a letter can answer it without a password, if he can; and whether he is to move there."""
     place = _place(session, letter)
-    address = tokens.reply_address(session.server, *place) if place else None
-    row = session.store.board(place.game, place.board) if place and address else None
-    return Answered(reply_to=address, is_easy=row is not None and place is not None and row.turn == place.userid)
+    mover = _mover(session, letter, place) if place else ""
+    address = tokens.reply_address(session.server, *place) if place and mover else None
+    return Answered(reply_to=address, is_easy=place is not None and mover == place.userid)
+
+
+def _mover(session: Session, letter: Letter, place: Reply) -> str:
+    """Who is to move on a board: as a letter to its player says that shows it, and else as it is stored."""
+    if letter.to:
+        return letter.mover
+    row = session.store.board(place.game, place.board)
+    return (row and row.turn) or ""
 
 
 def _place(session: Session, letter: Letter) -> Reply | None:

@@ -4,7 +4,7 @@ A command is a function that takes a Session and does all it does in one transac
 answer whoever gave it in a shell; all other letters are in the outbox by then.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta, tzinfo
 from typing import NamedTuple
@@ -65,8 +65,10 @@ class Session(NamedTuple):
 
     def zone(self, userid: str | None) -> tzinfo:
         """The time zone in which a user is told times; None stands for whoever gives the command, if that is known."""
-        senders = self.store.userids_at(self.sender) if self.sender else set()
-        names = {userid} if userid else {self.proved.userid} if self.proved else senders
+        if name := userid or (self.proved and self.proved.userid):
+            names = {name}
+        else:
+            names = self.store.userids_at(self.sender) if self.sender else set()
         found = {self.store.zone(name) for name in names}
         return zones.zone_of(found.pop() if len(found) == 1 else None)
 
@@ -106,7 +108,7 @@ class Session(NamedTuple):
     def writing(self, *, signs: bool = True) -> AbstractContextManager[None]:
         """A transaction for a command that changes something.
 
-        It is rehearsed until somebody signs it, if anybody does.
+        One that nobody signs is not rehearsed.
         """
         if self.rehearsal:
             self.rehearsal.writes = True
@@ -116,10 +118,12 @@ class Session(NamedTuple):
 
     def reading(self) -> AbstractContextManager[None]:
         """A transaction for a command that changes nothing."""
+        if self.rehearsal and self.rehearsal.draft and self.is_rehearsed:
+            self.rehearsal.draft.close()
         return self.store.transaction(reading=self.in_shell and (self.rehearsal is None or self.is_rehearsed))
 
     def begin_writing(self) -> None:
-        """End the rehearsal of a command that changes something: from here on it needs the write lock."""
+        """End the rehearsal of a command that changes something, and of which no draft is made."""
         if self.rehearsal and self.rehearsal.writes and self.is_rehearsed:
             raise WouldWrite
 
@@ -130,19 +134,15 @@ class Session(NamedTuple):
         *,
         board: str = "",
         new_password: str = "",
-        prepare: Callable[[], object] = lambda: None,
     ) -> str:
         """The user who signs a command with his password. Raises Refused, not telling which of the two is wrong.
 
         A command that a reply address may give names its *board*, such as ``spiro 101``. A *new password* is hashed
-        here, too, and what takes long is *prepared* for whoever signs: behind this, a command has the write lock.
+        here, too, for behind this a line of `multiple` has the write lock.
         """
         name = userid.lower()
         proved = self.proved and (f"{self.proved.game} {self.proved.board}", self.proved.userid)
         if proved == (board, name) and not password:
-            if self.is_rehearsed:
-                prepare()
-            self.begin_writing()
             return name
         if self.rehearsal and self.is_rehearsed:
             self.rehearsal.signed.append((userid, password))
@@ -160,9 +160,8 @@ class Session(NamedTuple):
         renewed = self.passwords.hash(password) if self.server.passwords.is_outdated(stored) else None
         if new_password:
             self.passwords.hash(new_password)
-        if self.is_rehearsed:
-            prepare()
-        self.begin_writing()
+        if self.gathered is not None:  # one line can follow from another, and no draft is made
+            self.begin_writing()
         if renewed:
             self.store.set_password(name, renewed)
         return name

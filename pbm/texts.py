@@ -75,6 +75,8 @@ class _Wrapper(TextWrapper):
 
 def folded(text: str, width: int = WIDTH) -> list[str]:
     """A text with turns in it as lines of at most *width* columns, none of which ends inside the name of a cell."""
+    if 0 < len(text) <= width and text.isprintable() and text == text.strip():
+        return [text]
     return _Wrapper(width, break_on_hyphens=False).wrap(text)
 
 

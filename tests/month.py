@@ -509,8 +509,8 @@ class Month(Club):
         assert table.comment in {row.comment or "", BY_SERVER}
         assert [row.first_used, row.second_used] == [used.total_seconds() for used in table.used]
         assert self.store.queued(table.game, table.number) == table.queued
-        assert set(self.store.followers(table.game, table.number, "subscriber")) == table.subscribers
-        assert set(self.store.followers(table.game, table.number, "notified")) == table.notified
+        assert set(self.store.followers(table.game, table.number)["subscriber"]) == table.subscribers
+        assert set(self.store.followers(table.game, table.number)["notified"]) == table.notified
         assert not (row.ended and (table.queued or row.submitted or row.vote))
         check_replay(row, turns)
 

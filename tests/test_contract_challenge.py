@@ -85,7 +85,7 @@ def test_who_subscribes_to_all_becomes_a_subscriber_of_the_new_board_unless_he_p
     for name in ("alice", "carol", "dora"):
         both_ways.signs(name, "symple subscribe ME all")
     both_ways.give("alice", "symple challenge -size=5 alice bob")
-    assert both_ways.store.followers("symple", "101", "subscriber") == ["carol", "dora"]
+    assert both_ways.store.followers("symple", "101")["subscriber"] == ["carol", "dora"]
     told = both_ways.signs("alice", "symple move 101 ME c3")
     assert sorted(one.to for one in told) == ["alice", "bob", "carol", "dora"]
 

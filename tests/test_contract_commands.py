@@ -196,24 +196,24 @@ def test_the_board_stands_before_or_behind_the_name_in_subscribe_and_unsubscribe
     assert "Subscription Summary" in text_to("carol", told)
     told = both_ways.signs("carol", f"symple unsubscribe {line}")
     assert "no more mails about these boards: 101" in text_to("carol", told)
-    assert both_ways.store.followers("symple", "101", "subscriber") == []
+    assert both_ways.store.followers("symple", "101")["subscriber"] == []
 
 
 @pytest.mark.parametrize("line", ["all ME", "ME all"])
 def test_all_stands_before_or_behind_the_name_in_subscribe_and_unsubscribe(both_ways, line):
     both_ways.begin()
     both_ways.signs("carol", f"symple subscribe {line}")
-    assert both_ways.store.followers("symple", "101", "subscriber") == ["carol"]
+    assert both_ways.store.followers("symple", "101")["subscriber"] == ["carol"]
     assert both_ways.store.subscribers_of_all("symple") == ["carol"]
     both_ways.signs("carol", f"symple unsubscribe {line}")
-    assert both_ways.store.followers("symple", "101", "subscriber") == []
+    assert both_ways.store.followers("symple", "101")["subscriber"] == []
     assert both_ways.store.subscribers_of_all("symple") == []
 
 
 def test_a_board_with_letters_may_stand_in_front_in_any_case(both_ways):
     both_ways.say("symple challenge -size=5 --name=a1 alice bob")
     both_ways.signs("carol", "symple subscribe A1 ME")
-    assert both_ways.store.followers("symple", "a1", "subscriber") == ["carol"]
+    assert both_ways.store.followers("symple", "a1")["subscriber"] == ["carol"]
 
 
 def test_a_wrong_password_behind_all_is_masked(both_ways):
@@ -225,7 +225,7 @@ def test_a_selector_stands_for_the_boards_in_subscribe(both_ways):
     for players in ("alice bob", "alice dora", "bob dora"):
         both_ways.begin(f"symple challenge -size=5 {players}")
     both_ways.signs("carol", "symple subscribe ME alice active")
-    assert [both_ways.store.followers("symple", board, "subscriber") for board in ("101", "102", "103")] == [
+    assert [both_ways.store.followers("symple", board)["subscriber"] for board in ("101", "102", "103")] == [
         ["carol"], ["carol"], [],
     ]  # fmt: skip
 

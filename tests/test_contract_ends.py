@@ -224,11 +224,11 @@ def test_subscribe_all_is_for_active_boards_now_and_every_later_one_until_unsubs
     told = both_ways.signs("carol", "symple subscribe ME all")
     assert to(told) == [("carol", "Subscription summary"), ("carol", "Symple Board 101 alice")]
     both_ways.begin()
-    followed = [both_ways.store.followers("symple", board, "subscriber") for board in ("101", "102", "103", "104")]
+    followed = [both_ways.store.followers("symple", board)["subscriber"] for board in ("101", "102", "103", "104")]
     assert followed == [["carol"], ["alice"], [], ["carol"]]
     both_ways.signs("carol", "symple unsubscribe ME all")
     both_ways.begin()
-    followed = [both_ways.store.followers("symple", board, "subscriber") for board in ("101", "104", "105")]
+    followed = [both_ways.store.followers("symple", board)["subscriber"] for board in ("101", "104", "105")]
     assert followed == [[], [], []]
 
 
@@ -246,7 +246,7 @@ def test_a_player_who_forfeits_is_subscribed(four):
     four.plays("c3", "b1")
     four.pass_time(days=21)
     four.clean()
-    assert four.store.followers("symple", "101", "subscriber") == ["alice"]
+    assert four.store.followers("symple", "101")["subscriber"] == ["alice"]
 
 
 def test_a_subscriber_who_signs_off_gets_nothing_more(both_ways):

@@ -173,9 +173,9 @@ def test_preview_may_be_shortened_to_prev(both_ways, word):
 def test_subscribe_and_unsubscribe_may_be_shortened_to_sub_and_unsub(both_ways, word):
     both_ways.begin()
     both_ways.signs("carol", f"symple {word} ME 101")
-    assert both_ways.store.followers("symple", "101", "subscriber") == ["carol"]
+    assert both_ways.store.followers("symple", "101")["subscriber"] == ["carol"]
     both_ways.signs("carol", f"symple un{word} ME 101")
-    assert both_ways.store.followers("symple", "101", "subscriber") == []
+    assert both_ways.store.followers("symple", "101")["subscriber"] == []
 
 
 @pytest.mark.parametrize("word", ["move", "board", "mvoe"])

@@ -390,7 +390,7 @@ def test_who_resigns_in_turn_loses_and_becomes_a_subscriber(both_ways):
         ("alice", 1424),
         ("bob", 1824),
     ]
-    assert both_ways.store.followers("symple", "101", "subscriber") == ["alice"]
+    assert both_ways.store.followers("symple", "101")["subscriber"] == ["alice"]
 
 
 def test_a_resignation_out_of_turn_replaces_the_queued_move_and_cannot_be_given_twice(both_ways):

@@ -601,7 +601,7 @@ def test_a_subscription_is_ended_by_a_mail_to_its_reply_address(pair, subject, l
     pair.move("alice", "e3:5")
     answer(pair, line, reply_address(pair, "carol"), subject=subject, sender="carol@players.example")
     assert pair.mails("carol")[-1].text.startswith("You get no more mails about this board: 101.")
-    assert pair.store.followers("spiro", "101", "subscriber") == []
+    assert pair.store.followers("spiro", "101")["subscriber"] == []
 
 
 def test_a_board_that_is_gone_takes_its_reply_addresses_along(pair):

@@ -13,10 +13,10 @@ REPLY, BOUNCE = "r", "b"
 TOKEN = re.compile("([rb])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 
-def reply_address(server: Server, game: str, board: str, userid: str) -> str | None:
-    """Where a user answers the mails about a board without a password; None if the board is over or gone."""
+def reply_address(server: Server, game: str, board: str, userid: str) -> str:
+    """Where a user answers the mails about a board without a password, while its game goes on."""
     number = server.store.reply_number(game, board, userid)
-    return None if number is None else _address(server, _token(server, REPLY, number, userid))
+    return _address(server, _token(server, REPLY, number, userid))
 
 
 def reply(server: Server, recipient: str) -> Reply | None:

@@ -4,7 +4,7 @@ import re
 
 import games
 from pbm import texts
-from pbm.board import clocks, replays
+from pbm.board import replays
 from pbm.board.board import About, Board, Point
 from pbm.names import SHORTEST_PASSWORD, is_board
 from pbm.refusals import Refused
@@ -47,19 +47,22 @@ def _slips(word: str) -> set[str]:
 
 def find_board(session: Session, game: str, number: str) -> Board:
     """A board. Raises Refused if there is none of that number."""
-    row, store = find_row(session, game, number), session.store
-    today = session.now().date()
-    players = dict.fromkeys((row.first_player, row.second_player))
-    away = {name: clocks.away_until(store, name, today) for name in players} if row.ended is None else {}
+    return board_of(session, find_row(session, game, number))
+
+
+def board_of(session: Session, row: BoardRow) -> Board:
+    """The board whose row was found."""
+    store, place, players = session.store, (row.game, row.board), (row.first_player, row.second_player)
+    followers = store.followers(*place)
     about = About(
-        subscribers=store.followers(game, row.board, "subscriber"),
-        notified=store.followers(game, row.board, "notified"),
-        away={name: last for name, last in away.items() if last},
-        results=store.results_of_board(game, row.board) if row.ended else (),
+        subscribers=followers["subscriber"],
+        notified=followers["notified"],
+        away=store.away(players, session.now().date()) if row.ended is None else {},
+        results=store.results_of_board(*place) if row.ended else (),
         robots=store.robots_among(players),
     )
-    turns = store.turns(game, row.board)
-    board = Board(row, turns, store.queued(game, row.board), about, known=replays.recalled(row, turns))
+    turns = store.turns(*place)
+    board = Board(row, turns, store.queued(*place), about, known=replays.recalled(row, turns))
     replays.remember(row, turns, board.states)
     return board
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from games import Illegal
 from pbm import delivery, letters, texts
 from pbm.actions import forfeits, moves, turns, votes
-from pbm.actions.finding import find_board, find_row
+from pbm.actions.finding import board_of, find_row
 from pbm.actions.previews import tried
 from pbm.actions.resignations import resign, unresign
 from pbm.actions.turns import forgotten
@@ -115,10 +115,8 @@ def check_turn(session: Session, board: Board, name: str) -> None:
 def _signed(session: Session, game: str, number: str, userid: str, password: str) -> tuple[Board, str]:
     """The board, and the user who signs a command for it."""
     row = find_row(session, game, number)
-    name = session.signed(
-        userid, password, board=f"{row.game} {row.board}", prepare=lambda: find_board(session, game, number)
-    )
-    return find_board(session, game, number), name  # it is replayed only for somebody who may ask for that
+    name = session.signed(userid, password, board=f"{row.game} {row.board}")
+    return board_of(session, row), name  # it is replayed only for somebody who may ask for that
 
 
 @contextmanager

@@ -145,7 +145,7 @@ def _objection(session: Session, row: BoardRow, name: str) -> str:
         return "the game is over"
     if name in {row.first_player, row.second_player}:
         return "you play there"
-    if name in session.store.followers(row.game, row.board, SUBSCRIBER):
+    if name in session.store.followers(row.game, row.board)[SUBSCRIBER]:
         return "you are subscribed already"
     return ""
 

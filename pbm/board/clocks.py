@@ -180,14 +180,8 @@ def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
 # Vacations
 
 
-def away_until(store: Store, userid: str, today: date) -> date | None:
-    """The last day of the vacation that a user is on; None if he is on none."""
-    taken = today if today in store.vacation_days(userid, today) else None
-    return planned_until(store, userid, today) or taken
-
-
 def planned_until(store: Store, userid: str, today: date) -> date | None:
-    """The same of a vacation that he has planned, in which he is not reminded."""
+    """The last day of a vacation that a user has planned and is on, in which he is not reminded; None if on none."""
     return next((away.last for away in store.vacations(userid, today) if away.first <= today), None)
 
 

@@ -65,5 +65,11 @@ def carried_out(session: "Session", command: Callable[["Session"], T]) -> T:
     """Rehearse the command of a shell, and carry it out under the lock if it changes something."""
     rehearsal = Rehearsal(session.server.passwords)
     session = session._replace(rehearsal=rehearsal)
-    done = rehearsal.run(session.store, lambda: command(session))
+    store = session.store
+    done = rehearsal.run(store, lambda: command(session))
+    if done is not None and rehearsal.draft and not rehearsal.is_enough:
+        with store.transaction():
+            if store.carry_out(rehearsal.draft):
+                return done
+        done = None
     return command(session) if done is None else done

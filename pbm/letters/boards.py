@@ -80,13 +80,14 @@ def of_board(
         Letter(
             to=to,
             subject=subject,
-            body="\n\n".join([*before, *_own(point, to), *after, *_clocks(point, now, zones(to))]),
+            body="\n\n".join([*before, *_own(point, to), *after, *_clocks(point, now, zones, to)]),
             answer=command or answer(point, to),
             data=shown | _own_data(point, to),
             thread=thread(board),
             begins_thread=is_new,
             game=row.game,
             board="" if row.board == "new" else row.board,
+            mover=board.turn or "",
             is_urgent=point.is_over,
             unsubscribe=f"{row.game} unsubscribe {row.board} {to} PASSWORD" if to in board.about.subscribers else "",
             drawings=(drawing,),
@@ -301,12 +302,13 @@ def _followers(point: Point) -> list[str]:
     return ["\n".join(part for line in lines for part in wrapped(line))] if lines else []
 
 
-def _clocks(point: Point, now: datetime, zone: tzinfo) -> list[str]:
+def _clocks(point: Point, now: datetime, zones: Zones, to: str | None) -> list[str]:
     """The clocks of a board that has clock options, of a tournament board, and of a game that is over, and why."""
     board, row = point.board, point.board.row
     set_up = clocks.of(row)
     if not point.is_present or row.board == "new" or not (row.ended or any(set_up) or row.pool):
         return []
+    zone = zones(to)
     moments = {"Start": row.started} | ({"Last move": row.changed or row.started} if board.turns else {})
     moments |= {"End": row.ended} if row.ended else {"Now": now}
     rows = [(name, f"{moment.astimezone(zone):{MINUTES}}") for name, moment in moments.items()]

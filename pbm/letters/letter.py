@@ -28,6 +28,8 @@ class Letter(NamedTuple):
     game: str = ""
     """The game of the board that it is about; empty where there is no board, as in the next one."""
     board: str = ""
+    mover: str = ""
+    """Who is to move there now; empty, too, if the game is over."""
     unsubscribe: str = ""
     """The command that ends the subscription to which it belongs."""
     is_urgent: bool = False

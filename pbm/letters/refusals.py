@@ -43,7 +43,8 @@ def of_error(
         return letter
     number = "" if point.board.row.board == "new" else point.board.row.board
     player = reader if reader in point.board.players else None
-    return letter._replace(game=game, board=number, reader=player or "", notation=games.notation(game))
+    notation = games.notation(game)
+    return letter._replace(game=game, board=number, mover=point.turn or "", reader=player or "", notation=notation)
 
 
 def _cropped(line: str) -> str:

@@ -81,6 +81,8 @@ class Order(NamedTuple):
     rehearsal: Rehearsal
     why: Refused | None
     """Why it is refused, if nothing needs to be written to know that."""
+    masked: str
+    """Its line as it may be seen in the log; empty if it begins with no command."""
 
 
 class Heard(NamedTuple):
@@ -200,7 +202,9 @@ def hear(
         rehearsal.run(server.store, lambda: _carry_out(session, typed.line))
     except Refused as why:
         refused = why
-    return Heard(mail, kind, Order(typed, session, rehearsal, refused))
+    is_taken = server.store.is_taken
+    masked = tokens.masked(typed.line.masked(is_taken).text) if typed.line.command else ""
+    return Heard(mail, kind, Order(typed, session, rehearsal, refused, masked))
 
 
 def _kind(server: Server, mail: Incoming, recipients: Sequence[str]) -> str:
@@ -256,11 +260,15 @@ def _do(server: Server, mail: Incoming, order: Order, recipients: Sequence[str])
     line, _, is_meant = order.typed
     server.store.revive_address(sender, server.now())
     reply = _reply(server, recipients)  # as it stands now: what was rehearsed may have been revoked since
-    guesses = Guesses(server.store, order.session.peer or sender, server.now())
-    session = order.session._replace(guesses=guesses, proved=order.session.proved and reply)
-    why = _refused(session, order)
+    session = order.session._replace(proved=order.session.proved and reply)
+    if _is_written(session, order):
+        why = None
+    else:
+        session = session._replace(guesses=Guesses(server.store, session.peer or sender, server.now()))
+        why = _refused(session, order)
     server.store.count_command(server.now(), refused=why is not None)
-    guesses.save()
+    if session.guesses:
+        session.guesses.save()
     command = _told(order, None if line.command else reply, is_done=why is None)
     if why is None:
         return Outcome("command", command)
@@ -288,11 +296,9 @@ def _reason(line: Line, error: str, command: str) -> str:
 
 def _told(order: Order, reply: Reply | None, *, is_done: bool) -> str:
     """What the log says of a command; of a line that is none, nothing, for nobody knows what stands in it."""
-    line = order.typed.line
-    if line.command:
-        return tokens.masked(line.masked(order.session.store.is_taken).text)
-    said = answers.bare(line.typed) if is_done else "..."
-    return f"{reply.game} {reply.board} {reply.userid}: {said}" if reply else ""
+    said = answers.bare(order.typed.line.typed) if is_done else "..."
+    answered = f"{reply.game} {reply.board} {reply.userid}: {said}" if reply else ""
+    return order.masked or answered
 
 
 def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None:
@@ -307,6 +313,17 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
 def _reply(server: Server, recipients: Sequence[str]) -> Reply | None:
     """What the first reply address among the recipients of a mail speaks for."""
     return next(filter(None, (tokens.reply(server, recipient) for recipient in recipients)), None)
+
+
+def _is_written(session: Session, order: Order) -> bool:
+    """Write what was drafted, if the command has a draft that is still true."""
+    rehearsal = order.rehearsal
+    if rehearsal.draft is None or rehearsal.is_enough or session.proved != order.session.proved:
+        return False
+    is_written = session.store.carry_out(rehearsal.draft)
+    for letter in rehearsal.letters if is_written else ():
+        delivery.queue(session, letter)
+    return is_written
 
 
 def _refused(session: Session, order: Order) -> Refused | None:

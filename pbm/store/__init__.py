@@ -7,6 +7,7 @@ replay games.
 
 from pbm.store.boards import Boards
 from pbm.store.contests import Contests, Tournament
+from pbm.store.drafts import Draft
 from pbm.store.errors import Replaced, Settled, Unusable, WouldWrite
 from pbm.store.form import SCHEMA
 from pbm.store.glances import Glanced, Glances, MarkedBoard
@@ -40,6 +41,7 @@ __all__ = [
     "Address",
     "BoardRow",
     "Claim",
+    "Draft",
     "Event",
     "Failures",
     "Glanced",

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from pbm import disk
-from pbm.store.errors import Replaced, Settled, Unusable, WouldWrite
+from pbm.store.drafts import Draft, DraftConnection
+from pbm.store.errors import Replaced, Settled, Unusable
 from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_TABLES, SCHEMA
 
 LOCK_INTERVAL = 0.001
@@ -29,15 +30,18 @@ class Base:
         self.path = path
         self.is_read_only = read_only
         self._depth = 0
-        self._is_rehearsing = False
-        self._may_write = True
         self._noted: Callable[[Any], None] | None = None
         try:
             if not (read_only or path.exists()):  # it holds addresses and hashes: nobody else may read it at any moment
                 os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
             name = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
             self.db = sqlite3.connect(
-                name, uri=True, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None
+                name,
+                uri=True,
+                timeout=BUSY_SECONDS,
+                check_same_thread=False,
+                isolation_level=None,
+                factory=DraftConnection,
             )
             self._opened = _identity(path)
             # also when the process ends: whoever closes last puts all that stands in the -wal into the file itself
@@ -106,6 +110,10 @@ class Base:
         One that is only *reading* sees one state of the database, and waits for nobody. Raises Unusable if the
         database is locked, full or damaged.
         """
+        if self.db.draft:
+            with self.db.draft.part():
+                yield
+            return
         level = self._depth
         try:
             if level:
@@ -130,8 +138,6 @@ class Base:
             finally:
                 self._depth = level
         except sqlite3.Error as error:
-            if self._is_rehearsing and getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY:
-                raise WouldWrite from error
             raise Unusable(f"The database {self.path} cannot be used: {problem(error)}.") from error
 
     @property
@@ -140,21 +146,28 @@ class Base:
         return self._depth > 0
 
     @contextmanager
-    def rehearsal(self) -> Iterator[None]:
-        """A transaction that waits for nobody and leaves nothing. Raises WouldWrite where it would, and Unusable."""
-        self._allow_writing(is_allowed=False)
-        self._is_rehearsing = True
-        try:
-            with self.transaction(reading=True):
-                yield
-        finally:
-            self._is_rehearsing = False
+    def rehearsal(self) -> Iterator[Draft]:
+        """A transaction that waits for nobody and leaves nothing but the draft of what it would write.
 
-    def _allow_writing(self, *, is_allowed: bool) -> None:
-        """Let statements write, or not; those that have begun end with that, and bring no more rows."""
-        if is_allowed != self._may_write:
-            self.db.execute(f"PRAGMA query_only = {'OFF' if is_allowed else 'ON'}")
-            self._may_write = is_allowed
+        Raises WouldWrite where that cannot be told, and Unusable.
+        """
+        with self.transaction(reading=True):
+            self.db.draft = draft = Draft()
+            try:
+                yield draft
+            finally:
+                self.db.draft = None
+
+    def carry_out(self, draft: Draft) -> bool:
+        """Write what was drafted; False, and nothing is written, if anything would be found otherwise than it was then.
+
+        It has to be in a transaction.
+        """
+        if not draft.is_true(self.db):
+            return False
+        for query, values in draft.writes:
+            self.db.execute(query, values)
+        return True
 
     def check_in_place(self) -> None:
         """Raises Replaced if what is written would go into a file that nobody else sees."""
@@ -170,7 +183,7 @@ class Base:
         if self._noted and not (level or reading):
             note, self._noted = self._noted, None
             note(self)
-        end = "END" if self._is_rehearsing else "COMMIT"  # the same; but nothing is committed, and no disk waited for
+        end = "END" if reading else "COMMIT"  # the same; but nothing is committed, and no disk waited for
         self.db.execute(f"RELEASE level{level}" if level else end)
 
     def note_with_next_change(self, note: Callable[[Self], None]) -> None:
@@ -190,7 +203,6 @@ class Base:
 
         SQLite itself looks ever more seldom while it waits, and a shell would starve beside a busy server.
         """
-        self._allow_writing(is_allowed=True)
         self._insist("BEGIN IMMEDIATE")
 
     def _insist(self, statement: str) -> None:

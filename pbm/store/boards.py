@@ -44,7 +44,7 @@ class Boards(Base):
         """The turns of a board, in order."""
         query = "SELECT userid, text, dice, automatic, played FROM turns WHERE game = ? AND board = ? ORDER BY number"
         return [
-            TurnRow(userid, text, tuple(json.loads(dice)), bool(automatic), datetime.fromisoformat(played))
+            TurnRow(userid, text, _dice(dice), bool(automatic), datetime.fromisoformat(played))
             for userid, text, dice, automatic, played in self.db.execute(query, [game, board])
         ]
 
@@ -150,7 +150,7 @@ class Boards(Base):
             "SELECT dice, count(*) FROM turns JOIN boards USING (game, board) "
             "WHERE game = ? AND number > given AND length(secret) > 0 AND dice <> '[]' GROUP BY dice ORDER BY dice"
         )
-        return [(tuple(json.loads(dice)), count) for dice, count in self.db.execute(query, [game])]
+        return [(_dice(dice), count) for dice, count in self.db.execute(query, [game])]
 
     # What players have told the server
 
@@ -182,10 +182,13 @@ class Boards(Base):
 
     # Followers
 
-    def followers(self, game: str, board: str, kind: str) -> list[str]:
-        """The users who follow a board, as ``subscriber`` or as ``notified``, by name."""
-        query = "SELECT userid FROM followers WHERE game = ? AND board = ? AND kind = ? ORDER BY userid"
-        return [userid for (userid,) in self.db.execute(query, [game, board, kind])]
+    def followers(self, game: str, board: str) -> dict[str, list[str]]:
+        """The users who follow a board as ``subscriber`` and as ``notified``, by name."""
+        found: dict[str, list[str]] = {"subscriber": [], "notified": []}
+        query = "SELECT kind, userid FROM followers WHERE game = ? AND board = ? ORDER BY userid"
+        for kind, userid in self.db.execute(query, [game, board]):
+            found[kind].append(userid)
+        return found
 
     def follow(self, game: str, board: str, userid: str, kind: str) -> bool:
         """Make a user follow a board; False if he does so already."""
@@ -237,6 +240,11 @@ def board_row(columns: tuple[Any, ...]) -> BoardRow:
 
 
 BOARD_TIMES = [BoardRow._fields.index(name) for name in ("started", "ended", "changed", "nagged", "until")]
+
+
+def _dice(stored: str) -> tuple[int, ...]:
+    """Dice as they were stored; most games have none."""
+    return () if stored == "[]" else tuple(json.loads(stored))
 
 
 def _places(first: int, values: Sequence[object]) -> str:

@@ -1,0 +1,120 @@
+"""What a command would write, noted with all that it reads, so that under the lock nothing is left to be found out.
+
+A command follows from its words, the time, chance, and what its statements find. If they find the same under the lock,
+it would write the same again, and what is noted is written. If one does not, nothing is, and it has to be carried out.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, cast
+
+from pbm.store.errors import Settled, WouldWrite
+
+TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
+"""What names a table in a statement of ours."""
+SEQUENCES = "sqlite_sequence"
+"""The table that other tables count their rows in."""
+CASCADES = "DELETE FROM boards "
+"""How a statement begins that takes rows of other tables along."""
+
+
+class Draft:
+    """What a command has read, and what it would write."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.found: dict[tuple[str, tuple[object, ...]], list[Any]] = {}
+        """The rows that each statement has found, by itself and its values."""
+        self.writes: list[tuple[str, Sequence[object]]] = []
+        """The statements that write, each with its values."""
+        self.is_closed = False
+        """Whether nothing is noted any more."""
+        self._changed: set[str] = set()
+
+    def execute(self, db: sqlite3.Connection, query: str, values: Sequence[object]) -> sqlite3.Cursor:
+        """Read for a command, or note what it would write.
+
+        Raises WouldWrite where what is noted does not tell how it goes on: it wants to know what a statement has
+        done, or reads what one has changed.
+        """
+        if not query.startswith(("SELECT", "WITH")):
+            if self.is_closed or "RETURNING" in query or query.startswith(CASCADES):
+                raise WouldWrite
+            self._changed |= tables(query) | {SEQUENCES}
+            self.writes.append((query, values))
+            return cast("sqlite3.Cursor", Unknown())
+        if self.is_closed:
+            return sqlite3.Connection.execute(db, query, values)
+        if not self._changed.isdisjoint(tables(query)):
+            raise WouldWrite
+        asked = query, tuple(values)
+        if asked not in self.found:
+            self.found[asked] = sqlite3.Connection.execute(db, query, values).fetchall()
+        return cast("sqlite3.Cursor", Found(self.found[asked]))
+
+    def close(self) -> None:
+        """Note nothing of a command that only reads, perhaps much; one that writes after all has to be carried out."""
+        self.is_closed = not self.writes
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """A transaction within: what it would write is forgotten if it fails."""
+        before = len(self.writes)
+        try:
+            yield
+        except Settled:
+            raise
+        except BaseException:
+            del self.writes[before:]
+            raise
+
+    def is_true(self, db: sqlite3.Connection) -> bool:
+        """Whether every statement finds again what it has found."""
+        return all(db.execute(query, values).fetchall() == rows for (query, values), rows in self.found.items())
+
+
+class Found:
+    """Rows that were found, to be asked for as those of a cursor."""
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        """Begin with the first row."""
+        self.rows = iter(rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The rows that are left."""
+        return self.rows
+
+    def fetchone(self) -> Any:
+        """The next row; None if there is none."""
+        return next(self.rows, None)
+
+    def fetchall(self) -> list[Any]:
+        """The rows that are left."""
+        return [*self.rows]
+
+
+class Unknown:
+    """What a statement has done that was not executed."""
+
+    def __getattr__(self, name: str) -> object:
+        """Raise WouldWrite, whatever is asked."""
+        raise WouldWrite
+
+
+class DraftConnection(sqlite3.Connection):
+    """A connection that can keep to a draft: it reads, and what would be written is noted there."""
+
+    draft: Draft | None = None
+
+    def execute(self, query: str, values: Any = (), /) -> sqlite3.Cursor:
+        """Execute a statement, or note it."""
+        return self.draft.execute(self, query, values) if self.draft else super().execute(query, values)
+
+
+@lru_cache(maxsize=1000)
+def tables(query: str) -> frozenset[str]:
+    """The tables that a statement names."""
+    return frozenset(TABLE.findall(query))
