@@ -490,7 +490,8 @@ def test_a_fault_is_one_finding(said, monkeypatch):
 
 def test_a_board_that_cannot_be_looked_at_is_no_text_on_standard_error(said):
     with closing(sqlite3.connect(said.folder / "pbm.db")) as db:
-        db.execute("UPDATE boards SET options = '-nix' WHERE game = 'symple' AND board = '101'")
+        changes = "options = '-nix', started = '2020-01-01T12:00:00+00:00', changed = NULL"
+        db.execute(f"UPDATE boards SET {changes} WHERE game = 'symple' AND board = '101'")
         db.commit()
     answer, status = said("cleanup")
     check(answer, "cleaning")

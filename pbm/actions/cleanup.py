@@ -42,8 +42,8 @@ def clean_up(session: Session) -> Done:
     """Do all that is due. Each board is a transaction of its own."""
     done = Done()
     with session.reading():
-        active = session.store.unfinished_boards()
-    for game, number in active:
+        due = [place for place in session.store.unfinished_boards(session.now()) if _is_due(session, *place)]
+    for game, number in due:
         try:
             with session.writing():
                 what = _look_at(session, find_board(session, game, number))
@@ -59,6 +59,13 @@ def clean_up(session: Session) -> Done:
         session.store.forget(session.now() - KEPT_FOR)
         session.store.note("cleanup", session.now())
         return done._replace(digests=digests.send(session, session.now()))
+
+
+def _is_due(session: Session, game: str, number: str) -> bool:
+    """Whether something may be due on a board, by what is known without playing it again."""
+    row = session.store.board(game, number)
+    seats = [seat for seat, name in enumerate((row.first_player, row.second_player)) if name == row.turn] if row else []
+    return any(clocks.due(session.store, row, seat, session.now()).deed is not Deed.NOTHING for seat in seats if row)
 
 
 def _look_at(session: Session, board: Board) -> str:

@@ -54,11 +54,10 @@ def on_page(parts: Sequence[Part], page: int) -> tuple[list[tuple[Part, list[Row
     found = []
     left, skip = window(page)
     for part in parts:
-        length = part.length() if skip else 1
-        if skip >= length:
-            skip -= length
-            continue
         rows = list(part.rows(left, skip))
+        if skip and not rows:  # else nobody counts them
+            skip -= part.length()
+            continue
         found.append((part, rows))
         skip = 0
         left -= len(rows)

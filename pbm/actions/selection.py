@@ -101,7 +101,7 @@ def rows(session: Session, game: str, selector: Selector, most: int = -1, skip: 
     if userids:
         found = store.boards_of(game, userids, active=active)
     elif kind == "tournament":
-        found = store.tournament_boards(game, active=active)
+        return store.boards_of_tournaments(game, most, skip, active=active)
     elif state == "inactive":
         return store.finished_boards(game, most, skip, standard=kind is not None)
     else:

@@ -10,19 +10,18 @@ from typing import Any
 
 from pbm import delivery, letters, texts
 from pbm.actions import pages
-from pbm.board.ratings import ESTABLISHED, Rating
+from pbm.board.ratings import Rating
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow, PlayerRow, ResultRow, Robot, Section
 from pbm.texts import WIDTH
 
-ALL = range(1_000_000)
 SECTIONS = {
-    "Established": Section(ALL[ESTABLISHED:], inactive=False),
-    "Provisional": Section(ALL[:ESTABLISHED], inactive=False),
-    "Inactive (established)": Section(ALL[ESTABLISHED:], inactive=True),
-    "Inactive (provisional)": Section(ALL[:ESTABLISHED], inactive=True),
+    "Established": Section(established=True, inactive=False),
+    "Provisional": Section(established=False, inactive=False),
+    "Inactive (established)": Section(established=True, inactive=True),
+    "Inactive (provisional)": Section(established=False, inactive=True),
 }
 """The parts of the standings."""
 NUMBERS = frozenset("Rank Rating Won Lost Ties Active Seeking Pts Moves".split())
@@ -148,6 +147,10 @@ def _parts(session: Session, game: str) -> list[pages.Part]:
     def part(title: str, section: Section | None) -> pages.Part:
         return pages.Part(title, partial(players, section), partial(store.count_rated, game, section), RARE)
 
+    def in_pools(most: int, skip: int) -> Iterator[pages.Row]:
+        for row in store.pool_players(game, None, most, skip):
+            yield dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
+
     def listed(title: str, rows: Sequence[pages.Row]) -> pages.Part:
         return pages.Part(
             title,
@@ -159,10 +162,9 @@ def _parts(session: Session, game: str) -> list[pages.Part]:
     parts = [part(title, section) for title, section in sections.items()]
     if len(parts) > 1:
         parts.append(part("All (E established, P provisional, I inactive)", None))
-    pools = [dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
-             for row in store.pool_players(game)]  # fmt: skip
     seekers = [{"Name": player.userid, "Seeking": str(player.seeking)} for player in store.seekers(game)]
-    return [*parts, listed("Tournaments", pools), listed("Not rated yet, seeking challenges", seekers)]
+    parts.append(pages.Part("Tournaments", in_pools, partial(store.count_pool_players, game)))
+    return [*parts, listed("Not rated yet, seeking challenges", seekers)]
 
 
 def _mark(player: PlayerRow) -> str:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 import games
-from pbm.store import BoardRow, PlayerRow, ResultRow, Store
+from pbm.store import ESTABLISHED, BoardRow, PlayerRow, ResultRow, Store
 
 START = 1600
 """The rating of a player who has finished no game."""
@@ -12,8 +12,6 @@ LOWEST = 100
 """No rating falls below this one."""
 CENTRE = 1720
 """A provisional rating moves a fifth of the way to this one with every game."""
-ESTABLISHED = 20
-"""A rating is established after so many games, and provisional before."""
 
 
 class Rating(NamedTuple):

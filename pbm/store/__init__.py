@@ -18,6 +18,7 @@ from pbm.store.mails import Mails
 from pbm.store.players import Players, Section
 from pbm.store.robots import Claim, Robot, Robots, Task
 from pbm.store.rows import (
+    ESTABLISHED,
     STORED_FORMS,
     Address,
     BoardRow,
@@ -36,6 +37,7 @@ from pbm.store.users import Users
 from pbm.store.vitals import Vitals
 
 __all__ = [
+    "ESTABLISHED",
     "SCHEMA",
     "STORED_FORMS",
     "Address",

@@ -14,6 +14,18 @@ CHANGING = (
 ).split()
 """What can change in the row of a board."""
 BY_NUMBER = "ORDER BY length(board), board"
+LAST_CHANGE = "julianday(coalesce(changed, started))"
+USED = "max(iif(turn = first_player, first_used, 0), iif(turn = second_player, second_used, 0)) / 86400"
+DUE = (
+    f"min(coalesce(julianday(until), 1e9), coalesce({LAST_CHANGE} + total_days - {USED}, 1e9), iif(nagged IS NULL, "
+    f"{LAST_CHANGE} + coalesce(nag_days, iif(pool IS NULL, 7, 1)), min(julianday(nagged) + 1, "
+    f"{LAST_CHANGE} + coalesce(forfeit_days, iif(pool IS NULL, 21, 7)))))"
+)
+"""The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.clocks`: its round ends, or the
+time of the player to move, or a reminder is due, the next one, or a forfeit. The index ``boards_due`` is made of it.
+"""
+MOMENT = 1e-6
+"""More than a time may lose as a Julian day, which SQLite counts in milliseconds."""
 
 
 class Boards(Base):
@@ -90,20 +102,28 @@ class Boards(Base):
         query = f"SELECT * FROM boards WHERE rowid IN ({' UNION '.join(seats)}) {BY_NUMBER}"
         return [board_row(row) for row in self.db.execute(query, [game, *userids])]
 
-    def tournament_boards(self, game: str, pool: str | None = None, *, active: bool | None = None) -> list[BoardRow]:
-        """The boards of a tournament pool, or of all of them, by number."""
-        which = "IS NOT NULL" if pool is None else "= ?"
-        query = f"SELECT * FROM boards WHERE game = ? AND pool {which}{_if_active(active=active)} {BY_NUMBER}"
-        return [board_row(row) for row in self.db.execute(query, [game] if pool is None else [game, pool])]
+    def tournament_boards(self, game: str, pool: str) -> list[BoardRow]:
+        """The boards of a tournament pool, by number."""
+        query = f"SELECT * FROM boards INDEXED BY boards_pool WHERE game = ? AND pool = ? {BY_NUMBER}"
+        return [board_row(row) for row in self.db.execute(query, [game, pool])]
+
+    def boards_of_tournaments(
+        self, game: str, most: int = -1, skip: int = 0, *, active: bool | None = None
+    ) -> Iterator[BoardRow]:
+        """The boards of all tournament pools, by number; at most so many, behind the first so many."""
+        which = f"INDEXED BY boards_in_pools WHERE game = ? AND pool IS NOT NULL{_if_active(active=active)}"
+        return map(
+            board_row, self.db.execute(f"SELECT * FROM boards {which} {BY_NUMBER} LIMIT ? OFFSET ?", [game, most, skip])
+        )
 
     def active_boards(self, game: str, userid: str | None = None) -> int:
         """How many boards of a game are active, or those of them on which a user plays."""
-        query = "SELECT count(*) FROM boards WHERE game = ? AND ended IS NULL"
-        if userid is not None:
-            seats = "first_player = ?2", "second_player = ?2 AND first_player <> ?2"
-            query = "SELECT " + " + ".join(f"({query.replace('?', '?1')} AND {seat})" for seat in seats)
-        (count,) = self.db.execute(query, [game] if userid is None else [game, userid]).fetchone()
-        return int(count)
+        if userid is None:
+            row = self.db.execute("SELECT active FROM tallies WHERE game = ?", [game]).fetchone()
+            return row[0] if row else 0
+        count = "(SELECT count(*) FROM boards WHERE game = ?1 AND ended IS NULL AND"
+        query = f"SELECT {count} first_player = ?2) + {count} second_player = ?2 AND first_player <> ?2)"
+        return int(self.db.execute(query, [game, userid]).fetchone()[0])
 
     def finished_boards(
         self, game: str, most: int = -1, skip: int = 0, *, standard: bool = False
@@ -135,9 +155,11 @@ class Boards(Base):
         rows = self.db.execute(f"{query} ORDER BY {backwards} LIMIT ? OFFSET ?", [*values, most, skip]).fetchall()
         return iter(rows[::-1])
 
-    def unfinished_boards(self) -> list[tuple[str, str]]:
-        """Game and number of every board that is active."""
-        return self.db.execute("SELECT game, board FROM boards WHERE ended IS NULL ORDER BY game, board").fetchall()
+    def unfinished_boards(self, due: datetime | None = None) -> list[tuple[str, str]]:
+        """Game and number of every board that is active, or of those on which a clean-up may have to do something."""
+        which = "INDEXED BY boards_due WHERE ended IS NULL" + f" AND {DUE} <= julianday(?) + {MOMENT}" * bool(due)
+        query = f"SELECT game, board FROM boards {which} ORDER BY game, board"
+        return self.db.execute(query, [text(due)] if due else []).fetchall()
 
     # Dice
 
@@ -210,11 +232,23 @@ class Boards(Base):
 
     # Tournaments
 
-    def pool_players(self, game: str, pool: str | None = None) -> list[tuple[str, str, int, int, int]]:
-        """The pool, the userid, and how often he won, lost and tied, of all players of a pool or of all pools."""
-        query = "SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ? AND pool = coalesce(?, pool)"
-        order = " ORDER BY pool, 2 * won + tied DESC, lost, userid"
-        return self.db.execute(query + order, [game, pool]).fetchall()
+    def pool_players(
+        self, game: str, pool: str | None = None, most: int = -1, skip: int = 0
+    ) -> list[tuple[str, str, int, int, int]]:
+        """The pool, the userid, and how often he won, lost and tied, of all players of a pool or of all pools.
+
+        Or of at most so many, behind the first so many.
+        """
+        query = (
+            f"SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ?{' AND pool = ?' * bool(pool)} "
+            "ORDER BY pool, 2 * won + tied DESC, lost, userid LIMIT ? OFFSET ?"
+        )
+        return self.db.execute(query, [game, *filter(None, [pool]), most, skip]).fetchall()
+
+    def count_pool_players(self, game: str) -> int:
+        """How many players all pools have."""
+        (count,) = self.db.execute("SELECT count(*) FROM pool_players WHERE game = ?", [game]).fetchone()
+        return int(count)
 
     def count_in_pool(self, game: str, pool: str, userid: str, outcome: int) -> None:
         """Count a game of a pool that is set up: *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""

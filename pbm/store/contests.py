@@ -172,8 +172,9 @@ class Contests(Boards, Base):
     def open_tournaments_due(self, now: datetime) -> list[tuple[str, str]]:
         """Game and pool of the tournaments that start by themselves, and of the arenas that end, by now."""
         query = (
-            "SELECT game, pool FROM tournaments WHERE (state = 'open' AND starts <= ?1) "
-            "OR (state = 'running' AND until <= ?1) ORDER BY 1, 2"
+            "SELECT game, pool FROM tournaments WHERE state = 'open' AND starts <= ?1 "
+            "UNION SELECT game, pool FROM tournaments INDEXED BY tournaments_until "
+            "WHERE state = 'running' AND until <= ?1 ORDER BY 1, 2"
         )
         return self.db.execute(query, [text(now)]).fetchall()
 

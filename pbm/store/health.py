@@ -39,6 +39,10 @@ DOUBTS = {
         "SELECT game || ' ' || max(CAST(board AS INTEGER)) FROM boards LEFT JOIN numbers USING (game) "
         "WHERE board GLOB '[0-9]*' GROUP BY game HAVING max(CAST(board AS INTEGER)) > coalesce(max(last), 0)"
     ),
+    "a count of boards that is wrong": (
+        "SELECT game FROM (SELECT * FROM tallies UNION ALL SELECT game, -count(*), count(ended) - count(*) FROM boards "
+        "GROUP BY game) GROUP BY game HAVING sum(boards) OR sum(active)"
+    ),
     "a board whose name does not fit its pool": (
         "SELECT game || ' ' || board FROM boards WHERE rtrim(board, '0123456789') <> coalesce(pool, '')"
     ),

@@ -11,11 +11,6 @@ from pbm.store.mails import WANTED_FORM, mail_row
 from pbm.store.rows import STORED_FORMS, BoardRow, Mail
 from pbm.store.users import Users
 
-GAMES = (
-    "WITH RECURSIVE found (game) AS (SELECT min(game) FROM boards UNION ALL "
-    "SELECT (SELECT min(game) FROM boards WHERE game > found.game) FROM found WHERE game IS NOT NULL) "
-)
-"""The games that have boards, each found by one look into an index."""
 SUSPENDED = (
     "EXISTS (SELECT 1 FROM addresses WHERE addresses.userid = outbox.userid AND suspended IS NOT NULL "
     "AND addresses.address = coalesce(outbox.address, addresses.address))"
@@ -78,9 +73,9 @@ class Keeping(Users):
 
     def active_by_game(self, userids: Sequence[str]) -> dict[str, dict[str, int]]:
         """How many active boards each of these users has, by userid and game; users without any are left out."""
-        count = "(SELECT count(*) FROM boards WHERE game = found.game AND %s AND ended IS NULL)"
+        count = "(SELECT count(*) FROM boards WHERE game = tallies.game AND %s AND ended IS NULL)"
         first, second = count % "first_player = value", count % "second_player = value AND first_player <> value"
-        query = f"{GAMES} SELECT value, game, {first} + {second} FROM json_each(?), found WHERE game IS NOT NULL"
+        query = f"SELECT value, game, {first} + {second} FROM json_each(?), tallies"
         counts: dict[str, dict[str, int]] = {}
         for userid, game, boards in self.db.execute(query, [json.dumps(userids)]):
             if boards:
@@ -129,7 +124,7 @@ class Keeping(Users):
 
     def games_with_boards(self) -> list[str]:
         """The games that have boards, by name."""
-        return [game for (game,) in self.db.execute(f"{GAMES} SELECT game FROM found WHERE game IS NOT NULL")]
+        return [game for (game,) in self.db.execute("SELECT game FROM tallies WHERE boards > 0")]
 
     def listed_boards(
         self,

@@ -103,16 +103,15 @@ class Mails(Base):
 
     def forget(self, before: datetime) -> None:
         """Forget what is of no more use: mails that were handled or given up before that time, counts, events."""
-        old = (
-            ("handled", "handled"),
-            ("quotas", "day"),
-            ("failures", "last"),
-            ("commands", "hour"),
-            ("events", "moment"),
-        )
-        for table, column in old:
+        for table, column in ("handled", "handled"), ("quotas", "day"), ("failures", "last"), ("commands", "hour"):
             self.db.execute(f"DELETE FROM {table} WHERE {column} < ?", [text(before)])
-        self.db.execute("DELETE FROM outbox WHERE (address IS NULL OR due IS NULL) AND queued < ?", [text(before)])
+        for table, column, which in (
+            ("events", "moment", ""),
+            ("outbox", "queued", " AND (address IS NULL OR due IS NULL)"),
+        ):
+            first_kept = f"SELECT id FROM {table} WHERE {column} >= ? ORDER BY id LIMIT 1"  # what is newer is behind it
+            query = f"DELETE FROM {table} WHERE id < coalesce(({first_kept}), 1 << 62) AND {column} < ?{which}"
+            self.db.execute(query, [text(before)] * 2)
 
     def trim_waiting(self, userid: str, most: int) -> None:
         """Forget the oldest of the mails that wait for an address of a user, until there are so many."""

@@ -6,20 +6,20 @@ from typing import Any, NamedTuple
 
 from pbm.store.boards import Boards
 from pbm.store.form import text, time_of
-from pbm.store.rows import PlayerRow, ResultRow
+from pbm.store.rows import ESTABLISHED, PlayerRow, ResultRow
 
 COLUMNS = ", ".join(PlayerRow._fields)
 
 
-SIGNED_UP = "userid NOT IN (SELECT userid FROM users WHERE signed_off IS NOT NULL)"
+SIGNED_UP = "NOT EXISTS (SELECT 1 FROM users WHERE userid = players.userid AND signed_off IS NOT NULL)"
 RATED = f"FROM players WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP}"
 
 
 class Section(NamedTuple):
     """A part of the standings."""
 
-    games: range
-    """How many rated games its players have finished."""
+    established: bool
+    """Whether its players have finished `ESTABLISHED` rated games."""
     inactive: bool
 
 
@@ -61,31 +61,29 @@ class Players(Boards):
     def seekers(self, game: str) -> list[PlayerRow]:
         """The players of a game who seek challenges and have no rating, by name."""
         query = (
-            f"SELECT {COLUMNS} FROM players WHERE game = ? AND rating IS NULL AND seeking > 0 AND {SIGNED_UP} "
-            "ORDER BY userid"
+            f"SELECT {COLUMNS} FROM players INDEXED BY players_seeking "
+            f"WHERE game = ? AND rating IS NULL AND seeking > 0 AND {SIGNED_UP} ORDER BY userid"
         )
         return [_player(row) for row in self.db.execute(query, [game])]
 
-    def active_counts(self, game: str, userids: Sequence[str] | None = None) -> dict[str, int]:
-        """On how many active boards of a game each player plays who has a rating, or each of those that are named."""
+    def active_counts(self, game: str, userids: Sequence[str]) -> dict[str, int]:
+        """On how many active boards of a game each of these users plays."""
         # one search a player and seat: SQLite would rather walk an index with all boards than look at active ones alone
-        count = "SELECT count(*) FROM boards WHERE game = players.game AND ended IS NULL AND"
-        first, second = "first_player = userid", "second_player = userid AND first_player <> userid"
-        among = "" if userids is None else " AND userid IN (SELECT value FROM json_each(?))"
-        query = (
-            f"SELECT userid, ({count} {first}) + ({count} {second}) FROM players "
-            f"WHERE game = ? AND rating IS NOT NULL{among}"
-        )
-        return dict(self.db.execute(query, [game, *([] if userids is None else [json.dumps(userids)])]).fetchall())
+        count = "SELECT count(*) FROM boards WHERE game = ?1 AND ended IS NULL AND"
+        first, second = "first_player = value", "second_player = value AND first_player <> value"
+        query = f"SELECT value, ({count} {first}) + ({count} {second}) FROM json_each(?2)"
+        return dict(self.db.execute(query, [game, json.dumps(userids)]).fetchall())
 
     def subscribers_of_all(self, game: str) -> list[str]:
         """The users who subscribe to every board of a game, by name."""
-        query = "SELECT userid FROM players WHERE game = ? AND subscribes ORDER BY userid"
+        which = "INDEXED BY players_subscribing WHERE game = ? AND subscribes"  # else all players are looked at
+        query = f"SELECT userid FROM players {which} ORDER BY userid"
         return [userid for (userid,) in self.db.execute(query, [game])]
 
     def notified_of_all(self, game: str) -> list[str]:
         """The users who are told of every end of a game, by name."""
-        query = "SELECT userid FROM players WHERE game = ? AND is_notified ORDER BY userid"
+        which = "INDEXED BY players_notified WHERE game = ? AND is_notified"
+        query = f"SELECT userid FROM players {which} ORDER BY userid"
         return [userid for (userid,) in self.db.execute(query, [game])]
 
     def add_result(self, result: ResultRow) -> None:
@@ -107,8 +105,8 @@ def _in(section: Section | None) -> str:
     """What restricts a query to the players of a part of the standings."""
     if section is None:
         return ""
-    first, last = section.games[0], section.games[-1]
-    return f" AND inactive = {int(section.inactive)} AND won + lost + tied BETWEEN {first} AND {last}"
+    is_established = f"(won + lost + tied >= {ESTABLISHED}) = {int(section.established)}"
+    return f" AND inactive = {int(section.inactive)} AND {is_established}"
 
 
 def _player(columns: tuple[Any, ...]) -> PlayerRow:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from pbm.store.base import Base
 from pbm.store.form import columns, text, time_of
-from pbm.store.keeping import GAMES
 
 
 class Robot(NamedTuple):
@@ -78,10 +77,10 @@ class Robots(Base):
     def boards_against_robots(self, userid: str) -> int:
         """On how many active boards a user plays against robots."""
         among = "IN (SELECT userid FROM robots)"
-        count = "(SELECT count(*) FROM boards WHERE game = found.game AND ended IS NULL AND %s)"
+        count = "(SELECT count(*) FROM boards WHERE game = tallies.game AND ended IS NULL AND %s)"
         first = count % f"first_player = ?1 AND second_player {among}"
         second = count % f"second_player = ?1 AND first_player <> ?1 AND first_player {among}"
-        query = f"{GAMES} SELECT coalesce(sum({first} + {second}), 0) FROM found WHERE game IS NOT NULL"
+        query = f"SELECT coalesce(sum({first} + {second}), 0) FROM tallies"
         return int(self.db.execute(query, [userid]).fetchone()[0])
 
     # What robots have to do

@@ -164,6 +164,10 @@ class Failures(NamedTuple):
     """When the last one came; None if there was none."""
 
 
+ESTABLISHED = 20
+"""A rating is established after so many games, and provisional before: the index ``players_by_section`` says so."""
+
+
 class PlayerRow(NamedTuple):
     """A user as a player of one game."""
 

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 
 from sqlite_utils import Database, Migrations
 
+from pbm.store.boards import DUE
 from pbm.store.form import APPLICATION_ID, SCHEMA, text
+from pbm.store.rows import ESTABLISHED
 
 PARTS = (
     "SELECT type || ' ' || name, sql FROM sqlite_schema "
@@ -478,4 +480,44 @@ def tournaments_and_events(db: Database) -> None:
         SELECT game, pool, 1, first_player, second_player, board, 0 FROM boards
         WHERE (game, pool) IN (SELECT game, pool FROM tournaments) AND first_player <> second_player
         ORDER BY length(board), board;
+    """)
+
+
+@migrations()
+def many_boards(db: Database) -> None:
+    """Indexes by which a clean-up finds what is due, and the standings their players; how many boards there are."""
+    db.executescript(f"""
+        CREATE INDEX boards_due ON boards ({DUE}) WHERE ended IS NULL;
+        CREATE INDEX boards_in_pools ON boards (game, length(board), board, ended) WHERE pool IS NOT NULL;
+        CREATE INDEX handled_when ON handled (handled);
+        CREATE INDEX quotas_day ON quotas (day);
+        CREATE INDEX failures_last ON failures (last);
+        CREATE INDEX tournaments_until ON tournaments (until) WHERE until IS NOT NULL;
+        CREATE INDEX meetings_board ON meetings (game, board);
+        CREATE INDEX players_by_section ON players (
+            game, inactive, won + lost + tied >= {ESTABLISHED}, rating DESC, rated, userid
+        ) WHERE rating IS NOT NULL;
+        CREATE TABLE tallies (
+            game TEXT PRIMARY KEY,
+            boards INTEGER NOT NULL,
+            active INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO tallies SELECT game, count(*), count(*) - count(ended) FROM boards GROUP BY game
+    """)
+    db.execute("""
+        CREATE TRIGGER tally_new_board AFTER INSERT ON boards BEGIN
+            INSERT INTO tallies VALUES (NEW.game, 1, NEW.ended IS NULL)
+                ON CONFLICT DO UPDATE SET boards = boards + 1, active = active + excluded.active;
+        END
+    """)
+    db.execute("""
+        CREATE TRIGGER tally_removed_board AFTER DELETE ON boards BEGIN
+            UPDATE tallies SET boards = boards - 1, active = active - (OLD.ended IS NULL) WHERE game = OLD.game;
+        END
+    """)
+    db.execute("""
+        CREATE TRIGGER tally_ended_board AFTER UPDATE OF ended ON boards
+        WHEN (OLD.ended IS NULL) <> (NEW.ended IS NULL) BEGIN
+            UPDATE tallies SET active = active + (NEW.ended IS NULL) - (OLD.ended IS NULL) WHERE game = NEW.game;
+        END
     """)

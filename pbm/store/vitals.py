@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 from pbm.store.form import text, time_of
-from pbm.store.keeping import GAMES
 from pbm.store.rows import Waiting
 from pbm.store.users import Users
 
@@ -52,10 +51,9 @@ class Vitals(Users):
 
     def count_boards(self) -> tuple[int, int]:
         """How many boards there are, and how many of them are active."""
-        active = "SELECT count(*) FROM boards WHERE game = found.game AND ended IS NULL"
-        query = f"{GAMES} SELECT (SELECT count(*) FROM boards), coalesce(sum(({active})), 0) FROM found"
-        every, active_ones = self.db.execute(query).fetchone()
-        return every, active_ones
+        query = "SELECT coalesce(sum(boards), 0), coalesce(sum(active), 0) FROM tallies"
+        every, active = self.db.execute(query).fetchone()
+        return every, active
 
     def outbox(self) -> Waiting:
         """What is in the outbox."""

@@ -1,0 +1,142 @@
+"""What a command asks of the database does not grow with what is in it, and a clean-up looks at what is due alone."""
+
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pbm.actions.cleanup import clean_up
+from pbm.board import clocks
+from pbm.board.clocks import Deed
+from pbm.session import Session
+from pbm.store import BoardRow, Vacation
+
+from conftest import Club, Shell
+from costs import steps
+
+sys.path.append(str(Path(__file__).parent / "bench"))
+
+import large
+
+SIZES = (800, 80), (4000, 400)
+"""Boards and users of databases on which commands should cost the same."""
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+MOST = 1.3
+"""How much more they may cost on the larger one."""
+
+
+@pytest.fixture(scope="module")
+def sizes(tmp_path_factory):
+    """Shells on databases of those sizes."""
+    shells = []
+    for boards, users in SIZES:
+        folder = tmp_path_factory.mktemp(f"boards-{boards}")
+        large.build(folder / "pbm.db", boards, users, {"symple": "-size=5"})
+        shells.append(Shell(folder))
+    return shells
+
+
+def costs(shells, *args, status=0):
+    """What a command costs in each of the shells."""
+
+    def run(shell):
+        done = shell.run(*args, PBM_PASSWORD=large.PASSWORD)
+        assert done.returncode == status, done.stderr
+
+    return [steps(lambda shell=shell: run(shell)) for shell in shells]
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("symple show 101", 0),
+        ("symple move 101 alice - propose", 0),
+        ("symple challenge alice bob", 0),
+        ("symple challenge alice robot1", 0),
+        ("symple games alice", 0),
+        ("all games alice", 0),
+        ("symple history 1", 0),
+        ("symple standings 1", 0),
+        ("list", 0),
+        ("wait symple 101 --timeout=0", 1),
+        ("cleanup", 0),
+        ("outbox flush", 0),
+        ("hook add true", 0),
+        ("hook run", 0),
+        ("robots run --once", 0),
+        ("users alice", 0),
+        ("symple move 101 alice - resign", 0),
+    ],
+)
+def test_a_command_costs_the_same_on_many_boards(sizes, command, status):
+    few, many = costs(sizes, *command.split(), status=status)
+    assert many <= MOST * few
+
+
+def test_the_next_round_of_a_tournament_costs_the_same_on_many_boards(sizes):
+    costs(sizes, *"tournament symple cup alice bob carol dave --type=knockout -size=5".split())
+    costs(sizes, *"symple move cup1 dave - resign".split())
+    few, many = costs(sizes, *"symple move cup2 carol - resign".split())
+    assert [shell.run("symple", "show", "cup3").returncode for shell in sizes] == [0, 0]
+    assert many <= MOST * few
+
+
+def some_time(days):
+    """A time within so many days before NOON."""
+    return st.floats(0, days).map(lambda ago: NOON - timedelta(days=ago))
+
+
+@given(
+    days=st.tuples(*[st.none() | st.integers(1, 9)] * 3),
+    started=some_time(40),
+    changed=st.none() | some_time(30),
+    nagged=st.none() | some_time(8),
+    until=st.none() | some_time(20).map(lambda moment: moment + timedelta(days=10)),
+    used=st.tuples(*[st.floats(0, 9 * 86400)] * 2),
+    pool=st.none() | st.just("a"),
+    turn=st.sampled_from(["alice", "bob"]),
+    vote=st.none() | st.sampled_from(["draw", "undo"]),
+    away=st.booleans(),
+)
+def test_a_clean_up_looks_at_every_board_on_which_something_is_due(
+    days, started, changed, nagged, until, used, pool, turn, vote, away
+):
+    nag, forfeit, total = days
+    row = BoardRow(
+        *("symple", "a1", "", "alice", "bob", b"", started),
+        turn=turn,
+        nag_days=nag,
+        forfeit_days=forfeit,
+        total_days=total,
+        changed=changed,
+        first_used=used[0],
+        second_used=used[1],
+        nagged=nagged,
+        vote=vote,
+        voter=vote and "bob",
+        pool=pool,
+        until=until,
+    )
+    with TemporaryDirectory() as folder, Club(Path(folder) / "pbm.db").store as store:
+        for name in ("alice", "bob"):
+            store.add_user(name, "hash", NOON)
+        if away:
+            store.replace_vacations(turn, NOON.date(), [Vacation(turn, NOON.date(), NOON.date() + timedelta(days=3))])
+        store.add_board(row)
+        deed = clocks.due(store, row, turn == "bob", NOON).deed
+        assert deed is Deed.NOTHING or store.unfinished_boards(NOON) == [("symple", "a1")]
+
+
+def test_a_clean_up_looks_at_no_board_before_something_is_due(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=5 alice bob")
+    looked_at = []
+    for _ in range(22):
+        club.pass_time(days=1)
+        looked_at.append(len(club.store.unfinished_boards(club.time)))
+        clean_up(Session(club.server))
+    assert looked_at == [*[0] * 6, *[1] * 15, 0]  # a reminder each day, until the board is removed
