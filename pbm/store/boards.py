@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from pbm.store.base import Base
-from pbm.store.form import columns, text, time_of
+from pbm.store.form import DUE, columns, text, time_of
 from pbm.store.rows import BoardRow, TurnRow
 
 CHANGING = (
@@ -14,16 +14,6 @@ CHANGING = (
 ).split()
 """What can change in the row of a board."""
 BY_NUMBER = "ORDER BY length(board), board"
-LAST_CHANGE = "julianday(coalesce(changed, started))"
-USED = "max(iif(turn = first_player, first_used, 0), iif(turn = second_player, second_used, 0)) / 86400"
-DUE = (
-    f"min(coalesce(julianday(until), 1e9), coalesce({LAST_CHANGE} + total_days - {USED}, 1e9), iif(nagged IS NULL, "
-    f"{LAST_CHANGE} + coalesce(nag_days, iif(pool IS NULL, 7, 1)), min(julianday(nagged) + 1, "
-    f"{LAST_CHANGE} + coalesce(forfeit_days, iif(pool IS NULL, 21, 7)))))"
-)
-"""The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.clocks`: its round ends, or the
-time of the player to move, or a reminder is due, the next one, or a forfeit. The index ``boards_due`` is made of it.
-"""
 MOMENT = 1e-6
 """More than a time may lose as a Julian day, which SQLite counts in milliseconds."""
 

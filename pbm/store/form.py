@@ -12,6 +12,16 @@ BUSY_SECONDS = 30
 """How long a command waits for others to finish writing."""
 FIRST_TABLES = "addresses", "boards", "handled", "numbers", "outbox", "queued", "quotas", "turns", "users"
 """The tables that every version has had."""
+LAST_CHANGE = "julianday(coalesce(changed, started))"
+USED = "max(iif(turn = first_player, first_used, 0), iif(turn = second_player, second_used, 0)) / 86400"
+DUE = (
+    f"min(coalesce(julianday(until), 1e9), coalesce({LAST_CHANGE} + total_days - {USED}, 1e9), iif(nagged IS NULL, "
+    f"{LAST_CHANGE} + coalesce(nag_days, iif(pool IS NULL, 7, 1)), min(julianday(nagged) + 1, "
+    f"{LAST_CHANGE} + coalesce(forfeit_days, iif(pool IS NULL, 21, 7)))))"
+)
+"""The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.clocks`: its round ends, or the
+time of the player to move, or a reminder is due, the next one, or a forfeit. The index ``boards_due`` is made of it.
+"""
 
 
 def columns(row: NamedTuple) -> dict[str, object]:

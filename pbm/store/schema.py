@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 from sqlite_utils import Database, Migrations
 
-from pbm.store.boards import DUE
-from pbm.store.form import APPLICATION_ID, SCHEMA, text
+from pbm.store.form import APPLICATION_ID, DUE, SCHEMA, text
 from pbm.store.rows import ESTABLISHED
 
 PARTS = (
