@@ -1,13 +1,15 @@
 """What a newcomer does first: start from a bare checkout, install the package, watch the demo."""
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from patience import PATIENCE
 
 CHECKOUT = Path(__file__).parent.parent
 NAMES = {"pbm", "spiro", "spora", "papagra", "symple", "sprout"}
@@ -30,6 +32,11 @@ def environment(folder):
     return kept | {"HOME": str(folder)}
 
 
+def seconds():
+    """How much CPU time this process and those that it has started have taken."""
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
 @pytest.mark.long
 def test_programs_of_a_bare_checkout_set_themselves_up_once_even_when_started_together(bare, tmp_path):
     started = [
@@ -37,7 +44,7 @@ def test_programs_of_a_bare_checkout_set_themselves_up_once_even_when_started_to
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for name in ("pbm", "spiro")
     ]  # fmt: skip
-    ended = [(*process.communicate(timeout=300), process.returncode) for process in started]
+    ended = [(*process.communicate(timeout=3 * PATIENCE), process.returncode) for process in started]
     assert [status for _, _, status in ended] == [0, 0], ended
     assert "play-by-mail server" in ended[0][0]
     assert "Spiro" in ended[1][0]
@@ -45,10 +52,10 @@ def test_programs_of_a_bare_checkout_set_themselves_up_once_even_when_started_to
 
     link = tmp_path / "pbm"
     link.symlink_to(bare / "bin" / "pbm")
-    begin = time.monotonic()
+    before = seconds()
     later = subprocess.run([link, "help"], env=environment(tmp_path), capture_output=True, text=True, check=True)
     assert later.stderr == ""
-    assert time.monotonic() - begin < 5
+    assert seconds() - before < 10
 
     moved = bare.rename(tmp_path / "moved")
     again = subprocess.run(
@@ -78,9 +85,9 @@ def test_an_installed_package_has_its_programs_games_and_help_texts(bare, tmp_pa
 
 def test_the_demo_plays_a_game_to_its_end_quickly_and_leaves_nothing_behind(shell, tmp_path):
     before = set(tmp_path.iterdir())
-    begin = time.monotonic()
+    before = seconds()
     done = shell.run("demo", TMPDIR=str(tmp_path))
-    assert time.monotonic() - begin < 60
+    assert seconds() - before < 60
     assert (done.returncode, done.stderr) == (0, "")
     assert set(tmp_path.iterdir()) == before
     for text in (

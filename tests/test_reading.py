@@ -296,6 +296,10 @@ def test_blanks_that_look_different_are_blanks_and_those_that_are_not_seen_are_n
     assert words("spiro\u00a0move\u2009101 \u200be3\ufeff:5") == ["spiro", "move", "101", "e3:5"]
 
 
+NO_TIME = 30
+"""Seconds of CPU time on a slow machine, for what takes two, and minutes where each byte is compared with all."""
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     "text",
@@ -308,7 +312,7 @@ def test_a_megabyte_of_anything_is_read_in_no_time(text):
     begin = time.process_time()
     for kind in ("text/plain", "text/plain; format=flowed", "text/html"):
         body(text, kind)
-    assert time.process_time() - begin < 3
+    assert time.process_time() - begin < NO_TIME
 
 
 @pytest.mark.long
@@ -319,7 +323,7 @@ def test_a_megabyte_of_anything_is_read_in_no_time(text):
 def test_a_megabyte_of_html_that_is_none_is_read_in_no_time(piece):
     begin = time.process_time()
     body(piece * (900_000 // len(piece)), "text/html")
-    assert time.process_time() - begin < 2
+    assert time.process_time() - begin < NO_TIME
 
 
 @pytest.mark.long
@@ -345,4 +349,4 @@ def test_a_megabyte_of_html_that_is_none_is_read_in_no_time(piece):
 def test_a_megabyte_that_is_hard_to_take_apart_is_no_work(raw):
     begin = time.process_time()
     read(raw, None)
-    assert time.process_time() - begin < 5
+    assert time.process_time() - begin < NO_TIME
