@@ -96,11 +96,15 @@ class Club:
         self.store = store_of_tests(path)
         self.server = Server(self.store, ADDRESS, Passwords(), lambda: self.time, self.random_bytes)
 
-    def become(self, done: Callable[["Club"], object]) -> None:
+    def become(self, done: "Done") -> None:
         """Be as a new club in which that was done; it is done once, and copied."""
-        path, self.time, self.made = club_after(done)
+        path, self.time, self.made = self.after(done)
         with closing(sqlite3.connect(path)) as other:
             other.backup(self.store.db)
+
+    def after(self, done: "Done") -> "Made":
+        """What a club of this kind has made when that was done."""
+        return club_after(done)
 
     def random_bytes(self, count: int) -> bytes:
         self.made += 1
@@ -131,13 +135,29 @@ class Club:
         return [mail for mail in self.store.mails() if name in (None, mail.userid)]
 
 
-@cache
-def club_after(done: Callable[[Club], object]) -> tuple[Path, datetime, int]:
-    """The database of a club in which something was done, its time, and how many secrets it has made."""
-    club = Club(lasting_folder() / "pbm.db")
+Done = Callable[[Any], object]
+"""Something that is done in a club, or in a shell."""
+
+
+class Made(NamedTuple):
+    """What a club has made."""
+
+    database: Path
+    time: datetime
+    secrets: int
+
+
+def make(club: Club, done: Done) -> Made:
+    """Do something in a club, and close it."""
     done(club)
     club.store.close()
-    return club.store.path, club.time, club.made
+    return Made(club.store.path, club.time, club.made)
+
+
+@cache
+def club_after(done: Done) -> Made:
+    """What a new club has made when that was done."""
+    return make(Club(lasting_folder() / "pbm.db"), done)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -194,7 +214,7 @@ class Shell:
             name: value for name, value in os.environ.items() if not name.startswith("PBM_")
         } | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": ADDRESS}  # fmt: skip
 
-    def become(self, done: Callable[["Shell"], object]) -> None:
+    def become(self, done: Done) -> None:
         """Find what there is after that was done in a new folder; it is done once, and copied."""
         shutil.copytree(folder_after(done), self.folder, dirs_exist_ok=True)
 
@@ -244,7 +264,7 @@ class Shell:
 
 
 @cache
-def folder_after(done: Callable[[Shell], object]) -> Path:
+def folder_after(done: Done) -> Path:
     """The folder of a shell in which something was done."""
     shell = Shell(lasting_folder())
     done(shell)
@@ -337,9 +357,9 @@ def by_mail(founded: tuple[Path, Passwords], tmp_path: Path) -> Iterator["Member
 
 
 def _members(founded: tuple[Path, Passwords], folder: Path, way: str) -> Iterator["Members"]:
-    from contract import Members, copied
+    from contract import Members
 
     path, passwords = founded
-    members = Members(copied(path, folder / "pbm.db"), passwords, way)
+    members = Members(path, folder / "pbm.db", passwords, way)
     yield members
     members.store.close()

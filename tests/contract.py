@@ -1,13 +1,13 @@
 """What the tests of the command language share: four members, who give their commands in a shell or by mail."""
 
-import re
 import shutil
 from email.message import EmailMessage
 from email.policy import SMTP
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pbm.actions.cleanup import Done, clean_up
+from pbm.actions import cleanup
 from pbm.board.board import Board
 from pbm.language.commands import root
 from pbm.language.dispatch import run
@@ -20,7 +20,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.texts import clean, written
 
-from conftest import ADDRESS, Club
+from conftest import ADDRESS, Club, Done, Made, lasting_folder, make, stored
 
 NAMES = "alice", "bob", "carol", "dora"
 SENDER = "sender"
@@ -40,11 +40,16 @@ class Told(NamedTuple):
 class Members(Club):
     """The four on a server in this process. Their passwords are their names and ``-secret``."""
 
-    def __init__(self, path: Path, passwords: Passwords, way: str) -> None:
+    def __init__(self, founded: Path, path: Path, passwords: Passwords, way: str) -> None:
+        shutil.copyfile(founded, path)
         super().__init__(path)
+        self.founded = founded
         self.server = self.server._replace(passwords=passwords)
         self.way = way
         self.sent = 0
+
+    def after(self, done: Done) -> Made:
+        return members_after(done, self.founded, self.server.passwords)
 
     def give(self, name: str, line: str, body: str = "", **fields: str) -> list[Told]:
         """A command of a member, and what everybody is told because of it, in the order in which it was written."""
@@ -88,10 +93,10 @@ class Members(Club):
         assert self.stored() == before
         return told
 
-    def stored(self) -> list[str]:
-        """All that is stored but mails."""
-        note = re.compile(rf'INSERT INTO "({"|".join(NOTES)})"')
-        return [line for line in self.store.db.iterdump() if not note.match(line)]
+    def stored(self) -> dict[str, list[dict[str, Any]]]:
+        """All that is stored but mails, by tables."""
+        tables = self.store.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        return {name: stored(self.store, name) for (name,) in tables if name not in NOTES}
 
     def begin(self, line: str = "symple challenge -size=5 alice bob") -> str:
         """A new board; what its players were told of it is forgotten."""
@@ -122,10 +127,10 @@ class Members(Club):
         """The turns of a board, those of the server in brackets."""
         return [f"({turn.text})" if turn.automatic else turn.text for turn in self.at(board, game).turns]
 
-    def clean(self) -> Done:
+    def clean(self) -> cleanup.Done:
         """Do what `pbm cleanup` does; what it tells is in the outbox, and nothing else."""
         self.forget_mails()
-        return clean_up(Session(self.server))
+        return cleanup.clean_up(Session(self.server))
 
     def outbox(self) -> list[tuple[str | None, str]]:
         """Whom the mails in the outbox are for, with their subjects."""
@@ -154,7 +159,7 @@ def found(path: Path) -> Passwords:
     return club.server.passwords
 
 
-def copied(founded: Path, path: Path) -> Path:
-    """A copy of a database that nobody has open."""
-    shutil.copyfile(founded, path)
-    return path
+@cache
+def members_after(done: Done, founded: Path, passwords: Passwords) -> Made:
+    """What the four have made when they have done something in a shell."""
+    return make(Members(founded, lasting_folder() / "pbm.db", passwords, "shell"), done)

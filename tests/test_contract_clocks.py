@@ -13,9 +13,13 @@ from contract import SENDER, text_to, to
 @pytest.fixture
 def game(four):
     """Symple board 101, alice to move as the third one."""
+    four.become(move_twice)
+    return four
+
+
+def move_twice(four):
     four.begin()
     four.plays("c3", "b1")
-    return four
 
 
 def test_by_default_a_player_is_reminded_after_7_days_and_forfeits_after_21(game):

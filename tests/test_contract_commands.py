@@ -294,13 +294,17 @@ def test_help_tells_the_rules_and_the_notation_of_a_game(both_ways, game):
 @pytest.fixture
 def boards(four):
     """101 alice bob (alice to move), 102 bob carol (carol to move), 103 carol dora (over), a1 alice dora."""
+    four.become(begin_four_boards)
+    return four
+
+
+def begin_four_boards(four):
     four.begin()
     four.begin("symple challenge -size=5 bob carol")
     four.plays("c3", board="102")
     four.begin("symple challenge -size=5 carol dora")
     four.plays("c3", "b1", "resign", board="103")
     four.begin("symple challenge -size=5 --name=a1 alice dora")
-    return four
 
 
 def listed(four, selector):

@@ -15,6 +15,7 @@ from pbm.store import BoardRow, Vacation
 from pbm.store.schema import tell_reasons
 
 from contract import SENDER, Told, text_to, to
+from test_contract_clocks import move_twice
 
 REASONS = "SELECT game, board, reason FROM boards"
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -24,8 +25,7 @@ ONE = timedelta(microseconds=1)
 @pytest.fixture
 def game(four):
     """Symple board 101, alice to move as the third one."""
-    four.begin()
-    four.plays("c3", "b1")
+    four.become(move_twice)
     return four
 
 

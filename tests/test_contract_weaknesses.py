@@ -8,6 +8,7 @@ import pytest
 from pbm.mail.incoming import handle
 
 from contract import SENDER, text_to, to
+from test_contract_clocks import move_twice
 
 EVIL = "x;touch${IFS}f; x|y $(id) `id` ../../etc/users %s%n -- -rf * ~ 'x' {} \\".split()
 
@@ -15,11 +16,14 @@ EVIL = "x;touch${IFS}f; x|y $(id) `id` ../../etc/users %s%n -- -rf * ~ 'x' {} \\
 @pytest.fixture
 def game(both_ways):
     """Symple board 101, alice to move as the third one; bob has queued e5."""
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("bob", "symple queue 101 ME e5")
-    both_ways.forget_mails()
+    both_ways.become(queue_after_two_moves)
     return both_ways
+
+
+def queue_after_two_moves(four):
+    move_twice(four)
+    four.signs("bob", "symple queue 101 ME e5")
+    four.forget_mails()
 
 
 @pytest.mark.parametrize("line", ["symple preview 101 a1", "symple preview 101 a1 d4", "symple preview 101#1 d4 a1"])

@@ -17,7 +17,8 @@ from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.store import PlayerRow, Store
 
-from conftest import ADDRESS, Club
+from conftest import ADDRESS, Club, pair_up
+from examples import IS_QUICK
 from patience import PATIENCE
 
 ALICE = "alice@players.example"
@@ -33,7 +34,7 @@ def message(subject: str, body: str = "", sender: str = ALICE) -> bytes:
 
 
 def hostile(number: int) -> bytes:
-    """One of a thousand mails of all kinds that cause mail, from many addresses of many domains."""
+    """One of many mails of all kinds that cause mail, from many addresses of many domains."""
     lines = (
         ("help spiro", ""),
         ("help commands help tutorial symple spiro", ""),
@@ -53,14 +54,19 @@ def hostile(number: int) -> bytes:
 @pytest.fixture
 def flooded(pair: Club) -> Club:
     """Half of the flood comes from one machine, half through a relay of ours."""
-    for mail in pair.mails():
-        pair.store.remove_mail(mail)
-    for number in range(1000):
-        handle(pair.server, hostile(number), None, peer="8.8.8.8" if number % 2 else None)
+    pair.become(flood)
     return pair
 
 
-def test_a_thousand_hostile_mails_cause_few_mails_few_bytes_and_few_questions(flooded):
+def flood(club: Club) -> None:
+    pair_up(club)
+    for mail in club.mails():
+        club.store.remove_mail(mail)
+    for number in range(300 if IS_QUICK else 1000):
+        handle(club.server, hostile(number), None, peer="8.8.8.8" if number % 2 else None)
+
+
+def test_hundreds_of_hostile_mails_cause_few_mails_few_bytes_and_few_questions(flooded):
     mails = flooded.mails()
     assert len(mails) <= 120
     assert sum(len(compose(mail, flooded.server.address)) for mail in mails) <= 1_000_000
