@@ -474,6 +474,39 @@ def test_nobody_is_sat_down_against_nobody(league):
     check_fair(found)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["swiss", "knockout", "ladder", "roundrobin", "arena"])
+def test_whatever_its_director_does_a_tournament_goes_on_to_its_end(league, kind):
+    rng = Random(kind)
+    names, settings = league.signed_up(24), {"until": league.club.time.replace(year=2030)} if kind == "arena" else {}
+    league.start(kind, names[:12], rounds=5 if kind in {"swiss", "ladder"} else None, best_of=2, **settings)
+    spare = names[12:]
+    for step in range(200):
+        found = league.now()
+        if not found.one.is_on:
+            break
+        assert league.running()
+        name = rng.choice([one.name for one in found.entrants if one.withdrawn is None])
+        words = [f"withdraw {name}", f"adjudicate {rng.choice(league.running())} cancel"]
+        if spare and found.one.state == "running":
+            words += [f"replace {name} {spare[0]}", *([f"add {spare[0]}"] if kind != "knockout" else [])]
+        if kind == "arena" and step == 100:
+            league.do("finish")
+        elif rng.random() < 0.2:
+            league.do(chosen := rng.choice(words))
+            spare = [one for one in spare if one not in chosen]
+        else:
+            league.end(rng.choice(league.running()), rng.choice(["first", "second", "draw"]))
+    found = league.now()
+    assert found.one.state == "finished"
+    reckoned = points([one.name for one in found.entrants], found.meetings)
+    assert {line.name: line.points for line in found.lines} == {line.name: 0 for line in found.lines} | reckoned
+    if kind == "swiss":
+        assert set(Counter(frozenset(one.pair) for one in found.meetings).values()) == {1}
+    if kind == "knockout":
+        assert [line.place for line in found.lines].count(1) == 1
+
+
 # Killed in the middle
 
 KILLED = """

@@ -1,0 +1,315 @@
+"""Tournaments as they are played: by mail, on a server that is really running, between programs that read their mails.
+
+A program answers each mail that asks it to move, by a legal move at random, or by giving up. In the end the mails that
+have arrived are counted, by reader and by kind, and compared with what the games say.
+"""
+
+import json
+import re
+import signal
+import smtplib
+import subprocess
+import sys
+import time
+from collections import Counter
+from email import message_from_bytes
+from email.message import EmailMessage
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from pbm import texts
+from pbm.board.board import Board
+from pbm.store import Store
+
+from conftest import ADDRESS
+from helptexts import GAMES
+from test_transports import Relay, running
+
+PATIENCE = 60
+"""Seconds in which something has to happen, on a machine that has much else to do."""
+SMALL = {"spiro": "-small", "spora": "-size=5", "papagra": "-size=3", "symple": "-size=5", "sprout": "-board=limping-3"}
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pbm import shell
+from pbm.store import Store
+
+mark, left, opened = Path(sys.argv[1]), 0, Store.__init__
+
+def count(statement):
+    global left
+    if statement == "BEGIN IMMEDIATE" and mark.exists():
+        left = int(mark.read_text())
+        mark.unlink()
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def traced(self, *args, **kwargs):
+    opened(self, *args, **kwargs)
+    self.db.set_trace_callback(count)
+
+Store.__init__ = traced
+sys.exit(shell.main(sys.argv[2:]))
+"""
+"""A server that is killed at that statement of its next transaction whose number a file names."""
+
+
+class Asked(NamedTuple):
+    """What a mail asks its reader for: a move."""
+
+    game: str
+    board: str
+    number: str
+    name: str
+    reply_to: str | None
+    """Where an answer needs no password."""
+
+
+class Hall:
+    """A server, a relay that all its mail goes to, and the players."""
+
+    def __init__(self, shell, relay, seed):
+        self.shell, self.relay, self.rng = shell, relay, Random(seed)
+        shell.environment["PBM_TRANSPORT"] = f"smtp://127.0.0.1:{relay.port}"
+        self.sent = self.kills = self.read = 0
+        self.asked: set[Asked] = set()
+        self.answered: set[Asked] = set()
+        self.process = None
+
+    def signed_up(self, count):
+        names = [f"player{number:02}" for number in range(1, count + 1)]
+        for name in names:
+            assert self.shell.run("signup", name, f"{name}-secret", f"{name}@players.example").returncode == 0
+        self.store = Store(self.shell.folder / "pbm.db")
+        return names
+
+    def serve(self):
+        self.mark = self.shell.folder / "killed-at"
+        command = [sys.executable, "-c", KILLED, self.mark, "serve", "--listen=127.0.0.1:0", "--robots=0"]
+        self.process = subprocess.Popen(command, env=self.shell.environment, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline().rpartition(":")[2])
+
+    def close(self):
+        if self.process:
+            self.process.kill()
+            self.process.communicate()
+        self.store.close()
+
+    # Mails to the server
+
+    def mail(self, name, subject, body="", to=ADDRESS, *, kills=0):
+        """Send a mail until the server has taken it; so often it is killed while it handles it, and starts again."""
+        self.sent += 1
+        mail = EmailMessage()
+        mail["From"], mail["To"], mail["Subject"] = f"{name}@players.example", to, subject
+        mail["Message-ID"] = f"<{self.sent}@players.example>"
+        mail.set_content(body)
+        for _ in range(kills):
+            self.mark.write_text(str(self.rng.randint(10, 80)))
+            try:
+                self.send(mail)
+            except (smtplib.SMTPException, OSError):
+                assert self.process.wait(PATIENCE) == -signal.SIGKILL
+                self.process.stdout.close()
+                self.kills += 1
+                self.serve()
+            else:  # it needed fewer statements
+                return
+        self.mark.unlink(missing_ok=True)
+        self.send(mail)
+
+    def send(self, mail):
+        with smtplib.SMTP("127.0.0.1", self.port, timeout=PATIENCE) as smtp:
+            smtp.send_message(mail)
+
+    # Mails to the players
+
+    def arrived(self):
+        """All mails that have come, once each: from the server to whom, by Message-ID."""
+        mails = [message_from_bytes(envelope.original_content) for envelope in self.relay.mails]
+        return list({mail["Message-ID"]: mail for mail in mails}.values())
+
+    def look(self):
+        """Read the new mails, for what they ask."""
+        while self.read < len(self.relay.mails):
+            mail = message_from_bytes(self.relay.mails[self.read].original_content)
+            self.read += 1
+            name = mail["To"].partition("@")[0]
+            prompt = re.compile(rf"^(\w+) move (\w+) {name} PASSWORD <move>#(\d+)$", re.MULTILINE)
+            for game, board, number in prompt.findall(text_of(mail)):
+                self.asked.add(Asked(game, board, number, name, mail["Reply-To"]))
+
+    # The players
+
+    def now(self, game, pool):
+        with self.store.transaction(reading=True):
+            return self.store.tournament(game, pool), self.store.meetings(game, pool)
+
+    def play(self, game, pool, *, until=None, kills=0):
+        """Let the programs play until a tournament is over, or so many games are; it is so often killed a round."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            one, meetings = self.now(game, pool)
+            if not one.is_on or (until and sum(not each.is_running and not each.is_bye for each in meetings) >= until):
+                return
+            on = {each.board for each in meetings if each.is_running}
+            self.look()
+            open_ = sorted(each for each in self.asked - self.answered if each.board in on and each.game == game)
+            if open_:
+                asked = self.rng.choice(open_)
+                self.answered.add(asked)
+                self.answer(asked, kills=kills if len(on) == 1 else 0)
+                end = time.monotonic() + PATIENCE
+            else:
+                assert time.monotonic() < end, "nobody is asked to move"
+                time.sleep(0.01)
+
+    def answer(self, asked, *, kills):
+        gives_up = asked.number != "1" or self.rng.random() < 0.5
+        with self.store.transaction(reading=True):
+            board = Board.load(self.store, asked.game, asked.board)
+        move = "resign" if gives_up else board.state.random(self.rng)
+        kills *= gives_up
+        if asked.reply_to:
+            self.mail(asked.name, "Re: your move", move, asked.reply_to, kills=kills)
+        else:
+            line = f"{asked.game} move {asked.board} {asked.name} {asked.name}-secret {move}"
+            self.mail(asked.name, line, kills=kills)
+
+    # What is checked in the end
+
+    def settled(self):
+        """Wait until all mails are out."""
+        end = time.monotonic() + PATIENCE
+        while self.store.db.execute("SELECT count(*) FROM outbox").fetchone()[0]:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+    def mails(self, game, pool):
+        """How many mails about a tournament and its boards everybody got, by reader and subject."""
+        self.settled()
+        found = Counter()
+        for mail in self.arrived():
+            subject = re.sub(rf"(Board {pool}\d+)\b.*", r"\1", mail["Subject"])
+            if re.search(rf"^(New )?{texts.title(game)} (Board|tournament) {pool}(\d+$|:)", subject):
+                found[mail["To"].partition("@")[0], subject] += 1
+        return found
+
+    def mails_due(self, game, pool):
+        """What the games say about that: a mail for each new board, each turn and each bye, and one at the end."""
+        due, title = Counter(), texts.title(game)
+        _, meetings = self.now(game, pool)
+        new = Counter((name, each.round) for each in meetings for name in each.pair if not each.is_bye)
+        for each in meetings:
+            for name in filter(None, each.pair):
+                if each.is_bye:
+                    due[name, f"{title} tournament {pool}: round {each.round}"] += 1
+                    continue
+                due[name, f"{title} Board {each.board}"] += self.store.board(game, each.board).moves
+                if new[name, each.round] == 1:
+                    due[name, f"New {title} Board {each.board}"] += 1
+                else:
+                    due[name, f"{title} tournament {pool}: your boards of round {each.round}"] = 1
+        for each in self.store.entrants(game, pool):
+            due[each.name, f"{title} tournament {pool}: the end"] += 1
+        return due
+
+    def check_table(self, game, pool):
+        """The points of a table are those of the games, and its games those that were played."""
+        _, meetings = self.now(game, pool)
+        points = Counter({each.name: 0.0 for each in self.store.entrants(game, pool)})
+        for each in meetings:
+            row = self.store.board(game, each.board)
+            points[each.first if row is None else row.winner] += 1  # nobody has tied
+            assert row is None or row.ended
+        found = json.loads(self.shell.run("tournament", game, pool, "--json").stdout)["table"]
+        assert {line["userid"]: line["points"] for line in found} == points
+        return found
+
+
+def text_of(mail):
+    part = next(part for part in mail.walk() if part.get_content_type() == "text/plain")
+    return part.get_payload(decode=True).decode().replace("\r\n", "\n")
+
+
+@pytest.fixture
+def hall(shell):
+    relay = Relay()
+    with running(relay):
+        hall = Hall(shell, relay, 7)
+        yield hall
+        hall.close()
+
+
+@pytest.mark.long
+def test_a_swiss_of_33_with_withdrawals_and_a_late_joiner_on_a_server_that_is_killed_ten_times(hall):
+    director, late, *names = hall.signed_up(35)
+    words = ["--type=swiss", "--rounds=6", f"--director={director}", "-size=5"]
+    hall.shell.run("tournament", "symple", "s", *names, *words)
+    hall.serve()
+    signed = f"symple tournament s {director} {director}-secret"
+    hall.play("symple", "s", until=20, kills=2)
+    hall.mail(director, f"{signed} withdraw {names[4]}")
+    hall.mail(director, f"{signed} add {late}")
+    hall.play("symple", "s", until=40, kills=2)
+    hall.mail(names[8], f"symple leave s {names[8]} {names[8]}-secret")
+    hall.play("symple", "s", kills=2)
+    assert hall.kills >= 10
+
+    one, meetings = hall.now("symple", "s")
+    assert (one.state, one.round) == ("finished", 6)
+    assert set(Counter(frozenset(each.pair) for each in meetings).values()) == {1}
+    assert len({each.first for each in meetings if each.is_bye}) == sum(each.is_bye for each in meetings)
+    assert set(Counter((each.round, name) for each in meetings for name in each.pair if name).values()) == {1}
+    begun = Counter(each.first for each in meetings if not each.is_bye)
+    begun.subtract(each.second for each in meetings if not each.is_bye)
+    assert max(map(abs, begun.values())) <= 2
+    # two who have begun as often have to meet in the end only if those who have left leave sides uneven
+    assert sum(abs(begun[name]) > 1 for name in {late, *names} - {names[4], names[8]}) <= 2
+    hall.check_table("symple", "s")
+
+    due = hall.mails_due("symple", "s")
+    due[names[8], "Symple tournament s: left"] = 1
+    heard = *(f"round {number}" for number in range(1, 7)), "withdraw", "add", f"{names[8]} has left", "the end"
+    due.update((director, f"Symple tournament s: {subject}") for subject in heard)
+    assert hall.mails("symple", "s") == due
+
+
+@pytest.mark.long
+def test_a_knockout_a_ladder_and_a_match_of_teams_side_by_side(hall):
+    names = hall.signed_up(16)
+    for pool, words in {
+        "k": [*names[:12], "--type=knockout"],
+        "l": [*names[:10], "--type=ladder", "--rounds=5"],
+        "t": [f"--team={team}:{','.join(names[4 * at : 4 * at + 4])}" for at, team in enumerate("abcd")],
+    }.items():
+        assert hall.shell.run("tournament", "symple", pool, *words, "-size=5").returncode == 0
+    hall.serve()
+    for pool in ("k", "l", "t"):
+        hall.play("symple", pool)
+        assert hall.now("symple", pool)[0].state == "finished"
+        assert hall.mails("symple", pool) == hall.mails_due("symple", pool)
+    table = hall.check_table("symple", "k")
+    assert (len(hall.now("symple", "k")[1]), [line["place"] for line in table].count(1)) == (11, 1)
+    hall.check_table("symple", "l")
+    hall.check_table("symple", "t")
+
+
+@pytest.mark.long
+def test_a_round_robin_of_12_in_each_game(hall):
+    names = hall.signed_up(12)
+    for game in GAMES:
+        assert hall.shell.run("tournament", game, "r", *names, SMALL[game]).returncode == 0
+    hall.serve()
+    for game in GAMES:
+        hall.play(game, "r")
+        _, meetings = hall.now(game, "r")
+        assert set(Counter(frozenset(each.pair) for each in meetings).values()) == {1}
+        assert len(meetings) == 66
+        assert {2 * sum(each.first == name for each in meetings) - 11 for name in names} <= {-1, 1}
+        hall.check_table(game, "r")
+        assert hall.mails(game, "r") == hall.mails_due(game, "r")
