@@ -6,6 +6,7 @@ import os
 import signal
 import smtplib
 import socket
+import sqlite3
 import ssl
 import sys
 from contextlib import ExitStack, suppress
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pbm.mail import door, workers
-from pbm.mail.door import House
+from pbm.mail.door import House, Text
 from pbm.mail.helpers import Helper, Service
 from pbm.mail.serve import Papers
 from pbm.mail.workers import Workers
@@ -156,6 +157,29 @@ def test_a_mail_in_hand_is_given_up_in_time_where_another_program_has_the_databa
             process.send_signal(signal.SIGTERM)
             assert process.wait(PATIENCE) == 0
         assert "they were not acknowledged, and will come again" in process.stderr.read()
+
+
+@pytest.mark.long
+def test_a_mail_that_cannot_be_stored_comes_again_to_whichever_worker(players):
+    with players.serving("--workers=2") as port:
+        with sqlite3.connect(players.folder / "pbm.db") as db:
+            db.execute("ALTER TABLE handled RENAME TO hidden")
+        for _ in range(3):
+            with pytest.raises(smtplib.SMTPDataError) as refused:
+                send(port, message("spiro games"))
+            assert refused.value.smtp_code == 451
+        with sqlite3.connect(players.folder / "pbm.db") as db:
+            db.execute("ALTER TABLE hidden RENAME TO handled")
+        assert send(port, message("spiro games")) == {}
+
+
+def test_each_worker_holds_its_part_of_the_bytes_that_the_house_holds(monkeypatch):
+    monkeypatch.setattr(door, "MOST_HELD", 100)
+    with Text(House(parts=2)) as text:
+        text.add(b"x" * 50)
+        assert text.refusal == ""
+        text.add(b"x")
+        assert text.refusal == door.CROWDED
 
 
 @pytest.mark.long
