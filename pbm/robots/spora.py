@@ -20,7 +20,7 @@ from games.spora import SIDES, TALLEST, Stacks, lowered, new, raised, without
 from pbm.robots.best_first import BestFirst
 from pbm.robots.thinking import Level, Limit, Thought
 
-LEVELS = (Level(1, 0.5), Level(1, 0.1), Level(3), Level(12), Level(120))
+LEVELS = (Level(1, 0.5), Level(1, 0.15), Level(5), Level(25), Level(200))
 WAYS = "nesw"
 """The directions of a sowing; the opposite of number n is n ^ 2."""
 BOARDS_KEPT = 20_000
