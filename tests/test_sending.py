@@ -37,6 +37,9 @@ class Counting(Transport):
         self.taken[recipient.partition("@")[0]] += 1
         self.after()
 
+    def settle(self):
+        self.way.settle()
+
     def close(self):
         self.way.close()
 
@@ -134,6 +137,9 @@ def test_a_fault_with_one_mail_makes_no_other_go_out_twice(waiting, monkeypatch)
             if recipient.startswith("bob"):
                 raise KeyError(name)
             taken.append(recipient.partition("@")[0])
+
+        def settle(self):
+            """It is kept."""
 
         def close(self):
             """Nothing is held."""

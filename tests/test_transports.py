@@ -1,6 +1,7 @@
 """How mail leaves: by SMTP and by sendmail, what is tried again, and what is final."""
 
 import asyncio
+import errno
 import socket
 import ssl
 import threading
@@ -9,8 +10,9 @@ from contextlib import contextmanager, suppress
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult
 
+from pbm.mail import outbox, transports
 from pbm.mail.outbox import flush
-from pbm.mail.transports import Smtp, Transport, transport
+from pbm.mail.transports import Maildirs, Smtp, Transport, transport
 
 from conftest import ADDRESS
 from patience import PATIENCE
@@ -322,12 +324,39 @@ def test_of_folders_only_the_default_one_is_made(waiting, tmp_path):
     assert "there is no such file or folder" in left(waiting)[0][3]
 
 
+def test_before_a_mail_is_noted_as_sent_its_folder_is_on_the_disk_once_for_all_mails(waiting, tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(outbox, "DRAWN_AT_ONCE", 100)
+    monkeypatch.setattr(transports, "sync", lambda folder: synced.append((folder.parent.name, len(left(waiting)))))
+    for name in ("alice", "bob"):
+        waiting.say("help", sender=f"{name}@players.example")
+    assert flush(waiting.server, Maildirs(tmp_path / "mail", make=True))[:2] == (6, 0)
+    assert sorted(synced) == [(f"{name}@players.example", 6) for name in ("alice", "bob", "carol", "dave")]
+
+
+def test_what_may_not_be_on_the_disk_is_sent_again_to_the_same_file(waiting, tmp_path, monkeypatch):
+    def fail(folder):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(transports, "sync", fail)
+        assert flush(waiting.server, Maildirs(tmp_path / "mail", make=True))[:2] == (0, 4)
+    assert [tries for _, tries, *_ in left(waiting)] == [1] * 4
+    assert all(problem.endswith("@players.example: the disk is broken") for *_, problem in left(waiting))
+    waiting.pass_time(minutes=6)
+    assert flush(waiting.server, Maildirs(tmp_path / "mail", make=True))[:2] == (4, 0)
+    assert len([*(tmp_path / "mail").glob("*/new/*")]) == 4
+
+
 def test_sending_ends_after_the_mail_in_hand_when_it_is_told_to(waiting):
     sent = []
 
     class Kept(Transport):
         def send(self, message, sender, recipient, name):
             sent.append(recipient)
+
+        def settle(self):
+            """It is kept."""
 
         def close(self):
             sent.append("closed")

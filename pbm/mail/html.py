@@ -7,7 +7,7 @@ on wood or felt, so that colours need no other ones in dark mode.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, lru_cache, partial
 from html import escape
 from itertools import groupby
 from typing import NamedTuple
@@ -31,6 +31,8 @@ TABLE_SIZE, BOARD_SIZE = 13, 16
 """How high letters are at most, in pixels: in tables, which text goes with, and on boards."""
 LONGEST_PART = 40
 """How many characters of a turn are kept on one line; this is what a telephone shows."""
+KEPT_PARTS = 32
+"""How many parts of pages are kept that were made last: most of a mail to a player stands in that to the other one."""
 
 HEAD = """\
 <!DOCTYPE html>
@@ -73,6 +75,8 @@ WHOLE = '<span\nclass="whole" style="white-space: nowrap">{}</span>'
 
 MOVES = re.compile(r"(Move  )((\S+) \(.+?\) *)  ((\S+) \(.+?\))")
 """The heading of the list of moves, in columns."""
+NOT_PLAIN = re.compile(r"(?<!\S)[^\s&<>,-]*[&<>,-]\S*")
+"""A word that is not shown as it is, or that may break."""
 GAP = re.compile(r"\S {2,}\S")
 """What is only in lines that have columns."""
 Paint = Callable[[str], str]
@@ -100,14 +104,13 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
     for first, end, changes, _ in places:
         if illustration:
             height = pictures.height(lines[first:end])
-            parts = [*_illustrated(illustration, name, lines[first : first + height], mail), *_text(lines[at:first])]
-            parts += _text(lines[first + height : end])
+            parts = [*_illustrated(illustration, name, lines[first : first + height], mail), _text(*lines[at:first])]
+            parts.append(_text(*lines[first + height : end]))
             at = end
             continue
-        parts += _text(lines[at:first])
-        parts += _drawn(game, lines[first:end], changes)
+        parts += [_text(*lines[at:first]), _drawn(game, changes, *lines[first:end])]
         at = end
-    parts += _text(lines[at:])
+    parts.append(_text(*lines[at:]))
     parts.append(_wrapping(_linked(command, mail, server_address)))
     body = "".join(parts)
     whole = f"{HEAD.format(_scales(body))}{body}</body>\n</html>\n"
@@ -156,9 +159,9 @@ def _quoted(text: str) -> str:
 # Text
 
 
-def _text(lines: Sequence[str]) -> Iterator[str]:
-    for block in _blocks(lines):
-        yield _shown(block, _worded if block.kind in {"text", "moves"} else _escaped)
+@lru_cache(maxsize=KEPT_PARTS)
+def _text(*lines: str) -> str:
+    return "".join(_shown(block, _worded if block.kind in {"text", "moves"} else _escaped) for block in _blocks(lines))
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
@@ -234,7 +237,7 @@ def _escaped(text: str) -> str:
 
 def _worded(text: str) -> str:
     """A text that wraps, but in turns only behind commas and in front of cells to be removed."""
-    return re.sub(r"\S+", lambda word: "<wbr>".join(map(_kept, _parts(word[0]))), text)
+    return NOT_PLAIN.sub(lambda word: "<wbr>".join(map(_kept, _parts(word[0]))), text)
 
 
 def _parts(word: str) -> Iterator[str]:
@@ -267,11 +270,13 @@ def _scales(body: str) -> str:
     )
 
 
-def _drawn(game: str, lines: Sequence[str], changes: Sequence[Span]) -> Iterator[str]:
+@lru_cache(maxsize=KEPT_PARTS)
+def _drawn(game: str, changes: Sequence[Span], *lines: str) -> str:
     """A picture in colours, as far as the game tells how its pieces look: the board, and its legend, which wraps."""
-    if not games.exists(game):
-        yield from _text(lines)
-        return
+    return "".join(_parts_of_drawing(game, lines, changes)) if games.exists(game) else _text(*lines)
+
+
+def _parts_of_drawing(game: str, lines: Sequence[str], changes: Sequence[Span]) -> Iterator[str]:
     found, brush = pictures.colours(games.load(game).SIDES), _brush(game)
     colours = f"; padding: 0 6px; background: {found.paper}; color: {found.ink}"
     height = pictures.height(lines)
@@ -292,6 +297,7 @@ def _legend_kinds(lines: Sequence[str]) -> Iterator[str]:
         yield from ["table" if has_columns and len(found) > 1 else "text"] * len(found)
 
 
+@cache
 def _brush(game: str) -> Brush:
     """What makes HTML of the parts of a game's picture."""
     found = pictures.colours(games.load(game).SIDES)
@@ -300,4 +306,5 @@ def _brush(game: str) -> Brush:
         return LATEST_SPAN.format(text=text, frame=FRAME if is_bare else "")
 
     tiles = [TILE.format(name=name, tile=tile) for name, tile in (("first", found.first), ("second", found.second))]
-    return Brush(_escaped, lambda side, text: tiles[side].format(_escaped(text)), latest)
+    piece = lru_cache(lambda side, text: tiles[side].format(_escaped(text)))  # there are few different ones
+    return Brush(lru_cache(_escaped), piece, latest)

@@ -99,7 +99,9 @@ def flush(
         while mails:
             untried, mails, is_busy = _kept_at(go_on, rest, pauses if tried else ())
             failed += untried
-            tried = [(mail, _problem(server, way, mail, None if is_busy else illustrator)) for mail in mails]
+            tried = _settled(
+                way, [(mail, _problem(server, way, mail, None if is_busy else illustrator)) for mail in mails]
+            )
             problems = [problem for _, problem in tried if problem]
             sent += len(tried) - len(problems)
             failed += len(problems)
@@ -175,6 +177,15 @@ def _problem(server: Server, way: Transport, mail: Mail, illustrator: Illustrato
     except Exception as error:  # else it would not be noted which others of the batch went out
         return Undelivered(f"{type(error).__name__}: {error}")
     return None
+
+
+def _settled(way: Transport, tried: list[Tried]) -> list[Tried]:
+    """What has become of mails that were handed over, when it is certain that none of them is lost."""
+    try:
+        way.settle()
+    except Undelivered as problem:
+        return [(mail, why or problem) for mail, why in tried]
+    return tried
 
 
 def _illustration(illustrator: Illustrator, mail: Mail) -> Illustration | None:

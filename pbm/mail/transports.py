@@ -60,6 +60,10 @@ class Transport(ABC):
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Hand over a message, whose *name* is always the same. Raises Undelivered."""
 
+    @abstractmethod
+    def settle(self) -> None:
+        """Make sure that nothing is lost of what was handed over so far. Raises Undelivered."""
+
     def __enter__(self) -> Self:
         """Use the transport for several mails."""
         return self
@@ -82,24 +86,38 @@ class Maildirs(Transport):
         """Write below *folder*, which has to be there or is *made*."""
         self.folder = folder
         self.make = make
+        self.unsettled: set[Path] = set()
+        """The maildirs that have got files whose names may not be on the disk yet."""
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Write the message to a file; a second time it is the same file."""
         maildir = self.folder / quote(recipient, safe="@+=!~")
-        written = maildir / "tmp" / name
+        written = maildir.joinpath("tmp", name)
         try:
-            if not written.parent.exists():
+            try:
+                handle = _opened(written)
+            except FileNotFoundError:
                 self._make(maildir)
-            handle = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(handle, "wb") as file:
+                handle = _opened(written)
+            with os.fdopen(handle, "wb", buffering=0) as file:
                 os.fchmod(handle, 0o600)  # whatever the umask, and whoever has left a file there
-                file.write(message.replace(b"\r\n", b"\n"))
-                file.flush()
-                os.fsync(file.fileno())
-            written.rename(maildir / "new" / name)
-            sync(maildir / "new")
+                left = memoryview(message.replace(b"\r\n", b"\n"))
+                while left:
+                    left = left[file.write(left) :]
+                os.fsync(handle)
+            written.rename(maildir.joinpath("new", name))
         except OSError as error:
             raise Undelivered(f"{written}: {reason(error)}") from error
+        self.unsettled.add(maildir)
+
+    def settle(self) -> None:
+        """Sync each maildir once, however many mails it has got."""
+        maildirs, self.unsettled = self.unsettled, set()
+        for maildir in maildirs:
+            try:
+                sync(maildir / "new")
+            except OSError as error:
+                raise Undelivered(f"{maildir}: {reason(error)}") from error
 
     def _make(self, maildir: Path) -> None:
         if self.make:
@@ -109,6 +127,11 @@ class Maildirs(Transport):
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _opened(path: Path) -> int:
+    """A file to be written, which nobody else may read."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
 
 
 class Sendmail(Transport):
@@ -130,6 +153,9 @@ class Sendmail(Transport):
             raise Undelivered(f"{self.program}: {reason(error)}", for_all=True) from error
         if status := done.returncode:
             raise Undelivered(f"{self.program} ended with status {status}", for_good=status in FINAL_STATUSES)
+
+    def settle(self) -> None:
+        """The program has taken what it was given."""
 
     def close(self) -> None:
         """Nothing is held."""
@@ -186,6 +212,9 @@ class Smtp(Transport):
             if problem.for_all:
                 self.close()
             raise problem from error
+
+    def settle(self) -> None:
+        """The server has taken what it has acknowledged."""
 
     def _connect(self) -> Connection:
         context = ssl.create_default_context()

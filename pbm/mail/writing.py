@@ -70,6 +70,8 @@ def _subject(subject: str) -> str:
     """The field for a subject, folded, and encoded where it has to be."""
     if not subject.isprintable():
         raise ValueError(f"Subject: {subject!r} is no line of a header.")
+    if subject.isascii() and len(subject) <= LONGEST_WORD - len("Subject: ") and subject == subject.strip():
+        return f"Subject: {subject}{CRLF}"
     is_plain = subject.isascii() and max(map(len, subject.split()), default=0) <= LONGEST_WORD
     header = Header(subject, None if is_plain else UTF_8, header_name="Subject")
     return f"Subject: {header.encode(linesep=CRLF)}{CRLF}"
