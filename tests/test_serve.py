@@ -16,10 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from pbm.mail import incoming
+from pbm.mail import incoming, serve
 from pbm.mail.door import Delivery
 from pbm.mail.helpers import Service
 from pbm.mail.serve import Clerk
+from pbm.store import Unusable
 
 from conftest import ADDRESS, Shell, stored, two_players
 from patience import PATIENCE, until
@@ -394,13 +395,36 @@ def handled(club, *raws):
     return asyncio.run(all_at_once())
 
 
-def test_mails_that_come_in_together_are_handled_in_one_transaction(pair):
+def test_mails_that_come_in_together_are_handled_in_one_transaction(pair, monkeypatch):
+    monkeypatch.setattr(serve, "LONGEST_LOCK", 60)
     written = []
     pair.store.db.set_trace_callback(written.append)
     mails = [message("spiro move 101 alice alice-secret e3:5"), *(message(f"help {n}") for n in range(8))]
     assert handled(pair, *mails) == [("250 2.0.0 Done", "command")] * 9
     assert written.count("COMMIT") == 1
     assert pair.store.boards("spiro")[0].moves == 1
+
+
+def test_mails_that_take_long_together_let_others_write_in_between(pair, monkeypatch):
+    monkeypatch.setattr(serve, "LONGEST_LOCK", 0)
+    written = []
+    pair.store.db.set_trace_callback(written.append)
+    mails = [message("spiro move 101 alice alice-secret e3:5"), *(message(f"help {n}") for n in range(8))]
+    assert handled(pair, *mails) == [("250 2.0.0 Done", "command")] * 9
+    assert written.count("COMMIT") == 9
+
+
+def test_what_is_on_the_disk_is_acknowledged_though_the_next_mail_cannot_be_stored(pair, monkeypatch):
+    def handle(server, raw, *envelope):
+        if b"help 2" in raw:
+            raise Unusable("The disk is full.")
+        return really(server, raw, *envelope)
+
+    really = incoming.handle
+    monkeypatch.setattr(serve, "LONGEST_LOCK", 0)
+    monkeypatch.setattr(incoming, "handle", handle)
+    answers = handled(pair, *(message(f"help {n}") for n in range(1, 4)))
+    assert [reply[:3] for reply, _ in answers] == ["250", "451", "451"]
 
 
 def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it(pair, monkeypatch):

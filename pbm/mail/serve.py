@@ -11,7 +11,7 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,8 @@ from pbm.store import Replaced, Unusable
 
 MOST_TOGETHER = 10
 """How many mails are handled in one transaction; others who want to write wait for it."""
+LONGEST_LOCK = 0.01
+"""Seconds after which no other mail is handled in the same transaction."""
 HELPER_PATIENCE = 3
 """Seconds for which such a process has time to end; a mail server that says nothing must not hold up ours."""
 LOOK_AROUND = 2.0
@@ -187,21 +189,30 @@ class Clerk:
         self.work = None
 
     def _handle(self, deliveries: Sequence[Delivery]) -> list[Answer]:
-        """Handle mails in one transaction, and answer when it is on the disk.
-
-        What they need of slow work is done before, while others may write.
-        """
+        """Handle mails, and answer when it is on the disk. What is slow is done before anybody has to wait for it."""
+        answers: list[Answer] = []
+        problem = None
         try:
-            heard = [self._heard(delivery) for delivery in deliveries]
-            with self.server.store.transaction():
-                begin = time.perf_counter()
-                answers = [self._answer(*each) for each in zip(deliveries, heard, strict=True)]
+            heard = iter([(delivery, self._heard(delivery)) for delivery in deliveries])
+            while len(answers) < len(deliveries):
+                answers += self._together(heard)
         except Replaced:
             raise
         except Unusable as error:
-            return [_unstored(error)] * len(deliveries)
+            problem = _unstored(error)
         except Exception as error:  # those who wait for an answer must get one
-            return [failed(error)] * len(deliveries)
+            problem = failed(error)
+        return answers + [problem] * (len(deliveries) - len(answers)) if problem else answers
+
+    def _together(self, heard: Iterator[tuple[Delivery, incoming.Heard | None]]) -> list[Answer]:
+        """Handle the next mails in one transaction, until others have waited for long enough."""
+        answers = []
+        with self.server.store.transaction():
+            begin = time.perf_counter()
+            for each in heard:
+                answers.append(self._answer(*each))
+                if time.perf_counter() - begin > LONGEST_LOCK:
+                    break
         locked = time.perf_counter() - begin
         return [answer._replace(locked=locked) for answer in answers]
 
