@@ -140,3 +140,22 @@ def test_a_clean_up_looks_at_no_board_before_something_is_due(club):
         looked_at.append(len(club.store.unfinished_boards(club.time)))
         clean_up(Session(club.server))
     assert looked_at == [*[0] * 6, *[1] * 15, 0]  # a reminder each day, until the board is removed
+
+
+def test_boards_are_counted_as_they_begin_end_and_go(club):
+    def counted():
+        return club.store.count_boards(), club.store.active_boards("symple")
+
+    club.signed_up("alice", "bob")
+    for _ in range(3):
+        club.say("symple challenge -size=5 alice bob")
+    assert counted() == ((3, 3), 3)
+    for player, password, move in ("alice", "alice-secret", "a1"), ("bob", "bob-secret", "b1"):
+        club.say(f"symple move 101 {player} {password} {move}")
+    club.say("symple move 101 alice alice-secret resign")
+    assert counted() == ((3, 2), 2)
+    club.say("symple move 102 alice alice-secret resign")  # it had not begun
+    assert counted() == ((2, 1), 1)
+    assert [*club.store.doubtful_rows()] == []
+    club.store.db.execute("UPDATE tallies SET active = 2")
+    assert [*club.store.doubtful_rows()] == [("a count of boards that is wrong", "symple")]
