@@ -2,23 +2,31 @@
 
 import json
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing, suppress
 from html.parser import HTMLParser
 from pathlib import Path
+from random import Random
 from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import games
-from pbm.actions import tournaments
+from pbm.actions import cleanup, tournaments
+from pbm.board.board import Board
+from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.site.build import MANIFEST, build
 from pbm.site.pages import Look, Site
 from pbm.store import Tournament
 
 import helptexts
-from conftest import PASSWORDS
+from conftest import PASSWORDS, Club
+from examples import examples
 from patience import PATIENCE, until
 
 URL = "https://games.example/boards/"
@@ -53,13 +61,12 @@ class Elements(HTMLParser):
         ]
 
 
-def written(club, folder, look=None):
+def written(club, folder, look=None, *, is_whole=False):
     """Bring the site in a folder up to date, and say which files that has changed."""
     before = {path: path.stat().st_mtime_ns for path in files(folder)}
     for path in before:
         assert path.exists()
-    site = Site(Session(club.server), look or Look("", has_pictures=False))
-    build(folder, site.pages(), site.version, iter)
+    build(folder, Site(Session(club.server), look or Look("", has_pictures=False)), iter, is_whole=is_whole)
     after = {path: path.stat().st_mtime_ns for path in files(folder)}
     return {str(path.relative_to(folder)) for path in after if before.get(path) != after[path]}
 
@@ -194,10 +201,6 @@ def test_each_step_of_a_game_has_what_its_position_has(club, folder, game):
 
 def play_some(club, game, moves):
     """Play at random on board 101, and return it."""
-    from random import Random
-
-    from pbm.board.board import Board
-
     rng = Random(1)
     for _ in range(moves):
         board = Board.load(club.store, game, "101")
@@ -234,8 +237,6 @@ def test_nothing_stands_there_that_a_stranger_may_not_see(club, folder):
 
 
 def club_move(club):
-    from pbm.board.board import Board
-
     return next(Board.load(club.store, "spiro", "101").state.moves())
 
 
@@ -252,15 +253,153 @@ def test_the_throws_can_be_checked_when_the_game_is_over_and_not_before(club, fo
     assert json.loads((folder / "spiro" / "101.json").read_text())["dice"]["secret"] == secret
 
 
-def test_a_list_has_a_hundred_boards_a_page(club, folder):
+def test_a_list_that_is_long_has_pages_of_which_a_new_board_changes_the_first_one_alone(club, folder, monkeypatch):
+    monkeypatch.setattr("pbm.site.pages.ON_PAGE", 3)
     club.signed_up("alice", "bob")
-    for _ in range(101):
+    for _ in range(11):
         club.say("symple challenge -size=5 alice bob")
     written(club, folder)
-    leaves = ((folder / "symple" / name).read_text() for name in ("running.html", "running-2.html"))
-    numbers = [re.findall(r'/symple/(\d+)\.html"', leaf) for leaf in leaves]
-    assert [len(found) for found in numbers] == [100, 1]
-    assert numbers[0][0] == "201"  # the newest one comes first
+    names = "running.html", "running-2.html", "running-1.html"
+    leaves = [(folder / "symple" / name).read_text() for name in names]
+    numbers = [[int(found) for found in re.findall(r'/symple/(\d+)\.html"', leaf)] for leaf in leaves]
+    assert numbers == [[111, 110, 109, 108, 107], [106, 105, 104], [103, 102, 101]]
+    assert [re.findall(r'href="([\w.-]+)" rel', leaf) for leaf in leaves] == [
+        ["running-2.html"],
+        ["running.html", "running-1.html"],
+        ["running-2.html"],
+    ]
+    club.say("symple challenge -size=5 alice bob")
+    assert {path for path in written(club, folder) if "running" in path} == {
+        "symple/running.html",
+        "symple/running-2.html",  # which now leads to one that has split off the first
+        "symple/running-3.html",
+    }
+    club.say("symple challenge -size=5 alice bob")
+    assert {path for path in written(club, folder) if "running" in path} == {"symple/running.html"}
+    for board in range(108, 114):
+        club.say(f"symple resign {board} alice {PASSWORDS['alice']}")
+    written(club, folder)
+    assert not (folder / "symple" / "running-2.html").exists()
+
+
+OFTEN = ["start"] * 6 + ["play"] * 8 + ["resign", "join", "begin"]
+DEEDS = {
+    "start": "{game} challenge {options} {one} {other}",
+    "play": "{game} move {board} {mover} {secret} {move}",
+    "again": "{game} move {board} {mover} {secret} {move}",
+    "resign": "{game} resign {board} {mover} {secret}",
+    "submit": "{game} submit {board} {mover} {secret} {move}",
+    "draw": "{game} move {board} {one} {secret_of_one} propose",
+    "undo": "{game} move {board} {one} {secret_of_one} undo",
+    "yes": "{game} move {board} {one} {secret_of_one} accept",
+    "open": "",
+    "join": "{game} join cup {one} {secret_of_one}",
+    "leave": "{game} leave cup {one} {secret_of_one}",
+    "begin": "",
+    "sign off": "signoff {one} {secret_of_one}",
+    "sign up": "signup {one} {secret_of_one}",
+    "analyse": "",
+    "remove": "",
+    "wait": "",
+}
+
+
+@examples(40)
+@given(
+    deeds=st.lists(
+        st.tuples(st.sampled_from([*DEEDS, *OFTEN]), st.integers(0, 10**6), st.booleans()), min_size=5, max_size=40
+    )
+)
+def test_what_is_written_after_each_change_is_what_is_written_at_once(tmp_path_factory, deeds):
+    top = tmp_path_factory.mktemp("both")
+    club = Club(top / "pbm.db")
+    with pytest.MonkeyPatch.context() as patched, closing(club.store):
+        patched.setattr("pbm.site.pages.ON_PAGE", 2)
+        club.signed_up(*PASSWORDS)
+        for deed, seed, looks in deeds:
+            do(club, deed, Random(seed))
+            if looks:
+                written(club, top / "step by step")
+        written(club, top / "step by step")
+        written(club, top / "at once")
+    one, other = (
+        {str(path.relative_to(top / name)): path.read_bytes() for path in files(top / name)} for name in SITES
+    )
+    assert one == other
+    assert len(one) > 20
+
+
+SITES = "step by step", "at once"
+
+
+def do(club, deed, rng):
+    """Do something at random; what is refused does no harm."""
+    club.pass_time(hours=rng.choice([1, 30, 24 * 20]))
+    game = rng.choice(["symple", "spiro"])
+    one, other = rng.sample([*PASSWORDS], 2)
+    boards = club.store.all_boards([game])
+    board = rng.choice(boards)[1] if boards else "101"
+    row = club.store.board(game, board)
+    if row and deed in {"draw", "undo", "yes"}:
+        one, other = row.first_player, row.second_player
+        if row.voter == one or (row.vote is None and rng.random() < 0.5):
+            one, other = other, one
+    session = Session(club.server)
+    cup = club.store.tournament(game, "cup")
+    with suppress(Refused):
+        match deed:
+            case "open" if cup is None:
+                with session.writing():
+                    announced = Tournament(
+                        game, "cup", "swiss", club.time, rounds=1, options=OPTIONS[game], tie_breaks="sb"
+                    )
+                    tournaments.announce(session, announced, [one], {})
+            case "begin" if cup and cup.state == "open":
+                with session.writing():
+                    tournaments.done(session, cup, ["start"], dry_run=False)
+            case "analyse" if row:
+                curve = json.dumps({"curve": [rng.random(), rng.random()]})
+                with club.store.transaction():
+                    club.store.save_analysis(game, board, curve, club.time)
+            case "remove" if row:
+                with club.store.transaction():
+                    club.store.remove_board(game, board)
+            case "wait":
+                cleanup.clean_up(session)
+            case "open" | "begin" | "analyse" | "remove":
+                pass
+            case _:
+                state = Board.load(club.store, game, board).state if row else None
+                mover = row.turn if row and row.turn else one
+                words = {
+                    "game": game,
+                    "options": OPTIONS[game],
+                    "one": one,
+                    "other": other,
+                    "board": board,
+                    "mover": mover,
+                }
+                move = state.random(rng) if state and not state.result() else "a1"
+                club.say(DEEDS[deed].format(secret=PASSWORDS[mover], secret_of_one=PASSWORDS[one], move=move, **words))
+
+
+OPTIONS = {"symple": "-size=5", "spiro": "-small -pieces=2"}
+
+
+def test_all_pages_are_made_again_on_a_database_that_was_put_back(played, folder, tmp_path):
+    copy = tmp_path / "copy.db"
+    with closing(sqlite3.connect(copy)) as db:
+        played.store.db.backup(db)
+    played.say("symple challenge -size=5 alice carol")
+    written(played, folder)
+    before = Club(copy)
+    before.pass_time(hours=1)
+    for _ in range(4):  # more has happened there since, and the numbers of its changes are higher
+        before.say("symple challenge -size=5 alice bob")
+    assert written(before, folder) >= {"symple/103.html", "symple/104.html"}
+    assert "carol" not in (folder / "symple" / "103.html").read_text()
+    assert not (folder / "users" / "carol.html").exists()
+    before.store.close()
 
 
 def test_with_an_address_of_its_own_the_site_tells_it(played, folder):
@@ -369,7 +508,6 @@ def test_a_page_of_a_player_with_two_dots_in_his_name_is_known_again(played, fol
         played.store.add_user("a..b", "no password", played.time)
     played.say("symple challenge -size=5 a..b alice")
     written(played, folder)
-    site = Site(Session(played.server), Look("", has_pictures=False))
     made = []
-    build(folder, site.pages(), site.version, lambda stale: made.extend(stale) or [])
+    build(folder, Site(Session(played.server), Look("", has_pictures=False)), lambda stale: made.extend(stale) or [])
     assert made == []

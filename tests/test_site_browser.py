@@ -45,8 +45,7 @@ class Visited:
             loser = self.boards[game, "102"].turn
             club.say(f"{game} resign 102 {loser} {PASSWORDS[loser]}")
             self.boards[game, "102"] = Board.load(club.store, game, "102")
-        site = Site(Session(club.server), Look("", has_pictures=False))
-        build(self.folder, site.pages(), site.version, iter)
+        build(self.folder, Site(Session(club.server), Look("", has_pictures=False)), iter)
         club.store.close()
 
 

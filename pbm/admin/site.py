@@ -4,7 +4,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,8 +35,9 @@ LOOK_AGAIN_AFTER = 1.0
     "--url", default="", metavar="URL", help="Where the site will stand, such as https://games.example/; else PBM_SITE."
 )
 @click.option("--no-pictures", is_flag=True, help="Make no PNG of each board for those who link to it.")
+@click.option("--whole", is_flag=True, help="Make all pages again, and not only those of what has changed.")
 @click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
-def site(folder: Path, url: str, *, no_pictures: bool, follow: bool) -> None:
+def site(folder: Path, url: str, *, no_pictures: bool, whole: bool, follow: bool) -> None:
     """Write a site to look at: plain files for any web server, with a page for each board.
 
     Only what has changed since the last time is written, and only what anybody may see with `show` stands there. With
@@ -47,7 +48,7 @@ def site(folder: Path, url: str, *, no_pictures: bool, follow: bool) -> None:
     session = Session(open_existing())
     common = shared(url, no_pictures=no_pictures)
     version = session.store.data_version()
-    done = _written(session, folder, common)
+    done = _written(session, folder, common, is_whole=whole)
     while follow and _has_changed(session, version):
         version = session.store.data_version()  # before the pages are made: what changes meanwhile is seen next time
         done = _written(session, folder, common)
@@ -69,14 +70,13 @@ def shared(url: str, *, no_pictures: bool) -> "Look":
     return Look(f"{where.rstrip('/')}/" if where else "", bool(where) and not no_pictures and raster.is_available())
 
 
-def _written(session: Session, folder: Path, common: "Look") -> "Built":
+def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool = False) -> "Built":
     """Bring the site up to date. Raises Refused if the folder cannot be written."""
     from pbm.site.build import build
     from pbm.site.pages import Site
 
-    made = Site(session, common)
     with touching(f"The site cannot be written to {folder}"):
-        return build(folder, made.pages(), made.version, _shown)
+        return build(folder, Site(session, common), _shown, is_whole=is_whole)
 
 
 def _has_changed(session: Session, before: int) -> bool:
@@ -90,7 +90,7 @@ def _has_changed(session: Session, before: int) -> bool:
     return True
 
 
-def _shown(pages: list["Page"]) -> Iterator["Page"]:
+def _shown(pages: Sequence["Page"]) -> Iterator["Page"]:
     """Hand on pages, with a bar on a terminal that tells how far that is."""
     with click.progressbar(pages, label="Pages", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
         yield from bar

@@ -1,28 +1,60 @@
-"""The site is built: whatever page is made of other things than when it was written last is written again."""
+"""The site is built: in a folder that remembers how far it has seen the database, only what has changed since then."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
+
+from pbm.store import Seen
 
 MANIFEST = ".pbm-site.json"
-"""Where in its folder a site keeps what its pages are made of."""
+"""Where in its folder a site keeps what it remembers."""
 
 
 class Gone(LookupError):
-    """What a page is about was removed while the page was made."""
+    """What a page is about is not there, or no longer."""
 
 
 class Page(NamedTuple):
-    """A file of the site."""
+    """A file of the site that has to be made, or to go."""
 
     path: str
     """Within the folder of the site, such as ``symple/101.html``."""
-    key: str
-    """What it is made of, digested: as long as this stays the same, so does the file."""
     content: Callable[[], str | bytes]
-    """Makes it. Raises Gone if there is nothing any more to make it of."""
+    """Makes it. Raises Gone if there is nothing to make it of."""
+    part: str = ""
+    """Of a page of a list: what stands on it, digested."""
+
+
+class Memory(NamedTuple):
+    """What a folder remembers of the site in it."""
+
+    seen: Seen | None = None
+    """How far its pages show what is in the database; None if that cannot be known, and all are to be made."""
+    parts: Mapping[str, str] = MappingProxyType({})
+    """What stands on the pages of lists, digested, by their paths."""
+    paths: frozenset[str] = frozenset()
+    """All its pages."""
+
+
+class Source(Protocol):
+    """What the pages are made of."""
+
+    seen: Seen
+    """How far the database is seen before any page is made."""
+
+    @property
+    def version(self) -> str:
+        """Another one as soon as all pages have to be made again."""
+
+    def remembers(self, seen: Seen) -> bool:
+        """Whether it is known what has changed since then."""
+
+    def pages(self, memory: Memory) -> Sequence[Page]:
+        """The pages that are to be made, as far as they are not as remembered."""
 
 
 class Built(NamedTuple):
@@ -39,47 +71,57 @@ def digested(*parts: object) -> str:
     return blake2b(repr(parts).encode(), digest_size=9).hexdigest()
 
 
-def build(folder: Path, pages: Iterable[Page], version: str, watch: Callable[[list[Page]], Iterable[Page]]) -> Built:
-    """Write the pages that have changed, and remove what was written once and is no page any more.
+def build(
+    folder: Path, source: Source, watch: Callable[[Sequence[Page]], Iterable[Page]], *, is_whole: bool = False
+) -> Built:
+    """Write the pages that have changed, and remove those about what is no longer there.
 
-    *version* is digested of what all pages have in common. *watch* hands on the pages that are to be made, and may
-    show how far that is. Raises OSError if the folder cannot be written.
+    *watch* hands on the pages that are to be made, and may show how far that is. All pages are made if the whole is
+    asked for, or if it is not known what has changed. Raises OSError if the folder cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    known = _known(folder, version)
-    keys = {page.path: page for page in pages}
-    stale = [page for path, page in keys.items() if known.get(path) != page.key]
-    written = 0
-    for page in watch(stale):
+    memory = _remembered(folder, source.version)
+    if is_whole or memory.seen is None or not source.remembers(memory.seen):
+        memory = Memory(paths=memory.paths)
+    made, gone, written = {}, set(), 0
+    for page in watch(source.pages(memory)):
         try:
             written += _write(folder / page.path, page.content())
+            made[page.path] = page.part
         except Gone:
-            del keys[page.path]
-    gone = known.keys() - keys.keys()
-    for path in gone:
-        (folder / path).unlink(missing_ok=True)
-    if stale or gone:
-        manifest = {"version": version, "pages": {path: page.key for path, page in keys.items()}}
-        _write(folder / MANIFEST, json.dumps(manifest))
-    return Built(len(keys), written, len(gone))
+            gone.add(page.path)
+    if memory.seen is None:
+        gone |= memory.paths - made.keys()
+    removed = sum(_remove(folder / path) for path in gone)
+    paths = (memory.paths | made.keys()) - gone
+    if memory.seen != source.seen:
+        parts = {**memory.parts, **made}
+        kept = {path: part for path, part in parts.items() if part and path in paths}
+        what = {"version": source.version, "seen": source.seen, "parts": kept, "pages": [*paths]}
+        _write(folder / MANIFEST, json.dumps(what))
+    return Built(len(paths), written, removed)
 
 
-def _known(folder: Path, version: str) -> Mapping[str, str]:
-    """What the pages in a folder were made of; nothing if another version of pbm has written them.
+def _remembered(folder: Path, version: str) -> Memory:
+    """What a folder remembers; of what another version of pbm has written there only what its pages are.
 
     Names that lead out of the folder are left alone, whoever has put them there.
     """
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
-    except (OSError, ValueError):
-        return {}
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("pages"), dict):
-        return {}
-    same = manifest.get("version") == version
-    inside = {
-        path: key for path, key in manifest["pages"].items() if not path.startswith("/") and ".." not in path.split("/")
-    }
-    return inside if same else dict.fromkeys(inside, "")
+        names, parts, seen = manifest["pages"], dict(manifest["parts"]), Seen(*manifest["seen"])
+        inside = frozenset(path for path in names if path[:1] != "/" and not (".." in path and ".." in path.split("/")))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return Memory()
+    return Memory(seen, parts, inside) if manifest.get("version") == version else Memory(paths=inside)
+
+
+def _remove(file: Path) -> bool:
+    """Remove a file; False if it is not there."""
+    with suppress(FileNotFoundError):
+        file.unlink()
+        return True
+    return False
 
 
 def _write(file: Path, content: str | bytes) -> bool:

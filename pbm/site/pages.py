@@ -1,11 +1,12 @@
 """The pages of the site. What stands there is what any stranger may see: no address, no queued move, no open secret."""
 
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache, cached_property, partial
+from html import escape
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -21,13 +22,14 @@ from pbm.board.board import NOTHING, Board
 from pbm.drawing import svg
 from pbm.drawing.boards import board_png, board_svg
 from pbm.language.help import of_game
+from pbm.letters.contests import Shown
 from pbm.session import Session
-from pbm.site.build import Gone, Page, digested
+from pbm.site.build import Gone, Memory, Page, digested
 from pbm.site.steps import steps
-from pbm.store import BoardRow, MarkedBoard, PlayerRow, ResultRow
+from pbm.store import Among, BoardRow, Change, Seen
 
-ON_PAGE = 100
-"""How many boards or players a page of a list has."""
+ON_PAGE = 80
+"""How many boards or players a page of a list has; the first page of boards has up to twice as many."""
 RECENT = 20
 """How many boards a page or a feed names of those that changed last."""
 MOST_PLACES = 60
@@ -39,18 +41,6 @@ MOST_LOCATIONS = 50_000
 """How many addresses a file of a sitemap has at most (sitemaps.org)."""
 
 
-class Contents(NamedTuple):
-    """What is looked up before any page is made: of all boards as little as that needs."""
-
-    boards: Sequence[MarkedBoard]
-    players: Mapping[str, Sequence[PlayerRow]]
-    """Of each game, those who have a rating, the best one first."""
-    pools: Mapping[str, Mapping[str, str]]
-    """Of each game, its tournaments, each with what is stored of it and of who takes part, digested."""
-    analyses: Mapping[tuple[str, str], str]
-    """When boards were analysed."""
-
-
 class Look(NamedTuple):
     """What all pages have in common."""
 
@@ -60,85 +50,153 @@ class Look(NamedTuple):
     """Whether each board has a PNG, for those who link to it; that needs to know where the site is."""
 
 
+class Concerned(NamedTuple):
+    """What pages have to be made about."""
+
+    boards: Iterable[tuple[str, str]]
+    """Games and numbers."""
+    games: Iterable[str]
+    """The games of these boards, and those of the pools."""
+    ranked: Iterable[str]
+    """The games in which the standings may have changed."""
+    users: Iterable[str]
+    pools: Iterable[tuple[str, str]]
+
+
+class Leaf(NamedTuple):
+    """A page of a list."""
+
+    path: str
+    items: Sequence[Any]
+    """What stands on it: the numbers of boards, the last one first, or players, the best one first."""
+    first: int
+    """How many stand on the pages before it."""
+    before: str
+    """The name of the page before it; empty for the first one, and so is the next for the last one."""
+    after: str
+
+
 class Site:
     """The pages of a server's site."""
 
     def __init__(self, session: Session, look: Look) -> None:
         """Make pages from what is stored now."""
-        self.session, self.look = session, look
+        self.session, self.store, self.look = session, session.store, look
         self.games = games.names()
-        with session.reading():
-            self.found = _found(session, self.games)
-        self.by_game: dict[str, list[MarkedBoard]] = {game: [] for game in self.games}
-        self.by_user: dict[str, list[MarkedBoard]] = defaultdict(list)
-        for board in self.found.boards:
-            if board.game in self.by_game:
-                self.by_game[board.game].append(board)
-                self.by_user[board.first_player].append(board)
-                if board.second_player != board.first_player:
-                    self.by_user[board.second_player].append(board)
+        self.seen = self.store.seen()
 
     @cached_property
     def version(self) -> str:
         """What all pages are made of."""
-        folder = files("pbm.site")
-        sources = [item.read_text() for part in ("templates", "assets") for item in _items(folder / part)]
-        return digested(sources, svg.STYLE, POLICY, self.look, self.session.server.address)
+        sources = [item.read_bytes() for part in ("", "templates", "assets") for item in _items(part)]
+        helps = [(game, of_game(game)) for game in self.games]
+        return digested(sources, helps, svg.STYLE, self.look, self.session.server.address)
 
-    def pages(self) -> Iterator[Page]:
-        """All files of the site."""
-        for name in ASSETS:
-            yield Page(name, "", partial((files("pbm.site") / "assets" / name).read_text))
-        yield Page("board.css", "", lambda: svg.STYLE)
-        yield Page("index.html", digested(self.found.boards[-1:], *map(self._marks, self.games)), self._index)
-        for game in self.games:
-            yield from self._of_game(game)
-        for userid, boards in self.by_user.items():
-            key = digested([board.mark for board in boards], self._player_key(userid))
-            yield Page(f"users/{userid}.html", key, partial(self._user, userid))
-        yield from self._sitemap()
+    def remembers(self, seen: Seen) -> bool:
+        """Whether it is known what has changed since then."""
+        return self.store.has_gone_on_since(seen)
+
+    def pages(self, memory: Memory) -> list[Page]:
+        """The files that are to be made: what has changed, or all; pictures for those who link come last."""
+        with self.session.reading():
+            concerned = self._concerned(self.store.changes_since(memory.seen)) if memory.seen else self._all()
+            found = [] if memory.seen else [*self._fixed()]
+            if concerned.games:
+                found.append(Page("index.html", self._index))
+            for game in concerned.games:
+                found += self._of_game(game, concerned, memory)
+            for game in concerned.ranked:
+                found += self._listed(game, "standings", self._ranked(game), memory)
+            found += [Page(f"users/{userid}.html", partial(self._user, userid)) for userid in concerned.users]
+            for game, pool in concerned.pools:
+                found += self._of_pool(game, pool)
+            for game, board in concerned.boards:
+                found += self._of_board(game, board)
+            if memory.seen is None or any(self._is_new_or_gone(*place, memory) for place in concerned.boards):
+                found += self._sitemap(memory)
+        return sorted(found, key=lambda page: page.path.endswith(".png"))
+
+    def _all(self) -> Concerned:
+        """All that pages are about."""
+        return Concerned(
+            self.store.all_boards(self.games),
+            self.games,
+            self.games,
+            self.store.all_players(self.games),
+            [(one.game, one.pool) for one in self.store.tournaments() if one.game in self.games],
+        )
+
+    def _concerned(self, changes: Sequence[Change]) -> Concerned:
+        """What these changes are about, and what else is told of that on other pages."""
+        known = [change for change in changes if change.game in self.games or not change.game]
+        boards = [(change.game, change.name) for change in known if change.kind == "board"]
+        users = {change.name for change in known if change.kind in {"player", "user"}}
+        pools = {(change.game, change.name) for change in known if change.kind == "pool"}
+        ranked = {change.game for change in known if change.kind == "player"}
+        for game, board in boards:
+            if row := self.store.board(game, board):
+                users |= {row.first_player, row.second_player}
+                pools |= {(game, row.pool or "")}
+        listed = {game for game, _ in {*boards, *pools}}
+        is_any_user = any(change.kind == "user" for change in known)
+        return Concerned(
+            boards,
+            [game for game in self.games if game in listed],
+            self.games if is_any_user else [game for game in self.games if game in ranked],
+            sorted(users),
+            sorted(place for place in pools if place[1]),
+        )
+
+    def _is_new_or_gone(self, game: str, board: str, memory: Memory) -> bool:
+        return (f"{game}/{board}.html" in memory.paths) != (self.store.board(game, board) is not None)
 
     # Pages of a game
 
-    def _of_game(self, game: str) -> Iterator[Page]:
-        boards, players = self.by_game[game], self.found.players[game]
-        yield Page(f"{game}/rules.html", "", partial(self._rules, game))
-        pools, mark = self.found.pools[game], self._marks(game)
-        yield Page(f"{game}/index.html", digested(mark, [*pools]), partial(self._game, game))
-        yield Page(f"{game}/feed.atom", mark, partial(self._feed, f"{game}/feed.atom", texts.title(game), boards))
-        for number, count, some in _leaves(players):
-            path = f"{game}/{_leaf(number, 'standings')}"
-            yield Page(path, digested(some, count), partial(self._standings, game, path, number, count, some))
-        for name, is_over in (("running", False), ("finished", True)):
-            listed = [board for board in reversed(boards) if board.is_over == is_over]
-            for number, count, some in _leaves(listed):
-                path = f"{game}/{_leaf(number, name)}"
-                key = digested([board.mark for board in some], count)
-                yield Page(path, key, partial(self._list, game, name, path, number, count, some))
-        for pool in pools:
-            yield from self._of_pool(game, pool)
-        for board in boards:
-            key = digested(board.mark, self.found.analyses.get((game, board.board)))
-            yield Page(f"{game}/{board.board}.html", key, partial(self._board, board))
-            if board.is_over:
-                yield Page(f"{game}/{board.board}.json", key, partial(self._record, board))
-            if self.look.has_pictures:
-                yield Page(f"{game}/{board.board}.png", key, partial(self._png, board))
+    def _fixed(self) -> Iterator[Page]:
+        """The pages on which nothing changes."""
+        for name in ASSETS:
+            yield Page(name, partial((files("pbm.site") / "assets" / name).read_text))
+        yield Page("board.css", lambda: svg.STYLE)
+        for game in self.games:
+            yield Page(f"{game}/rules.html", partial(self._rules, game))
+
+    def _of_game(self, game: str, concerned: Concerned, memory: Memory) -> Iterator[Page]:
+        yield Page(f"{game}/index.html", partial(self._game, game))
+        yield Page(f"{game}/feed.atom", partial(self._feed, f"{game}/feed.atom", texts.title(game), Among([game])))
+        changed = {board for other, board in concerned.boards if other == game}
+        for name, over in (("running", False), ("finished", True)):
+            leaves = _leaves(game, name, self.store.boards_in_order(game, over=over)[::-1], is_last_numbered_first=True)
+            yield from self._listed(game, name, leaves, memory, changed)
+
+    def _listed(
+        self, game: str, name: str, leaves: Sequence[Leaf], memory: Memory, changed: Collection[str] = ()
+    ) -> Iterator[Page]:
+        """The pages of a list on which something else stands than is remembered, or one of the *changed* boards."""
+        make = self._standings if name == "standings" else self._list
+        for leaf in leaves:
+            part = digested(leaf)
+            if memory.parts.get(leaf.path) != part or any(item in changed for item in leaf.items):
+                yield Page(leaf.path, partial(make, game, name, leaf), part)
+        here = {leaf.path for leaf in leaves}
+        for path in memory.parts:
+            if path.startswith(f"{game}/{name}") and path not in here:
+                yield Page(path, _nothing)
+
+    def _of_board(self, game: str, board: str) -> Iterator[Page]:
+        yield Page(f"{game}/{board}.html", partial(self._board, game, board))
+        yield Page(f"{game}/{board}.json", partial(self._record, game, board))
+        if self.look.has_pictures:
+            yield Page(f"{game}/{board}.png", partial(self._png, game, board))
 
     def _of_pool(self, game: str, pool: str) -> Iterator[Page]:
-        boards = [board for board in self.by_game[game] if board.pool == pool]
-        marks = [board.mark for board in boards]
-        key = digested(marks, self.found.pools[game][pool])
-        yield Page(f"{game}/pool-{pool}.html", key, partial(self._pool, game, pool, boards))
-        path = f"{game}/pool-{pool}.atom"
-        title = f"{texts.title(game)}, tournament {pool}"
-        yield Page(path, digested(marks), partial(self._feed, path, title, boards))
+        yield Page(f"{game}/pool-{pool}.html", partial(self._pool, game, pool))
+        yield Page(f"{game}/pool-{pool}.atom", partial(self._pool_feed, game, pool))
 
-    def _board(self, marked: MarkedBoard) -> str:
+    def _board(self, game: str, number: str) -> str:
         """A board, move by move."""
-        board = self._load(marked)
+        board = self._load(game, number)
         point, row, turns = board.present, board.row, board.turns
-        path = f"{marked.game}/{marked.board}.html"
+        path = f"{game}/{number}.html"
         title = f"{texts.title(row.game)} board {row.board}: {' against '.join(letters.sides(point))}"
         about = [f"options {row.options}"] if row.options else []
         about += [f"tournament {row.pool}"] if row.pool else []
@@ -159,107 +217,113 @@ class Site:
             notation=games.notation(row.game),
             commenter=row.commenter,
             comment=row.comment,
-            curve=self._chances(marked),
+            curve=self._chances(game, number),
             curve_of=row.first_player,
             ratings=[ratings.described(result) for result in board.about.results],
             proof=_proof(board),
-            record=f"{row.board}.json" if marked.is_over else "",
-            image=f"{marked.game}/{marked.board}.png" if self.look.has_pictures else "",
+            record=f"{number}.json" if board.is_over else "",
+            image=f"{game}/{number}.png" if self.look.has_pictures else "",
             steps=_script(steps(board)),
         )
 
-    def _chances(self, marked: MarkedBoard) -> list[int]:
+    def _chances(self, game: str, number: str) -> list[int]:
         """How far down from 100 the chances of the first player lie in a curve, move by move; nothing if unknown."""
-        stored = self.session.store.analysis(marked.game, marked.board)
+        stored = self.store.analysis(game, number)
         return [round(100 - 100 * chance) for chance in json.loads(stored)["curve"]] if stored else []
 
-    def _record(self, marked: MarkedBoard) -> str:
+    def _record(self, game: str, number: str) -> str:
         """The record of a finished game."""
-        board = self._load(marked)
+        row = self.store.board(game, number)
+        if row is None or row.ended is None:
+            raise Gone
+        board = self._load(game, number)
         record = records.write(records.Record(board.row, board.turns), [*board.about.results])
         return f"{json.dumps(record, indent=1)}\n"
 
-    def _png(self, marked: MarkedBoard) -> bytes:
-        return board_png(self._load(marked).present, 1)
+    def _png(self, game: str, number: str) -> bytes:
+        return board_png(self._load(game, number).present, 1)
 
-    def _load(self, marked: MarkedBoard) -> Board:
+    def _load(self, game: str, number: str) -> Board:
         """A board with all its turns, and what it did to ratings."""
-        store = self.session.store
         with self.session.reading():
-            row = store.board(marked.game, marked.board)
+            row = self.store.board(game, number)
             if row is None:
                 raise Gone
-            about = NOTHING._replace(results=store.results_of_board(row.game, row.board))
-            return Board(row, store.turns(row.game, row.board), {}, about)
+            about = NOTHING._replace(results=self.store.results_of_board(game, number))
+            return Board(row, self.store.turns(game, number), {}, about)
 
     def _game(self, game: str) -> str:
         """What there is of a game."""
-        boards, rules = self.by_game[game], games.load(game)
-        over = sum(board.is_over for board in boards)
+        rules = games.load(game)
+        running, finished = self._counts(game)
         return self._render(
             "game.html",
             f"{game}/index.html",
             title=texts.title(game),
             brief=(rules.__doc__ or "").partition("\n")[0],
-            picture=self._diagrams(game)[0] if self._diagrams(game) else "",
-            running=len(boards) - over,
-            finished=over,
-            pools=[*self.found.pools[game]],
-            rows=self._rows(_latest(boards)),
+            picture=_diagram(game),
+            running=running,
+            finished=finished,
+            pools=[one.pool for one in self.store.tournaments(game)],
+            rows=self.store.latest_boards(Among([game]), RECENT),
         )
+
+    def _counts(self, game: str) -> tuple[int, int]:
+        """How many boards of a game are running, and how many are over."""
+        running, finished = (self.store.count_among(Among([game], over=over)) for over in (False, True))
+        return running, finished
 
     def _rules(self, game: str) -> str:
         """The help of a game, with its board."""
         title = f"Rules of {texts.title(game)}"
-        return self._render(
-            "rules.html", f"{game}/rules.html", title=title, text=of_game(game), pictures=self._diagrams(game)
-        )
+        return self._render("rules.html", f"{game}/rules.html", title=title, text=of_game(game), picture=_diagram(game))
 
-    def _diagrams(self, game: str) -> list[Markup]:
-        """The board at the start, if the game has figures."""
-        rules = games.load(game)
-        figure = getattr(rules, "figure", None)
-        if not figure:
-            return []
-        start = rules.new(**games.read_options(rules, []))
-        picture = svg.svg(figure(start, None), rules.SIDES, f"The board of {texts.title(game)} at the start", style="")
-        return [Markup(picture)]
-
-    def _list(self, game: str, name: str, path: str, number: int, count: int, some: Sequence[MarkedBoard]) -> str:
-        """A page of the list of running or finished boards, the newest one first."""
+    def _list(self, game: str, name: str, leaf: Leaf) -> str:
+        """A page of the list of running or finished boards, the last one first."""
         title = f"{name.capitalize()} boards of {texts.title(game)}"
-        return self._render(
-            "list.html", path, title=title, rows=self._rows(some), number=number, count=count, name=name
-        )
+        rows = self.store.boards_named(game, leaf.items)
+        return self._render("list.html", leaf.path, title=title, rows=rows, leaf=leaf)
 
-    def _standings(self, game: str, path: str, number: int, count: int, some: Sequence[PlayerRow]) -> str:
+    def _ranked(self, game: str) -> list[Leaf]:
+        """The pages of the standings."""
+        robots = {one.userid for one in self.store.robots()}
+        players = [(player, player.userid in robots) for player in self.store.rated_players(game)]
+        return _leaves(game, "standings", players)
+
+    def _standings(self, game: str, name: str, leaf: Leaf) -> str:
         """A page of the standings."""
-        with self.session.reading():
-            robots = self.session.store.robots_among([player.userid for player in some])
-            players = [
-                {
-                    "place": place,
-                    "player": player,
-                    "robot": player.userid in robots,
-                    "curve": _curve(self.session.store.results_of_user(game, player.userid)),
-                }
-                for place, player in enumerate(some, ON_PAGE * (number - 1) + 1)
-            ]
-        title = f"Standings of {texts.title(game)}"
-        return self._render("standings.html", path, title=title, players=players, number=number, count=count)
+        curves = self.store.ratings_of(game, [player.userid for player, _ in leaf.items])
+        players = [
+            {"place": place, "player": player, "robot": robot, "curve": _curve(curves.get(player.userid, []))}
+            for place, (player, robot) in enumerate(leaf.items, leaf.first + 1)
+        ]
+        title = f"{name.capitalize()} of {texts.title(game)}"
+        return self._render("standings.html", leaf.path, title=title, players=players, leaf=leaf)
 
-    def _pool(self, game: str, pool: str, boards: Sequence[MarkedBoard]) -> str:
+    def _pool(self, game: str, pool: str) -> str:
         """The table of a tournament, and its boards."""
-        found = tournaments.of_pool(self.session, game, pool)
+        found = self._tournament(game, pool)
         head, lines = found.sheet(found.lines, fits=False)
         title = f"Tournament {pool} of {texts.title(game)}"
-        rows = self._rows(boards[:ON_PAGE])
+        rows = self.store.tournament_boards(game, pool)[:ON_PAGE]
         path = f"{game}/pool-{pool}.html"
         return self._render("pool.html", path, title=title, pool=pool, head=head, lines=lines, rows=rows)
 
-    def _feed(self, path: str, title: str, boards: Sequence[MarkedBoard]) -> str:
+    def _tournament(self, game: str, pool: str) -> Shown:
+        with self.session.reading():
+            if self.store.tournament(game, pool) is None:
+                raise Gone
+            return tournaments.of_pool(self.session, game, pool)
+
+    def _pool_feed(self, game: str, pool: str) -> str:
+        if self.store.tournament(game, pool) is None:
+            raise Gone
+        path, title = f"{game}/pool-{pool}.atom", f"{texts.title(game)}, tournament {pool}"
+        return self._feed(path, title, Among([game], pool=pool))
+
+    def _feed(self, path: str, title: str, among: Among) -> str:
         """The boards that have changed last, for programs that watch."""
-        rows = self._rows(_latest(boards))
+        rows = self.store.latest_boards(among, RECENT)
         updated = max((row.ended or row.changed or row.started for row in rows), default=None)
         return self._render(
             "feed.atom",
@@ -274,56 +338,51 @@ class Site:
 
     def _index(self) -> str:
         """Where a visitor begins."""
-        counts = [
-            {
-                "game": game,
-                "running": sum(not board.is_over for board in self.by_game[game]),
-                "finished": sum(board.is_over for board in self.by_game[game]),
-            }
-            for game in self.games
-        ]
+        counts = []
+        for game in self.games:
+            running, finished = self._counts(game)
+            counts.append({"game": game, "running": running, "finished": finished})
         host = self.session.server.host
-        rows = self._rows(_latest(self.found.boards))
+        rows = self.store.latest_boards(Among(self.games), RECENT)
         return self._render("index.html", "index.html", title=f"Games at {host}", counts=counts, rows=rows)
 
     def _user(self, userid: str) -> str:
         """A player: his ratings and his boards."""
-        boards = sorted(self.by_user[userid], key=lambda board: board.changed, reverse=True)
-        running = [board for board in boards if not board.is_over]
-        finished = [board for board in boards if board.is_over]
-        with self.session.reading():
-            ratings_of = [
-                {"game": game, "player": player, "curve": _curve(self.session.store.results_of_user(game, userid))}
-                for game in self.games
-                if (player := self.session.store.player(game, userid)).rating is not None
-            ]
+        running, finished = (Among(self.games, userid, over=over) for over in (False, True))
+        rated = [(game, self.store.player(game, userid)) for game in self.games]
+        ratings_of = [
+            {"game": game, "player": player, "curve": _curve(self.store.ratings_of(game, [userid]).get(userid, []))}
+            for game, player in rated
+            if player.rating is not None
+        ]
+        rows = [self.store.latest_boards(among, ON_PAGE) for among in (running, finished)]
+        if not (ratings_of or any(rows)):
+            raise Gone
+        more = sum(self.store.count_among(among) for among in (running, finished)) - sum(map(len, rows))
         return self._render(
             "user.html",
             f"users/{userid}.html",
             title=userid,
             ratings=ratings_of,
-            running=self._rows(running[:ON_PAGE]),
-            finished=self._rows(finished[:ON_PAGE]),
-            more=max(0, len(running) - ON_PAGE) + max(0, len(finished) - ON_PAGE),
+            running=rows[0],
+            finished=rows[1],
+            more=more,
         )
 
-    def _sitemap(self) -> Iterator[Page]:
+    def _sitemap(self, memory: Memory) -> Iterator[Page]:
         """Where all boards are, for search engines; in parts if they are many."""
-        parts = [self.found.boards[at : at + MOST_LOCATIONS] for at in range(0, len(self.found.boards), MOST_LOCATIONS)]
-        if len(parts) < 2:
-            boards = parts[0] if parts else []
-            yield Page("sitemap.xml", digested([board.changed for board in boards]), partial(self._locations, boards))
-            return
-        names = [f"sitemap-{number}.xml" for number in range(1, len(parts) + 1)]
-        for name, boards in zip(names, parts, strict=True):
-            yield Page(name, digested([board.changed for board in boards]), partial(self._locations, boards))
-        yield Page("sitemap.xml", str(len(names)), lambda: _locations("sitemapindex", "sitemap", self.look.url, names))
-
-    def _locations(self, boards: Sequence[MarkedBoard]) -> str:
-        fixed = ["index.html"] * (boards[:1] == self.found.boards[:1])
-        fixed += [f"{game}/{name}.html" for game in self.games for name in ("index", "rules", "standings") if fixed]
-        paths = [*fixed, *(f"{board.game}/{board.board}.html" for board in boards)]
-        return _locations("urlset", "url", self.look.url, paths)
+        paths = ["index.html"]
+        paths += [f"{game}/{name}.html" for game in self.games for name in ("index", "rules", "standings")]
+        paths += [f"{game}/{board}.html" for game, board in self.store.all_boards(self.games)]
+        parts = [paths[at : at + MOST_LOCATIONS] for at in range(0, len(paths), MOST_LOCATIONS)]
+        names = [f"sitemap-{number}.xml" for number in range(1, len(parts) + 1)] if len(parts) > 1 else []
+        for name, part in zip(names, parts, strict=False):
+            yield Page(name, partial(_locations, "urlset", "url", self.look.url, part))
+        top = ("sitemapindex", "sitemap", self.look.url, names) if names else ("urlset", "url", self.look.url, paths)
+        yield Page("sitemap.xml", partial(_locations, *top))
+        for path in memory.paths:
+            if path.startswith("sitemap-") and path not in names:
+                yield Page(path, _nothing)
 
     # What pages have in common
 
@@ -345,26 +404,6 @@ class Site:
             )
         )
 
-    def _rows(self, boards: Sequence[MarkedBoard]) -> list[BoardRow]:
-        with self.session.reading():
-            rows = [self.session.store.board(board.game, board.board) for board in boards]
-        return [row for row in rows if row]
-
-    def _marks(self, game: str) -> str:
-        return digested([board.mark for board in self.by_game[game]])
-
-    def _player_key(self, userid: str) -> str:
-        return self._players_by_name.get(userid, "")
-
-    @cached_property
-    def _players_by_name(self) -> Mapping[str, str]:
-        """What is stored of each rated player."""
-        found: dict[str, list[PlayerRow]] = defaultdict(list)
-        for players in self.found.players.values():
-            for player in players:
-                found[player.userid].append(player)
-        return {userid: digested(rows) for userid, rows in found.items()}
-
 
 @cache
 def _environment() -> Environment:
@@ -372,53 +411,71 @@ def _environment() -> Environment:
     made = Environment(loader=PackageLoader("pbm.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     made.filters |= {
         "status": letters.status,
-        "minutes": lambda moment: f"{moment:{texts.MINUTES}}",
+        "lines": _lines,
+        "way": lambda values: f"M{'L'.join(f'{at} {value}' for at, value in enumerate(values))}",
         "iso": _iso,
-        "leaf": _leaf,
-        "leaves": _near,
         "quoted": partial(quote, safe="@+"),
     }
     return made
 
 
-def _found(session: Session, names: Sequence[str]) -> Contents:
-    store = session.store
-    return Contents(
-        store.marked_boards(),
-        {game: [*store.rated_players(game)] for game in names},
-        {
-            game: {one.pool: digested(one, store.entrants(game, one.pool)) for one in store.tournaments(game)}
-            for game in names
-        },
-        store.analysed_boards(),
-    )
+def _lines(rows: Iterable[BoardRow], up: str, with_game: bool) -> Markup:  # noqa: FBT001
+    """Lines of a table of boards. A template would take longer for them than for all the rest of a site."""
+    lines = []
+    for row in rows:
+        name, game, board = texts.title(row.game), escape(row.game), escape(row.board)
+        front = f'<td><a href="{up}{game}/index.html">{escape(name)}</a></td>' if with_game else ""
+        players = ", ".join(_user_link(userid, up) for userid in (row.first_player, row.second_player))
+        lines.append(
+            f'<tr>{front}<td><a href="{up}{game}/{board}.html">{board}</a></td><td>{players}</td>'
+            f'<td class="number">{row.moves}</td><td>{escape(letters.status(row))}</td>'
+            f"<td>{row.changed or row.started:{texts.MINUTES}}</td></tr>\n"
+        )
+    return Markup("".join(lines))
 
 
-def _latest(boards: Sequence[MarkedBoard]) -> list[MarkedBoard]:
-    """The boards that have changed last, the last one first."""
-    return sorted(boards, key=lambda board: board.changed, reverse=True)[:RECENT]
+def _user_link(userid: str, up: str) -> str:
+    name = escape(userid)
+    return f'<a href="{up}users/{name}.html">{name}</a>'
 
 
-def _leaves(listed: Sequence[Any]) -> Iterator[tuple[int, int, Sequence[Any]]]:
-    """The pages of a list: their numbers from 1, how many there are, and what is on each; an empty list has one."""
-    count = max(1, -(-len(listed) // ON_PAGE))
-    for number in range(1, count + 1):
-        yield number, count, listed[ON_PAGE * (number - 1) : ON_PAGE * number]
+@cache
+def _diagram(game: str) -> Markup:
+    """The board at the start; nothing if the game has no figures."""
+    rules = games.load(game)
+    if not hasattr(rules, "figure"):
+        return Markup()
+    start = rules.new(**games.read_options(rules, []))
+    told = f"The board of {texts.title(game)} at the start"
+    return Markup(svg.svg(rules.figure(start, None), rules.SIDES, told, style=""))
 
 
-def _leaf(number: int, name: str) -> str:
-    """The file of a page of a list."""
-    return f"{name}.html" if number == 1 else f"{name}-{number}.html"
+def _leaves(game: str, name: str, items: Sequence[Any], *, is_last_numbered_first: bool = False) -> list[Leaf]:
+    """The pages of a list; an empty list has one.
+
+    If new items come first, the pages are numbered from the last one, and the first one, which has no number, has more
+    than the others: so what comes, or is one of the newest to go, changes no other page.
+    """
+    count = max(1, len(items) // ON_PAGE if is_last_numbered_first else -(-len(items) // ON_PAGE))
+    others = range(count - 1, 0, -1) if is_last_numbered_first else range(2, count + 1)
+    files = [f"{name}.html", *(f"{name}-{number}.html" for number in others)]
+    first = len(items) - ON_PAGE * (count - 1) if is_last_numbered_first else ON_PAGE
+    starts = [0, *range(first, first + ON_PAGE * (count - 1), ON_PAGE)]
+    return [
+        Leaf(f"{game}/{file}", items[start:end], start, before, after)
+        for file, before, after, (start, end) in zip(
+            files, ["", *files], [*files[1:], ""], pairwise([*starts, len(items)]), strict=False
+        )
+    ]
 
 
-def _near(number: int, count: int) -> list[int]:
-    """The pages of a list to which one of them leads."""
-    return sorted({1, count} | {other for other in range(number - 3, number + 4) if 1 <= other <= count})
+def _nothing() -> str:
+    """What stands on a page that goes."""
+    raise Gone
 
 
-def _curve(results: Sequence[ResultRow]) -> list[int]:
+def _curve(values: Sequence[int]) -> list[int]:
     """Ratings as how far down from 100 they lie, between the lowest and the highest one."""
-    values = [results[0].before, *(result.after for result in results)] if results else []
     step = max(1, -(-len(values) // MOST_PLACES))
     some = values[::-1][::step][::-1]
     lowest, highest = min(some, default=0), max(some, default=0)
@@ -449,6 +506,7 @@ def _iso(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _items(folder: Any) -> list[Any]:
-    """What lies in a folder of the package, by name."""
+def _items(part: str) -> list[Any]:
+    """What lies in a folder of this package, by name."""
+    folder = files("pbm.site") / part
     return sorted((item for item in folder.iterdir() if item.is_file()), key=lambda item: item.name)

@@ -10,7 +10,7 @@ from pbm.store.contests import Contests, Tournament
 from pbm.store.drafts import Draft
 from pbm.store.errors import Replaced, Settled, Unusable, WouldWrite
 from pbm.store.form import SCHEMA
-from pbm.store.glances import Glanced, Glances, MarkedBoard
+from pbm.store.glances import Among, Change, Glanced, Glances, Seen
 from pbm.store.happenings import Event, Happenings, Hook
 from pbm.store.health import Health
 from pbm.store.keeping import Keeping
@@ -41,7 +41,9 @@ __all__ = [
     "SCHEMA",
     "STORED_FORMS",
     "Address",
+    "Among",
     "BoardRow",
+    "Change",
     "Claim",
     "Draft",
     "Event",
@@ -50,13 +52,13 @@ __all__ = [
     "Held",
     "Hook",
     "Mail",
-    "MarkedBoard",
     "PlayerRow",
     "Replaced",
     "Reply",
     "ResultRow",
     "Robot",
     "Section",
+    "Seen",
     "Settled",
     "Store",
     "Task",

@@ -15,8 +15,8 @@ from pbm.store.errors import Settled, WouldWrite
 
 TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 """What names a table in a statement of ours."""
-COUNTS = {"sqlite_sequence", "tallies"}
-"""The tables in which rows of other tables are counted, by SQLite itself and by triggers."""
+FOLLOWING = {"sqlite_sequence", "tallies", "changes"}
+"""The tables that change when others do, by SQLite itself and by triggers."""
 CASCADES = "DELETE FROM boards "
 """How a statement begins that takes rows of other tables along."""
 
@@ -43,7 +43,7 @@ class Draft:
         if not query.startswith(("SELECT", "WITH")):
             if self.is_closed or "RETURNING" in query or query.startswith(CASCADES):
                 raise WouldWrite
-            self._changed |= tables(query) | COUNTS
+            self._changed |= tables(query) | FOLLOWING
             self.writes.append((query, values))
             return cast("sqlite3.Cursor", Unknown())
         if self.is_closed:

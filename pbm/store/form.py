@@ -6,7 +6,7 @@ from typing import NamedTuple, overload
 
 APPLICATION_ID = int.from_bytes(b"pbm1")
 """What SQLite's header calls the application that a file belongs to."""
-SCHEMA = 6
+SCHEMA = 7
 """The number of migrations in `pbm.store.schema`."""
 BUSY_SECONDS = 30
 """How long a command waits for others to finish writing."""

@@ -1,25 +1,70 @@
 """What is looked at again and again, by programs that wait and at the stroke of a key: nothing here costs much."""
 
+import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from pbm.store.base import Base
+from pbm.store.boards import BY_NUMBER, board_row
 from pbm.store.errors import Unusable
 from pbm.store.form import SCHEMA
+from pbm.store.rows import BoardRow
+
+SEATS = "first_player", "second_player"
 
 
-class MarkedBoard(NamedTuple):
-    """A board, as far as lists need to know it, and a mark that changes with all that anybody may see of it."""
+class Change(NamedTuple):
+    """Something of which anybody may see that it was changed, made or removed."""
 
+    kind: str
+    """``board``, ``pool``, ``player`` for what is known of a user in one game, or ``user``."""
     game: str
-    board: str
-    first_player: str
-    second_player: str
-    pool: str | None
-    is_over: bool
-    changed: str
-    """When it changed last, as times are stored."""
-    mark: str
+    """Empty for a user."""
+    name: str
+
+
+class Seen(NamedTuple):
+    """How far somebody has looked at what changes in a database."""
+
+    number: int
+    """The number of the last change that he has seen."""
+    event: int
+    """The number of the last event by then, 0 if there was none, and when it happened: in a database that was put back
+    to what it was before, and has gone on since, an event of that number happened at another time."""
+    moment: str
+
+
+class Among(NamedTuple):
+    """Which boards are looked for."""
+
+    games: Sequence[str]
+    userid: str | None = None
+    """Who plays or played on them; None for anybody."""
+    over: bool | None = None
+    """Whether they are over; None if that does not matter, as in the next."""
+    pool: str | None = None
+    """The tournament to which they belong."""
+
+    @property
+    def where(self) -> str:
+        """The condition, in which values have names."""
+        which = "game IN (SELECT value FROM json_each(:games))"
+        if self.pool is not None:
+            which += " AND pool = :pool"
+        if self.over is not None:
+            which += f" AND ended IS {'NOT ' * self.over}NULL"
+        if self.userid is None:
+            return which
+        seats = (
+            f"SELECT rowid FROM boards WHERE {which} AND {seat} = :userid" for seat in ("first_player", "second_player")
+        )
+        return f"rowid IN ({' UNION '.join(seats)})"
+
+    @property
+    def values(self) -> dict[str, object]:
+        """These values."""
+        return {"games": json.dumps([*self.games]), "userid": self.userid, "pool": self.pool}
 
 
 class Glances(Base):
@@ -51,21 +96,74 @@ class Glances(Base):
         )
         return [userid for (userid,) in self.db.execute(f"{query} ORDER BY userid LIMIT ?2", [prefix, most])]
 
-    def marked_boards(self) -> list[MarkedBoard]:
-        """All boards with what tells one state of a board from any other, game by game and by number."""
-        # joined by SQLite, which takes a third of the time of as many values in Python
-        parts = "moves", "started", "changed", "ended", "winner", "vote", "voter", "commenter", "comment"
-        mark = " || ' ' || ".join(f"coalesce({part}, '')" for part in parts)
-        query = (
-            f"SELECT game, board, first_player, second_player, pool, ended IS NOT NULL, coalesce(changed, started), "
-            f"{mark} FROM boards ORDER BY game, length(board), board"
-        )
-        return [*map(MarkedBoard._make, self.db.execute(query))]
+    # What changes
 
-    def analysed_boards(self) -> dict[tuple[str, str], str]:
-        """When each board was analysed that a robot has thought about."""
-        query = "SELECT game, board, made FROM analyses"
-        return {(game, board): made for game, board, made in self.db.execute(query)}
+    def seen(self) -> Seen:
+        """How far one has seen who looks now."""
+        last = "SELECT seq FROM sqlite_sequence WHERE name = 'changes'"
+        event = "SELECT id, moment FROM events ORDER BY id DESC LIMIT 1"
+        (number,) = self.db.execute(last).fetchone() or (0,)
+        return Seen(number, *(self.db.execute(event).fetchone() or (0, "")))
+
+    def has_gone_on_since(self, seen: Seen) -> bool:
+        """Whether this is the database at which somebody looked then; False also if that is too long ago to tell."""
+        event = self.db.execute("SELECT moment FROM events WHERE id = ?", [seen.event]).fetchone() or ("",)
+        return self.seen().number >= seen.number and event == (seen.moment,)
+
+    def changes_since(self, seen: Seen) -> list[Change]:
+        """What has changed since somebody looked."""
+        query = "SELECT kind, game, name FROM changes WHERE number > ?"
+        return [Change._make(row) for row in self.db.execute(query, [seen.number])]
+
+    # Lists of boards
+
+    def boards_in_order(self, game: str, *, over: bool) -> list[str]:
+        """The boards of a game that are over, as they ended one after the other, or those that are not, by number."""
+        order = "ORDER BY ended, board" if over else BY_NUMBER
+        query = f"SELECT board FROM boards WHERE game = ? AND ended IS {'NOT ' * over}NULL {order}"
+        return [board for (board,) in self.db.execute(query, [game])]
+
+    def boards_named(self, game: str, names: Sequence[str]) -> list[BoardRow]:
+        """The boards of a game that have these names, in this order."""
+        query = "SELECT * FROM boards WHERE game = ? AND board IN (SELECT value FROM json_each(?))"
+        found = {row.board: row for row in map(board_row, self.db.execute(query, [game, json.dumps([*names])]))}
+        return [found[name] for name in names if name in found]
+
+    def latest_boards(self, among: Among, most: int) -> list[BoardRow]:
+        """The boards among these that have changed last, at most so many, the last one first."""
+        order = "ORDER BY coalesce(changed, started) DESC, game, length(board) DESC, board DESC LIMIT :most"
+        query = f"SELECT * FROM boards WHERE {among.where} {order}"
+        return [board_row(row) for row in self.db.execute(query, among.values | {"most": most})]
+
+    def count_among(self, among: Among) -> int:
+        """How many these are."""
+        (count,) = self.db.execute(f"SELECT count(*) FROM boards WHERE {among.where}", among.values).fetchone()
+        return int(count)
+
+    def all_boards(self, games: Iterable[str]) -> list[tuple[str, str]]:
+        """Game and number of every board of these games, game by game."""
+        query = "SELECT game, board FROM boards WHERE game IN (SELECT value FROM json_each(?))"
+        return self.db.execute(f"{query} ORDER BY game, board", [json.dumps([*games])]).fetchall()
+
+    def all_players(self, games: Iterable[str]) -> list[str]:
+        """Whoever has or had a board of one of these games, or a rating in one, by name."""
+        where = "WHERE game IN (SELECT value FROM json_each(?1))"
+        seats = (f"SELECT {seat} AS userid FROM boards {where}" for seat in SEATS)
+        query = (
+            f"{' UNION '.join(seats)} UNION SELECT userid FROM players {where} AND rating IS NOT NULL ORDER BY userid"
+        )
+        return [userid for (userid,) in self.db.execute(query, [json.dumps([*games])])]
+
+    def ratings_of(self, game: str, userids: Iterable[str]) -> dict[str, list[int]]:
+        """The ratings that users have had in a game, from before their first rated one on, in their order."""
+        query = (
+            "SELECT userid, before, after FROM results WHERE game = ? AND userid IN (SELECT value FROM json_each(?)) "
+            "ORDER BY userid, ended, games"
+        )
+        found: dict[str, list[int]] = {}
+        for userid, before, after in self.db.execute(query, [game, json.dumps([*userids])]):
+            found.setdefault(userid, [before]).append(after)
+        return found
 
 
 class Glanced(Glances):

@@ -520,3 +520,44 @@ def many_boards(db: Database) -> None:
             UPDATE tallies SET active = active + (NEW.ended IS NULL) - (OLD.ended IS NULL) WHERE game = NEW.game;
         END
     """)
+
+
+ANY = "INSERT, UPDATE, DELETE"
+NOTED = (
+    ("boards", ANY, "'board', {row}.game, {row}.board"),
+    ("boards", "DELETE", "'user', '', {row}.first_player"),
+    ("boards", "DELETE", "'user', '', {row}.second_player"),
+    ("boards", "DELETE", "'pool', {row}.game, coalesce({row}.pool, '')"),
+    ("analyses", ANY, "'board', {row}.game, {row}.board"),
+    ("players", ANY, "'player', {row}.game, {row}.userid"),
+    ("users", "UPDATE OF signed_off", "'user', '', {row}.userid"),
+    ("robots", ANY, "'user', '', {row}.userid"),
+    ("tournaments", ANY, "'pool', {row}.game, {row}.pool"),
+    ("pool_players", ANY, "'pool', {row}.game, {row}.pool"),
+    ("meetings", ANY, "'pool', {row}.game, {row}.pool"),
+)
+"""The tables whose changes are noted, when, and as changes of what."""
+
+
+@migrations()
+def noted_changes(db: Database) -> None:
+    """What has changed of all that anybody may see, each thing once, in the order of the last change of each."""
+    db.execute("""
+        CREATE TABLE changes (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL,
+            game TEXT NOT NULL,
+            name TEXT NOT NULL,
+            UNIQUE (kind, game, name)
+        ) STRICT
+    """)
+    for number, (table, deeds, what) in enumerate(NOTED):
+        for deed in deeds.split(", "):
+            noted = what.format(row="OLD" if deed == "DELETE" else "NEW")
+            name = f"note_{table}_{number}_{deed.split()[0].lower()}"
+            db.execute(f"""
+                CREATE TRIGGER {name} AFTER {deed} ON {table} BEGIN
+                    DELETE FROM changes WHERE (kind, game, name) = ({noted});
+                    INSERT INTO changes (kind, game, name) VALUES ({noted});
+                END
+            """)
