@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games
-from pbm.actions import cleanup, tournaments
+from pbm.actions import cleanup, directing, tournaments
 from pbm.board.board import Board
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -356,7 +356,7 @@ def do(club, deed, rng):
                     tournaments.announce(session, announced, [one], {})
             case "begin" if cup and cup.state == "open":
                 with session.writing():
-                    tournaments.done(session, cup, ["start"], dry_run=False)
+                    directing.done(session, cup, ["start"], dry_run=False)
             case "analyse" if row:
                 curve = json.dumps({"curve": [rng.random(), rng.random()]})
                 with club.store.transaction():
