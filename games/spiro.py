@@ -13,7 +13,7 @@ import re
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, NamedTuple, Self
 
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, Value, quoted, read_cells, read_turn
@@ -193,6 +193,8 @@ class Turn:
         self.blocked = {cell for cell, stack in enumerate(self.stacks) if len(stack) > 1 and stack[-1] == self.enemy}
         """Where two or more pieces stand under an enemy piece; a pinned one counts."""
         self.can_step = {die: [self.board.step(cell, die) not in self.blocked for cell in cells] for die in {*dice}}
+        self.near: dict[int, Mapping[int, int]] = {}
+        """How many dice each target is away from which cells, if nothing is in the way, as far as that was asked."""
         self.has_pinned = any(self.side in stack[:-1] and stack[-1] == self.enemy for stack in state.stacks)
         self.start = Progress(tuple(free), frozenset(), dice, 2 if self.is_double else 1, None)
 
@@ -304,33 +306,64 @@ class Turn:
     def _one_die_more(self, ways: Ways, goal: Outcome | None = None) -> Ways:
         """All ways that go on from these with one more use of a die; of those that cannot reach the goal only some.
 
-        A die moves one piece, so no way leads there that is off by more pieces than it has dice left. Where a way leads
-        there, those that it goes on from do so, too: what is left out changes neither the order nor the other ways.
-        The piece that has just moved goes on before any other one does, so that it stays one item as long as possible.
+        Where a way leads there, those that it goes on from do so, too: what is left out changes neither the order nor
+        the other ways. The piece that has just moved goes on before any other one does, so that it stays one item as
+        long as possible.
         """
         longer: Ways = {}
         for progress, uses in ways.items():
             cells = _movable(progress, goal) if progress.dice else ()
             for cell in sorted(cells, key=uses[-1].target.__ne__) if uses else cells:
                 for use, after in self.uses(progress, cell):
-                    if after not in longer:
+                    if after not in longer and (goal is None or self.is_near(after, goal)):
                         longer[after] = (*uses, use)
         return longer
 
+    def is_near(self, progress: Progress, goal: Outcome) -> bool:
+        """Whether there are dice enough for all pieces that are elsewhere to get to the places of the goal."""
+        misplaced, unfilled = _differences(progress, goal)
+        targets = [*unfilled, *[OFF] * (len(misplaced) - len(unfilled))]
+        if len(targets) > min(len(misplaced), len(progress.dice)):
+            return False
+        needed = (sum(map(self.dice_between, misplaced, order)) for order in permutations(targets))
+        return min(needed) <= len(progress.dice)
+
+    def dice_between(self, cell: int, target: int) -> float:
+        """How many dice a piece needs at least to get from a cell to another one, or OFF."""
+        if target not in self.near:
+            board, dice, near = self.board, {*self.start.dice}, {target: 0}
+            for number in range(1, len(self.start.dice) + 1):
+                near |= {
+                    at: number
+                    for at in range(len(self.stacks))
+                    if at not in near and (board.jump[at] in near or any(board.step(at, die) in near for die in dice))
+                }
+            self.near[target] = near
+        return self.near[target].get(cell, math.inf)
+
 
 def _movable(progress: Progress, goal: Outcome | None) -> Iterable[int]:
-    """The cells of the free pieces; if there is a goal, those that a way to it can go on from."""
+    """The cells of the free pieces; if there is a goal, those that a way to it can go on from.
+
+    A die moves one piece, so no way leads there that is off by more pieces than it has dice left.
+    """
     cells = dict.fromkeys(progress.pieces)
     if not goal:
         return cells
-    unfilled, misplaced = [*goal[0]], []
+    misplaced, _ = _differences(progress, goal)
+    spare = len(progress.dice) - len(misplaced)
+    return cells if spare > 0 else dict.fromkeys(misplaced) if spare == 0 else ()
+
+
+def _differences(progress: Progress, goal: Outcome) -> tuple[list[int], list[int]]:
+    """The cells of the pieces that are not where the goal has one, and the cells where they are missing."""
+    misplaced, unfilled = [], [*goal[0]]
     for cell in progress.pieces:
         if cell in unfilled:
             unfilled.remove(cell)
         else:
             misplaced.append(cell)
-    spare = len(progress.dice) - len(misplaced)
-    return cells if spare > 0 else dict.fromkeys(misplaced) if spare == 0 else ()
+    return misplaced, unfilled
 
 
 def _each(dice: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:

@@ -985,6 +985,17 @@ def test_whatever_is_accepted_is_understood_as_the_listed_turn_that_leads_to_the
                 assert text != spelled(uses) or state.play(turn).view()["cells"] == end
 
 
+def test_a_double_among_thirty_stacks_is_understood_without_trying_all_that_it_could_be(monkeypatch):
+    once = "h4 g2 f2 f6 m3 l3 f4 i5 k4 e1 a4"
+    more = "g4 e2 d4 d5 i6 l5 k2 k1 j1 f3 f5 g5 i2 h1 g1 c2 a3 b4 d6"
+    cells = dict.fromkeys(once.split(), "X") | dict.fromkeys(more.split(), "XX") | dict.fromkeys(["j6", "h5"], "O")
+    state = position("X", 2, 2, small=False, pieces=60, **cells)
+    tried, uses = [], spiro.Turn.uses
+    monkeypatch.setattr(spiro.Turn, "uses", lambda *args: tried.append(args) or uses(*args))
+    assert state.parse("g5:2,g4:+:2,i5:+") == "g4:+:2:2:+"
+    assert len(tried) < 1000
+
+
 BLOCKED_WAY = {"e3": "XX", "g2": "OO", "f1": "OO", "e2": "OO"}  # three and five steps from e3
 
 
