@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Hexagon, bits, union
-from games.figures import ROW, Figure, Label, Line, Mark, Note, Piece, Place, honeycomb, joined
 
 if TYPE_CHECKING:
     from random import Random
+
+    from games.figures import Figure, Label, Line, Mark, Place
 
 SIDES: tuple[str, str] = ("pink", "black")
 GLYPHS = Glyphs(  # the letter of a row, which may be an o, stands nearer to the first space than a stone
@@ -519,8 +520,10 @@ def _standing(state: State) -> list[str]:
     return [leads, f"Turn {state.turns + 1}: {SIDES[state.turn].title()} to move ({actions})."]
 
 
-def figure(state: State, before: State | None = None) -> Figure:
+def figure(state: State, before: State | None = None) -> "Figure":
     """The spaces with their stones, touching ones joined, what is matched, and below the board the track."""
+    from games.figures import Figure, Mark, Note, Piece, honeycomb, joined
+
     board = state.board
     places = {bit: _space(board, bit) for bit in board.name}
     cells, labels = honeycomb(board.bit, {name: places[bit] for name, bit in board.bit.items()})
@@ -544,17 +547,21 @@ def figure(state: State, before: State | None = None) -> Figure:
     )
 
 
-def _space(board: Hexagon, cell: int) -> Place:
+def _space(board: Hexagon, cell: int) -> "Place":
     """Where a space lies; the board is symmetric to 0."""
+    from games.figures import ROW
+
     row, column = divmod(cell.bit_length() - 1, board.width)
     return column - (row + board.size - 1) / 2, (row - board.size + 1) * ROW
 
 
-def _drawn_track(state: State) -> tuple[list[Line], list[Label], list[Mark]]:
+def _drawn_track(state: State) -> "tuple[list[Line], list[Label], list[Mark]]":
     """The part of the scoring track that matters, below the board: its boxes, its numbers, and the marks on it.
 
     A mark on a lower number stands before the first box.
     """
+    from games.figures import ROW, Label, Line, Mark
+
     shown, step = _part_of_track(state.marks), 0.62
     left, y = -step * len(shown) / 2, (1 - state.board.size) * ROW - 2.2
     right = left + step * len(shown)

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Illegal, Option, Position, Result, Taps, quoted, read_turn
 from games.boards import Square, bits, union
-from games.figures import Figure, Note, Piece, grid, joined
 
 if TYPE_CHECKING:
     from random import Random
+
+    from games.figures import Figure
 
 SIDES: tuple[str, str] = ("white", "black")
 STONES: tuple[str, str] = ("W", "B")
@@ -349,8 +350,10 @@ def draw(state: State, before: State | None = None) -> str:
     return "\n".join(lines)
 
 
-def figure(state: State, before: State | None = None) -> Figure:
+def figure(state: State, before: State | None = None) -> "Figure":
     """The points with their stones, those of a group joined, and how many each side has."""
+    from games.figures import Figure, Note, Piece, grid, joined
+
     board = state.board
     cells, lines, labels = grid(board)
     places = {board.bit[cell.name]: cell.at for cell in cells}

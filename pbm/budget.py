@@ -1,14 +1,11 @@
 """How much computing one command may cause, so that no mail holds up everybody else."""
 
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 SECONDS = 5.0
 """What any command may compute; a move takes a thousandth of a second."""
-RUNG = {signal.ITIMER_VIRTUAL: signal.SIGVTALRM, signal.ITIMER_REAL: signal.SIGALRM}
-"""The signal that each timer sends."""
 
 
 class Budget:
@@ -26,16 +23,20 @@ class Budget:
 
 
 @contextmanager
-def limited(seconds: float, timer: int = signal.ITIMER_VIRTUAL) -> Iterator[None]:
+def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
     """Raise TimeoutError out of what is done inside when that has computed for so long; in the main thread only.
 
-    With the *timer* ITIMER_REAL all time counts, whoever computes meanwhile.
+    If *all counts*, it is all time that passes, whoever computes meanwhile.
     """
+    import signal  # not for every command
+
+    timer, sent = signal.ITIMER_VIRTUAL, signal.SIGVTALRM
+    if all_counts:
+        timer, sent = signal.ITIMER_REAL, signal.SIGALRM
 
     def stop(*_: object) -> None:
         raise TimeoutError(f"it took more than {seconds:g} seconds")
 
-    sent = RUNG[timer]
     usual = signal.signal(sent, stop)
     signal.setitimer(timer, seconds)
     try:

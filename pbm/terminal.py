@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from io import TextIOWrapper
 from itertools import cycle
 
-HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+HIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 """Characters that command a terminal, or turn the direction of writing."""
 
 TURN_OF_SPINNER = 0.1
@@ -18,7 +18,9 @@ TURN_OF_SPINNER = 0.1
 
 def escaped(text: str) -> str:
     """A text that shows what it holds: no character of it commands a terminal."""
-    return HIDDEN.sub(lambda found: found[0].encode("unicode-escape").decode(), text)
+    if text.replace("\n", "").isprintable():  # as nearly all is: no pattern need be compiled
+        return text
+    return re.sub(HIDDEN, lambda found: found[0].encode("unicode-escape").decode(), text)
 
 
 def say(text: str, data: Mapping[str, object], *, as_json: bool = False, rest: Iterable[str] = ()) -> None:

@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from itertools import islice
-from textwrap import TextWrapper, wrap
+from typing import TYPE_CHECKING
 
 from pbm.names import PLACEHOLDERS, SHORTEST_PASSWORD
+
+if TYPE_CHECKING:
+    from textwrap import TextWrapper
 
 WIDTH = 78
 """Columns that a line of ours may have: what an 80-column screen shows of a mail, and of its quotation."""
@@ -49,7 +53,11 @@ def written(text: str) -> str:
 
 def wrapped(line: str, *, breaks_words: bool = True) -> list[str]:
     """A line as lines that fit; one that fits already is left as it is."""
-    return [line] if len(line) <= WIDTH else wrap(line, WIDTH, break_on_hyphens=False, break_long_words=breaks_words)
+    if len(line) <= WIDTH:
+        return [line]
+    from textwrap import wrap
+
+    return wrap(line, WIDTH, break_on_hyphens=False, break_long_words=breaks_words)
 
 
 def fitted(text: str) -> str:
@@ -60,24 +68,29 @@ def fitted(text: str) -> str:
     return "\n".join(part for line in lines for part in _fitted(line.expandtabs()))
 
 
-class _Wrapper(TextWrapper):
+@cache
+def _wrapper(width: int, indent: str = "") -> "TextWrapper":
     """What wraps a line at blanks and behind commas, as the turns of games are written.
 
     A part of a turn that is longer than a line is parted where a hyphen stands in front of a cell.
     """
+    from textwrap import TextWrapper  # most commands have no long line
 
-    def _split(self, text: str) -> list[str]:
-        pieces = re.split(r"( +|(?<=,)(?! ))", text)
-        room = self.width - len(self.subsequent_indent)
-        parted = (re.split(FRONT_OF_CELL, piece) if len(piece) > room else [piece] for piece in pieces)
-        return [part for parts in parted for part in parts if part]
+    class Wrapper(TextWrapper):
+        def _split(self, text: str) -> list[str]:
+            pieces = re.split(r"( +|(?<=,)(?! ))", text)
+            room = self.width - len(self.subsequent_indent)
+            parted = (re.split(FRONT_OF_CELL, piece) if len(piece) > room else [piece] for piece in pieces)
+            return [part for parts in parted for part in parts if part]
+
+    return Wrapper(width, break_on_hyphens=False, subsequent_indent=indent)
 
 
 def folded(text: str, width: int = WIDTH) -> list[str]:
     """A text with turns in it as lines of at most *width* columns, none of which ends inside the name of a cell."""
-    if 0 < len(text) <= width and text.isprintable() and text == text.strip():
-        return [text]
-    return _Wrapper(width, break_on_hyphens=False).wrap(text)
+    if len(text) <= width and text.isprintable() and text == text.strip():
+        return [text] if text else []
+    return _wrapper(width).wrap(text)
 
 
 def _fitted(line: str) -> list[str]:
@@ -90,8 +103,7 @@ def _fitted(line: str) -> list[str]:
     if len(wide) <= width:
         return [line]
     quotes = "> " if line.startswith("> ") else ""
-    wrapper = _Wrapper(width, break_on_hyphens=False, subsequent_indent=quotes)
-    return [part.replace(FILLER, "") for part in wrapper.wrap(wide)]
+    return [part.replace(FILLER, "") for part in _wrapper(width, quotes).wrap(wide)]
 
 
 def title(game: str) -> str:

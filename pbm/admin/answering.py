@@ -6,7 +6,6 @@ import json
 import os
 import resource
 import shlex
-import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -170,7 +169,7 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
     """
     rng = Random(session.server.random_bytes(16))
     try:
-        with limited(robot.seconds + GRACE_SECONDS, signal.ITIMER_REAL):  # others may compute meanwhile
+        with limited(robot.seconds + GRACE_SECONDS, all_counts=True):  # others may compute meanwhile
             player = Player(board.row.game, board.options, level=robot.level, seconds=robot.seconds, rng=rng)
             thought = player.think(board.states)
             return thought._replace(move=board.state.parse(thought.move))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from textwrap import fill, indent
 from typing import NamedTuple
 
 import games
@@ -60,6 +59,8 @@ def _text(subject: str, commands: Iterable[Explained]) -> str:
 
 def _all(commands: Iterable[Explained]) -> str:
     """All commands with the short of each."""
+    from textwrap import indent
+
     short = ((one.syntax, _filled(one.text.partition(EMPTY_LINE)[0], texts.WIDTH - 4)) for one in commands)
     listed = (f"{syntax}\n{indent(text, '    ')}" for syntax, text in short)
     return EMPTY_LINE.join([_read("grammar"), *listed, _read("operator")])
@@ -67,6 +68,8 @@ def _all(commands: Iterable[Explained]) -> str:
 
 def _filled(text: str, width: int = texts.WIDTH) -> str:
     """A help text with its paragraphs broken into lines of that many columns."""
+    from textwrap import fill
+
     return EMPTY_LINE.join(fill(paragraph, width) for paragraph in text.split(EMPTY_LINE))
 
 

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pbm.texts import FRONT_OF_CELL
 
-REPLIES = re.compile(
+REPLIES = (
     r"\[[^\[\]]{1,40}\]|\*{2,} ?[^*]{0,20}(spam|junk|extern)[^*]{0,20}\*{2,}"
     r"|(re|fwd?|aw|wg|sv|vs|vb|vl|antw|doorst|tr|rif|rv|enc|res|odp|pd|ynt|ilt|nag|回复|答复|转发|回覆|轉寄)"
-    r"(\[\d+\]|\^\d+)? ?[:\uff1a]",
-    re.IGNORECASE | re.ASCII,
+    r"(\[\d+\]|\^\d+)? ?[:\uff1a]"
 )
 """What mail programs put in front of a subject that they answer or forward, mail servers in front of one that looks
 strange to them, and what our reminders begin with."""
@@ -30,9 +29,7 @@ SYNONYMS = {
     "qmove": "queue",
     "ratings": "standings",
 }
-GOES_ON = re.compile(
-    r",\n|\n,|(?:^|[\s,])x\n[a-z]\d|[-\u2010-\u2015\u2212][a-z]\d+\n[-\u2010-\u2015\u2212][a-z]\d\S*$", re.IGNORECASE
-)
+GOES_ON = r",\n|\n,|(?:^|[\s,])x\n[a-z]\d|[-\u2010-\u2015\u2212][a-z]\d+\n[-\u2010-\u2015\u2212][a-z]\d\S*$"
 """Two lines of which the second one goes on with the turn of the first: they meet at a comma, behind the x of a
 removal, or between two removals without commas, such as those of Papagra."""
 
@@ -59,7 +56,7 @@ def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:
     Words may hold blanks, as those of a shell can. Options in front of the second word come behind it.
     """
     text = " ".join(line).lstrip()
-    while match := REPLIES.match(text):
+    while _may_be_reply(text) and (match := re.match(REPLIES, text, re.IGNORECASE | re.ASCII)):
         text = text[match.end() :].lstrip(" *")
     words = [word for word in text.split() if word != "**"]
     if len(words) > 1 and words[0].lower() == "new" and is_game(words[1].lower()):
@@ -69,6 +66,11 @@ def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:
     while words and len(commands) < 2:
         (options if is_option(words[0]) else commands).append(words.pop(0))
     return commands + options + words
+
+
+def _may_be_reply(text: str) -> bool:
+    """Whether something may stand in front of a line, so that it is worth a pattern: commands in a shell need none."""
+    return text[:1] in {"[", "*"} or any(mark in word for word in text.split(None, 2)[:2] for mark in ":\uff1a")
 
 
 def is_option(word: str) -> bool:
@@ -106,7 +108,7 @@ def whole_turn(lines: Sequence[str], at: int = 0) -> tuple[str, int]:
     parts = [lines[at].strip()]
     while at + len(parts) < len(lines):
         following = lines[at + len(parts)].strip()
-        if not (following and GOES_ON.search(f"{parts[-1]}\n{following}")):
+        if not (following and re.search(GOES_ON, f"{parts[-1]}\n{following}", re.IGNORECASE)):
             break
         parts.append(following)
     return "".join(parts), len(parts)

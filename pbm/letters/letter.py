@@ -1,7 +1,6 @@
 """A letter: what somebody is told, whichever way it reaches him."""
 
 from collections.abc import Iterable, Sequence
-from textwrap import fill
 from typing import Any, NamedTuple
 
 from pbm import texts
@@ -99,4 +98,6 @@ def _without(data: Any, secrets: Sequence[str]) -> Any:
 
 def settled(text: str, answer: str, **data: object) -> Letter:
     """A letter that says what was settled."""
+    from textwrap import fill
+
     return note(fill(text, texts.WIDTH), subject="pbm settings", answer=answer, data=data)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import games
 
-LEGEND = re.compile(r"[A-Za-z]{2}|,|\w\.$")
+LEGEND = r"[A-Za-z]{2}|,|\w\.$"
 """What is in lines of words, and in those of a board only where something is said beside it."""
 Span = tuple[int, int, int]
 """A part of a line: the number of the line in its picture, its first column, and the one behind it; from 0."""
@@ -74,7 +74,7 @@ def colours(sides: tuple[str, str]) -> Colours:
 
 def height(lines: Sequence[str]) -> int:
     """How many lines of a drawing are the board itself, with what stands beside it; the others are its legend."""
-    board = (number for number, line in enumerate(lines, 1) if line.strip() and not LEGEND.search(line))
+    board = (number for number, line in enumerate(lines, 1) if line.strip() and not re.search(LEGEND, line))
     return max(board, default=0)
 
 

@@ -1,12 +1,14 @@
 """Tournaments as they are stored: what was announced, who takes part, and who meets whom."""
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pbm.store.base import Base
 from pbm.store.boards import Boards
 from pbm.store.form import columns, text, time_of
-from pbm.tournaments.meetings import Entrant, Meeting
+
+if TYPE_CHECKING:
+    from pbm.tournaments.meetings import Entrant, Meeting
 
 
 class Tournament(NamedTuple):
@@ -85,8 +87,10 @@ class Contests(Boards, Base):
 
     # Who takes part
 
-    def entrants(self, game: str, pool: str) -> list[Entrant]:
+    def entrants(self, game: str, pool: str) -> "list[Entrant]":
         """Who takes part, in the order in which they were placed."""
+        from pbm.tournaments.meetings import Entrant
+
         query = "SELECT userid, joined, withdrawn, team FROM pool_players WHERE game = ? AND pool = ?"
         return [Entrant._make(row) for row in self.db.execute(f"{query} ORDER BY seed, userid", [game, pool])]
 
@@ -98,7 +102,7 @@ class Contests(Boards, Base):
         )
         self.db.execute(query, [game, pool, userid, joined, team])
 
-    def save_entrant(self, game: str, pool: str, one: Entrant) -> None:
+    def save_entrant(self, game: str, pool: str, one: "Entrant") -> None:
         """Store since when somebody takes part, and no more."""
         query = "UPDATE pool_players SET joined = ?, withdrawn = ? WHERE game = ? AND pool = ? AND userid = ?"
         self.db.execute(query, [one.joined, one.withdrawn, game, pool, one.name])
@@ -123,11 +127,13 @@ class Contests(Boards, Base):
 
     # Who meets whom
 
-    def meetings(self, game: str, pool: str) -> list[Meeting]:
+    def meetings(self, game: str, pool: str) -> "list[Meeting]":
         """The games and byes of a pool in their order; boards of its name that were started otherwise come last.
 
         Who won a board is told by the seats, so that one who has taken the place of another has his results.
         """
+        from pbm.tournaments.meetings import Meeting
+
         outcome = "CASE boards.winner WHEN first_player THEN 1 WHEN second_player THEN -1 ELSE 0 END"
         query = (
             f"SELECT round, first, second, iif(second = '', 1, iif(boards.ended IS NULL, NULL, {outcome})), void, "
@@ -147,7 +153,7 @@ class Contests(Boards, Base):
                 found.append(Meeting(1, row.first_player, row.second_player, won, board=row.board))
         return found
 
-    def add_meeting(self, game: str, pool: str, one: Meeting) -> None:
+    def add_meeting(self, game: str, pool: str, one: "Meeting") -> None:
         """Store a game that is started, or a bye."""
         values = {"round": one.round, "first": one.first, "second": one.second, "board": one.board or None}
         self.insert("meetings", {"game": game, "pool": pool, **values, "void": int(one.is_void)})

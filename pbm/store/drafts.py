@@ -4,17 +4,17 @@ A command follows from its words, the time, chance, and what its statements find
 it would write the same again, and what is noted is written. If one does not, nothing is, and it has to be carried out.
 """
 
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, cast
 
 from pbm.store.errors import Settled, WouldWrite
 
-TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
-"""What names a table in a statement of ours."""
+IN_FRONT_OF_TABLES = {"FROM", "INTO", "JOIN", "UPDATE"}
+"""Behind which words the name of a table stands in a statement of ours."""
 FOLLOWING = {"sqlite_sequence", "tallies", "changes"}
 """The tables that change when others do, by SQLite itself and by triggers."""
 CASCADES = "DELETE FROM boards "
@@ -117,4 +117,4 @@ class DraftConnection(sqlite3.Connection):
 @lru_cache(maxsize=1000)
 def tables(query: str) -> frozenset[str]:
     """The tables that a statement names."""
-    return frozenset(TABLE.findall(query))
+    return frozenset(name.strip("(),") for word, name in pairwise(query.split()) if word in IN_FRONT_OF_TABLES)
