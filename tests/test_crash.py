@@ -34,8 +34,8 @@ PLAYERS = ("alice", "bob", "carol")
 SERVER = "pbm@pbm.example"
 PBM = (sys.executable, "-m", "pbm")
 CLIENTS = 4
-ROUNDS = 5 if IS_QUICK else 20
-MOVES = 4 if IS_QUICK else 10
+ROUNDS = 3 if IS_QUICK else 20
+MOVES = 2 if IS_QUICK else 10
 LOGGED = re.compile(
     r"[-0-9T:.+]+ \d+ 127\.0\.0\.1 <\w+@players\.example> (?:done|refused|repeated)[: ].*\d ms in all\)"
 )

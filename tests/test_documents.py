@@ -10,6 +10,7 @@ import pytest
 
 import games
 
+from conftest import Shell
 from helptexts import FOLDER
 from patience import PATIENCE
 
@@ -81,17 +82,17 @@ def test_three_dots_stand_for_any_lines_and_everything_else_for_itself(printed, 
     assert (re.fullmatch(shown(expected), printed) is not None) == fits
 
 
-def type_tutorial(machine: Machine) -> None:
+def type_tutorial(shell: Shell) -> None:
     """Type the tutorial's lines with a password in the place of PASSWORD, and see that none of them is refused."""
-    typed = TYPED.findall(TUTORIAL)
-    assert len(typed) > 10
-    for line in typed:
-        [text] = machine.type(f"{line.replace('PASSWORD', 'sesame-9')} && echo done")
-        assert text.endswith("\ndone\n"), (line, text)
-    assert "alice proposes a draw" in machine.type("symple show 102")[0]
+    lines = TYPED.findall(TUTORIAL)
+    assert len(lines) > 10
+    for line in lines:
+        done = shell.run(*line.replace("PASSWORD", "sesame-9").removeprefix("pbm ").split())
+        assert done.returncode == 0, (line, done.stderr)
+    assert "alice proposes a draw" in shell.run("symple", "show", "102").stdout
 
 
-def test_every_session_goes_as_it_is_shown_and_the_tutorial_after_them(tmp_path):
+def test_every_session_goes_as_it_is_shown_and_the_tutorial_after_them(shell, tmp_path):
     machine = Machine(tmp_path)
     gone = {}
     for page in PAGES:
@@ -105,12 +106,20 @@ def test_every_session_goes_as_it_is_shown_and_the_tutorial_after_them(tmp_path)
                 for (line, expected), text in zip(typed, printed, strict=True):
                     assert re.fullmatch(shown(expected), text), f"{page.name}: {line}\n{text}"
     assert gone == {"README.md": 3, "operating.md": 1, "scripting.md": 1}
-    type_tutorial(machine)
+    shell.environment = machine.environment
+    type_tutorial(shell)
+
+
+def test_the_tutorial_can_be_typed_by_somebody_who_has_typed_nothing_before(shell):
+    type_tutorial(shell)
 
 
 @pytest.mark.long
-def test_the_tutorial_can_be_typed_by_somebody_who_has_typed_nothing_before(tmp_path):
-    type_tutorial(Machine(tmp_path))
+def test_the_tutorial_can_be_typed_on_a_machine_with_a_shell_of_its_own(tmp_path):
+    lines = [line.replace("PASSWORD", "sesame-9") for line in TYPED.findall(TUTORIAL)]
+    printed = Machine(tmp_path).type(*(f"{line} && echo done" for line in lines))
+    for line, text in zip(lines, printed, strict=True):
+        assert text.endswith("\ndone\n"), (line, text)
 
 
 def test_the_first_screen_has_the_two_commands_and_a_board():

@@ -502,11 +502,13 @@ def collected(kind):
 @contextmanager
 def without_collector():
     gc.collect()
+    gc.freeze()  # what was there before is not looked through
     gc.disable()
     try:
         yield
     finally:
         gc.enable()
+        gc.unfreeze()
 
 
 def cut_off(port, raw, wrapped=None):

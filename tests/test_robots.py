@@ -353,7 +353,8 @@ def test_a_move_of_a_program_is_mailed_to_the_opponent_only(board):
     ],
 )
 def test_a_program_that_fails_ends_the_command_and_changes_nothing(board, text, reason):
-    done = played(board, *(["--timeout=1"] if "1 second" in reason else []), text=text)
+    timeout = ["--timeout=1"] if "1 second" in reason else []
+    done = board.run("play", "symple", "101", "alice", "--with", program(board.folder, text), *timeout)
     assert done.returncode == 1
     assert reason in done.stderr
     assert json.loads(board.run("symple", "show", "101", "--json").stdout)["moves"] == 0

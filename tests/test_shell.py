@@ -444,9 +444,9 @@ def test_programs_that_start_at_once_make_one_database(shell):
     command = [sys.executable, "-m", "pbm", "signup"]
     started = [
         subprocess.Popen([*command, f"user{number}", "good-secret"], env=shell.environment, stdout=subprocess.DEVNULL)
-        for number in range(8)
+        for number in range(4)
     ]
-    assert [process.wait(PATIENCE) for process in started] == [0] * 8
+    assert [process.wait(PATIENCE) for process in started] == [0] * 4
 
 
 def test_the_installed_package_needs_no_module_of_the_mail_server_for_a_move():
