@@ -52,10 +52,10 @@ def test_programs_of_a_bare_checkout_set_themselves_up_once_even_when_started_to
 
     link = tmp_path / "pbm"
     link.symlink_to(bare / "bin" / "pbm")
-    before = seconds()
+    begin = seconds()
     later = subprocess.run([link, "help"], env=environment(tmp_path), capture_output=True, text=True, check=True)
     assert later.stderr == ""
-    assert seconds() - before < 10
+    assert seconds() - begin < 10
 
     moved = bare.rename(tmp_path / "moved")
     again = subprocess.run(
@@ -85,9 +85,9 @@ def test_an_installed_package_has_its_programs_games_and_help_texts(bare, tmp_pa
 
 def test_the_demo_plays_a_game_to_its_end_quickly_and_leaves_nothing_behind(shell, tmp_path):
     before = set(tmp_path.iterdir())
-    before = seconds()
+    begin = seconds()
     done = shell.run("demo", TMPDIR=str(tmp_path))
-    assert seconds() - before < 60
+    assert seconds() - begin < 60
     assert (done.returncode, done.stderr) == (0, "")
     assert set(tmp_path.iterdir()) == before
     for text in (
