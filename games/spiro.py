@@ -195,8 +195,6 @@ class Turn:
         self.blocked = {cell for cell, stack in enumerate(self.stacks) if len(stack) > 1 and stack[-1] == self.enemy}
         """Where two or more pieces stand under an enemy piece; a pinned one counts."""
         self.can_step = {die: [self.board.step(cell, die) not in self.blocked for cell in cells] for die in {*dice}}
-        self.near: dict[int, Mapping[int, int]] = {}
-        """How many dice each target is away from which cells, if nothing is in the way, as far as that was asked."""
         self.has_pinned = any(self.side in stack[:-1] and stack[-1] == self.enemy for stack in state.stacks)
         self.start = Progress(tuple(free), frozenset(), dice, 2 if self.is_double else 1, None)
 
@@ -327,21 +325,28 @@ class Turn:
         targets = [*unfilled, *[OFF] * (len(misplaced) - len(unfilled))]
         if len(targets) > min(len(misplaced), len(progress.dice)):
             return False
-        needed = (sum(map(self.dice_between, misplaced, order)) for order in permutations(targets))
-        return min(needed) <= len(progress.dice)
+        near = {target: _dice_to(self.board, frozenset(self.start.dice), target) for target in targets}
+        return any(
+            sum(near[target].get(cell, math.inf) for cell, target in zip(misplaced, order, strict=True))
+            <= len(progress.dice)
+            for order in permutations(targets)
+        )
 
-    def dice_between(self, cell: int, target: int) -> float:
-        """How many dice a piece needs at least to get from a cell to another one, or OFF."""
-        if target not in self.near:
-            board, dice, near = self.board, {*self.start.dice}, {target: 0}
-            for number in range(1, len(self.start.dice) + 1):
-                near |= {
-                    at: number
-                    for at in range(len(self.stacks))
-                    if at not in near and (board.jump[at] in near or any(board.step(at, die) in near for die in dice))
-                }
-            self.near[target] = near
-        return self.near[target].get(cell, math.inf)
+
+@lru_cache(maxsize=1 << 10)
+def _dice_to(layout: Board, thrown: frozenset[int], target: int) -> Mapping[int, int]:
+    """How many dice of these numbers a piece needs to get to a cell, or OFF, from where four are enough for it.
+
+    Nothing is in its way: on a board with other pieces it may need more.
+    """
+    near = {target: 0}
+    for dice in range(1, 5):
+        near |= {
+            cell: dice
+            for cell, across in enumerate(layout.jump)
+            if cell not in near and (across in near or any(layout.step(cell, die) in near for die in thrown))
+        }
+    return near
 
 
 def _movable(progress: Progress, goal: Outcome | None) -> Iterable[int]:
