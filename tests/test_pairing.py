@@ -75,6 +75,15 @@ def test_a_small_field_can_play_all_rounds_there_are(count, seed):
     assert all(abs(balance(one.name, meetings)) <= 2 for one in field)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("count", [13, 14, 16, 20, 24])
+def test_a_larger_field_can_play_all_rounds_there_are_too(count):
+    for seed in range(3):
+        field, meetings = tournament(count, count - 1 + count % 2, Random(seed))
+        assert max(Counter(frozenset(one.pair) for one in meetings).values()) == 1
+        assert all(abs(balance(one.name, meetings)) <= 2 for one in field)
+
+
 @pytest.mark.parametrize(("count", "rounds"), [(10, 2), (20, 4), (33, 6)])
 def test_in_a_large_field_everybody_has_begun_half_of_his_games_in_the_end(count, rounds):
     field, meetings = tournament(count, rounds, Random(count))

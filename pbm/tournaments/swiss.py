@@ -16,9 +16,11 @@ rules are FIDE's, handbook C.04.1, as a matching can say them):
    sixth, and so on; and who leaves them is the last of these and meets the first of those.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
-from itertools import islice, product
+from itertools import combinations, islice
+from math import exp, lgamma
 from typing import Any, NamedTuple
 
 from pbm.tournaments.meetings import NOBODY, Entrant, Meeting, Pair, meetings_of, points
@@ -35,8 +37,8 @@ MOST_BALANCE, MOST_AT_THE_END = 2, 1
 """How many games more, or less, a player begins than he does not begin; and when all is over in a large field."""
 ENOUGH = 5
 """A field is large if it has so many players for each round: then there are enough with about as many points."""
-LOOKS_AHEAD = 12
-"""Up to how many players it is seen to it that the rounds to come can be paired, too."""
+LOOKS_THROUGH = 20_000
+"""How many pairings are looked through at most to see to it that the rounds to come can be paired, too."""
 
 
 class Seat(NamedTuple):
@@ -112,8 +114,9 @@ def paired(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: int
     weights = {pair: each.weight for pair, each in bonds.items()}
     fresh = frozenset(pair for pair, each in bonds.items() if not each.again)
     # a field that is large enough for its rounds always has another matching, by Dirac's theorem
-    may_get_stuck = number < rounds and len(names) < 2 * rounds and len(names) <= LOOKS_AHEAD
-    chosen = _with_a_future(names, weights, fresh, rounds - number, seats) if may_get_stuck else None
+    may_get_stuck = number < rounds and len(names) < 2 * rounds
+    looks_ahead = may_get_stuck and _most_matchings(fresh) <= LOOKS_THROUGH
+    chosen = _with_a_future(names, weights, fresh, rounds - number, seats) if looks_ahead else None
     found = {seat.name: seat for seat in seats}
     if chosen is None:
         chosen = [
@@ -289,22 +292,32 @@ def _with_a_future(
     They sit as suits them best, as far as all can be in balance in the last round, too.
     """
     found = sorted(_matchings(names, fresh), key=lambda chosen: sum(weights[pair] for pair in chosen))
+    looks = iter(range(LOOKS_THROUGH))
     for chosen in found:
         later = fresh.difference(chosen)
         for sitting in islice(_sittings(chosen, seats), None if rounds == 1 else 1):
-            if _has_future(names, _in_balance(seats, sitting, later) if rounds == 1 else later, rounds):
+            if next(looks, None) is None:
+                return None
+            if _has_future(names, _in_balance(seats, sitting, later) if rounds == 1 else later, rounds, looks):
                 return sitting
     return None
 
 
 def _sittings(chosen: Sequence[Pair], seats: Sequence[Seat]) -> Iterator[list[Pair]]:
-    """All ways to seat the pairs of a round that leave everybody in balance, the best one first."""
+    """Ways to seat the pairs of a round that leave everybody in balance, the best one first.
+
+    These are the one that suits everybody best, and those in which one pair, or two, sit the other way round.
+    """
     found = {seat.name: seat for seat in seats}
     byes = [pair for pair in chosen if pair[1] == NOBODY]
     ways = [who_begins(found[one], found[other]) for one, other in chosen if other != NOBODY]
-    legal = [[way for way in both if not way.unbalanced] for both in ways]
-    for sitting in sorted(product(*legal), key=_discomfort):
-        yield [*(way.pair for way in sitting), *byes]
+    if any(best.unbalanced for best, _ in ways):
+        return
+    free = [at for at, (_, other) in enumerate(ways) if not other.unbalanced]
+    turned = (pairs for many in range(3) for pairs in combinations(free, many))
+    sittings = [[both[at in pairs] for at, both in enumerate(ways)] for pairs in turned]
+    for sitting in sorted(sittings, key=_discomfort):
+        yield [*(sides.pair for sides in sitting), *byes]
 
 
 def _discomfort(sitting: Sequence[Sides]) -> list[int]:
@@ -322,11 +335,22 @@ def _in_balance(seats: Sequence[Seat], sitting: Sequence[Pair], pairs: frozenset
     return frozenset((one, other) for one, other in pairs if abs(balances[one] + balances[other]) < 2 * MOST_BALANCE)
 
 
-def _has_future(names: Sequence[str], fresh: frozenset[Pair], rounds: int) -> bool:
-    """Whether so many rounds can be made of these pairs."""
-    return not rounds or any(
-        _has_future(names, fresh.difference(chosen), rounds - 1) for chosen in _matchings(names, fresh)
-    )
+def _has_future(names: Sequence[str], fresh: frozenset[Pair], rounds: int, looks: Iterator[int]) -> bool:
+    """Whether so many rounds can be made of these pairs, as far as the *looks* that are left tell."""
+    if not rounds:
+        return True
+    for chosen in _matchings(names, fresh):
+        if next(looks, None) is None:
+            return False
+        if _has_future(names, fresh.difference(chosen), rounds - 1, looks):
+            return True
+    return False
+
+
+def _most_matchings(pairs: frozenset[Pair]) -> float:
+    """How many perfect matchings of these pairs there can be, by the bound of Bregman, Kahn and Lovasz."""
+    degrees = Counter(name for pair in pairs for name in pair)
+    return exp(sum(lgamma(degree + 1) / (2 * degree) for degree in degrees.values()))
 
 
 def _matchings(names: Sequence[str], pairs: frozenset[Pair]) -> Iterator[list[Pair]]:
