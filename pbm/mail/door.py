@@ -393,6 +393,14 @@ class Door(SMTP):
             return
         await super().smtp_RCPT(POSTMASTER.sub(rf"\g<0>@{self.hostname}", arg))
 
+    def _getaddr(self, arg: str) -> tuple[str, str]:
+        """The address that FROM or TO has found to be one, and what follows.
+
+        aiosmtpd reads it as it would read prose, which takes as long as all else that is said at the door.
+        """
+        address, _, rest = arg.strip().removeprefix("<").partition(">")
+        return address or "<>", rest
+
     async def smtp_DATA(self, arg: str | None) -> None:
         """Take the text of a mail; aiosmtpd itself would keep the beginning of a line that does not end."""
         if not (self.envelope and self.envelope.rcpt_tos):
