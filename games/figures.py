@@ -5,6 +5,7 @@ colours nor pixels, and nothing of who draws them. Distances are such that a cel
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import groupby
 from math import sqrt
 from typing import NamedTuple
@@ -104,6 +105,7 @@ class Figure(NamedTuple):
     """The side to move, as an index of SIDES; None when the game is over."""
 
 
+@cache
 def grid(board: Square) -> tuple[tuple[Cell, ...], tuple[Line, ...], tuple[Label, ...]]:
     """The points of a square board, the lines on which they lie, and its coordinates on all four sides."""
     size = board.size

@@ -25,7 +25,7 @@ from games.boards import Hexagon, bits, union
 if TYPE_CHECKING:
     from random import Random
 
-    from games.figures import Figure, Label, Line, Mark, Place
+    from games.figures import Cell, Figure, Label, Line, Mark, Place
 
 SIDES: tuple[str, str] = ("pink", "black")
 GLYPHS = Glyphs(  # the letter of a row, which may be an o, stands nearer to the first space than a stone
@@ -522,11 +522,11 @@ def _standing(state: State) -> list[str]:
 
 def figure(state: State, before: State | None = None) -> "Figure":
     """The spaces with their stones, touching ones joined, what is matched, and below the board the track."""
-    from games.figures import Figure, Mark, Note, Piece, honeycomb, joined
+    from games.figures import Figure, Mark, Note, Piece, joined
 
     board = state.board
-    places = {bit: _space(board, bit) for bit in board.name}
-    cells, labels = honeycomb(board.bit, {name: places[bit] for name, bit in board.bit.items()})
+    cells, labels = _laid_out(board)
+    places = {board.bit[cell.name]: cell.at for cell in cells}
     stones = [(bit, side) for side, own in enumerate(state.stones) for bit in bits(own)]
     latest = union(now & ~was for now, was in zip(state.stones, (before or state).stones, strict=True))
     _, matches = _matches(state)
@@ -545,6 +545,14 @@ def figure(state: State, before: State | None = None) -> "Figure":
         (*notes, *map(Note, _standing(state))),
         turn=None if state.result() else state.turn,
     )
+
+
+@cache
+def _laid_out(board: Hexagon) -> "tuple[tuple[Cell, ...], tuple[Label, ...]]":
+    """The spaces of a board, and its coordinates."""
+    from games.figures import honeycomb
+
+    return honeycomb(board.bit, {name: _space(board, bit) for name, bit in board.bit.items()})
 
 
 def _space(board: Hexagon, cell: int) -> "Place":

@@ -12,14 +12,14 @@ import math
 import re
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, Value, quoted, read_cells, read_turn
 
 if TYPE_CHECKING:
-    from games.figures import Figure, Label, Line, Piece, Place
+    from games.figures import Cell, Figure, Label, Line, Piece, Place
 
 SIDES: tuple[str, str] = ("X", "O")
 GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), latest=r"\([XO ]\)")
@@ -846,14 +846,11 @@ _HALF = 0.75
 
 def figure(state: State, before: State | None = None) -> "Figure":
     """The double spiral with its walls and both paths, the stacks with what is pinned under them, and the dice."""
-    from games.figures import Cell, Figure, Label, Note, pile
+    from games.figures import Figure, Label, Note, pile
 
     layout = state.board
-    middles = [_middle(place) for place in layout.cells]
-    cells = tuple(
-        Cell(name, at, _corners(place), cell // layout.length)
-        for cell, (name, at, place) in enumerate(zip(layout.names, middles, layout.cells, strict=True))
-    )
+    cells, lines, coordinates = _unchanging(layout)
+    middles = [cell.at for cell in cells]
     pieces: list[Piece] = []
     counts = []
     for name, at, standing in zip(layout.names, middles, state.stacks, strict=True):
@@ -863,9 +860,9 @@ def figure(state: State, before: State | None = None) -> "Figure":
     changed = [] if before is None else [now != was for now, was in zip(state.stacks, before.stacks, strict=True)]
     return Figure(
         cells,
-        (*_paths(layout, middles), *_walls(layout)),
+        lines,
         tuple(pieces),
-        labels=(*_coordinates(layout), *counts),
+        labels=(*coordinates, *counts),
         latest=tuple(name for name, is_new in zip(layout.names, changed, strict=False) if is_new),
         notes=tuple(
             Note(
@@ -877,6 +874,19 @@ def figure(state: State, before: State | None = None) -> "Figure":
         ),
         turn=None if state.result() else state.turn,
     )
+
+
+@cache
+def _unchanging(layout: Board) -> "tuple[tuple[Cell, ...], tuple[Line, ...], tuple[Label, ...]]":
+    """What is the same in all positions: cells, both paths and walls, coordinates."""
+    from games.figures import Cell
+
+    middles = [_middle(place) for place in layout.cells]
+    cells = tuple(
+        Cell(name, at, _corners(place), cell // layout.length)
+        for cell, (name, at, place) in enumerate(zip(layout.names, middles, layout.cells, strict=True))
+    )
+    return cells, (*_paths(layout, middles), *_walls(layout)), tuple(_coordinates(layout))
 
 
 def _corners(place: _Cell) -> "tuple[Place, ...]":

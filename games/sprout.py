@@ -631,6 +631,7 @@ def figure(state: State, before: State | None = None) -> "Figure":
     )
 
 
+@cache
 def _spaces(board: Layout) -> "tuple[tuple[Cell, ...], tuple[Label, ...]]":
     """The cells of a board of hexagons, and its coordinates."""
     from games.figures import ROW, honeycomb
@@ -639,6 +640,7 @@ def _spaces(board: Layout) -> "tuple[tuple[Cell, ...], tuple[Label, ...]]":
     return honeycomb(places, places)
 
 
+@cache
 def _rectangles(board: Layout) -> "tuple[tuple[Cell, ...], tuple[Label, ...]]":
     """The bricks of a Cairo board, or squares, and the coordinates on all four sides."""
     from games.figures import Cell, Label, box

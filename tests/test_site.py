@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 import games
 from pbm.actions import cleanup, directing, tournaments
 from pbm.board.board import Board
+from pbm.drawing.boards import board_svg
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.site.build import MANIFEST, build
 from pbm.site.pages import Look, Site
+from pbm.site.steps import film
 from pbm.store import Tournament
 
 import helptexts
@@ -182,21 +184,54 @@ def test_a_manifest_of_somebody_else_removes_nothing_outside(played, folder, tmp
 
 
 @pytest.mark.parametrize("game", helptexts.GAMES)
-def test_each_step_of_a_game_has_what_its_position_has(club, folder, game):
+def test_each_step_of_a_game_is_the_picture_of_its_position(club, folder, game):
     club.signed_up("alice", "bob")
     club.say(f"{game} challenge alice bob")
     board = play_some(club, game, 12)
     written(club, folder)
-    found = steps_of((folder / game / "101.html").read_text())
-    cells = dict(found["start"])
-    positions = [dict(cells)]
-    for changes in found["turns"]:
-        cells = {name: what for name, what in (cells | changes).items() if what}
-        positions.append(cells)
-    assert positions == [state.view()["cells"] for state in board.states]
-    assert {what for position in positions for what in position.values()} <= found["piles"].keys()
-    assert {name for position in positions for name in position} <= found["cells"].keys()
-    assert len(found["texts"]) == len(found["movers"]) == len(found["turns"])
+    pictures = [board_svg(board.after(moves), style="") for moves in range(len(board.turns) + 1)]
+    assert len(set(pictures)) > 8
+    for shown, picture in zip(shown_steps(steps_of((folder / game / "101.html").read_text())), pictures, strict=True):
+        _, _, on_cells = picture.partition("</g>\n")
+        assert (*shown,) == (int(re.search(r'height="(\d+)"', picture)[1]), unspaced(f"{on_cells}"))
+
+
+def shown_steps(found):
+    """The height of each step and what stands on the cells, as a page puts it together."""
+    numbers = list(range(found["first"]))
+    for height, splices in zip(found["heights"], [[], *found["splices"]], strict=True):
+        for place, going, *coming in splices:
+            numbers[place : place + going] = coming
+        yield height, unspaced("".join(part_of(found, number) for number in numbers) + "</svg>\n")
+
+
+def part_of(found, number):
+    form, *values = found["parts"][number].split("|")
+    return re.sub('=""', lambda _: f'="{values.pop(0)}"', found["forms"][int(form)])
+
+
+def unspaced(markup):
+    """Markup without the blanks by which parts that occur again differ."""
+    return re.sub(r'(?<=\n) +| +(?=M|"/>)', "", markup)
+
+
+def test_a_sequence_whose_parts_change_places_is_told_as_a_whole():
+    found = film([["a", "b", "b", "c"], ["c", "b", "a"], [], ['<i x="1|2" y="=$" cx="3">"']])
+    assert [text for _, text in shown_steps(found | {"heights": [0] * 4})] == [
+        "abb c</svg>\n",
+        "cba</svg>\n",
+        "</svg>\n",
+        '<i x="1|2" y="=$" cx="3">"</svg>\n',
+    ]
+
+
+def test_the_page_of_a_long_game_is_small(club, folder):
+    club.signed_up("alice", "bob")
+    club.say("spiro challenge alice bob")
+    play_some(club, "spiro", 60)
+    written(club, folder)
+    source = (folder / "spiro" / "101.html").read_text()
+    assert len(source) < 60_000
 
 
 def play_some(club, game, moves):

@@ -1,12 +1,14 @@
 """The site in a real browser: stepping through games, moves by tapping, and what a reader without scripts sees."""
 
 import os
+import re
 from random import Random
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
 from pbm.board.board import Board
+from pbm.drawing import boards
 from pbm.session import Session
 from pbm.site.build import build
 from pbm.site.pages import Look, Site
@@ -21,7 +23,21 @@ pytestmark = pytest.mark.skipif(
 )
 TOKEN = "r17-0123456789abcdef0123456789abcdef"
 KINDS = {"spiro": "-small", "symple": "-size=9", "spora": "-size=7", "papagra": "-size=4", "sprout": ""}
-PIECES = "return [...document.querySelectorAll('.picture .piece')].map(piece => piece.dataset.cell)"
+SHOWN_AND_WANTED = """
+const shown = document.querySelector('.picture svg'), place = document.createElement('div');
+place.innerHTML = arguments[0];
+document.body.append(place);
+const drawn = svg => [svg, ...svg.querySelectorAll('*')].filter(one => !/title|desc/.test(one.tagName)).map(one => {
+    const {fill, stroke, opacity} = getComputedStyle(one);
+    const attributes = [...one.attributes].map(({name, value}) => `${name}=${value.replace(/ +(?=M|$)/g, '')}`);
+    const text = one.childElementCount ? '' : one.textContent;
+    return [one.tagName, text, fill, stroke, opacity, ...attributes.sort()].join(' ');
+});
+const found = [drawn(shown), drawn(place.firstElementChild), shown.querySelector('desc').textContent];
+place.remove();
+return found;
+"""
+"""What the page shows and what it should show: the elements, with their colours."""
 REACHED = "return performance.getEntriesByType('resource').map(entry => entry.name)"
 NAMES = "return [...new Set([...document.querySelectorAll('[data-cell]')].map(cell => cell.dataset.cell))]"
 
@@ -35,7 +51,7 @@ class Visited:
         rng = Random(5)
         self.folder, self.boards = folder / "site", {}
         for game, options in KINDS.items():
-            for number, moves in (("101", 4), ("102", 6)):
+            for number, moves in (("101", 4), ("102", 12)):
                 club.say(f"{game} challenge {options} alice bob")
                 for _ in range(moves):
                     board = Board.load(club.store, game, number)
@@ -78,16 +94,20 @@ def press(driver, key):
     driver.find_element(By.TAG_NAME, "body").send_keys(key)
 
 
+@pytest.mark.parametrize("is_dark", [False, True])
 @pytest.mark.parametrize("game", helptexts.GAMES)
-def test_the_arrows_lead_through_the_game(browser, visited, game):
+def test_the_arrows_lead_through_the_game_as_pictures_of_all_positions_show_it(browser, visited, game, is_dark):
     from selenium.webdriver.common.keys import Keys
 
     board = visited.boards[game, "102"]
-    driver = opened(browser, visited, f"{game}/102.html")
+    driver = opened(browser, visited, f"{game}/102.html", is_dark=is_dark)
     last = len(board.turns)
     for numbers, key in ((range(last, -1, -1), Keys.ARROW_LEFT), (range(last + 1), Keys.ARROW_RIGHT)):
         for number in numbers:
-            assert set(driver.execute_script(PIECES)) == set(board.states[number].view()["cells"])
+            picture = boards.board_svg(board.after(number), style="")
+            shown, wanted, told = driver.execute_script(SHOWN_AND_WANTED, picture)
+            assert shown == wanted
+            assert all(re.search(rf"\b{cell}\b", told) for cell in board.states[number].view()["cells"])
             assert driver.find_element("css selector", ".steps input").get_attribute("value") == str(number)
             press(driver, key)
     assert driver.get_log("browser") == []

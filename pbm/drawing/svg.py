@@ -146,24 +146,10 @@ def svg(figure: Figure, sides: tuple[str, str], title: str, told: str = "", *, s
     Those who cannot see it are told what stands where, and whatever else is to be *told*. Without a *style* sheet the
     page has to bring `STYLE`.
     """
-    canvas = _Canvas(figure, hues(sides))
+    canvas = Canvas(figure, hues(sides))
     words = " ".join(filter(None, [description(figure, sides), told]))
-    return _document(canvas.width, canvas.height, ground(sides), title, words, canvas.shapes(), style)
-
-
-class Placing(NamedTuple):
-    """Where in the picture of a figure its cells are."""
-
-    scale: float
-    """How many pixels are 1 in the figure's own coordinates."""
-    places: Mapping[str, Place]
-    """The middle of each cell, in pixels from the upper left."""
-
-
-def placing(figure: Figure) -> Placing:
-    """Where in its picture the cells of a figure are, for whoever adds pieces to it."""
-    canvas = _Canvas(figure, USUAL_HUES)
-    return Placing(canvas.scale, {cell.name: canvas.plane.at(cell.at) for cell in figure.cells})
+    shapes = [*canvas.cells(), *canvas.parts(figure)]
+    return _document(canvas.width, canvas.height(figure), ground(sides), title, words, shapes, style)
 
 
 def text_svg(text: str, title: str, *, style: str = STYLE) -> str:
@@ -172,13 +158,13 @@ def text_svg(text: str, title: str, *, style: str = STYLE) -> str:
     step = TEXT_SIZE * FIXED_RATIO
     width = 2 * MARGIN + step * max(map(len, lines))
     height = 2 * MARGIN + 1.25 * TEXT_SIZE * len(lines)
-    shapes = [f'<g class="plain" font-size="{TEXT_SIZE}">']
+    shapes = [f'<g class="plain" font-size="{TEXT_SIZE}">\n']
     for number, line in enumerate(lines, 1):
         y = MARGIN + (1.25 * number - 0.25) * TEXT_SIZE
         for found in re.finditer(r"\S+", line):
             xs = " ".join(_number(MARGIN + step * (column + 0.5)) for column in range(*found.span()))
-            shapes.append(f'<text x="{xs}" y="{_number(y)}">{escape(found[0])}</text>')
-    return _document(width, height, "wood", title, text, [*shapes, "</g>"], style)
+            shapes.append(f'<text x="{xs}" y="{_number(y)}">{escape(found[0])}</text>\n')
+    return _document(width, height, "wood", title, text, [*shapes, "</g>\n"], style)
 
 
 def description(figure: Figure, sides: tuple[str, str]) -> str:
@@ -217,7 +203,7 @@ def _document(
         f"<title>{_clean(title)}</title>\n<desc>{_clean(words)}</desc>\n",
         f"<style>\n{style}</style>\n" if style else "",
         f'<rect class="panel" width="{wide}" height="{high}" rx="8"/>\n',
-        *(f"{shape}\n" for shape in shapes),
+        *shapes,
         "</svg>\n",
     ])  # fmt: skip
 
@@ -270,49 +256,57 @@ def _cells(cells: tuple[Cell, ...], hues: tuple[str, str], plane: _Plane) -> tup
     """The cells, on which pieces stand and which can be tapped."""
     tints = [f' class="{hues[cell.side]}"' if cell.side is not None else "" for cell in cells]
     return tuple(
-        f'<path{tint} data-cell="{escape(cell.name)}" d="{plane.way(cell.outline)}z"/>'
+        f'<path{tint} data-cell="{escape(cell.name)}" d="{plane.way(cell.outline)}z"/>\n'
         for cell, tint in zip(cells, tints, strict=True)
     )
 
 
-class _Canvas:
-    """A figure being drawn."""
+class Canvas:
+    """What positions of one board are drawn on, each of the size of the *figure* that it was made for."""
 
     def __init__(self, figure: Figure, hues: tuple[str, str]) -> None:
         """Find out how large everything is."""
-        self.figure, self.hues = figure, hues
+        self.hues, self.figure = hues, figure
         self.frame = _frame(figure)
         wide = self.frame.right - self.frame.left
         self.scale = max(SMALLEST, min(LARGEST, 2 * int(USUAL_WIDTH / wide / 2)))
         self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * wide)
         self.plane = _Plane(self.scale, (self.width - self.scale * wide) / 2, self.frame)
-        columns = int((self.width - 2 * MARGIN - NOTE_INDENT) / (NOTE_SIZE * LETTER_RATIO))
-        self.notes = [(note, wrap(note.text, columns - 4 * len(note.dice))) for note in figure.notes]
         self.foot = 2 * MARGIN + self.scale * (self.frame.top - self.frame.bottom)
-        self.height = self.foot + LINE_HEIGHT * sum(len(lines) for _, lines in self.notes) + MARGIN * bool(self.notes)
+        self._drawn: dict[Piece | Mark | Label | tuple[Place, ...], str] = {}  # most of a position is as before
 
-    def shapes(self) -> Iterator[str]:
-        """All elements, from the lowest up."""
-        figure = self.figure
-        has_points = any(line.role == "grid" for line in figure.lines)
-        under = [line for line in figure.lines if line.role in {"grid", "track", "path"}]
-        over = [line for line in figure.lines if line.role not in {"grid", "track", "path"}]
-        yield f'<g class="cells{" points" * has_points}">'
-        yield from _cells(figure.cells, self.hues, self.plane)
-        yield "</g>"
+    def height(self, figure: Figure) -> float:
+        """How many pixels high the picture of a position is."""
+        lines = sum(len(self._wrapped(note)) for note in figure.notes)
+        return self.foot + LINE_HEIGHT * lines + MARGIN * bool(figure.notes)
+
+    def cells(self) -> Iterator[str]:
+        """What is the same in all positions, and under everything else: what can be tapped."""
+        has_points = any(line.role == "grid" for line in self.figure.lines)
+        yield f'<g class="cells{" points" * has_points}">\n'
+        yield from _cells(self.figure.cells, self.hues, self.plane)
+        yield "</g>\n"
+
+    def parts(self, figure: Figure) -> Iterator[str]:
+        """All that stands on the cells of a position, from the lowest up, in parts that make its markup."""
+        under = [line for line in figure.lines if line.role in UNDER]
+        over = [line for line in figure.lines if line.role not in UNDER]
         yield from self._lines(under)
         yield from self._lines(over)
-        yield from map(self._piece, figure.pieces)
-        yield from map(self._mark, figure.marks)
-        yield from self._latest()
+        for piece in figure.pieces:
+            yield self._drawn.get(piece) or self._drawn.setdefault(piece, self._piece(piece))
+        for mark in figure.marks:
+            yield self._drawn.get(mark) or self._drawn.setdefault(mark, self._mark(mark))
+        yield from self._latest(figure)
         for role, labels in groupby(figure.labels, lambda label: label.role):
-            yield f'<g class="{role}">'
-            yield from map(self._label, labels)
-            yield "</g>"
-        if self.notes:
-            yield '<g class="notes">'
-            yield from self._notes()
-            yield "</g>"
+            yield f'<g class="{role}">\n'
+            for label in labels:
+                yield self._drawn.get(label) or self._drawn.setdefault(label, self._label(label))
+            yield "</g>\n"
+        if figure.notes:
+            yield '<g class="notes">\n'
+            yield from self._notes(figure)
+            yield "</g>\n"
 
     def _hue(self, side: int | None) -> str:
         return "" if side is None else f" {self.hues[side]}"
@@ -321,18 +315,19 @@ class _Canvas:
         """Lines of one role and side are one element."""
         kinds: dict[tuple[str, int | None], list[str]] = {}
         for line in lines:
-            kinds.setdefault((line.role, line.side), []).append(self.plane.way(line.places))
+            way = self._drawn.get(line.places) or self._drawn.setdefault(line.places, self.plane.way(line.places))
+            kinds.setdefault((line.role, line.side), []).append(way)
         if kinds:
-            yield '<g class="lines">'
+            yield '<g class="lines">\n'
             for (role, side), ways in kinds.items():
-                yield f'<path class="{role}{self._hue(side)}" d="{"".join(ways)}"/>'
-            yield "</g>"
+                yield f'<path class="{role}{self._hue(side)}" d="'
+                yield from ways
+                yield '"/>\n'
+            yield "</g>\n"
 
     def _piece(self, piece: Piece) -> str:
-        return f'<circle class="piece{self._hue(piece.side)}" data-cell="{escape(piece.cell)}" {self._round(piece)}/>'
-
-    def _round(self, shape: Piece | Mark) -> str:
-        return self._circle(shape.at, shape.size)
+        kind = f'class="piece{self._hue(piece.side)}" data-cell="{escape(piece.cell)}"'
+        return f"<circle {kind} {self._circle(piece.at, piece.size)}/>\n"
 
     def _circle(self, at: Place, size: float) -> str:
         x, y = self.plane.at(at)
@@ -343,45 +338,54 @@ class _Canvas:
         if mark.role == "eye":  # a lozenge, so that it is no small piece
             x, y = mark.at
             corners = [(x, y + mark.size), (x + mark.size, y), (x, y - mark.size), (x - mark.size, y)]
-            return f'<path {kind} d="{self.plane.way(corners)}z"/>'
+            return f'<path {kind} d="{self.plane.way(corners)}z"/>\n'
         if mark.role == "territory":
             x, y, size = *self.plane.at(mark.at), mark.size * self.scale
             corner = f'x="{_number(x - size)}" y="{_number(y - size)}"'
-            return f'<rect {kind} {corner} width="{_number(2 * size)}" height="{_number(2 * size)}"/>'
-        return f"<circle {kind} {self._round(mark)}/>"
+            return f'<rect {kind} {corner} width="{_number(2 * size)}" height="{_number(2 * size)}"/>\n'
+        return f"<circle {kind} {self._circle(mark.at, mark.size)}/>\n"
 
-    def _latest(self) -> Iterator[str]:
+    def _latest(self, figure: Figure) -> Iterator[str]:
         """A ring on the highest piece of each cell that the last turn has changed, or where it has none."""
-        highest = {piece.cell: piece for piece in self.figure.pieces}
-        places = {cell.name: cell.at for cell in self.figure.cells}
-        for name in self.figure.latest:
+        highest = {piece.cell: piece for piece in figure.pieces}
+        places = {cell.name: cell.at for cell in figure.cells} if figure.latest else {}
+        for name in figure.latest:
             piece = highest.get(name)
             ring = self._circle(piece.at, piece.size * 0.84) if piece else self._circle(places[name], 0.16)
             hue = self._hue(piece.side if piece else None)
-            yield f'<circle class="latest{hue}" data-cell="{escape(name)}" {ring}/>'
+            yield f'<circle class="latest{hue}" data-cell="{escape(name)}" {ring}/>\n'
 
     def _label(self, label: Label) -> str:
         x, y = self.plane.at(label.at)
         size = max(10.5, min(14.0, label.size * self.scale)) if label.role == "coordinate" else label.size * self.scale
         hue = f' class="count{self._hue(label.side)}"' if label.side is not None else ""
         place = f'x="{_number(x)}" y="{_number(y + 0.36 * size)}" font-size="{_number(size)}"'
-        return f"<text{hue} {place}>{escape(label.text)}</text>"
+        return f"<text{hue} {place}>{escape(label.text)}</text>\n"
 
-    def _notes(self) -> Iterator[str]:
+    def _wrapped(self, note: Note) -> list[str]:
+        """The lines of a note."""
+        columns = int((self.width - 2 * MARGIN - NOTE_INDENT) / (NOTE_SIZE * LETTER_RATIO))
+        return (
+            wrap(note.text, columns - 4 * len(note.dice))
+            if len(note.text) > columns - 4 * len(note.dice)
+            else [note.text]
+        )
+
+    def _notes(self, figure: Figure) -> Iterator[str]:
         y = self.foot + LINE_HEIGHT / 2
-        for note, lines in self.notes:
+        for note in figure.notes:
             if note.side is not None:
-                if note.side == self.figure.turn:
-                    yield f'<path class="turn" d="M{MARGIN} {_number(y - 6)}l9 6-9 6z"/>'
+                if note.side == figure.turn:
+                    yield f'<path class="turn" d="M{MARGIN} {_number(y - 6)}l9 6-9 6z"/>\n'
                 swatch = f'cx="{MARGIN + 20}" cy="{_number(y)}" r="7"'
-                yield f'<circle class="swatch{self._hue(note.side)}" {swatch}/>'
+                yield f'<circle class="swatch{self._hue(note.side)}" {swatch}/>\n'
             x = self.width - MARGIN - (LINE_HEIGHT + 4) * len(note.dice)
             for number, die in enumerate(note.dice):
-                yield from _die(die, x + (LINE_HEIGHT + 4) * number, y)
+                yield _die(die, x + (LINE_HEIGHT + 4) * number, y)
             left = MARGIN + (NOTE_INDENT if note.side is not None else 4)
-            for line in lines:
+            for line in self._wrapped(note):
                 place = f'x="{left}" y="{_number(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
-                yield f"<text {place}>{escape(line)}</text>"
+                yield f"<text {place}>{escape(line)}</text>\n"
                 y += LINE_HEIGHT
 
 
@@ -407,18 +411,20 @@ def _frame(figure: Figure) -> _Frame:
     return _Frame(min(xs), min(ys), max(xs), max(ys))
 
 
+UNDER = frozenset({"grid", "track", "path"})
+"""The roles of lines that lie under all others."""
 PIPS = {1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679"}
 """Which of nine places on a die have a pip, counted line by line from 1."""
 
 
-def _die(value: int, left: float, middle: float) -> Iterator[str]:
+def _die(value: int, left: float, middle: float) -> str:
     """A die beside a line of text."""
     size = LINE_HEIGHT - 1
     top = middle - size / 2
     place = f'x="{_number(left)}" y="{_number(top)}"'
-    yield f'<g class="dice"><rect class="die" {place} width="{size}" height="{size}" rx="4"/>'
+    parts = [f'<g class="dice"><rect class="die" {place} width="{size}" height="{size}" rx="4"/>\n']
     for pip in map(int, PIPS[value]):
         row, column = divmod(pip - 1, 3)
         x, y = left + size * (0.25 + 0.25 * column), top + size * (0.25 + 0.25 * row)
-        yield f'<circle class="pip" cx="{_number(x)}" cy="{_number(y)}" r="2.3"/>'
-    yield "</g>"
+        parts.append(f'<circle class="pip" cx="{_number(x)}" cy="{_number(y)}" r="2.3"/>\n')
+    return "".join([*parts, "</g>\n"])

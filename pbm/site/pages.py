@@ -491,9 +491,8 @@ def _proof(board: Board) -> dict[str, str] | None:
 
 
 def _script(data: Any) -> Markup:
-    """What a script reads, in a form that ends no element, whatever stands in it."""
-    written = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")
-    return Markup(written.replace("&", "\\u0026"))
+    """What a script reads, in a form that neither begins nor ends an element or a comment, whatever stands in it."""
+    return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
 
 
 def _locations(kind: str, part: str, url: str, paths: Sequence[str]) -> str:

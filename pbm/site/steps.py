@@ -1,78 +1,75 @@
-"""A game as a page steps through it: what stands on which cell after each turn, and how that is drawn."""
+"""A game as a page steps through it: the picture of each position, as what has changed since the one before."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
-from games import Position, State
-from games.figures import Figure, Piece, Place
 from pbm.board.board import Board
 from pbm.drawing import svg
-from pbm.letters import turn_text
 
-Cells = Mapping[str, str]
-"""What stands on each cell that is not empty."""
-Pile = tuple[str, float, float, float]
-"""A piece: its colour, how far to the right and down from the middle of its cell it lies, and its radius, in pixels."""
+VALUE = re.compile(r'(data-cell|cx|cy|x|y|d)="([^"|]*)"')
+"""What differs between parts that are of one form."""
+Splice = list[int]
+"""Where in a sequence something changes, how many parts go there, and which come: the numbers of these."""
 
 
 def steps(board: Board) -> dict[str, Any]:
     """What a page needs to draw each position of a game, ready for JSON; nothing for a game without figures.
 
-    ``cells`` has the place of each cell in the picture, in pixels; ``piles`` the pieces that stand on a cell, by its
-    contents in a view; ``start`` these contents at the beginning; ``turns`` what each turn has changed of them, an
-    empty text where nothing stands any more; ``dice`` the throw of each turn in a game with dice.
+    ``heights`` are those of the pictures, in pixels; what stands on the cells is as `film` makes it.
     """
-    figure: Callable[[State], Figure] | None = getattr(board.rules, "figure", None)
-    if figure is None:
+    if not hasattr(board.rules, "figure"):
         return {}
-    seen = [_cells(state) for state in board.states]
-    present = figure(board.state)
-    placing = svg.placing(present)
-    return {
-        "cells": {name: [round(x, 1), round(y, 1)] for name, (x, y) in placing.places.items()},
-        "piles": _piles(board, seen, figure, placing.scale),
-        "start": seen[0],
-        "turns": [_changes(before, after) for before, after in pairwise(seen)],
-        "texts": [turn_text(turn) for turn in board.turns],
-        "movers": [turn.userid for turn in board.turns],
-        "dice": [list(turn.dice) for turn in board.turns] if any(turn.dice for turn in board.turns) else [],
-    }
+    befores = [board.after(moves).last_typed for moves in range(len(board.states))]
+    figures = [
+        board.rules.figure(state, board.states[before]) for state, before in zip(board.states, befores, strict=True)
+    ]
+    canvas = svg.Canvas(figures[-1], svg.hues(board.rules.SIDES))
+    heights = [ceil(canvas.height(figure)) for figure in figures]
+    return film(canvas.parts(figure) for figure in figures) | {"heights": heights}
 
 
-def _cells(state: State) -> Cells:
-    cells: Cells = state.cells if isinstance(state, Position) else state.view()["cells"]
-    return cells
+def film(frames: Iterable[Iterable[str]]) -> dict[str, Any]:
+    """Sequences of parts of markup, each as what it changes of the one before.
+
+    ``parts`` are all that occur, in the order in which they do, so that the ``first`` sequence is the first so many of
+    them. Each is the number of its form among ``forms`` and the values of the attributes that are empty there, with |
+    between.
+    ``splices`` has, for each other sequence, what is done one after the other to the one before it.
+    """
+    numbers: dict[str, int] = {}
+    found = []
+    for frame in frames:
+        sequence: dict[str, int] = {}
+        for part in frame:
+            while part in sequence:
+                part += " "  # noqa: PLW2901 -- one that occurs again, such as the end of an element, is another one
+            sequence[part] = numbers.setdefault(part, len(numbers))
+        found.append([*sequence.values()])
+    forms: dict[str, int] = {}
+    parts = []
+    for part in numbers:
+        form = forms.setdefault(VALUE.sub(r'\1=""', part), len(forms))
+        parts.append("|".join([str(form), *(value for _, value in VALUE.findall(part))]))
+    splices = [[*_splices(*pair)] for pair in pairwise(found)]
+    return {"forms": [*forms], "parts": parts, "first": len(found[0]), "splices": splices}
 
 
-def _changes(before: Cells, after: Cells) -> Cells:
-    changed = {name: content for name, content in after.items() if before.get(name) != content}
-    return changed | dict.fromkeys(before.keys() - after.keys(), "")
-
-
-def _piles(
-    board: Board, seen: Sequence[Cells], figure: Callable[[State], Figure], scale: float
-) -> Mapping[str, Sequence[Pile]]:
-    """How each of the contents that a cell has ever had is drawn: as in the last position that has it."""
-    hues = svg.hues(board.rules.SIDES)
-    piles: dict[str, list[Pile]] = {}
-    for state, cells in zip(reversed(board.states), reversed(seen), strict=True):
-        if not piles.keys() >= set(cells.values()):
-            piles = _drawn(figure(state), cells, hues, scale) | piles
-    return piles
-
-
-def _drawn(figure: Figure, cells: Cells, hues: Sequence[str], scale: float) -> dict[str, list[Pile]]:
-    """The contents of the cells of a position, as its figure draws them."""
-    middles = {cell.name: cell.at for cell in figure.cells}
-    standing: dict[str, list[Piece]] = {}
-    for piece in figure.pieces:
-        standing.setdefault(piece.cell, []).append(piece)
-    chosen = {content: name for name, content in cells.items()}
-    return {content: [*_relative(standing[name], middles[name], hues, scale)] for content, name in chosen.items()}
-
-
-def _relative(pieces: Sequence[Piece], middle: Place, hues: Sequence[str], scale: float) -> Iterator[Pile]:
-    for piece in pieces:
-        right, up = piece.at[0] - middle[0], piece.at[1] - middle[1]
-        yield hues[piece.side], round(scale * right, 1), round(-scale * up, 1), round(scale * piece.size, 1)
+def _splices(before: Sequence[int], after: Sequence[int]) -> Iterator[Splice]:
+    """What is done to a sequence, from its beginning on, so that it becomes another one."""
+    gone, come = set(before).difference(after), set(after).difference(before)
+    if [part for part in before if part not in gone] != [part for part in after if part not in come]:
+        yield [0, len(before), *after]  # what is in both stands in another order
+        return
+    left = right = 0
+    while left < len(before) or right < len(after):
+        place, going = right, 0
+        while left < len(before) and before[left] in gone:
+            left, going = left + 1, going + 1
+        while right < len(after) and after[right] in come:
+            right += 1
+        if going or right > place:
+            yield [place, going, *after[place:right]]
+        left, right = left + 1, right + 1

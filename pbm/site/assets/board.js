@@ -5,71 +5,68 @@
   const svg = document.querySelector(".picture svg");
   if (!data || !svg) return;
   const game = JSON.parse(data.textContent);
-  const last = game.turns ? game.turns.length : 0;
-  const space = "http://www.w3.org/2000/svg";
+  const last = (game.splices || []).length;
 
-  // Stepping
+  // Stepping: what stands on the cells of each position, as numbers of parts, which are what the one before it has, changed
 
   const bar = document.querySelector(".steps");
   const slider = bar.querySelector("input");
   const told = document.querySelector(".told");
   const items = [...document.querySelectorAll(".moves li")];
-  const own = document.createElementNS(space, "g");
-  const of_present = [...svg.querySelectorAll(".piece, .mark, .latest, .join, .count, .token, .track, .notes, .dice")];
+  const words = svg.querySelector("desc");
+  const description = words && words.textContent;
+  const positions = last ? [[...Array(game.first).keys()]] : [];
+  for (const splices of game.splices || []) {
+    const parts = [...positions.at(-1)];
+    for (const [place, going, ...coming] of splices) parts.splice(place, going, ...coming);
+    positions.push(parts);
+  }
   let at = last;
 
-  const positions = [game.start || {}];
-  for (const turn of game.turns || []) {
-    const cells = { ...positions.at(-1), ...turn };
-    for (const name of Object.keys(cells)) if (!cells[name]) delete cells[name];
-    positions.push(cells);
+  function markup(number) {
+    const [form, ...values] = game.parts[number].split("|");
+    return game.forms[form].replace(/=""/g, () => `="${values.shift()}"`);
   }
 
-  function circle(kind, cell, [x, y, radius]) {
-    const shape = document.createElementNS(space, "circle");
-    shape.setAttribute("class", kind);
-    shape.setAttribute("data-cell", cell);
-    shape.setAttribute("cx", x.toFixed(1));
-    shape.setAttribute("cy", y.toFixed(1));
-    shape.setAttribute("r", radius);
-    own.append(shape);
+  function draw(step) {
+    const cells = svg.querySelector(".cells");
+    while (cells.nextSibling) cells.nextSibling.remove();
+    svg.insertAdjacentHTML("beforeend", positions[step].map(markup).join(""));
+    const height = game.heights[step];
+    svg.setAttribute("height", height);
+    svg.querySelector(".panel").setAttribute("height", height);
+    svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${height}`);
+    if (words) words.textContent = step === last ? description : described();
+  }
+
+  // the same for those who cannot see it: where pieces stand, by colour, and how many on one another
+  function described() {
+    const stacks = new Map();
+    for (const piece of svg.querySelectorAll(".piece")) {
+      const cell = piece.dataset.cell;
+      stacks.set(cell, [...(stacks.get(cell) || []), piece.classList[1]]);
+    }
+    const colours = new Map();
+    for (const [cell, stack] of stacks) {
+      const place = stack.length > 1 ? `${cell} (${stack.length})` : cell;
+      colours.set(stack.at(-1), [...(colours.get(stack.at(-1)) || []), place]);
+    }
+    const notes = [...svg.querySelectorAll(".notes text")].map((note) => note.textContent);
+    return [...[...colours].map(([colour, places]) => `${colour} on ${places.join(", ")}`), ...notes].join(". ");
   }
 
   function show(step) {
-    at = Math.max(0, Math.min(last, step));
-    own.replaceChildren();
-    if (at === last) {
-      for (const [shape, mark, parent] of places) parent.insertBefore(shape, mark);
-      own.remove();
-    } else {
-      for (const [shape] of places) shape.remove();
-      for (const [cell, content] of Object.entries(positions[at])) {
-        const [x, y] = game.cells[cell];
-        for (const [hue, right, down, radius] of game.piles[content] || [])
-          circle(`piece ${hue}`, cell, [x + right, y + down, radius]);
-      }
-      for (const cell of Object.keys(at ? game.turns[at - 1] : {})) {
-        const [hue, right, down, radius] = (game.piles[positions[at][cell]] || []).at(-1) || ["", 0, 0, 8];
-        circle(`latest ${hue}`, cell, [game.cells[cell][0] + right, game.cells[cell][1] + down, radius * 0.84]);
-      }
-      svg.append(own);
-    }
+    const now = Math.max(0, Math.min(last, step));
+    if (now !== at) draw(now);
+    at = now;
     slider.value = at;
-    const dice = at && game.dice.length && game.dice[at - 1].length ? ` (dice ${game.dice[at - 1].join(" and ")})` : "";
-    told.textContent = at ? `Move ${at} of ${last}: ${game.movers[at - 1]} played ${game.texts[at - 1]}${dice}` :
+    const [move, by] = at ? [items[at - 1].querySelector(".move"), items[at - 1].querySelector(".soft")] : [];
+    told.textContent = at ? `Move ${at} of ${last} by ${by.textContent}: ${move.textContent}` :
       `The start, before ${last} ${last === 1 ? "move" : "moves"}`;
     items.forEach((item, number) => {
       if (number === at - 1) item.setAttribute("aria-current", "step");
       else item.removeAttribute("aria-current");
     });
-  }
-
-  // what belongs to the position at the end, with the place to which it comes back
-  const places = [];
-  for (const shape of of_present) {
-    const mark = document.createComment("");
-    shape.before(mark);
-    places.push([shape, mark, shape.parentNode]);
   }
 
   if (last) {
@@ -113,6 +110,7 @@
   const [local, host] = form.dataset.address.split(/@(?=[^@]*$)/);
   const address = `${encodeURIComponent(local)}+${token[1]}@${host}`;
   const taps = JSON.parse(form.dataset.taps);
+  const occupied = new Set([...svg.querySelectorAll(".piece")].map((piece) => piece.dataset.cell));
   let tapped = [];
 
   function write() {
@@ -132,7 +130,7 @@
       else parts.push({ cells: [cell], times: 1 });
     }
     return parts.map(({ cells, times }) => {
-      const front = taps.occupied && positions[last][cells[0]] ? taps.occupied : "";
+      const front = taps.occupied && occupied.has(cells[0]) ? taps.occupied : "";
       return front + cells.join(taps.between) + (times > 1 ? taps.again + times : "");
     }).join(",");
   }
