@@ -450,9 +450,32 @@ def test_with_an_address_of_its_own_the_site_tells_it(played, folder):
 def test_a_picture_of_each_board_is_for_those_who_link_to_it(played, folder):
     pytest.importorskip("resvg_py")
     written(played, folder, Look(URL, has_pictures=True))
-    [image] = Elements((folder / "symple" / "101.html").read_text()).all("meta", property="og:image")
-    assert image["content"] == f"{URL}symple/101.png"
+    assert image_of(folder / "symple" / "101.html") == f"{URL}symple/101.png"
     assert (folder / "symple" / "101.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_in_a_first_build_pictures_are_of_those_boards_that_have_changed_last_and_come_last(
+    played, folder, monkeypatch
+):
+    pytest.importorskip("resvg_py")
+    monkeypatch.setattr("pbm.site.pages.MOST_DRAWN", 1)
+    played.pass_time(hours=1)
+    played.say(f"symple move 101 alice {PASSWORDS['alice']} a2")
+    look, made = Look(URL, has_pictures=True), []
+    build(folder, Site(Session(played.server), look), lambda pages: made.extend(page.path for page in pages) or pages)
+    pictures = {"symple/101.png", *(f"{game}/board.png" for game in helptexts.GAMES)}
+    assert set(made[-len(pictures) :]) == pictures == {path for path in made if path.endswith(".png")}
+    assert image_of(folder / "symple" / "102.html") == f"{URL}symple/board.png"
+    assert written(played, folder, look) == set()
+    played.pass_time(hours=1)
+    played.say("symple challenge -size=5 alice bob")
+    assert written(played, folder, look) >= {"symple/103.png"}
+    assert image_of(folder / "symple" / "103.html") == f"{URL}symple/103.png"
+
+
+def image_of(file):
+    [image] = Elements(file.read_text()).all("meta", property="og:image")
+    return image["content"]
 
 
 def test_a_feed_tells_what_has_changed_last(played, folder):

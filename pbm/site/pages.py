@@ -19,7 +19,7 @@ from pbm.actions import tournaments
 from pbm.admin import records
 from pbm.board import ratings
 from pbm.board.board import NOTHING, Board
-from pbm.drawing import svg
+from pbm.drawing import raster, svg
 from pbm.drawing.boards import board_png, board_svg
 from pbm.language.help import of_game
 from pbm.letters.contests import Shown
@@ -36,7 +36,11 @@ MOST_PLACES = 60
 """How many points a curve has at most."""
 POLICY = "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
 """The Content-Security-Policy under which all pages work."""
+MOST_DRAWN = 500
+"""Of how many boards a first build makes a PNG: those that have changed last. One takes as long as ten pages."""
 ASSETS = "site.css", "board.js"
+PLAIN = "board"
+"""What the picture of the board of a game is called; the name of a board has a digit."""
 MOST_LOCATIONS = 50_000
 """How many addresses a file of a sitemap has at most (sitemaps.org)."""
 
@@ -47,7 +51,7 @@ class Look(NamedTuple):
     url: str
     """Where the site will stand, with a slash at its end; empty if that is not known, and all links are relative."""
     has_pictures: bool
-    """Whether each board has a PNG, for those who link to it; that needs to know where the site is."""
+    """Whether boards have a PNG, for those who link to them; that needs to know where the site is."""
 
 
 class Concerned(NamedTuple):
@@ -84,6 +88,8 @@ class Site:
         self.session, self.store, self.look = session, session.store, look
         self.games = games.names()
         self.seen = self.store.seen()
+        self.drawn: set[tuple[str, str]] = set()
+        """The boards that have a PNG of their own; the others show that of their game."""
 
     @cached_property
     def version(self) -> str:
@@ -110,6 +116,9 @@ class Site:
             found += [Page(f"users/{userid}.html", partial(self._user, userid)) for userid in concerned.users]
             for game, pool in concerned.pools:
                 found += self._of_pool(game, pool)
+            if self.look.has_pictures:
+                latest = self.store.latest_boards(Among(self.games), MOST_DRAWN)
+                self.drawn = {*concerned.boards} if memory.seen else {(row.game, row.board) for row in latest}
             for game, board in concerned.boards:
                 found += self._of_board(game, board)
             if memory.seen is None or any(self._is_new_or_gone(*place, memory) for place in concerned.boards):
@@ -159,6 +168,8 @@ class Site:
         yield Page("board.css", lambda: svg.STYLE)
         for game in self.games:
             yield Page(f"{game}/rules.html", partial(self._rules, game))
+            if self.look.has_pictures:
+                yield Page(f"{game}/{PLAIN}.png", partial(_plain_png, game))
 
     def _of_game(self, game: str, concerned: Concerned, memory: Memory) -> Iterator[Page]:
         yield Page(f"{game}/index.html", partial(self._game, game))
@@ -185,7 +196,7 @@ class Site:
     def _of_board(self, game: str, board: str) -> Iterator[Page]:
         yield Page(f"{game}/{board}.html", partial(self._board, game, board))
         yield Page(f"{game}/{board}.json", partial(self._record, game, board))
-        if self.look.has_pictures:
+        if (game, board) in self.drawn:
             yield Page(f"{game}/{board}.png", partial(self._png, game, board))
 
     def _of_pool(self, game: str, pool: str) -> Iterator[Page]:
@@ -222,7 +233,7 @@ class Site:
             ratings=[ratings.described(result) for result in board.about.results],
             proof=_proof(board),
             record=f"{number}.json" if board.is_over else "",
-            image=f"{game}/{number}.png" if self.look.has_pictures else "",
+            image=f"{game}/{number if (game, number) in self.drawn else PLAIN}.png" if self.look.has_pictures else "",
             steps=_script(steps(board)),
         )
 
@@ -262,6 +273,7 @@ class Site:
             title=texts.title(game),
             brief=(rules.__doc__ or "").partition("\n")[0],
             picture=_diagram(game),
+            image=f"{game}/{PLAIN}.png" if self.look.has_pictures else "",
             running=running,
             finished=finished,
             pools=[one.pool for one in self.store.tournaments(game)],
@@ -440,14 +452,18 @@ def _user_link(userid: str, up: str) -> str:
 
 
 @cache
-def _diagram(game: str) -> Markup:
-    """The board at the start; nothing if the game has no figures."""
+def _diagram(game: str, style: str = "") -> Markup:
+    """The board of a game at the start."""
     rules = games.load(game)
-    if not hasattr(rules, "figure"):
-        return Markup()
     start = rules.new(**games.read_options(rules, []))
     told = f"The board of {texts.title(game)} at the start"
-    return Markup(svg.svg(rules.figure(start, None), rules.SIDES, told, style=""))
+    if not hasattr(rules, "figure"):
+        return Markup(svg.text_svg(rules.draw(start, None), told, style=style))
+    return Markup(svg.svg(rules.figure(start, None), rules.SIDES, told, style=style))
+
+
+def _plain_png(game: str) -> bytes:
+    return raster.png(_diagram(game, svg.fixed_style(games.load(game).SIDES)), 1)
 
 
 def _leaves(game: str, name: str, items: Sequence[Any], *, is_last_numbered_first: bool = False) -> list[Leaf]:
