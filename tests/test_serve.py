@@ -474,7 +474,7 @@ def break_off(port, raw, together, origin):
 
 
 @pytest.mark.parametrize(
-    ("raw", "number"), [(b"x" * 7_800_000, 10), ((b"x" * 98 + b"\r\n") * 9_000, 25)], ids=["one line", "many lines"]
+    ("raw", "number"), [(b"x" * 7_800_000, 6), ((b"x" * 98 + b"\r\n") * 9_000, 20)], ids=["one line", "many lines"]
 )
 def test_mails_that_are_broken_off_take_up_no_memory(players, raw, number):
     command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
