@@ -1,6 +1,8 @@
 """What a command asks of the database does not grow with what is in it, and a clean-up looks at what is due alone."""
 
+import sqlite3
 import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbm.actions.cleanup import clean_up
+from pbm.admin import doctor
+from pbm.admin.doctor import examine, silence
 from pbm.board import clocks
 from pbm.board.clocks import Deed
 from pbm.session import Session
-from pbm.store import BoardRow, Vacation
+from pbm.store import BoardRow, Vacation, copies
 
 from conftest import Club, Shell
 from costs import steps
@@ -159,3 +163,48 @@ def test_boards_are_counted_as_they_begin_end_and_go(club):
     assert [*club.store.doubtful_rows()] == []
     club.store.db.execute("UPDATE tallies SET active = 2")
     assert [*club.store.doubtful_rows()] == [("a count of boards that is wrong", "symple")]
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """The path of a database with two boards on which something is wrong, and many others."""
+    path = tmp_path / "pbm.db"
+    large.build(path, 300, 50, {"symple": "-size=5"})
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("UPDATE turns SET text = 'z9' WHERE board = '120' AND number = 2")
+        db.execute("UPDATE boards SET moves = 1000 WHERE board = '130'")
+    return path
+
+
+def test_the_doctor_looks_at_all_boards_and_tells_how_far_he_is(damaged):
+    told = []
+    found = [*examine(damaged, datetime.now(UTC), lambda *done: told.append(done))]
+    assert {"symple 120", "symple 130"} <= {one.where for one in found}
+    assert sum(boards for boards, _ in told) == told[0][1] > 300
+
+
+@pytest.mark.long
+def test_several_processes_find_what_one_does(damaged, monkeypatch):
+    monkeypatch.setattr(doctor, "BOARDS_AT_ONCE", 40)
+    now = datetime.now(UTC)
+    alone, told = [*examine(damaged, now, silence)], []
+    assert [*examine(damaged, now, lambda *done: told.append(done), 2)] == alone
+    assert len(told) > 7
+    assert sum(boards for boards, _ in told) == told[0][1]
+
+
+def test_a_copy_is_of_one_moment_though_the_database_is_written_meanwhile(tmp_path, monkeypatch):
+    path, copied, told = tmp_path / "pbm.db", tmp_path / "copy.db", []
+    large.build(path, 300, 50, {"symple": "-size=5"})
+    monkeypatch.setattr(copies, "PAGES_AT_ONCE", 20)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+
+        def progress(more, of):
+            told.append((more, of))
+            db.execute("UPDATE boards SET options = ?", [f"-size={len(told)}"])
+
+        copies.copy(path, copied, progress)
+    assert len(told) > 3
+    assert sum(more for more, _ in told) == told[0][1]
+    with closing(sqlite3.connect(copied)) as db:
+        assert db.execute("SELECT DISTINCT options FROM boards").fetchall() == [("-size=5",)]

@@ -5,7 +5,7 @@ Each module that has some brings them as a click group named `commands`; only th
 
 import gc
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 
@@ -117,6 +117,19 @@ def touching(what: str) -> Iterator[None]:
 def answer(text: str, data: Mapping[str, object]) -> None:
     """Print what an operator's command has to say, for people or for programs, as it was asked for."""
     say(text, data, as_json=click.get_current_context().obj)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal: it is told how many more of *what* are done, and of how many."""
+    is_seen = sys.stderr.isatty()
+    with click.progressbar(length=1, label=what, file=sys.stderr, hidden=not is_seen, show_eta=True) as bar:
+
+        def progress(done: int, of: int) -> None:
+            bar.length = of
+            bar.update(done)
+
+        yield progress
 
 
 def confirm(question: str, *, yes: bool) -> None:

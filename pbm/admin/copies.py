@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from pbm import texts
-from pbm.admin import answer, confirm, touching
+from pbm.admin import answer, confirm, progress_bar, touching
 from pbm.admin.usage import Commands, WholeNumber
 from pbm.disk import locked, sync, whole
 from pbm.refusals import Refused
@@ -39,8 +39,8 @@ def backup(file: Path, keep: int | None, *, force: bool) -> None:
         _not_the_database(target, source)
         if target.exists() and not force:
             raise Refused(f"There is a file {target} already; --force overwrites it.")
-        with whole(target) as copy:
-            copies.copy(source, copy)
+        with whole(target) as copy, progress_bar("Pages") as progress:
+            copies.copy(source, copy, progress)
             copy.rename(target)
             sync(target.parent)
         size = target.stat().st_size

@@ -2,24 +2,29 @@
 
 import os
 import shutil
+import signal
 import socket
 import sqlite3
-import sys
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from datetime import UTC, datetime, timedelta
-from itertools import chain
+from functools import partial
+from itertools import chain, islice
+from multiprocessing import get_context, parent_process
 from pathlib import Path
-from typing import NamedTuple
+from threading import Thread
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 import click
 
 import games
 from pbm import texts, zones
-from pbm.admin import answer
+from pbm.admin import answer, progress_bar
 from pbm.admin.promises import broken_promises
 from pbm.admin.replay import Unsound, differences, outcome, replayed
-from pbm.admin.usage import Commands
+from pbm.admin.usage import Commands, WholeNumber
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.ratings import START, Rating, rated
@@ -41,8 +46,11 @@ MISSED = timedelta(days=2)
 """For how long a forfeit may be due."""
 CLOCK_ERROR = timedelta(minutes=5)
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
-REPORT = 500
-"""After how many boards progress is shown."""
+BOARDS_AT_ONCE = 500
+"""How many boards are looked at before progress is shown."""
+
+Given = TypeVar("Given")
+Got = TypeVar("Got")
 
 commands = Commands("pbm")
 
@@ -57,7 +65,10 @@ class Finding(NamedTuple):
 
 
 @commands.command()
-def doctor() -> int:
+@click.option(
+    "--processes", type=WholeNumber(), metavar="N", help="How many play boards again at a time; else one a core."
+)
+def doctor(processes: int | None) -> int:
     """Find out whether all is well, and say what is wrong and how to mend it. The exit status is 1 if anything is.
 
     It checks the database file, plays every board again, and adds up ratings; then it looks at the settings, the games
@@ -66,38 +77,29 @@ def doctor() -> int:
     path = database_path()
     if not path.exists():
         raise Refused(f"There is no database {path}; PBM_DB names another one.")
-    as_json = click.get_current_context().obj
-    found: list[Finding] = []
-    count = 0
-    for finding in examine(path, datetime.now(UTC), _progress if sys.stderr.isatty() else silence):
-        count += 1
-        if as_json:
-            found.append(finding)
-        else:
-            say(f"{finding.where}: {finding.what}\n  {finding.mend}", {})
-    summary = f"All is well with {path}." if not count else f"Found {count} {'fault' if count == 1 else 'faults'}."
-    answer(summary, {"ok": not count, "findings": [finding._asdict() for finding in found]})
-    return 1 if count else 0
+    now, as_json = datetime.now(UTC), click.get_current_context().obj
+    with progress_bar("Boards") as progress:
+        found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0))))
+    for finding in [] if as_json else found:
+        say(f"{finding.where}: {finding.what}\n  {finding.mend}", {})
+    faults = f"Found {texts.counted(len(found), 'fault')}."
+    summary = faults if found else f"All is well with {path}."
+    answer(summary, {"ok": not found, "findings": [finding._asdict() for finding in found]})
+    return 1 if found else 0
 
 
-def _progress(boards: int) -> None:
-    if boards % REPORT == 0:
-        sys.stderr.write(f"\r{boards} boards ...\r")
-        sys.stderr.flush()
-
-
-def silence(boards: int) -> None:
+def silence(boards: int, of: int) -> None:
     """Progress that nobody looks at."""
 
 
-def examine(path: Path, now: datetime, progress: Callable[[int], None]) -> Iterator[Finding]:
-    """All that is wrong with a database and with what surrounds it; *progress* is told of each board."""
+def examine(path: Path, now: datetime, progress: Callable[[int, int], object], processes: int = 1) -> Iterator[Finding]:
+    """All that is wrong with a database and with what surrounds it; so many *processes* play boards again."""
     yield from _file(path)
     try:
         with Store(path, read_only=True) as store, store.transaction(reading=True):
             checks = (
                 _database(store),
-                _boards(store, now, progress),
+                _boards(store, now, progress, processes),
                 _ratings(store),
                 _formula(store),
                 _rows(store),
@@ -150,7 +152,7 @@ def _database(store: Store) -> Iterator[Finding]:
     for what in store.damage():
         yield Finding("database", f"{what}.", BACKUP)
     if why := store.objection():
-        mend = "Look who owns the file and its folder, and whether the disk is mounted read-only."
+        mend = "LookedAt who owns the file and its folder, and whether the disk is mounted read-only."
         yield Finding("database", f"it cannot be written: {why}.", mend)
     if not store.uses_wal():
         mend = "`pbm backup FILE` and `pbm restore FILE`, while nothing else runs, mend it."
@@ -160,23 +162,23 @@ def _database(store: Store) -> Iterator[Finding]:
         yield Finding("SQLite", what, "Use a newer Python.")
 
 
-def _boards(store: Store, now: datetime, progress: Callable[[int], None]) -> Iterator[Finding]:
+def _boards(store: Store, now: datetime, progress: Callable[[int, int], object], processes: int) -> Iterator[Finding]:
     """Whether every board is what its turns lead to, and games end whose players take too long."""
-    missing: dict[str, int] = {}
-    late = 0
-    for number, (game, board) in enumerate(store.board_names(), 1):
-        progress(number)
-        if not games.exists(game):
-            missing[game] = missing.get(game, 0) + 1
-            continue
-        try:
-            row, again = _replayed(store, game, board)
-        except Fault as fault:
-            yield Finding(f"{game} {board}", str(fault), fault.mend)
-            continue
-        for what, mend in _board(row, again, now):
-            yield Finding(f"{game} {board}", what, mend)
-        late += not (again.is_over or row.drawn) and _is_late(store, row, again.seat, now)
+    counts = store.counts_of_boards()
+    missing = {game: count for game, count in counts.items() if not games.exists(game)}
+    known = (place for place in store.board_names() if place[0] not in missing)
+    parts = iter(lambda: list(islice(known, BOARDS_AT_ONCE)), [])
+    of, late = sum(counts.values()), 0
+    if processes > 1 and of > BOARDS_AT_ONCE:
+        looks = in_processes(partial(looked_at_alone, store.path, now), parts, processes)
+    else:
+        looks = (looked_at(store, now, part) for part in parts)
+    for found in looks:
+        progress(found.boards, of)
+        late += found.late
+        # what another process has found is looked at here once more: as things were when all this began
+        for place in found.doubtful:
+            yield from _of_board(store, now, *place)
     if late:
         what = f"boards on which somebody should have forfeited some days ago: {late}."
         yield Finding("cleanup", what, "Let `pbm cleanup` run once a day, from cron or a systemd timer.")
@@ -186,6 +188,81 @@ def _boards(store: Store, now: datetime, progress: Callable[[int], None]) -> Ite
             f"there is no such game, but {texts.counted(count, 'board')} of it.",
             "Install the package that brings it.",
         )
+
+
+class LookedAt(NamedTuple):
+    """What was found on some boards."""
+
+    boards: int
+    """How many there were."""
+    late: int
+    """On how many of them somebody should have forfeited."""
+    doubtful: list[tuple[str, str]]
+    """Game and number of those with which something is wrong."""
+
+
+def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
+    """LookedAt at boards, each known by its game and number."""
+    late, doubtful = 0, []
+    for game, board in places:
+        try:
+            row, again = _replayed(store, game, board)
+        except Fault:
+            doubtful.append((game, board))
+            continue
+        if any(_board(row, again, now)):
+            doubtful.append((game, board))
+        late += not (again.is_over or row.drawn) and _is_late(store, row, again.seat, now)
+    return LookedAt(len(places), late, doubtful)
+
+
+def looked_at_alone(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
+    """The same in a process that has not opened the database."""
+    with Store(path, read_only=True) as store, store.transaction(reading=True):
+        return looked_at(store, now, places)
+
+
+def in_processes(do: Callable[[Given], Got], parts: Iterable[Given], processes: int) -> Iterator[Got]:
+    """What is done to each part in one of so many processes, in the order of the parts, few of which wait at a time."""
+    context = get_context("spawn")  # one that is forked would share our connection to the database
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_serve_parent)
+    try:
+        waiting: deque[Future[Got]] = deque()
+        for part in parts:
+            waiting.append(pool.submit(do, part))
+            if len(waiting) > 2 * processes:
+                yield waiting.popleft().result()
+        for one in waiting:
+            yield one.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _serve_parent() -> None:
+    """Stand behind all other processes, and end with the one that started this, however it ends."""
+    from pbm.admin.answering import stand_behind
+
+    stand_behind()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is sent to the parent, too, which ends this one
+    parent = parent_process()
+
+    def follow() -> None:
+        if parent:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=follow, daemon=True).start()
+
+
+def _of_board(store: Store, now: datetime, game: str, board: str) -> Iterator[Finding]:
+    """What is wrong with a board."""
+    try:
+        row, again = _replayed(store, game, board)
+    except Fault as fault:
+        yield Finding(f"{game} {board}", str(fault), fault.mend)
+        return
+    for what, mend in _board(row, again, now):
+        yield Finding(f"{game} {board}", what, mend)
 
 
 class Fault(Exception):

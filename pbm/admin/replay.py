@@ -31,7 +31,7 @@ def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
     for number, turn in enumerate(turns, 1):
         if objection := _objection(board, turn, before):
             raise Unsound(f"turn {number}, {games.quoted(turn.text)}: {objection}")
-        board.play(turn.userid, turn.text, turn.played, automatic=turn.automatic)
+        board.add(turn)
         before = turn.played
     if len(board.turns) < row.given:
         raise Unsound(f"{row.given} of its turns are those of board {row.source}, but it has {len(board.turns)}.")
@@ -40,11 +40,12 @@ def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
 
 def _objection(board: Board, turn: TurnRow, before: datetime) -> str:
     """Why a turn cannot have been played; empty if it can."""
-    if board.turn is None:
+    name = board.turn
+    if name is None:
         return "the game was over before it."
     gives_up = turn.text in LEAVING and turn.userid in board.players
-    if turn.userid != board.turn and not gives_up:
-        return f"it was {board.turn}'s turn, not {turn.userid}'s."
+    if turn.userid != name and not gives_up:
+        return f"it was {name}'s turn, not {turn.userid}'s."
     if turn.played < before:
         return "its time is before that of what went before it."
     try:

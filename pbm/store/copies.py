@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -12,19 +12,32 @@ from pbm.store.errors import Unusable
 from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, SCHEMA, text
 from pbm.store.schema import apply, wrong_parts
 
+PAGES_AT_ONCE = 10_000
+"""How many pages are copied before progress is told."""
 IN_USE = "is in use; end `pbm serve` and whatever else uses it, and try again"
 
 
-def copy(source: Path, target: Path) -> None:
+def copy(source: Path, target: Path, progress: Callable[[int, int], object] | None = None) -> None:
     """Copy a database, as it is at one moment, to a file that only its owner can read, and check the copy.
 
-    The file is new or empty. The copy is that one file and needs none beside it. Raises Unusable if there is no copy
-    that can be trusted, and OSError if the file cannot be written.
+    The file is new or empty. The copy is that one file and needs none beside it. *Progress* is told how many more pages
+    are copied, and of how many. Raises Unusable if there is no copy that can be trusted, and OSError if the file cannot
+    be written.
     """
+    copied = 0
+
+    def told(_: int, left: int, pages: int) -> None:
+        nonlocal copied
+        if progress:
+            progress(pages - left - copied, pages)
+        copied = pages - left
+
     os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
     try:
         with closing(_open(source)) as original, closing(sqlite3.connect(target, isolation_level=None)) as made:
-            original.backup(made)
+            original.execute("BEGIN")
+            original.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # from here on, it sees no other state
+            original.backup(made, pages=PAGES_AT_ONCE, progress=told)
             made.execute("PRAGMA journal_mode = DELETE")
             (verdict,) = made.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.Error as error:

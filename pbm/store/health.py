@@ -93,6 +93,10 @@ class Health(Base):
         """Game and number of every board, as they come and without sorting them first."""
         yield from self.db.execute("SELECT game, board FROM boards ORDER BY game, boards.board")
 
+    def counts_of_boards(self) -> dict[str, int]:
+        """How many boards there are of each game that has any."""
+        return dict(self.db.execute("SELECT game, count(*) FROM boards GROUP BY game").fetchall())
+
     def last_turn_number(self, game: str, board: str) -> int:
         """The highest number of a turn of a board; 0 if it has none."""
         query = "SELECT coalesce(max(number), 0) FROM turns WHERE game = ? AND board = ?"
