@@ -510,7 +510,7 @@ def seek(session: Session, game: str, userid: str, password: str, number: str) -
 @PASSWORD
 @in_session
 def join(session: Session, game: str, pool: str, userid: str, password: str) -> Letters:
-    """Take part in a tournament that is open."""
+    """Take part in a tournament that is open; `GAME table` lists these."""
     from pbm.actions import tournaments
 
     return tournaments.join_pool(session, game, pool, userid, password)
