@@ -39,8 +39,8 @@ POLICY = "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self
 MOST_DRAWN = 500
 """Of how many boards a first build makes a PNG: those that have changed last. One takes as long as ten pages."""
 ASSETS = "site.css", "board.js"
-PLAIN = "board"
-"""What the picture of the board of a game is called; the name of a board has a digit."""
+UNDRAWN = "board"
+"""What the picture of a game is called, for boards that have none; the name of a board has a digit."""
 MOST_LOCATIONS = 50_000
 """How many addresses a file of a sitemap has at most (sitemaps.org)."""
 
@@ -169,7 +169,7 @@ class Site:
         for game in self.games:
             yield Page(f"{game}/rules.html", partial(self._rules, game))
             if self.look.has_pictures:
-                yield Page(f"{game}/{PLAIN}.png", partial(_plain_png, game))
+                yield Page(f"{game}/{UNDRAWN}.png", partial(_plain_png, game))
 
     def _of_game(self, game: str, concerned: Concerned, memory: Memory) -> Iterator[Page]:
         yield Page(f"{game}/index.html", partial(self._game, game))
@@ -233,7 +233,7 @@ class Site:
             ratings=[ratings.described(result) for result in board.about.results],
             proof=_proof(board),
             record=f"{number}.json" if board.is_over else "",
-            image=f"{game}/{number if (game, number) in self.drawn else PLAIN}.png" if self.look.has_pictures else "",
+            image=f"{game}/{number if (game, number) in self.drawn else UNDRAWN}.png" if self.look.has_pictures else "",
             steps=_script(steps(board)),
         )
 
@@ -273,7 +273,7 @@ class Site:
             title=texts.title(game),
             brief=(rules.__doc__ or "").partition("\n")[0],
             picture=_diagram(game),
-            image=f"{game}/{PLAIN}.png" if self.look.has_pictures else "",
+            image=f"{game}/{UNDRAWN}.png" if self.look.has_pictures else "",
             running=running,
             finished=finished,
             pools=[one.pool for one in self.store.tournaments(game)],
