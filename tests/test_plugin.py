@@ -121,12 +121,15 @@ PAGE = (ROOT / "docs" / "adding-a-game.md").read_text()
 FILES = dict(re.findall(r"^`([\w./]+)`[^\n]*:\n\n```\w*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 
+[FIGURE] = re.findall(r"^## Pictures\n.*?^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
 def written(folder, rename=lambda text: text):
     """A folder with the files that stand in the page, with other names of game and module if they are to be."""
     for name, text in FILES.items():
         path = folder / rename(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(rename(text))
+        path.write_text(rename(text + FIGURE * name.endswith(".py")))
     return folder
 
 
@@ -186,6 +189,14 @@ def test_a_game_of_hex_is_played_to_its_end_and_the_doctor_finds_all_well(instal
     end = pbm(installed, "hex", "move", "101", "alice", "alice-secret", "B3").stdout
     assert "Won by alice." in end
     assert "\n   3 .(R .\n  2 B R .\n 1 B R .\n" in end
+    pbm(installed, "picture", "hex", "101", "hex.svg")
+    drawn = (installed / "hex.svg").read_text()
+    assert re.findall(r'class="piece (\w+)" data-cell="(\w+)"', drawn) == [
+        *(("yellow", cell) for cell in ("b1", "b2", "b3")),
+        *(("navy", cell) for cell in ("a1", "a2")),
+    ]
+    assert re.findall(r'class="latest yellow" data-cell="(\w+)"', drawn) == ["b3"]
+    assert len(re.findall("<path[^>]* data-cell", drawn)) == 9
     over = pbm(installed, "hex", "move", "101", "bob", "bob-secret", "c3")
     assert "The game has ended" in over.stderr
     found = pbm(installed, "doctor")
