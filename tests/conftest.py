@@ -1,6 +1,7 @@
 """What many tests need: a server in this process, and one that is really running."""
 
 import atexit
+import gc
 import os
 import shutil
 import signal
@@ -60,6 +61,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_collection_finish() -> None:
+    """Never look for garbage in what there is before the first test: that is most of all, and none."""
+    gc.collect()
+    gc.freeze()
 
 
 def lasting_folder() -> Path:
