@@ -2,7 +2,7 @@
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 IS_QUICK = "PBM_TEST_ALL" not in os.environ
 """Whether tests marked `long` are left out."""
@@ -14,4 +14,6 @@ MOST = 100
 
 def examples(most: int = MOST) -> settings:
     """So many examples of a property, or the part of them; how long one takes depends on what else the machine does."""
-    return settings(max_examples=max(1, round(most * PART)), deadline=None)
+    return settings(
+        max_examples=max(1, round(most * PART)), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
