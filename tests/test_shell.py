@@ -465,9 +465,9 @@ NOT_NEEDED = (
 @pytest.mark.parametrize(
     ("line", "others"),
     [
-        ("symple move 101 alice alice-secret c3", ()),
-        ("symple show 101", ("argon2", "hmac")),
-        ("symple games bob", ("argon2", "hmac")),
+        ("symple move 101 alice alice-secret c3", ("pbm.actions.challenges", "pbm.actions.lists")),
+        ("symple show 101", ("argon2", "hmac", "pbm.actions.play")),
+        ("symple games bob", ("argon2", "hmac", "pbm.actions.play")),
     ],
 )
 def test_a_command_imports_what_it_needs_and_no_more(board, line, others):

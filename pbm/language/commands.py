@@ -6,7 +6,6 @@ Each command is declared once, with its arguments and its help text; there is no
 import click
 
 from pbm import delivery
-from pbm.actions import address_book, challenges, lists, play, previews, proofs, resets, users
 from pbm.board import clocks
 from pbm.language import words
 from pbm.language.dispatch import in_session
@@ -66,6 +65,8 @@ def signup(session: Session, userid: str, password: str, addresses: tuple[str, .
     A userid is 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter. A password has 6
     characters or more, no blanks, quotes or colons, and does not begin with a hyphen.
     """
+    from pbm.actions import users
+
     return users.signup(session, userid, password, addresses)
 
 
@@ -74,6 +75,8 @@ def signup(session: Session, userid: str, password: str, addresses: tuple[str, .
 @in_session
 def confirm_address(session: Session, code: str) -> Letters:
     """Confirm a mail address with the code that was mailed to it."""
+    from pbm.actions import address_book
+
     return address_book.confirm_address(session, code)
 
 
@@ -84,6 +87,8 @@ def confirm_address(session: Session, code: str) -> Letters:
 @in_session
 def change_password(session: Session, userid: str, password: str, new_password: str) -> Letters:
     """Get another password."""
+    from pbm.actions import resets
+
     return resets.change_password(session, userid, password, new_password)
 
 
@@ -94,6 +99,8 @@ def change_password(session: Session, userid: str, password: str, new_password: 
 @in_session
 def change_address(session: Session, userid: str, password: str, addresses: tuple[str, ...]) -> Letters:
     """Get mail at other addresses. The old ones serve until a new one is confirmed."""
+    from pbm.actions import address_book
+
     return address_book.change_address(session, userid, password, addresses)
 
 
@@ -106,6 +113,8 @@ def signoff(session: Session, userid: str, password: str) -> Letters:
 
     Nobody else can ever take your name.
     """
+    from pbm.actions import users
+
     return users.sign_off(session, userid, password)
 
 
@@ -116,6 +125,8 @@ def signoff(session: Session, userid: str, password: str) -> Letters:
 @in_session
 def reset(session: Session, userid: str, one_time_password: str, new_password: str) -> Letters:
     """Get another password when you have lost yours: a code is mailed to you, which is good once and for a day."""
+    from pbm.actions import resets
+
     if one_time_password and not new_password:
         raise Misused(
             "These are too few words: NEWPASSWORD is missing. The command is written:\n\n"
@@ -190,6 +201,8 @@ def multiple(session: Session) -> Letters:
 @in_session
 def show_all(session: Session, userid: str, state: str) -> Letters:
     """Show the boards of all games on which a user is to move, or all on which he plays (`active`)."""
+    from pbm.actions import lists
+
     if state.lower() not in {"next", "active"}:
         raise Refused(f"`all show` is for `next` or `active` boards, and not for {state!r}.")
     return lists.show_all(session, userid, state.lower())
@@ -205,6 +218,8 @@ def games_of_all(session: Session, selector: tuple[str, ...]) -> Letters:
     are over, and `tournament` or `standard` chooses among them. A mail has a page of 200 lines, and says how to get
     the next one.
     """
+    from pbm.actions import lists
+
     return lists.table_of_all(session, selector)
 
 
@@ -213,6 +228,8 @@ def games_of_all(session: Session, selector: tuple[str, ...]) -> Letters:
 @in_session
 def list_(session: Session, names: tuple[str, ...]) -> Letters:
     """Say how many boards each game has, or list the boards of some games."""
+    from pbm.actions import lists
+
     return lists.list_games(session, [name.lower() for name in names])
 
 
@@ -232,6 +249,8 @@ def dice(session: Session, name: str, board: str) -> Letters:
     `spiro 101 0 0` for the first throw of Spiro board 101. Bytes of 252 and more are left out; of each other one, the
     remainder of a division by 6, plus 1, is a die.
     """
+    from pbm.actions import proofs
+
     if not board:
         return proofs.count_dice(session, name.lower())
     return proofs.check_dice(session, name.lower(), board)
@@ -263,6 +282,8 @@ def challenge(
     --from=101#4 begins with the position of board 101 after 4 moves, with its options and with dice of its own; such a
     game is not rated. --name is for the boards of tournaments, and for a shell only.
     """
+    from pbm.actions import challenges
+
     source = named.pop("from")
     return challenges.challenge(session, game, options, (userid1, userid2), times=named, name=name, source=source)
 
@@ -281,6 +302,8 @@ def move(session: Session, game: str, board: str, userid: str, password: str, mo
 
     In a shell the command ends when a robot has answered; with --no-wait it ends at once.
     """
+    from pbm.actions import play
+
     return play.move(session, game, board, move, userid=userid, password=password)
 
 
@@ -296,6 +319,8 @@ def queue(session: Session, game: str, board: str, userid: str, password: str, m
     It is looked at only then; if it is not legal, you are told. A new one takes the place of the one before, and
     `clear` in the place of the move forgets it. If it is your turn already, it is played at once.
     """
+    from pbm.actions import play
+
     return play.queue(session, game, board, move, userid=userid, password=password)
 
 
@@ -307,6 +332,8 @@ def queue(session: Session, game: str, board: str, userid: str, password: str, m
 @in_session
 def submit(session: Session, game: str, board: str, userid: str, password: str, move: str) -> Letters:
     """Show yourself what a move leads to, and keep it until `confirm` plays it."""
+    from pbm.actions import play
+
     return play.submit(session, game, board, move, userid=userid, password=password)
 
 
@@ -317,6 +344,8 @@ def submit(session: Session, game: str, board: str, userid: str, password: str, 
 @in_session
 def confirm(session: Session, game: str, board: str, userid: str, password: str) -> Letters:
     """Play the move that you have submitted."""
+    from pbm.actions import play
+
     return play.confirm(session, game, board, userid=userid, password=password)
 
 
@@ -327,6 +356,8 @@ def confirm(session: Session, game: str, board: str, userid: str, password: str)
 @in_session
 def resign(session: Session, game: str, board: str, userid: str, password: str) -> Letters:
     """Give up, now or when your turn comes. Before both players have moved, it removes the board."""
+    from pbm.actions import play
+
     return play.move(session, game, board, "resign", userid=userid, password=password)
 
 
@@ -337,6 +368,8 @@ def resign(session: Session, game: str, board: str, userid: str, password: str) 
 @in_session
 def swap(session: Session, game: str, board: str, userid: str, password: str) -> Letters:
     """Exchange sides, in games that have this."""
+    from pbm.actions import play
+
     return play.move(session, game, board, "swap", userid=userid, password=password)
 
 
@@ -349,6 +382,8 @@ def show(session: Session, game: str, boards: tuple[str, ...]) -> Letters:
     Instead of boards, a selector: userids, `active`, `inactive` or `next` (one of them is to move), and `tournament`
     or `standard`.
     """
+    from pbm.actions import lists
+
     return lists.show(session, game, boards)
 
 
@@ -359,6 +394,8 @@ def show(session: Session, game: str, boards: tuple[str, ...]) -> Letters:
 @in_session
 def showas(session: Session, game: str, userid: str, password: str, boards: tuple[str, ...]) -> Letters:
     """Show boards as one player sees them, with what only he may know."""
+    from pbm.actions import lists
+
     return lists.showas(session, game, userid, password, boards)
 
 
@@ -372,6 +409,8 @@ def preview(session: Session, game: str, options: list[str], board: str, moves: 
     In games with dice, the first move on the board as it is uses the dice that lie there; each later one needs
     `dice=4,2` in front of it.
     """
+    from pbm.actions import previews
+
     return previews.preview(session, game, options, [board, *moves])
 
 
@@ -384,6 +423,8 @@ def games_(session: Session, game: str, boards: tuple[str, ...]) -> Letters:
     A selector is userids, `active`, `inactive` or `next` (one of the users is to move), and `tournament` or `standard`.
     A mail has a page of 200 lines, and says how to get the next one; the number of a page stands behind a selector.
     """
+    from pbm.actions import lists
+
     return lists.table(session, game, boards)
 
 
