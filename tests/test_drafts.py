@@ -175,6 +175,19 @@ def test_what_has_nothing_to_do_with_a_command_makes_no_draft_untrue(room, carri
     assert carried_out == [True]
 
 
+def test_a_command_of_a_shell_is_drafted_too_and_carried_out_anew_under_the_same_lock(room, monkeypatch):
+    line = "symple move 101 alice alice-secret a1"
+    drafted, anew = room.club(), room.club()
+    printed = drafted.text(line)
+    asked = []
+    anew.store.db.set_trace_callback(asked.append)
+    monkeypatch.setattr(Store, "carry_out", lambda *_: anew.store.set_zone("bob", "Europe/Berlin"))
+    anew.made = 1000
+    assert anew.text(line) == printed
+    assert asked.count("BEGIN IMMEDIATE") == asked.count("COMMIT") == 1
+    assert anew.store.turns("symple", "101") == drafted.store.turns("symple", "101")
+
+
 def test_an_address_that_has_bounced_is_revived_whoever_is_told_what(room, carried_out):
     bounced = "UPDATE addresses SET bounces = 3 WHERE userid = 'alice'"
     assert changed_in_between(room, "symple move 101 alice alice-secret a1", bounced)

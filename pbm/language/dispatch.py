@@ -67,9 +67,9 @@ def carried_out(session: "Session", command: Callable[["Session"], T]) -> T:
     session = session._replace(rehearsal=rehearsal)
     store = session.store
     done = rehearsal.run(store, lambda: command(session))
-    if done is not None and rehearsal.draft and not rehearsal.is_enough:
-        with store.transaction():
-            if store.carry_out(rehearsal.draft):
-                return done
-        done = None
-    return command(session) if done is None else done
+    if done is None or rehearsal.draft is None:
+        return command(session)
+    if rehearsal.is_enough:
+        return done
+    with store.transaction():
+        return done if store.carry_out(rehearsal.draft) else command(session)
