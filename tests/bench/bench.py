@@ -1,7 +1,9 @@
-"""How fast pbm is, beside the parts it is made of: ``python tests/bench/bench.py [--quick]``.
+"""How fast pbm is, beside the parts it is made of: ``python tests/bench/bench.py [--quick] [PART ...]``.
 
-What is compared runs in turn (A B A B ...), so that both meet the same other load on the machine; the figures are
-medians. Every move is legal, made on a real database and checked to have been stored. No figure makes the run fail.
+What is compared runs in turn (A B A B ...), so that both meet the same other load on the machine. Of commands it tells
+the least and the median of what they compute and of how long they take, and compares the medians of what they compute;
+all else are medians. Every move is legal, made on a real database and checked to have been stored. No figure makes the
+run fail.
 """
 
 import os
@@ -11,12 +13,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.policy import SMTP as MAIL
 from functools import partial
-from itertools import islice, repeat
+from itertools import islice
 from pathlib import Path
 from random import Random
 from smtplib import SMTP
@@ -32,16 +34,27 @@ from pbm.mail.outbox import flush
 from pbm.mail.transports import Maildirs
 from pbm.passwords import Passwords
 from pbm.server import Server
-from pbm.store import BoardRow, PlayerRow, Store
-from pbm.store.form import columns
+from pbm.store import BoardRow, Store
+
+import large
 
 PYTHON = sys.executable
 PBM = str(Path(PYTHON).parent / "pbm")
 START_SCRIPT = str(Path(__file__).resolve().parents[2] / "bin" / "pbm")
 SERVER = "pbm@pbm.example"
 PLAYERS = tuple(f"player{number}" for number in range(8))
-STRANGERS = tuple(f"stranger{number}" for number in range(50))
 PASSWORD = "likes-games"
+LONG_GAMES = (
+    ("symple", "-size=25"),
+    ("spora", "-size=19"),
+    ("spora", "-size=25"),
+    ("papagra", "-size=10"),
+    ("sprout", "-board=cairo-2"),
+    ("spiro", ""),
+)
+"""Games, with options that let them last."""
+MOST_EXAMINED = 100_000
+"""Boards beyond which the doctor takes too long for this."""
 ONE_COMMIT_A_MAIL = """
 import asyncio, sqlite3, sys
 from aiosmtpd.smtp import SMTP
@@ -89,14 +102,36 @@ class Typed(NamedTuple):
 
 def say(what: str, figures: str, ratio: float | None = None, aim: str = "") -> None:
     """Print one line of the report."""
-    sys.stdout.write(f"{what:<44}{figures:<34}{'' if ratio is None else f'{ratio:.2f}':>5}  {aim}\n")
+    sys.stdout.write(f"{what:<47}{figures:<34}{'' if ratio is None else f'{ratio:.2f}':>5}  {aim}\n")
     sys.stdout.flush()
 
 
-def medians(*variants: Callable[[], float], times: int) -> list[float]:
-    """The median of what each variant measures, when they run in turn so many times after a first try."""
+class Cost(NamedTuple):
+    """What a process costs, in milliseconds."""
+
+    cpu: float
+    wall: float
+
+
+class Costs(list[Cost]):
+    """What a process costs whenever it runs."""
+
+    @property
+    def cpu(self) -> float:
+        """The median of what it computes."""
+        return median(cost.cpu for cost in self)
+
+    @property
+    def figures(self) -> str:
+        """The least and the median of what it computes, and of how long it takes."""
+        computing, taking = (sorted(column) for column in zip(*self, strict=True))
+        return f"{computing[0]:.0f} {self.cpu:.0f}, {taking[0]:.0f} {median(taking):.0f} ms"
+
+
+def in_turn(*variants: Callable[[], Cost], times: int) -> list[Costs]:
+    """What each variant costs, when they run in turn so many times after a first try."""
     measured = [[variant() for variant in variants] for _ in range(times + 1)][1:]
-    return [median(column) for column in zip(*measured, strict=True)]
+    return [Costs(column) for column in zip(*measured, strict=True)]
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -106,27 +141,21 @@ def environment(folder: Path) -> dict[str, str]:
     return others | {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER}
 
 
-def cpu_milliseconds(command: Sequence[str], folder: Path) -> float:
-    """How long a process computes that uses the database in *folder*."""
+def cost(command: Sequence[str], folder: Path) -> Cost:
+    """What a process costs that uses the database in *folder*."""
+    start = time.perf_counter()
     with subprocess.Popen(command, env=environment(folder), stdout=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"{' '.join(command)} failed.")
-    return (used.ru_utime + used.ru_stime) * 1000
-
-
-def milliseconds(command: Sequence[str], folder: Path) -> float:
-    """How long a process takes that uses the database in *folder*."""
-    start = time.perf_counter()
-    subprocess.run(command, env=environment(folder), stdout=subprocess.DEVNULL, check=True)
-    return (time.perf_counter() - start) * 1000
+    return Cost((used.ru_utime + used.ru_stime) * 1000, (time.perf_counter() - start) * 1000)
 
 
 def database(
-    folder: Path, boards: int, moves: int, fillers: int = 0, game: str = "spiro", options: str = "", played: int = 0
+    folder: Path, boards: int, moves: int, game: str = "spiro", options: str = "", played: int = 0
 ) -> list[list[Typed]]:
-    """Make a database with *boards* that wait for the *moves* that are returned, and others that are under way.
+    """Make a database with *boards* that wait for the *moves* that are returned.
 
     The boards are of one *game* with these *options*, and so many turns are *played* on them.
     """
@@ -146,27 +175,7 @@ def database(
             prepared(board, played, rng)
             board.row = board.row._replace(moves=len(board.turns), turn=board.turn)
             store.save_board(board.row, 1, board.turns)
-        if fillers:
-            fill(store, fillers, now, rng)
     return [prepared(board, moves, rng) for board in begun]
-
-
-def fill(store: Store, boards: int, now: datetime, rng: Random) -> None:
-    """Add boards of ten turns each, of players who are always as many; one in twenty is not over yet."""
-    for name in STRANGERS:
-        store.add_user(name, "", now)
-        store.save_player("spiro", PlayerRow(name, rng.randrange(1400, 1900), won=rng.randrange(40), rated=now))
-    like = {**columns(store.boards("spiro")[0]), "moves": 10}
-    for number in range(boards):
-        first, second = rng.sample(STRANGERS, 2)
-        row = {**like, "board": str(1001 + number), "first_player": first, "second_player": second}
-        over = {"ended": (now - timedelta(minutes=number)).isoformat(), "winner": first} if number % 20 else {}
-        store.insert("boards", row | over)
-    store.db.execute(
-        "INSERT INTO turns (game, board, number, userid, text, dice, automatic, played) "
-        "SELECT game, board, column1, first_player, 'g4:3:1,h4:+', '[3, 1]', 0, started "
-        "FROM boards, (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10)) WHERE length(board) > 3"
-    )
 
 
 def prepared(board: Board, moves: int, rng: Random) -> list[Typed]:
@@ -182,41 +191,87 @@ def prepared(board: Board, moves: int, rng: Random) -> list[Typed]:
 
 
 def shell(folder: Path, times: int) -> None:
-    """Commands in the shell as whole processes, beside imports: how long they compute, whatever else is computed."""
+    """Commands in the shell as whole processes, beside imports."""
     one, other = (iter(script) for script in database(folder, 2, times + 1))
-    move, start_script, show, listed, utils, floor = medians(
-        lambda: cpu_milliseconds([PBM, *next(one).words], folder),
-        lambda: cpu_milliseconds([START_SCRIPT, *next(other).words], folder),
-        lambda: cpu_milliseconds([PBM, "spiro", "show", "101"], folder),
-        lambda: cpu_milliseconds([PBM, "spiro", "games", PLAYERS[0]], folder),
-        lambda: cpu_milliseconds([PYTHON, "-c", "import click, sqlite_utils"], folder),
-        lambda: cpu_milliseconds([PYTHON, "-c", "import click, sqlite3"], folder),
+    move, start_script, show, listed, utils, floor = in_turn(
+        lambda: cost([PBM, *next(one).words], folder),
+        lambda: cost([START_SCRIPT, *next(other).words], folder),
+        lambda: cost([PBM, "spiro", "show", "101"], folder),
+        lambda: cost([PBM, "spiro", "games", PLAYERS[0]], folder),
+        lambda: cost([PYTHON, "-c", "import click, sqlite_utils"], folder),
+        lambda: cost([PYTHON, "-c", "import click, sqlite3"], folder),
         times=times,
     )
+    say("import click, sqlite_utils", utils.figures)
+    say("import click, sqlite3", floor.figures)
     for what, took, aim in (("move", move, 0.95), ("show", show, 0.65), ("games USERID", listed, 0.65)):
-        say(f"CPU of {what} / click, sqlite_utils", f"{took:.0f} / {utils:.0f} ms", took / utils, f"<= {aim}")
-        say(f"CPU of {what} / click, sqlite3", f"{took:.0f} / {floor:.0f} ms", took / floor)
-    say("CPU of bin/pbm / .venv/bin/pbm", f"{start_script:.0f} / {move:.0f} ms", start_script / move, "1")
+        say(f"{what}, by click, sqlite_utils", took.figures, took.cpu / utils.cpu, f"<= {aim}")
+        say("  by click, sqlite3", "", took.cpu / floor.cpu)
+    say("move by bin/pbm, by .venv/bin/pbm", start_script.figures, start_script.cpu / move.cpu, "1")
 
 
-def sizes(folder: Path, times: int, boards: int = 100_000) -> None:
+def sizes(folder: Path, times: int, boards: int) -> None:
     """The same commands in a small database and in a large one."""
-    places = folder / "small", folder / "large"
-    scripts = [database(place, 1, times + 1, size - 1)[0] for place, size in zip(places, (100, boards), strict=True)]
-    commands = {
-        "show": [repeat([PBM, "spiro", "show", "101"])] * 2,
-        "games USERID": [repeat([PBM, "spiro", "games", scripts[0][0].userid])] * 2,
-        "standings": [repeat([PBM, "spiro", "standings"])] * 2,
-        "move": [([PBM, *typed.words] for typed in script) for script in scripts],
-    }
-    for what, both in commands.items():
-        few, many = medians(*(partial(next_one, *one) for one in zip(both, places, strict=True)), times=times)
-        say(f"spiro {what}, {boards:,} boards / 100", f"{many:.0f} / {few:.0f} ms", many / few, "<= 1.3")
+    game, places = "papagra", (folder / "few", folder / "many")
+    scripts = []
+    for place, size in zip(places, (100, boards), strict=True):
+        place.mkdir(parents=True)
+        begin = time.perf_counter()
+        large.build(place / "pbm.db", size, max(50, size // 10))
+        took, megabytes = time.perf_counter() - begin, (place / "pbm.db").stat().st_size / 1e6
+        say(f"to make {size:,} boards", f"{took:.0f} s, {megabytes:,.0f} MB")
+        with Store(place / "pbm.db") as store:
+            board = Board.load(store, game, "101")
+            scripts.append(iter(prepared(board, times + 1, Random(1)) if board else []))
+    alike = (
+        "show 101",
+        f"challenge {' '.join(large.MEMBERS[:2])}",
+        f"games {large.MEMBERS[0]}",
+        "games active 1",
+        "standings 1",
+        "history 1",
+    )
+    others = "list", "cleanup", "status", "robots run --once"
+    for line in (*(f"{game} {words}" for words in alike), *others):
+        words = line.split()
+        few, many = in_turn(*(partial(cost, [PBM, *words], place) for place in places), times=times)
+        say(f"{line}, {boards:,} / 100", many.figures, many.cpu / few.cpu, "<= 1.3")
+    few, many = in_turn(
+        *(lambda place=place, script=script: cost([PBM, *next(script).words], place)  # type: ignore[misc]
+          for place, script in zip(places, scripts, strict=True)),
+        times=times,
+    )  # fmt: skip
+    say(f"{game} move 101, {boards:,} / 100", many.figures, many.cpu / few.cpu, "<= 1.3")
+    backup = cost([PBM, "backup", str(folder / "copy.db")], places[1])
+    say(f"backup of {boards:,} boards", Costs([backup]).figures)
+    with closing(sqlite3.connect(places[1] / "pbm.db")) as db:
+        (turns,) = db.execute("SELECT count(*) FROM turns").fetchone()
+    if boards <= MOST_EXAMINED:
+        took = cost([PBM, "doctor", "--processes=1"], places[1]).cpu
+        say(
+            f"doctor, {boards:,} boards, {turns / boards:.0f} turns each",
+            f"{took / boards:.2f} ms a board",
+            None,
+            "<= 0.2",
+        )
+        say("  for each turn", f"{took / turns:.3f} ms")
 
 
-def next_one(commands: Iterator[Sequence[str]], folder: Path) -> float:
-    """How long the next of some commands takes."""
-    return milliseconds(next(commands), folder)
+def ages(folder: Path, times: int) -> None:
+    """Commands on boards on which much was played, beside the same where little was."""
+    for game, options in LONG_GAMES:
+        places = folder / f"{game}{options}-10", folder / f"{game}{options}-300"
+        for place, played in zip(places, (10, 300), strict=True):
+            database(place, 1, 0, game, options, played)
+        young, old = in_turn(*(partial(cost, [PBM, game, "show", "101"], place) for place in places), times=times)
+        with Store(places[1] / "pbm.db") as store:
+            row, turns = store.board(game, "101"), store.turns(game, "101")
+        if row:
+            begin = time.process_time()
+            Board(row, turns, {})
+            took = (time.process_time() - begin) * 1000
+            say(f"to play {len(turns)} turns of {game} {options} again", f"{took:.1f} ms")
+            say("  show then, by show after 10 turns", old.figures, old.cpu / young.cpu, "<= 1.2")
 
 
 @contextmanager
@@ -289,6 +344,7 @@ def by_mail(folder: Path, times: int, rounds: int, boards: int = 40) -> None:
             )
             say("  with the 2 mails each causes sent", f"{all_sent:.0f} a second", all_sent / bare)
             say("  CPU for both, a command", f"{cpu:.1f} ms", None, "< 6 ms")
+            say("  so many commands would keep a core busy", f"{86_400_000 / cpu:,.0f} a day")
         (stored,) = db.execute("SELECT count(*) FROM turns WHERE NOT automatic").fetchone()
     if stored != (sent := 2 * times * rounds * boards):
         sys.exit(f"Of {sent} legal moves that were mailed, {stored} were played.")
@@ -313,7 +369,7 @@ class Watched(Store):
 def locked(folder: Path, times: int, boards: int = 10) -> None:
     """What a move by mail computes, and how much of that in the write lock, in this process."""
     for what, options, played in (("symple", "-size=9", 20), ("spora", "-size=13", 40), ("spiro", "", 20)):
-        turns = zip(*database(folder / what, boards, times, 0, what, options, played), strict=True)
+        turns = zip(*database(folder / what, boards, times, what, options, played), strict=True)
         server = Server(Watched(folder / what / "pbm.db"), SERVER, Passwords())
         statements = list[str]()
         measured = [
@@ -356,11 +412,9 @@ def referee(folder: Path, wanted: float) -> None:
         [PBM, "referee", "spiro"], env=environment(folder), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         for options, size, aim in (("-small", "small", 1000), ("", "medium", 200)):
-            through, alone = medians(
-                partial(turns_a_second, partial(asked, process, options), wanted / 3),
-                partial(turns_a_second, partial(computed, options, rng), wanted / 3),
-                times=3,
-            )
+            variants = partial(asked, process, options), partial(computed, options, rng)
+            measured = [[turns_a_second(play, wanted / 3) for play in variants] for _ in range(4)][1:]
+            through, alone = map(median, zip(*measured, strict=True))
             figures = f"{through:.0f} / {alone:.0f} turns a second"
             say(f"referee / rules alone, {size} board", figures, through / alone, f">= {aim:,} a second")
         process.communicate("quit\n")
@@ -399,15 +453,20 @@ def computed(options: str, rng: Random) -> int:
 
 
 def main() -> None:
-    """Measure everything; ``--quick`` measures less of it."""
+    """Measure everything, or the parts that are named; ``--quick`` measures less of it."""
     quick = "--quick" in sys.argv[1:]
+    named = [word for word in sys.argv[1:] if word != "--quick"]
+    parts: dict[str, Callable[[Path], None]] = {
+        "shell": partial(shell, times=4 if quick else 20),
+        "locked": partial(locked, times=3 if quick else 6),
+        "mail": partial(by_mail, times=1 if quick else 3, rounds=2 if quick else 5),
+        "referee": partial(referee, wanted=0.6 if quick else 6),
+        "ages": partial(ages, times=3 if quick else 10),
+        "sizes": partial(sizes, times=3 if quick else 10, boards=10_000 if quick else 1_000_000),
+    }
     with TemporaryDirectory() as name:
-        folder = Path(name)
-        shell(folder / "shell", 4 if quick else 20)
-        locked(folder / "lock", 3 if quick else 6)
-        by_mail(folder / "mail", 1 if quick else 3, 2 if quick else 5)
-        referee(folder, 0.6 if quick else 6)
-        sizes(folder / "sizes", 4 if quick else 20)
+        for part in named or parts:
+            parts[part](Path(name) / part)
 
 
 if __name__ == "__main__":
