@@ -21,7 +21,7 @@ from games.boards import Hexagon, bits
 from games.papagra import shape
 from pbm.robots.thinking import Level, Limit, Thought
 
-LEVELS = (Level(1, 0.5), Level(1), Level(4), Level(20), Level(200))
+LEVELS = (Level(1, 0.5), Level(1), Level(4), Level(12), Level(300))
 DEEPEST = 8
 """How many turns ahead it looks at most."""
 WIDTHS = (40, 12, 8)
