@@ -378,10 +378,14 @@ def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(
     row = row._replace(picture=pictures.placed(text, letter.drawings), reply_to="pbm+token@pbm.example")
     source = html.page(row, ADDRESS, illustration, "1@pbm.example")
     source = source.replace("cid:1@pbm.example", f"data:image/png;base64,{b64encode(png).decode()}")
-    if not is_sheet_kept:  # as Gmail does
-        source = re.sub("<style>.*?</style>", "", source, flags=re.DOTALL)
+    if not is_sheet_kept:  # as Gmail does where it does not know what to make of it
+        source = re.sub(r'<style>.*?</style>|\nclass="[^"]*"', "", source, flags=re.DOTALL)
+        assert "class=" not in source
     for screen, is_dark in SCREENS:
         browser.shows(source, width=screen, is_dark=is_dark)
+        read = browser.driver.execute_script(MEASURE)
+        assert read["small"] == read["faint"] == []
+        assert read["width"] <= screen
         found = browser.driver.execute_script(SHOWN)
         assert found["natural"] == raster.width(png)
         assert found["page"] <= found["screen"] == screen

@@ -1,10 +1,15 @@
 """Board mails whose HTML begins with a picture of the board, and what can be tapped below it."""
 
 import email.policy
+import mailbox
+import os
+import pty
 import re
+import shutil
 import sqlite3
+import subprocess
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from email import message_from_bytes
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -13,11 +18,13 @@ import pytest
 
 from games import symple
 from pbm.access import tokens
+from pbm.actions import digests
 from pbm.board.board import Board
 from pbm.drawing import boards
 from pbm.mail import illustrations
 from pbm.mail.outbox import DRAWN_AT_ONCE, MOST_WITH_PICTURES, flush
 from pbm.mail.transports import Transport
+from pbm.session import Session
 
 from conftest import PASSWORDS
 
@@ -80,6 +87,7 @@ class Got:
     """A mail as its reader's program sees it."""
 
     def __init__(self, raw):
+        self.raw = raw
         self.message = message_from_bytes(raw, policy=email.policy.default)
         self.kinds = [part.get_content_type() for part in self.message.walk()]
         self.plain = self.message.get_body(("plain",)).get_content().replace("\r\n", "\n")
@@ -286,6 +294,55 @@ def test_of_a_board_that_has_gone_on_no_turns_are_offered(board):
     got = sent(board)
     assert [len(got[name].pictures) for name in ("alice", "bob")] == [1, 1]
     assert ["Your turn;" in got[name].page.text for name in ("alice", "bob")] == [True, False]
+
+
+def test_a_digest_has_a_picture_only_if_it_is_about_one_board_at_one_time(board):
+    board.say("symple mail bob bob-secret digest")
+    board.say("symple move 101 alice alice-secret c3")
+    for count, moves in ((1, ()), (0, (("bob", "a1"), ("alice", "e5"), ("bob", "a5"), ("alice", "e1")))):
+        for name, move in moves:
+            board.say(f"symple move 101 {name} {PASSWORDS[name]} {move}")
+        board.pass_time(days=1)
+        with board.store.transaction():
+            digests.send(Session(board.server), board.time)
+        got = sent(board)["bob"]
+        assert "Digest" in got.message["Subject"]
+        assert len(got.pictures) == count
+
+
+def test_a_text_client_shows_the_plain_part_which_comes_first_and_has_the_whole_board(board):
+    board.say("symple move 101 alice alice-secret c3", comment="Grüße & <b>")
+    got = sent(board)["bob"]
+    first = next(part for part in got.message.walk() if not part.is_multipart())
+    assert first.get_content_type() == "text/plain"
+    assert "Grüße & <b>" in got.plain
+    start, now = Board.load(board.store, "symple", "101").states
+    assert symple.draw(now, start) in got.plain
+
+
+@pytest.mark.skipif(shutil.which("mutt") is None, reason="mutt is not installed")
+def test_mutt_shows_the_text_and_no_more(board, tmp_path):
+    board.say("symple move 101 alice alice-secret c3", comment="Grüße & <b>")
+    got = sent(board)["bob"]
+    box = mailbox.mbox(tmp_path / "box")
+    box.add(got.raw)
+    box.close()
+    shown = tmp_path / "shown"
+    keys = f"<display-message><pipe-message>cat > {shown}<enter><exit><quit>"
+    options = f"set pipe_decode=yes; set wait_key=no; set move=no; set charset=utf-8; set folder={tmp_path}"
+    command = ["mutt", "-n", "-F", "/dev/null", "-f", str(tmp_path / "box"), "-e", f"{options}; push '{keys}'"]
+    environment = {"TERM": "xterm", "HOME": str(tmp_path), "LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
+    primary, secondary = pty.openpty()
+    with subprocess.Popen(command, env=environment, stdin=secondary, stdout=secondary) as process:
+        os.close(secondary)
+        with suppress(OSError):  # how a terminal ends
+            while os.read(primary, 4096):
+                pass
+    os.close(primary)
+    assert process.returncode == 0
+    head, _, text = shown.read_text().partition("\n\n")
+    assert "Subject:" in head
+    assert text.strip("\n") == got.plain.strip("\n")
 
 
 def test_what_people_write_stays_text(board):
