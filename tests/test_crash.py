@@ -91,7 +91,10 @@ def serving(*options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     with (
         log.open("w") as errors,
         subprocess.Popen(
-            [*PBM, "serve", "--listen=127.0.0.1:0", *options], stdout=subprocess.PIPE, stderr=errors, text=True
+            [*PBM, "serve", "--listen=127.0.0.1:0", "--robots=0", *options],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
         ) as process,
     ):
         try:

@@ -477,7 +477,7 @@ def break_off(port, raw, together, origin):
     ("raw", "number"), [(b"x" * 7_800_000, 6), ((b"x" * 98 + b"\r\n") * 9_000, 20)], ids=["one line", "many lines"]
 )
 def test_mails_that_are_broken_off_take_up_no_memory(players, raw, number):
-    command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
+    command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0", "--robots=0"]
     with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE) as process:
         try:
             port = int(process.stdout.readline().rpartition(b":")[2])

@@ -25,6 +25,9 @@ from patience import PATIENCE, until, until_it_waits
 from test_mail import message
 from test_serve import in_order
 
+SERVE = "serve", "--listen=127.0.0.1:0", "--robots=0"
+"""A server on a free port, and no process for robots, who have nothing to do here."""
+
 
 @contextmanager
 def running(shell, *args, **environment):
@@ -69,7 +72,7 @@ def replace_database(shell):
 
 
 def test_no_move_is_acknowledged_into_a_database_that_nobody_sees(players):
-    with running(players, "serve", "--listen=127.0.0.1:0") as process:
+    with running(players, *SERVE) as process:
         port = port_of(process)
         remove_database(players)
         with pytest.raises((smtplib.SMTPResponseException, smtplib.SMTPServerDisconnected, ConnectionError)) as no:
@@ -80,7 +83,7 @@ def test_no_move_is_acknowledged_into_a_database_that_nobody_sees(players):
 
 
 def test_serve_ends_by_itself_soon_after_its_database_was_replaced(players):
-    with running(players, "serve", "--listen=127.0.0.1:0") as process:
+    with running(players, *SERVE) as process:
         port_of(process)
         replace_database(players)
         assert process.wait(PATIENCE) == 1
@@ -116,7 +119,7 @@ def test_no_transaction_begins_in_a_database_that_was_replaced(players):
 def test_serve_ends_soon_while_a_relay_hangs(players):
     with socket.create_server(("127.0.0.1", 0)) as relay:  # it takes connections, and says nothing
         way = f"smtp://127.0.0.1:{relay.getsockname()[1]}"
-        with running(players, "serve", "--listen=127.0.0.1:0", PBM_TRANSPORT=way) as process:
+        with running(players, *SERVE, PBM_TRANSPORT=way) as process:
             port = port_of(process)
             send(port, message("help"))
             relay.settimeout(PATIENCE)
@@ -143,7 +146,7 @@ def test_serve_ends_without_the_mails_in_hand_while_another_program_has_the_data
     with (
         service_manager(players) as (told, environment),
         Store(players.folder / "pbm.db") as store,
-        running(players, "serve", "--listen=127.0.0.1:0", **environment) as process,
+        running(players, *SERVE, **environment) as process,
     ):
         port = port_of(process)
         with store.transaction(), socket.create_connection(("127.0.0.1", port)) as peer:
@@ -158,7 +161,7 @@ def test_serve_ends_without_the_mails_in_hand_while_another_program_has_the_data
 
 
 def test_the_log_says_what_was_done_or_refused_and_why_without_secrets_and_prometheus_gets_the_figures(players):
-    args = "serve", "--listen=127.0.0.1:0", "--log-format=json", "--metrics=127.0.0.1:0"
+    args = *SERVE, "--log-format=json", "--metrics=127.0.0.1:0"
     with running(players, *args) as process:
         metrics = port_of(process)
         port = port_of(process)
@@ -199,7 +202,7 @@ def test_the_log_says_what_was_done_or_refused_and_why_without_secrets_and_prome
 
 
 def test_the_log_has_the_time_and_tells_of_mail_for_the_postmaster_where_there_is_no_operator(players):
-    with running(players, "serve", "--listen=127.0.0.1:0") as process:
+    with running(players, *SERVE) as process:
         port = port_of(process)
         send(port, message("help"))
         assert send(port, message("Your server is down?", "Hello"), "postmaster") == {}
@@ -216,7 +219,7 @@ def test_the_log_has_the_time_and_tells_of_mail_for_the_postmaster_where_there_i
 def test_systemd_is_told_that_the_server_is_ready_alive_and_stopping_and_adds_the_time_to_the_log_itself(players):
     with service_manager(players) as (told, environment):
         environment["JOURNAL_STREAM"] = "8:1"
-        with running(players, "serve", "--listen=127.0.0.1:0", **environment) as process:
+        with running(players, *SERVE, **environment) as process:
             port = port_of(process)
             assert told() in {
                 "WATCHDOG=1\nSTATUS=0 connections, 0 mails in hand.",
@@ -232,7 +235,7 @@ def test_systemd_is_told_that_the_server_is_ready_alive_and_stopping_and_adds_th
 
 def test_without_the_client_of_prometheus_it_is_told_what_brings_it(players):
     (players.folder / "prometheus_client.py").write_text("raise ImportError")
-    args = "serve", "--listen=127.0.0.1:0", "--metrics=127.0.0.1:0"
+    args = *SERVE, "--metrics=127.0.0.1:0"
     with running(players, *args, PYTHONPATH=str(players.folder)) as process:
         assert process.wait(PATIENCE) == 1
         assert (
@@ -243,7 +246,7 @@ def test_without_the_client_of_prometheus_it_is_told_what_brings_it(players):
 def test_mail_for_the_postmaster_is_taken_and_goes_to_the_operator(players):
     folder = players.folder / "mail" / "op@home.example" / "new"
     recipients = ["postmaster", "PostMaster", "postmaster@pbm.example", "POSTMASTER@PBM.EXAMPLE"]
-    with running(players, "serve", "--listen=127.0.0.1:0", PBM_OPERATOR="op@home.example") as process:
+    with running(players, *SERVE, PBM_OPERATOR="op@home.example") as process:
         port = port_of(process)
         for recipient in recipients:
             assert send(port, message("Your server is down?", f"Hello {recipient}"), recipient) == {}
