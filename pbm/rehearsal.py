@@ -58,7 +58,10 @@ class Rehearsal:
             raise
         finally:
             self.is_over = True
-        self.is_enough = not self.draft.writes
+        self.is_enough = not (self.writes or self.draft.writes)
+        if self.writes and self.draft.is_closed:  # what it has read since is not noted
+            self.draft = None
+            return None
         return done
 
     def is_right(self, stored: str | None, password: str) -> bool:

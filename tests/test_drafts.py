@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from pbm.language import dispatch
 from pbm.mail.incoming import handle, hear
 from pbm.passwords import Passwords
+from pbm.session import Session
 from pbm.store import Store, WouldWrite
 from pbm.store.drafts import FOLLOWING, DraftConnection, tables
 
@@ -186,6 +188,37 @@ def test_a_command_of_a_shell_is_drafted_too_and_carried_out_anew_under_the_same
     assert anew.text(line) == printed
     assert asked.count("BEGIN IMMEDIATE") == asked.count("COMMIT") == 1
     assert anew.store.turns("symple", "101") == drafted.store.turns("symple", "101")
+
+
+def test_a_command_that_could_write_is_looked_at_under_the_lock_though_it_writes_nothing(room, carried_out):
+    session = Session(room.club().server)
+    assert carried_out_in(session, lambda session: [*session.store.followers("symple", "101")]) == (True, True)
+    assert carried_out == [True]
+
+
+def test_a_command_that_reads_without_notes_has_no_draft_if_it_could_write(room, carried_out):
+    def read_on(session):
+        with session.reading():
+            return [*session.store.followers("symple", "101")]
+
+    session = Session(room.club().server)
+    assert carried_out_in(session, read_on) == (False, True)
+    assert carried_out == []
+
+
+def carried_out_in(session, what):
+    """Whether a command that could write has been done once, and under the lock."""
+    done = []
+
+    def command(session):
+        with session.writing():
+            done.append(session.is_rehearsed)
+            return what(session)
+
+    asked = []
+    session.store.db.set_trace_callback(asked.append)
+    dispatch.carried_out(session, command)
+    return done == [True], asked.count("BEGIN IMMEDIATE") == 1
 
 
 def test_an_address_that_has_bounced_is_revived_whoever_is_told_what(room, carried_out):
