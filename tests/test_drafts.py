@@ -144,6 +144,33 @@ def test_a_command_does_the_same_with_a_draft_and_without(room, carried_out, mon
     assert drafted[1] == "command"
 
 
+class Watched(Passwords):
+    """Passwords that tell whether the write lock is held while one is checked or hashed."""
+
+    def __init__(self, store):
+        super().__init__()
+        self.store, self.held = store, []
+
+    def hash(self, password):
+        self.held.append(self.store.db.draft is None)
+        return super().hash(password)
+
+    def is_right(self, stored, password):
+        self.held.append(self.store.db.draft is None)
+        return super().is_right(stored, password)
+
+
+def test_no_password_is_checked_or_hashed_under_the_lock(room):
+    checked = []
+    for line in DRAFTED + NOT_DRAFTED:
+        club = room.club()
+        watched = Watched(club.store)
+        handle(club.server._replace(passwords=watched), mail(line), "alice@players.example", (ADDRESS,))
+        assert not any(watched.held), line
+        checked += watched.held
+    assert len(checked) > 20
+
+
 def changed_in_between(room, line, change):
     """Whether a change between draft and lock leads to what it leads to if it comes before both."""
     raw = mail(line)
