@@ -59,6 +59,14 @@ class Board(metaclass=_Once):
             rest ^= front
         return among ^ rest
 
+    def meets(self, start: int, among: int, goal: int) -> bool:
+        """Whether a way through *among* leads from *start*, which is part of it, to a cell of *goal*."""
+        front, rest = start, among & ~start
+        while front and not front & goal:
+            front = self.near(front) & rest
+            rest ^= front
+        return front != 0
+
     def groups(self, cells: int, there: int = -1) -> Iterator[int]:
         """The connected parts of a set, or those of them that have cells *there*."""
         while start := cells & there:

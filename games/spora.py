@@ -115,6 +115,13 @@ def _dead(board: Square, own: int, enemy: int) -> int:
     return dead
 
 
+def _parts(board: Square, point: int, free: int) -> bool:
+    """Whether a point may part those that are *free*: without it, its neighbours are not connected around it."""
+    beside = board.near(point) & free
+    around = (beside | board.near(beside)) & free & ~point
+    return bool(beside & ~board.group(beside & -beside, around))
+
+
 class Turn(NamedTuple):
     """A turn as far as it has come."""
 
@@ -125,6 +132,8 @@ class Turn(NamedTuple):
     own_several: bool
     """Whether the mover has ever had more than one group."""
     enemy_several: bool
+    are_alive: bool = True
+    """Whether all own groups are known to be alive."""
     dropped: int = 0
     """The point of the last drop."""
     pieces: int = 0
@@ -139,18 +148,17 @@ class Turn(NamedTuple):
 
     def drop(self, point: int, count: int) -> "Turn":
         """Drop pieces on an empty point or an own stack."""
-        turn = self._replace(own=raised(self.own, point, count), dropped=point, pieces=count)
-        # before the first drop all groups are alive, and a stack that only grows cuts nothing off
-        return turn if self.own[0] & point and not self.dropped else turn.captured()
+        return self._replace(own=raised(self.own, point, count), dropped=point, pieces=count).captured(self, point)
 
     def lift(self, point: int, count: int) -> "Turn":
         """Take pieces of an own stack in hand."""
-        return self._replace(own=lowered(self.own, point, count))
+        own = lowered(self.own, point, count)
+        return self._replace(own=own, are_alive=self.are_alive and bool(own[0] & point))
 
     def land(self, point: int) -> "Turn":
         """Leave a piece of the hand on a point, where it captures an enemy stack."""
         enemy = without(self.enemy, point) if self.enemy[0] & point else self.enemy
-        return self._replace(own=raised(self.own, point, 1), enemy=enemy).captured()
+        return self._replace(own=raised(self.own, point, 1), enemy=enemy).captured(self, point)
 
     def dropped_or_sown(self, item: str) -> "Turn":
         """The turn after a legal drop or sowing."""
@@ -165,22 +173,37 @@ class Turn(NamedTuple):
             turn = turn.land(point)
         return turn
 
-    def captured(self) -> "Turn":
-        """Count the groups, now that a piece stands, and capture the dead ones: the enemy's first."""
+    def captured(self, before: "Turn", point: int) -> "Turn":
+        """Count the groups, now that a piece stands on a point, and capture the dead ones: the enemy's first.
+
+        What was alive *before* can only have died where the piece makes a difference: enemy groups if it captured a
+        stack of theirs or parts what is left to them; of the own groups only the one in which it stands, because what
+        had a way over the point to another group has one to this group now.
+        """
         board, own, enemy = self.board, self.own, self.enemy
         own_several = self.own_several or _are_several(board, own[0])
         enemy_several = self.enemy_several or _are_several(board, enemy[0])
-        if enemy_several:
+        are_alive = before.are_alive and before.own_several
+        if are_alive and before.own[0] & point:  # a stack that only grows makes no difference
+            return self
+        parts = enemy[0] != before.enemy[0] or _parts(board, point, board.all & ~before.own[0])
+        if enemy_several and (parts or not before.enemy_several):
             enemy = without(enemy, _dead(board, enemy[0], own[0]))
-        lost = _dead(board, own[0], enemy[0]) if own_several else 0
+        if are_alive:
+            group = board.group(point, own[0])
+            lost = 0 if board.meets(group, board.all & ~enemy[0], own[0] & ~group) else group
+        else:
+            lost = _dead(board, own[0], enemy[0]) if own_several else 0
         if lost:
             own = without(own, lost & ~board.group(self.dropped, own[0]))
+        is_dead = bool(lost & self.dropped)
         return self._replace(
             own=own,
             enemy=enemy,
             own_several=own_several,
             enemy_several=enemy_several,
-            is_dead=bool(lost & self.dropped),
+            are_alive=not is_dead,
+            is_dead=is_dead,
         )
 
     def why_dead(self) -> str:
