@@ -7,11 +7,13 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+from pbm.actions import tournaments
 from pbm.board.board import Board
 from pbm.drawing import boards
 from pbm.session import Session
 from pbm.site.build import build
 from pbm.site.pages import Look, Site
+from pbm.store import Tournament
 
 import helptexts
 from conftest import PASSWORDS, Club
@@ -47,7 +49,7 @@ class Visited:
 
     def __init__(self, folder):
         club = Club(folder / "pbm.db")
-        club.signed_up("alice", "bob")
+        club.signed_up("alice", "bob", "carol")
         rng = Random(5)
         self.folder, self.boards = folder / "site", {}
         for game, options in KINDS.items():
@@ -61,6 +63,10 @@ class Visited:
             loser = self.boards[game, "102"].turn
             club.say(f"{game} resign 102 {loser} {PASSWORDS[loser]}")
             self.boards[game, "102"] = Board.load(club.store, game, "102")
+        session = Session(club.server)
+        cup = Tournament("symple", "cup", "roundrobin", club.time, options="-size=5", tie_breaks="sb,direct")
+        with session.writing():
+            tournaments.set_going(session, cup, ["alice", "bob", "carol"], {})
         build(self.folder, Site(Session(club.server), Look("", has_pictures=False)), iter)
         club.store.close()
 
