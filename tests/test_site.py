@@ -178,9 +178,33 @@ def test_a_link_that_waits_for_a_page_is_not_written_through(played, folder, tmp
 def test_a_manifest_of_somebody_else_removes_nothing_outside(played, folder, tmp_path):
     (tmp_path / "precious").write_text("mine")
     folder.mkdir()
-    (folder / MANIFEST).write_text(json.dumps({"version": "", "pages": {"../precious": "", "/etc/hostname": ""}}))
+    pages = ["../precious", str(tmp_path / "precious"), "symple/../../precious", "", ".", "\0"]
+    (folder / MANIFEST).write_text(json.dumps({"version": "", "seen": [1, 1, ""], "parts": {}, "pages": pages}))
     written(played, folder)
     assert (tmp_path / "precious").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "",
+        "[]",
+        "{}",
+        {"seen": [1, 2]},
+        {"seen": ["x", {}, None]},
+        {"seen": [10**30, 1, "x"]},
+        {"seen": [1, 10**30, "x"]},
+        {"parts": 5},
+        {"pages": [None]},
+        {"pages": 7},
+    ],
+)
+def test_a_folder_whose_memory_is_damaged_is_written_as_a_whole(played, folder, wrong):
+    written(played, folder)
+    (folder / "symple" / "101.html").write_text("something else")
+    memory = json.loads((folder / MANIFEST).read_text())
+    (folder / MANIFEST).write_text(wrong if isinstance(wrong, str) else json.dumps(memory | wrong))
+    assert written(played, folder) == {"symple/101.html"}
 
 
 @pytest.mark.parametrize("game", helptexts.GAMES)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
@@ -109,7 +108,8 @@ def _remembered(folder: Path, version: str) -> Memory:
     """
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
-        names, parts, seen = manifest["pages"], dict(manifest["parts"]), Seen(*manifest["seen"])
+        names, parts, (number, event, moment) = manifest["pages"], dict(manifest["parts"]), manifest["seen"]
+        seen = Seen(int(number), int(event), str(moment))
         inside = frozenset(path for path in names if path[:1] != "/" and not (".." in path and ".." in path.split("/")))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return Memory()
@@ -117,11 +117,11 @@ def _remembered(folder: Path, version: str) -> Memory:
 
 
 def _remove(file: Path) -> bool:
-    """Remove a file; False if it is not there."""
-    with suppress(FileNotFoundError):
+    """Remove a file; False if there is none."""
+    is_there = file.is_file()
+    if is_there:
         file.unlink()
-        return True
-    return False
+    return is_there
 
 
 def _write(file: Path, content: str | bytes) -> bool:

@@ -107,8 +107,11 @@ class Glances(Base):
 
     def has_gone_on_since(self, seen: Seen) -> bool:
         """Whether this is the database at which somebody looked then; False also if that is too long ago to tell."""
+        now = self.seen()
+        if now.number < seen.number or now.event < seen.event:
+            return False
         event = self.db.execute("SELECT moment FROM events WHERE id = ?", [seen.event]).fetchone() or ("",)
-        return self.seen().number >= seen.number and event == (seen.moment,)
+        return event == (seen.moment,)
 
     def changes_since(self, seen: Seen) -> list[Change]:
         """What has changed since somebody looked."""
