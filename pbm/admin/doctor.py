@@ -152,7 +152,7 @@ def _database(store: Store) -> Iterator[Finding]:
     for what in store.damage():
         yield Finding("database", f"{what}.", BACKUP)
     if why := store.objection():
-        mend = "LookedAt who owns the file and its folder, and whether the disk is mounted read-only."
+        mend = "Look who owns the file and its folder, and whether the disk is mounted read-only."
         yield Finding("database", f"it cannot be written: {why}.", mend)
     if not store.uses_wal():
         mend = "`pbm backup FILE` and `pbm restore FILE`, while nothing else runs, mend it."
@@ -202,7 +202,7 @@ class LookedAt(NamedTuple):
 
 
 def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
-    """LookedAt at boards, each known by its game and number."""
+    """Look at boards, each known by its game and number."""
     late, doubtful = 0, []
     for game, board in places:
         try:
