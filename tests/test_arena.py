@@ -60,7 +60,7 @@ def test_each_two_programs_play_as_often_with_each_side_and_stay_alive(shell, tm
         (["a=cat"], "An arena needs two programs or more"),
         (["a=cat", "cat"], "'cat' is not NAME=PROGRAM"),
         (["a=cat", "a=cat"], "Two programs are called a."),
-        (["a=cat", "b=no-such-program"], "There is no program no-such-program."),
+        (["a=cat", "b=no-such-program"], "The program no-such-program cannot be started: it is not found"),
         (["a=cat", "b=cat", "-nonsense"], "There is no option"),
         (["a=cat", "b=cat", "--rated"], "--rated is for games that are stored"),
         (["alice=cat", "bob=cat", "--save=a"], "There is no user 'bob'."),

@@ -132,7 +132,7 @@ def test_a_test_that_has_decided_ends_the_match(duel, tmp_path):
     [
         ("chess true true", "There is no game 'chess'", 2),
         ("symple true", "A duel is between 2 programs; 1 of them are named.", 2),
-        ("symple true nowhere-to-be-found", "There is no program nowhere-to-be-found.", 1),
+        ("symple true nowhere-to-be-found", "The program nowhere-to-be-found cannot be started: it is not found", 1),
         ("symple true true -nix", "There is no option", 1),
         ("symple true true --nix", "There is no option --nix", 1),
         ("symple true true --sprt=5", "--sprt=ELO,ELO takes a pair of differences of ratings, such as 0,50.", 1),

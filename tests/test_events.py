@@ -173,6 +173,12 @@ def test_hooks_are_added_listed_and_removed(players):
     assert players.run("hook", "add", "cat", "--on=move,END").stdout == "Hook 1 is added.\n"
     done = players.run("hook", "add", "cat", "--on=lunch")
     assert (done.returncode, done.stderr[:26]) == (1, "There are no events 'lunch")
+    for program, why in (
+        ("no-such-program", "The program no-such-program cannot be started"),
+        ("", "No program is named"),
+    ):
+        done = players.run("hook", "add", program)
+        assert (done.returncode, done.stderr.startswith(why)) == (1, True)
     assert "move,end" in players.run("hook", "list").stdout
     assert players.run("hook", "remove", "1").stdout == "Hook 1 is removed.\n"
     assert players.run("hook", "remove", "1").returncode == 1

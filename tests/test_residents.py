@@ -190,7 +190,7 @@ def test_an_operator_adds_changes_pauses_and_removes_robots(shell):
         (["add", "deep", "--seconds=1e99"], "--seconds=S takes a number of seconds above 0, up to 3600."),
         (["add", "deep", "--level=9"], "--level=N takes a level from 1 to 5."),
         (["add", "deep", "--level=2", "--with=robot"], "at a level, or by a program"),
-        (["add", "deep", "--with="], "No program is named behind --with."),
+        (["add", "deep", "--with="], "No program is named."),
         (["add", "deep", "--with=/no/such/program -x"], "/no/such/program cannot be started: it is not found"),
         (["change", "robot1", "--with=/etc/passwd"], "or you are not allowed to run it."),
         (["add", "deep", "--games=chess"], "There is no game 'chess'"),

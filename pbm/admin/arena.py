@@ -1,7 +1,6 @@
 """An arena: programs play each other, and the table is printed; the games can be stored as boards."""
 
 import re
-import shutil
 from collections.abc import Sequence
 from itertools import combinations
 from random import SystemRandom
@@ -14,7 +13,7 @@ from games import Illegal
 from pbm import texts
 from pbm.admin.duels import SEED, SEEDS, TIMEOUT, WORKERS
 from pbm.admin.matches import Match, TwoGames, run_here
-from pbm.admin.program import command_words
+from pbm.admin.program import command_words, insist_on
 from pbm.admin.robots import known
 from pbm.admin.usage import Commands, WholeNumber
 from pbm.refusals import Refused
@@ -105,7 +104,7 @@ def arena(
         run_here(match, pairs, min(workers, pairs), report, filing.of((one, other)) if filing else None)
     lines = tables.places_of(programs, meetings, ORDER)
     sheet = tables.sheet(lines, ORDER, tables.Sheet((), [()] * len(lines)), numbered=False)
-    shown = texts.table([tuple(sheet.heading), *map(tuple, sheet.rows)], ["Points", "SB", "Won", "Lost", "Tied"])
+    shown = texts.table([tuple(sheet.heading), *map(tuple, sheet.rows)])
     heading = f"{texts.title(game)}: {texts.counted(len(meetings), 'game')}"
     data = {
         "game": game,
@@ -143,8 +142,7 @@ def _programs(named: Sequence[str]) -> dict[str, list[str]]:
         if name in programs:
             raise Refused(f"Two programs are called {name}.")
         programs[name] = [*command_words(program)]
-        if shutil.which(programs[name][0]) is None:
-            raise Refused(f"There is no program {programs[name][0]}.")
+        insist_on(programs[name])
     if len(programs) < 2:
         raise Refused("An arena needs two programs or more: NAME=PROGRAM NAME=PROGRAM.")
     return programs

@@ -1,7 +1,6 @@
 """Robots as programs, and matches between programs."""
 
 import re
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +14,7 @@ import games
 from games import Illegal
 from pbm.admin import INTERRUPTED
 from pbm.admin.matches import Match, Spent, TwoGames, run_here, run_on_cluster
-from pbm.admin.program import command_words
+from pbm.admin.program import command_words, insist_on
 from pbm.admin.usage import Commands, Seconds, WholeNumber
 from pbm.language.grammar import Misused
 from pbm.refusals import Refused
@@ -244,8 +243,7 @@ def duel(
     """
     game, options, programs = _named(words, ctx)
     for program in () if cluster else programs:
-        if shutil.which(program[0]) is None:
-            raise Refused(f"There is no program {program[0]}.")
+        insist_on(program)
     seed = seed or str(SystemRandom().randrange(SEEDS))
     match = Match(game, options, programs, timeout, seed, is_quiet=not verbose)
     tally, status = Tally(match, [], sprt), 0

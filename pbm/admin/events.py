@@ -1,7 +1,6 @@
 """What happens, for programs: a list of numbered events, and programs that are run for them."""
 
 import json
-import shlex
 import signal
 import sys
 import time
@@ -93,15 +92,12 @@ def add_hook(program: str, kinds: str) -> None:
     there is no shell. `pbm serve` runs programs, and so does `pbm hook run`, one after the other; one that ends with
     another status than 0, or takes more than a minute, is tried again ten times, ever later.
     """
+    from pbm.admin.program import command_words, insist_on  # not to list events
+
     wanted = [kind for kind in kinds.lower().split(",") if kind]
     if unknown := sorted({*wanted} - EVENTS):
         raise Refused(f"There are no events {unknown[0]!r}; there are {', '.join(sorted(EVENTS))}.")
-    try:
-        words = shlex.split(program)
-    except ValueError as why:
-        raise Refused(f"The program cannot be split into words: {why}.") from why
-    if not words:
-        raise Refused("No program is named.")
+    insist_on(command_words(program))
     server = open_server()
     with server.store.transaction():
         number = server.store.add_hook(program, wanted)

@@ -8,6 +8,7 @@ import signal
 from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
 from collections.abc import Sequence
 from contextlib import suppress
+from shutil import which
 from typing import Self
 
 from pbm import delivery, letters, texts
@@ -36,8 +37,14 @@ def command_words(program: str) -> list[str]:
     except ValueError as why:
         raise Refused(f"{program!r} is no program and its arguments: {str(why).lower()}.") from why
     if not words:
-        raise Refused("No program is named behind --with.")
+        raise Refused("No program is named.")
     return words
+
+
+def insist_on(words: Sequence[str]) -> None:
+    """Raises Refused if a program could not be started here."""
+    if which(words[0]) is None:
+        raise Refused(f"The program {words[0]} cannot be started: it is not found, or you are not allowed to run it.")
 
 
 class Program:

@@ -2,7 +2,6 @@
 
 import shlex
 import time
-from shutil import which
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from pbm import letters, texts
 from pbm.actions import users
 from pbm.admin import answer, confirm, open_existing
 from pbm.admin.listing import Listing, time_data, time_text
-from pbm.admin.program import command_words
+from pbm.admin.program import command_words, insist_on
 from pbm.admin.usage import Commands, Seconds, WholeNumber, Within
 from pbm.admin.watching import pipe_ended
 from pbm.names import RESERVED, is_userid
@@ -245,8 +244,7 @@ def _command(program: str | None) -> str | None:
     if program is None:
         return None
     words = command_words(program)
-    if which(words[0]) is None:
-        raise Refused(f"The program {words[0]} cannot be started: it is not found, or you are not allowed to run it.")
+    insist_on(words)
     return shlex.join(words)
 
 
