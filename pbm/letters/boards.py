@@ -291,7 +291,7 @@ def _ratings(point: Point) -> list[str]:
     if board.about.results:
         return ["\n".join(ratings.described(result) for result in board.about.results)]
     not_begun = "" if board.has_begun else "not both players have moved"
-    why = ratings.why_unrated(board.row) or not_begun or "it was taken in from elsewhere"
+    why = ratings.why_unrated(board.row) or not_begun or "it was over before it was stored"
     return [f"The game is not rated.\nIt is unrated because {why}."]
 
 
