@@ -64,8 +64,10 @@ def clean_up(session: Session) -> Done:
 def _is_due(session: Session, game: str, number: str) -> bool:
     """Whether something may be due on a board, by what is known without playing it again."""
     row = session.store.board(game, number)
-    seats = [seat for seat, name in enumerate((row.first_player, row.second_player)) if name == row.turn] if row else []
-    return any(clocks.due(session.store, row, seat, session.now()).deed is not Deed.NOTHING for seat in seats if row)
+    if row is None:
+        return False
+    seats = (seat for seat, name in enumerate((row.first_player, row.second_player)) if name == row.turn)
+    return any(clocks.due(session.store, row, seat, session.now()).deed is not Deed.NOTHING for seat in seats)
 
 
 def _look_at(session: Session, board: Board) -> str:

@@ -20,7 +20,7 @@ from pbm.actions.tournaments import (
     started,
     take_part,
     withdraw,
-)  # fmt: skip
+)
 from pbm.board.board import FIRST_MOVES, FORFEIT, Board
 from pbm.letters import Letter, contests
 from pbm.letters.contests import Shown

@@ -364,12 +364,8 @@ class Canvas:
 
     def _wrapped(self, note: Note) -> list[str]:
         """The lines of a note."""
-        columns = int((self.width - 2 * MARGIN - NOTE_INDENT) / (NOTE_SIZE * LETTER_RATIO))
-        return (
-            wrap(note.text, columns - 4 * len(note.dice))
-            if len(note.text) > columns - 4 * len(note.dice)
-            else [note.text]
-        )
+        columns = int((self.width - 2 * MARGIN - NOTE_INDENT) / (NOTE_SIZE * LETTER_RATIO)) - 4 * len(note.dice)
+        return wrap(note.text, columns) if len(note.text) > columns else [note.text]
 
     def _notes(self, figure: Figure) -> Iterator[str]:
         y = self.foot + LINE_HEIGHT / 2

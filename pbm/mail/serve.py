@@ -34,7 +34,7 @@ MOST_TOGETHER = 10
 LONGEST_LOCK = 0.01
 """Seconds after which no other mail is handled in the same transaction."""
 HELPER_PATIENCE = 3
-"""Seconds for which such a process has time to end; a mail server that says nothing must not hold up ours."""
+"""Seconds that a helper has to end; a mail server that says nothing must not hold up ours."""
 LOOK_AROUND = 2.0
 """Seconds from one look whether all is well to the next."""
 MOST_IN_HAND = 300
@@ -337,8 +337,8 @@ async def serve(
     await reception.close()
     for helper in helpers:
         helper.end()
-    for player in helpers[2:]:
-        player.kill()  # what it was thinking about is thought about again
+    for helper in helpers[2:]:
+        helper.kill()  # what a robot was thinking about is thought about again, and so is a page written
     await asyncio.wait(helping, timeout=HELPER_PATIENCE)
     for helper in started:
         helper.kill()

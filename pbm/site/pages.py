@@ -431,7 +431,7 @@ def _environment() -> Environment:
     return made
 
 
-def _lines(rows: Iterable[BoardRow], up: str, with_game: bool) -> Markup:  # noqa: FBT001
+def _lines(rows: Iterable[BoardRow], up: str, *, with_game: bool) -> Markup:
     """Lines of a table of boards. A template would take longer for them than for all the rest of a site."""
     lines = []
     for row in rows:

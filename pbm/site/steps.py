@@ -36,16 +36,16 @@ def film(frames: Iterable[Iterable[str]]) -> dict[str, Any]:
 
     ``parts`` are all that occur, in the order in which they do, so that the ``first`` sequence is the first so many of
     them. Each is the number of its form among ``forms`` and the values of the attributes that are empty there, with |
-    between.
-    ``splices`` has, for each other sequence, what is done one after the other to the one before it.
+    between. ``splices`` has, for each other sequence, what is done one after the other to the one before it.
     """
     numbers: dict[str, int] = {}
     found = []
     for frame in frames:
         sequence: dict[str, int] = {}
-        for part in frame:
-            while part in sequence:
-                part += " "  # noqa: PLW2901 -- one that occurs again, such as the end of an element, is another one
+        for shape in frame:
+            part = shape
+            while part in sequence:  # what occurs again, such as the end of an element, is a part of its own
+                part += " "
             sequence[part] = numbers.setdefault(part, len(numbers))
         found.append([*sequence.values()])
     forms: dict[str, int] = {}

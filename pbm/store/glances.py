@@ -56,9 +56,7 @@ class Among(NamedTuple):
             which += f" AND ended IS {'NOT ' * self.over}NULL"
         if self.userid is None:
             return which
-        seats = (
-            f"SELECT rowid FROM boards WHERE {which} AND {seat} = :userid" for seat in ("first_player", "second_player")
-        )
+        seats = (f"SELECT rowid FROM boards WHERE {which} AND {seat} = :userid" for seat in SEATS)
         return f"rowid IN ({' UNION '.join(seats)})"
 
     @property
