@@ -95,6 +95,9 @@ def test_games_are_stored_as_boards_that_look_like_any_others(shell, tmp_path, r
         ("up", True, True),
         ("down", True, True),
     ]
+    assert (
+        "It is unrated because it was over before it was stored." in shell.run("symple", "show", "a1").stdout
+    ) != rated
     ratings = json.loads(shell.run("symple", "standings", "--json").stdout)
     assert bool(ratings["players"]) == rated
     assert json.loads(shell.run("outbox", "list", "--json").stdout)["mails"] == []

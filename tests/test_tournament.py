@@ -243,6 +243,7 @@ def test_the_list_of_boards_is_text_or_csv(players):
         (["abcdefghijklm", "alice", "bob"], 1, "The name of a pool is 1 to 12 letters"),
         (["\N{LATIN SMALL LETTER E WITH ACUTE}", "alice", "bob"], 1, "The name of a pool is 1 to 12 letters"),
         (["old", "alice", "carol"], 1, "There is a pool old of Symple already."),
+        (["old", "begin"], 1, "There is a pool old of Symple already."),
         (["ab", "alice", "bob"], 1, "A board ab1 would have the name of a user; choose another pool."),
         (["a", "alice"], 1, "A tournament has 2 to 32 players, not 1."),
         (["a", "alice", "Alice", "bob"], 1, "alice is named twice."),

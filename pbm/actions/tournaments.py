@@ -65,14 +65,14 @@ def _joining(game: str, pool: str) -> str:
 
 def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]) -> Shown:
     """Store a tournament that is open, with those who take part from the beginning."""
-    if problems := [*_of_plan(one, players), *problems_of_players(session, one.game, players)]:
-        raise Refused("\n".join(problems))
     store = session.store
     if not is_pool(one.pool):
         raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {one.pool!r}.")
     taken = store.tournament(one.game, one.pool) or store.pool_players(one.game, one.pool)
     if taken or store.tournament_boards(one.game, one.pool):
         raise Refused(f"There is a pool {one.pool} of {texts.title(one.game)} already.")
+    if problems := [*_of_plan(one, players), *problems_of_players(session, one.game, players)]:
+        raise Refused("\n".join(problems))
     if one.director and store.password_of(one.director) is None:
         raise Refused(f"There is no user {one.director!r}.")
     store.save_tournament(one)

@@ -218,10 +218,10 @@ def described_tournament(shown: Shown) -> str:
     rows += [("Director", one.director or "")] * bool(one.director)
     rows += [("Starts", f"{one.starts:%Y-%m-%d %H:%M} UTC")] if one.starts and one.state == "open" else []
     rows += [("At most", texts.counted(one.most, "player"))] if one.most else []
-    lines = [f"{name:10}{text}" for name, text in rows]
+    lines = [f"{name:11}{text}" for name, text in rows]
     for name in ("players", "withdrawn", "running"):
         if data[name]:
-            lines += texts.folded(f"{name.capitalize():10}{', '.join(data[name])}")
+            lines += texts.folded(f"{name.capitalize():11}{', '.join(data[name])}")
     return "\n".join([shown.title, "", *lines])
 
 
