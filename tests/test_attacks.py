@@ -130,14 +130,19 @@ def test_nobody_can_be_called_what_the_server_calls_a_draw(club):
     [
         ("DROP TABLE replies", "there is no table replies"),
         ("CREATE TRIGGER evil AFTER INSERT ON turns BEGIN DELETE FROM boards; END", "trigger evil"),
+        ("CREATE TRIGGER sqlites AFTER INSERT ON turns BEGIN DELETE FROM boards; END", "trigger sqlites"),
+        ("CREATE TRIGGER late AFTER INSERT ON _sqlite_migrations BEGIN DELETE FROM users; END", "trigger late"),
+        (
+            "DROP TRIGGER tally_new_board; CREATE TRIGGER tally_new_board BEFORE INSERT ON boards BEGIN SELECT 1; END",
+            "the trigger tally_new_board is not as pbm has made it",
+        ),
     ],
 )
 def test_a_database_that_somebody_has_changed_is_not_restored_and_seen_by_the_doctor(club, tmp_path, change, what):
     copies.copy(club.store.path, tmp_path / "copy.db")
     with closing(sqlite3.connect(tmp_path / "copy.db")) as db:
-        db.execute(change)
-        db.commit()
+        db.executescript(change)
     with pytest.raises(Unusable, match=what):
         copies.bring_up_to_date(tmp_path / "copy.db", tmp_path / "copy.db")
-    club.store.db.execute(change)
+    club.store.db.executescript(change)
     assert any(what in one for one in club.store.damage())

@@ -12,9 +12,10 @@ from pbm.store.rows import ESTABLISHED
 
 PARTS = (
     "SELECT type || ' ' || name, sql FROM sqlite_schema "
-    "WHERE name NOT LIKE 'sqlite_%' AND tbl_name <> '_sqlite_migrations'"
+    "WHERE type IN ('trigger', 'view') OR name NOT GLOB 'sqlite_*' AND tbl_name <> '_sqlite_migrations'"
 )
-"""What a database consists of, but for the table of migrations, which sqlite-utils makes as it likes."""
+"""What a database consists of, but for the tables of SQLite, and that of migrations, which sqlite-utils makes as it
+likes; what somebody has hung on these is no part of them."""
 
 FIRST_ROBOTS = {"robot": 3, "robot1": 1, "robot2": 2, "robot3": 3, "robot4": 4, "robot5": 5}
 """The robots of a new database, with their levels."""
