@@ -236,7 +236,7 @@ def test_the_doctor_finds_a_database_that_may_only_be_read(shell):
                 done = subprocess.run(command, env=shell.environment, capture_output=True, text=True, check=False)
                 assert done.returncode == 1
                 assert "cannot be written: attempt to write a readonly database." in done.stdout
-                assert ("Look who owns the file" in done.stdout) == (words == ["doctor"])
+                assert ("\n  Look who owns the file" in done.stdout) == (words == ["doctor"])
             Path(name).chmod(0o755)
 
 
