@@ -207,6 +207,29 @@ def test_a_folder_whose_memory_is_damaged_is_written_as_a_whole(played, folder, 
     assert written(played, folder) == {"symple/101.html"}
 
 
+def test_a_list_that_somebody_has_written_into_the_manifest_removes_nothing_outside(played, folder, tmp_path):
+    (tmp_path / "precious").write_text("mine")
+    written(played, folder)
+    (folder / "symple" / "running-0").mkdir()
+    manifest = json.loads((folder / MANIFEST).read_text())
+    manifest["parts"]["symple/running-0/../../../precious"] = "one that goes"
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    played.say(f"symple move 101 alice {PASSWORDS['alice']} e5")
+    assert "symple/101.html" in written(played, folder)
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+@pytest.mark.parametrize("kind", ["board", "pool", "user"])
+def test_a_database_of_somebody_else_removes_nothing_outside(played, folder, tmp_path, kind):
+    (tmp_path / "precious.html").write_text("mine")
+    written(played, folder)
+    (folder / "symple" / "pool-").mkdir()
+    name = "/../../../precious" if kind == "pool" else "../../precious"
+    played.store.insert("changes", {"kind": kind, "game": "" if kind == "user" else "symple", "name": name})
+    written(played, folder)
+    assert (tmp_path / "precious.html").read_text() == "mine"
+
+
 @pytest.mark.parametrize("game", helptexts.GAMES)
 def test_each_step_of_a_game_is_the_picture_of_its_position(club, folder, game):
     club.signed_up("alice", "bob")

@@ -84,6 +84,8 @@ def build(
         memory = Memory(paths=memory.paths)
     made, gone, written = {}, set(), 0
     for page in watch(source.pages(memory)):
+        if not _is_inside(page.path):
+            continue
         try:
             written += _write(folder / page.path, page.content())
             made[page.path] = page.part
@@ -110,10 +112,15 @@ def _remembered(folder: Path, version: str) -> Memory:
         manifest = json.loads((folder / MANIFEST).read_text())
         names, parts, (number, event, moment) = manifest["pages"], dict(manifest["parts"]), manifest["seen"]
         seen = Seen(int(number), int(event), str(moment))
-        inside = frozenset(path for path in names if path[:1] != "/" and not (".." in path and ".." in path.split("/")))
+        inside = frozenset(filter(_is_inside, names))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return Memory()
     return Memory(seen, parts, inside) if manifest.get("version") == version else Memory(paths=inside)
+
+
+def _is_inside(path: str) -> bool:
+    """Whether a name leads to nothing outside the folder of the site, whoever has put it into the database or there."""
+    return path[:1] != "/" and not (".." in path and ".." in path.split("/"))
 
 
 def _remove(file: Path) -> bool:
