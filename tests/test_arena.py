@@ -13,11 +13,13 @@ from random import Random
 
 import pytest
 
+import games
 from pbm.admin.filing import Filing
 from pbm.admin.matches import Played
 from pbm.admin.replay import replayed
 from pbm.board.board import Board
 from pbm.referee import Referee
+from pbm.refusals import Refused
 
 from conftest import PASSWORDS
 from helptexts import GAMES
@@ -125,6 +127,9 @@ def test_a_stored_game_has_the_turns_that_were_played(club, game):
     assert [text for text, *_ in seen] == [move for step in referee.history for move in step.played] + ["Forfeit"]
     assert board.state.view()["cells"] == referee.view["cells"]
     assert board.row.winner == board.opponent(board.turns[-1].userid)
+    if games.needs_dice(board.states[0]):
+        with pytest.raises(Refused, match="cannot be checked here: the game was played in an arena"):
+            club.say(f"dice {game} a1")
 
 
 @pytest.mark.long

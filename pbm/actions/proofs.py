@@ -26,7 +26,9 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
         raise Refused("The game is not over; until then nobody is told the secret of its dice.")
     secret = board.row.secret
     if not secret:
-        raise Refused("The game was played elsewhere under another number; its dice cannot be checked here.")
+        raise Refused(
+            "These dice cannot be checked here: the game was played in an arena, or elsewhere under another number."
+        )
     given = board.row.given
     thrown = list(enumerate(board.turns))[given:]
     throws = [(turn.dice, dice.throw(secret, board.name, n, len(turn.dice))) for n, turn in thrown]
