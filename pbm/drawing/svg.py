@@ -261,6 +261,12 @@ def _cells(cells: tuple[Cell, ...], hues: tuple[str, str], plane: _Plane) -> tup
     )
 
 
+@lru_cache(maxsize=16)
+def _drawn(_plane: _Plane, _hues: tuple[str, str]) -> dict[Piece | Mark | Label | tuple[Place, ...], str]:
+    """What has been drawn on boards of one kind: most of a position was so in another one."""
+    return {}
+
+
 class Canvas:
     """What positions of one board are drawn on, each of the size of the *figure* that it was made for."""
 
@@ -273,7 +279,7 @@ class Canvas:
         self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * wide)
         self.plane = _Plane(self.scale, (self.width - self.scale * wide) / 2, self.frame)
         self.foot = 2 * MARGIN + self.scale * (self.frame.top - self.frame.bottom)
-        self._drawn: dict[Piece | Mark | Label | tuple[Place, ...], str] = {}  # most of a position is as before
+        self._drawn = _drawn(self.plane, self.hues)
 
     def height(self, figure: Figure) -> float:
         """How many pixels high the picture of a position is."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -51,10 +52,16 @@ def film(frames: Iterable[Iterable[str]]) -> dict[str, Any]:
     forms: dict[str, int] = {}
     parts = []
     for part in numbers:
-        form = forms.setdefault(VALUE.sub(r'\1=""', part), len(forms))
-        parts.append("|".join([str(form), *(value for _, value in VALUE.findall(part))]))
+        form, values = _split(part)
+        parts.append(f"{forms.setdefault(form, len(forms))}{values}")
     splices = [[*_splices(*pair)] for pair in pairwise(found)]
     return {"forms": [*forms], "parts": parts, "first": len(found[0]), "splices": splices}
+
+
+@lru_cache(maxsize=8192)  # on boards of one kind they are much the same
+def _split(part: str) -> tuple[str, str]:
+    """The form of a part, and its values."""
+    return VALUE.sub(r'\1=""', part), "".join(f"|{value}" for _, value in VALUE.findall(part))
 
 
 def _splices(before: Sequence[int], after: Sequence[int]) -> Iterator[Splice]:
