@@ -22,10 +22,12 @@ from games.papagra import shape
 from pbm.robots.thinking import Level, Limit, Thought
 
 LEVELS = (Level(1, 0.5), Level(1), Level(4), Level(12), Level(300))
-DEEPEST = 8
-"""How many turns ahead it looks at most."""
-WIDTHS = (40, 12, 8)
-"""How many turns of the position are looked at two turns deep, and deeper; and how many of a later position."""
+DEEPEST = 3
+"""How many turns ahead it looks at most. To look at fewer answers, but deeper, was worse."""
+MOST_TRIED = 40
+"""How many turns of the position are looked at more than one turn deep."""
+MOST_ANSWERS = 24
+"""How many turns of a later position are looked at."""
 THINNED = 8
 """To how many of the best turns of a position a third action is tried."""
 
@@ -353,9 +355,8 @@ class Papagra:
     def _deepen(self, choices: list[Choice], depth: int) -> None:
         """Look deeper at the first of these choices, and sort them; as many of them as there is time for."""
         best, searched = 0.0, []
-        width = WIDTHS[0] if depth == 2 else WIDTHS[1]
         try:
-            for choice in choices[:width]:
+            for choice in choices:
                 value = choice.value
                 if 0 < value < 1:
                     value = 1 - self._best(choice.after, depth - 1, 1, 0, 1 - best)
@@ -409,7 +410,7 @@ class Papagra:
         except _OverError:
             if self.opened > 1:
                 raise
-        best = nlargest(WIDTHS[0], valued)  # those of equal value are looked at in no order
+        best = nlargest(MOST_TRIED, valued)  # those of equal value are looked at in no order
         return [self._choice(found, enemy, side) for _, _, found in best]
 
     def _choice(self, found: Reached, enemy: int, side: int) -> Choice:
@@ -435,7 +436,7 @@ class Papagra:
         """The turns that are tried in a later position: one that was good in another position comes first."""
         if depth in self.killers and (found := scan.found(self.killers[depth])):
             yield self._choice(found, scan.enemy, side)
-        yield from self._choices(scan, side)[: WIDTHS[2]]
+        yield from self._choices(scan, side)[:MOST_ANSWERS]
 
     def _raised(self, stand: Stand, side: int, alpha: float, beta: float) -> float:
         """What the best turn is worth, where only two stones more and higher marks of the mover are thought of."""
