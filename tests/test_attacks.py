@@ -143,6 +143,6 @@ def test_a_database_that_somebody_has_changed_is_not_restored_and_seen_by_the_do
     with closing(sqlite3.connect(tmp_path / "copy.db")) as db:
         db.executescript(change)
     with pytest.raises(Unusable, match=what):
-        copies.bring_up_to_date(tmp_path / "copy.db", tmp_path / "copy.db")
+        copies.bring_up_to_date(tmp_path / "copy.db", tmp_path / "copy.db", club.time)
     club.store.db.executescript(change)
     assert any(what in one for one in club.store.damage())

@@ -484,6 +484,26 @@ def test_all_pages_are_made_again_on_a_database_that_was_put_back(played, folder
     before.store.close()
 
 
+def test_all_pages_are_made_again_after_a_restore_though_what_that_has_undone_was_no_event(shell, folder):
+    shell.become(sign_up_and_begin)
+    copy, record = str(shell.folder / "copy"), shell.run("export", "symple", "101").stdout
+    shell.run("backup", copy)
+    shell.run("import", "--as=150", stdin=record)
+    shell.run("site", str(folder))
+    assert (folder / "symple" / "150.html").exists()
+    shell.run("restore", copy, "--yes")
+    shell.run("symple", "challenge", "alice", "bob")
+    shell.run("site", str(folder))
+    assert (folder / "symple" / "102.html").exists()
+    assert not (folder / "symple" / "150.html").exists()
+
+
+def sign_up_and_begin(shell):
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name])
+    shell.run("symple", "challenge", "alice", "bob")
+
+
 def test_with_an_address_of_its_own_the_site_tells_it(played, folder):
     written(played, folder, Look(URL, has_pictures=False))
     elements = Elements((folder / "symple" / "101.html").read_text())

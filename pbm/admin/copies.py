@@ -68,13 +68,14 @@ def restore(file: Path, *, yes: bool) -> None:
     with touching(f"{file} cannot be read"):
         copies.check(_present(file))
         _not_the_database(file, target)
-    old = target.with_name(f"{target.name}.before-restore-{datetime.now(UTC):{TIME}}")
+    now = datetime.now(UTC)
+    old = target.with_name(f"{target.name}.before-restore-{now:{TIME}}")
     is_there = target.exists()
     if is_there:
         confirm(f"Put {file} in the place of {target}, which is kept as {old.name}?", yes=yes)
     with touching(f"{target} cannot be written"), whole(target) as copy:
         copies.copy(file, copy)
-        copies.bring_up_to_date(copy, file)
+        copies.bring_up_to_date(copy, file, now)
         if is_there:
             with _nobody_sending(target), copies.alone(target):
                 copies.replace(target, copy, old)

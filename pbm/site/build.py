@@ -110,8 +110,8 @@ def _remembered(folder: Path, version: str) -> Memory:
     """
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
-        names, parts, (number, event, moment) = manifest["pages"], dict(manifest["parts"]), manifest["seen"]
-        seen = Seen(int(number), int(event), str(moment))
+        names, parts, (number, event, *times) = manifest["pages"], dict(manifest["parts"]), manifest["seen"]
+        seen = Seen(int(number), int(event), *map(str, times))
         inside = frozenset(filter(_is_inside, names))
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return Memory()

@@ -80,8 +80,11 @@ def check(path: Path) -> None:
         raise Unusable(f"{path} was written by a newer version of pbm; install that one.")
 
 
-def bring_up_to_date(copied: Path, source: Path) -> None:
-    """Make the copy of a backup what a database of this version is. Raises Unusable, which names the *source*."""
+def bring_up_to_date(copied: Path, source: Path, now: datetime) -> None:
+    """Make the copy of a backup what a database of this version is, and note that it was restored *now*.
+
+    Raises Unusable, which names the *source*.
+    """
     try:
         with closing(sqlite3.connect(copied, isolation_level=None)) as db:
             db.execute("BEGIN")
@@ -89,6 +92,7 @@ def bring_up_to_date(copied: Path, source: Path) -> None:
             wrong = wrong_parts(db)
             if wrong:
                 raise Unusable(f"{source} is not as pbm has made it: {'; '.join(wrong)}.")
+            db.execute("INSERT OR REPLACE INTO notes VALUES ('restored', ?)", [text(now)])
             db.execute("COMMIT")
             db.execute("PRAGMA journal_mode = WAL")  # as all of ours are, so that readers and a writer go together
     except sqlite3.Error as error:

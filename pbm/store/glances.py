@@ -33,6 +33,8 @@ class Seen(NamedTuple):
     """The number of the last event by then, 0 if there was none, and when it happened: in a database that was put back
     to what it was before, and has gone on since, an event of that number happened at another time."""
     moment: str
+    restored: str = ""
+    """When a backup was put in the place of the database for the last time; empty if that never was."""
 
 
 class Among(NamedTuple):
@@ -99,14 +101,19 @@ class Glances(Base):
     def seen(self) -> Seen:
         """How far one has seen who looks now."""
         last = "SELECT seq FROM sqlite_sequence WHERE name = 'changes'"
-        event = "SELECT id, moment FROM events ORDER BY id DESC LIMIT 1"
         (number,) = self.db.execute(last).fetchone() or (0,)
-        return Seen(number, *(self.db.execute(event).fetchone() or (0, "")))
+        last = "SELECT id, moment FROM events ORDER BY id DESC LIMIT 1"
+        event, moment = self.db.execute(last).fetchone() or (0, "")
+        return Seen(number, event, moment, self._restored())
+
+    def _restored(self) -> str:
+        (moment,) = self.db.execute("SELECT moment FROM notes WHERE name = 'restored'").fetchone() or ("",)
+        return str(moment)
 
     def has_gone_on_since(self, seen: Seen) -> bool:
         """Whether this is the database at which somebody looked then; False also if that is too long ago to tell."""
         now = self.seen()
-        if now.number < seen.number or now.event < seen.event:
+        if now.restored != seen.restored or now.number < seen.number or now.event < seen.event:
             return False
         event = self.db.execute("SELECT moment FROM events WHERE id = ?", [seen.event]).fetchone() or ("",)
         return event == (seen.moment,)

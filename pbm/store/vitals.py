@@ -26,7 +26,10 @@ class Vitals(Users):
         self.db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", [name, text(now)])
 
     def noted(self, name: str) -> datetime | None:
-        """When something was done last: ``cleanup`` or ``backup``; ``begun`` is since when such things are noted."""
+        """When something was done last: ``cleanup``, ``backup`` or ``restored``.
+
+        ``begun`` is since when such things are noted.
+        """
         row = self.db.execute("SELECT moment FROM notes WHERE name = ?", [name]).fetchone()
         return datetime.fromisoformat(row[0]) if row else None
 
