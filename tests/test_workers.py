@@ -8,6 +8,7 @@ import smtplib
 import socket
 import sqlite3
 import ssl
+import struct
 import sys
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -107,6 +108,21 @@ def test_what_came_to_one_worker_is_known_to_the_other_and_there_is_one_log_and_
             log = [json.loads(line) for line in process.communicate(timeout=PATIENCE)[1].splitlines()]
     assert [(line["number"], line["outcome"]) for line in log] == [(1, "done"), (2, "repeated")]
     assert all(line["ms"] >= line["lock_ms"] > 0 for line in log)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options", [TWO, (*TWO[:2], "--robots=0")])
+def test_who_breaks_off_at_once_leaves_nothing_in_the_log(players, options):
+    with running(players, *options) as process:
+        port = port_of(process)
+        for _ in range(50):
+            with socket.create_connection(("127.0.0.1", port), PATIENCE) as peer, suppress(ConnectionError):
+                peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # which resets it
+        until(lambda: is_taken(port, message("help")))
+        process.send_signal(signal.SIGTERM)
+        log = process.communicate(timeout=PATIENCE)[1].splitlines()
+    assert len(log) == 1
+    assert "done: help" in log[0]
 
 
 @pytest.mark.long

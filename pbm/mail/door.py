@@ -285,6 +285,9 @@ class House:
 class Door(SMTP):
     """A connection by SMTP."""
 
+    _closed: "asyncio.Future[None]"
+    """Of asyncio's StreamReaderProtocol: how the connection has ended."""
+
     def __init__(self, house: House, handler: Handler, hostname: str, tls: SSLContext | None = None) -> None:
         """Let a peer into the *house*, and offer STARTTLS if there is a certificate."""
         super().__init__(
@@ -321,6 +324,7 @@ class Door(SMTP):
         if self in self.house.inside:
             self.house.leave(self)
             super().connection_lost(error)
+            self._closed.exception()  # else asyncio would log an error of which nobody has heard
             if self.alarm:
                 self.alarm.cancel()
             if self._handler_coroutine:
