@@ -134,15 +134,15 @@ def test_the_command_says_what_it_found_with_its_exit_status(shell):
 
 
 @pytest.mark.long
-def test_a_hundred_thousand_boards_and_users_are_counted_in_no_time(pair):
+def test_twenty_thousand_boards_and_users_are_counted_in_no_time(pair):
     row = stored(pair.store, "boards")[0]
     with pair.store.transaction():
-        for number in range(1000, 101_000):
+        for number in range(1000, 21_000):
             over = {"ended": row["started"]} if number % 20 else {}
             pair.store.insert("boards", row | {"board": str(number)} | over)
             pair.store.insert("users", {"userid": f"user{number}", "password": "x" * 100, "created": row["started"]})
     found = look(pair.store, pair.time)
-    assert (found.users, found.boards, found.active) == (100_003, 100_001, 5_001)
+    assert (found.users, found.boards, found.active) == (20_003, 20_001, 1_001)
     everything = cost(lambda: pair.store.db.execute("SELECT * FROM boards").fetchall())
     assert cost(lambda: look(pair.store, pair.time), 5) < everything / 5
 

@@ -132,15 +132,19 @@ def run(session: Session, row: BoardRow, userid: str, words: Sequence[str], pati
 
 
 async def _play(session: Session, row: BoardRow, userid: str, words: Sequence[str], patience: float | None) -> None:
+    loop = asyncio.get_running_loop()
     if task := asyncio.current_task():
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    program = await Program.start(words, patience)
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
     try:
-        while await _is_to_move(session.store, row, userid, program):
-            await _take_turn(session, row, userid, program)
-        await program.quit()
+        program = await Program.start(words, patience)
+        try:
+            while await _is_to_move(session.store, row, userid, program):
+                await _take_turn(session, row, userid, program)
+            await program.quit()
+        finally:
+            await program.kill()
     finally:
-        await program.kill()
+        loop.remove_signal_handler(signal.SIGTERM)  # a loop that is being closed would complain of one
 
 
 async def _is_to_move(store: Store, row: BoardRow, userid: str, program: Program) -> bool:
