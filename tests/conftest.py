@@ -239,6 +239,7 @@ class Shell:
             environment_of(self.environment | environment),
             patch.multiple(sys, stdin=TextIOWrapper(BytesIO(raw), "utf-8", "replace"), stdout=out, stderr=err),
             patch.object(shell, "_input", lambda: sys.stdin),  # a process has but one
+            patch.object(os, "setpriority"),  # nobody gets his priority back
         ):
             status = run_shell(list(args))
         return self._ended([*args], status, out.buffer.getvalue(), err.buffer.getvalue())

@@ -699,7 +699,7 @@ def test_by_mail_the_answers_of_a_robot_come_within_seconds_while_others_wait_to
         inbox(shell, "alice", 2)
         converse(port, message("spora challenge -size=9 alice robot2"))
         mails = inbox(shell, "alice", 3)
-        for number in range(1, 14, 2):
+        for number in range(1, 20, 2):
             board = Board.load(Store(shell.folder / "pbm.db"), "spora", "101")
             answer = message_from_string(mails[-1])["Reply-To"]
             begin = time.monotonic()
