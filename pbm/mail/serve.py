@@ -297,9 +297,10 @@ async def serve(
     """
     loop = asyncio.get_running_loop()
     service = Service(server.store)
-    helpers = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
-    helpers += [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
-    helpers += [Helper((*SITE, *site), "writes the site", service)] if site else []
+    finishing = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
+    repeating = [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
+    repeating += [Helper((*SITE, *site), "writes the site", service)] if site else []
+    helpers = finishing + repeating
     for sent in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sent, service.ended.set)
 
@@ -337,7 +338,7 @@ async def serve(
     await reception.close()
     for helper in helpers:
         helper.end()
-    for helper in helpers[2:]:
+    for helper in repeating:
         helper.kill()  # what a robot was thinking about is thought about again, and so is a page written
     await asyncio.wait(helping, timeout=HELPER_PATIENCE)
     for helper in started:
