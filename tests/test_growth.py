@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pbm.actions.cleanup import clean_up
@@ -94,6 +94,16 @@ def some_time(days):
     return st.floats(0, days).map(lambda ago: NOON - timedelta(days=ago))
 
 
+def long_ago(days, nagged=None, pool=None):
+    """A board without a move since so many days, with the usual times."""
+    times = {"started": NOON - timedelta(days=days), "changed": None, "nagged": nagged, "until": None, "used": (0, 0)}
+    return example(days=(None,) * 3, pool=pool, turn="alice", vote=None, away=False, **times)
+
+
+@long_ago(7)
+@long_ago(1, pool="a")
+@long_ago(21, nagged=NOON - timedelta(hours=1))
+@long_ago(7, nagged=NOON - timedelta(hours=1), pool="a")
 @given(
     days=st.tuples(*[st.none() | st.integers(1, 9)] * 3),
     started=some_time(40),
