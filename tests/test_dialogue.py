@@ -166,10 +166,11 @@ def test_positions_that_it_knows_are_not_replayed(monkeypatch):
     parsed = []
     dialogue.answer(judge.state(""))
     for number, move in enumerate(("a1", "b1", "c1"), 1):
-        judge._play(move)  # noqa: SLF001 (the referee would parse, too)
+        assert judge.answer(f"play {move}").startswith("=")
+        parsed.clear()  # the referee has parsed it, too
         dialogue.answer(judge.state(""))
         assert len(player.seen[-1]) == number + 1
-    assert parsed == ["a1", "b1", "c1"]
+        assert parsed == [move]
 
 
 def test_a_hopeless_robot_resigns_at_its_third_turn_without_hope():

@@ -1,8 +1,9 @@
 """The search of the robots: what is certain is seen, a seed repeats a thought, and limits are kept."""
 
+import sys
 import time
+from importlib import import_module
 from random import Random
-from types import SimpleNamespace
 
 import pytest
 
@@ -78,11 +79,12 @@ def played(game, players, rng):
 
 
 @pytest.fixture
-def hex_game(monkeypatch):
+def hex_game(monkeypatch, tmp_path):
     """Hex, as the page about new games has it, with the playout that it adds at its end."""
-    names = {"__name__": "hex_game"}
-    exec(HEX, names)  # noqa: S102 (the page is ours)
-    module = SimpleNamespace(**names)
+    (tmp_path / "hex_game.py").write_text(HEX)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = import_module("hex_game")
+    del sys.modules["hex_game"]  # so that each test has its own
     monkeypatch.setattr(games, "load", {"hex": module}.__getitem__)
     return module
 

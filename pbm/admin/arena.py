@@ -11,11 +11,11 @@ import click
 import games
 from games import Illegal
 from pbm import texts
-from pbm.admin.duels import SEED, SEEDS, TIMEOUT, WORKERS
+from pbm.admin.duels import SEED, SEEDS, TIMEOUT, WORKERS, number_of_games
 from pbm.admin.matches import Match, TwoGames, run_here
 from pbm.admin.program import command_words, insist_on
 from pbm.admin.robots import known
-from pbm.admin.usage import Commands, WholeNumber
+from pbm.admin.usage import Commands
 from pbm.refusals import Refused
 from pbm.settings import open_server
 from pbm.terminal import say
@@ -36,15 +36,7 @@ commands = Commands("pbm")
 @click.argument(
     "words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="GAME NAME=PROGRAM NAME=PROGRAM... [-options]"
 )
-@click.option(
-    "--games",
-    "number",
-    type=WholeNumber(),
-    default=2,
-    show_default=True,
-    metavar="NUMBER",
-    help="How many games each two play; an odd number is one more.",
-)
+@number_of_games(2, "How many games each two play; an odd number is one more.")
 @click.option("--save", "pool", metavar="POOL", help="Store the games as boards of a new pool; names are userids.")
 @click.option("--rated", is_flag=True, help="Let these games count in the ratings.")
 @WORKERS

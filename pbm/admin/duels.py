@@ -3,7 +3,7 @@
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from random import SystemRandom
 from typing import Any, NamedTuple
@@ -182,6 +182,13 @@ def _named(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str], tu
     return game.lower(), options, (command_words(first), command_words(second))
 
 
+def number_of_games(usual: int, meaning: str) -> Callable[[Any], Any]:
+    """The option that says how many games are played."""
+    return click.option(
+        "--games", "number", type=WholeNumber(), default=usual, show_default=True, metavar="NUMBER", help=meaning
+    )
+
+
 WORKERS = click.option(
     "--workers",
     type=WholeNumber(),
@@ -198,15 +205,7 @@ SEED = click.option("--seed", metavar="SEED", help="Make the dice repeat.")
 
 @commands.command(context_settings={"ignore_unknown_options": True})
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="GAME PROGRAM PROGRAM [-options]")
-@click.option(
-    "--games",
-    "number",
-    type=WholeNumber(),
-    default=20,
-    show_default=True,
-    metavar="NUMBER",
-    help="How many games; an odd number is one more.",
-)
+@number_of_games(20, "How many games; an odd number is one more.")
 @WORKERS
 @TIMEOUT
 @SEED

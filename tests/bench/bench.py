@@ -134,6 +134,11 @@ def in_turn(*variants: Callable[[], Cost], times: int) -> list[Costs]:
     return [Costs(column) for column in zip(*measured, strict=True)]
 
 
+def cost_of_next(script: Iterator[Typed], folder: Path) -> Cost:
+    """What the next command of a script costs."""
+    return cost([PBM, *next(script).words], folder)
+
+
 def environment(folder: Path) -> dict[str, str]:
     """The settings for a database in *folder*, with mail to maildirs beside it."""
     unlike_a_users = "PBM_", "PYTHONDONTWRITEBYTECODE"  # without bytecode, every command would compile the program
@@ -237,10 +242,8 @@ def sizes(folder: Path, times: int, boards: int) -> None:
         few, many = in_turn(*(partial(cost, [PBM, *words], place) for place in places), times=times)
         say(f"{line}, {boards:,} / 100", many.figures, many.cpu / few.cpu, "<= 1.3")
     few, many = in_turn(
-        *(lambda place=place, script=script: cost([PBM, *next(script).words], place)  # type: ignore[misc]
-          for place, script in zip(places, scripts, strict=True)),
-        times=times,
-    )  # fmt: skip
+        *(partial(cost_of_next, script, place) for place, script in zip(places, scripts, strict=True)), times=times
+    )
     say(f"{game} move 101, {boards:,} / 100", many.figures, many.cpu / few.cpu, "<= 1.3")
     backup = cost([PBM, "backup", str(folder / "copy.db")], places[1])
     say(f"backup of {boards:,} boards", Costs([backup]).figures)

@@ -217,7 +217,9 @@ def _boards(
 
 
 def _settled(ratings: dict[str, PlayerRow], row: BoardRow) -> Iterator[ResultRow]:
-    """What a game does to the ratings of its players."""
+    """What a game does to the ratings of its players, if it is over."""
+    if row.ended is None:
+        return
     names = row.first_player, row.second_player
     before = [ratings.get(name) or PlayerRow(name, Rating().rating) for name in names]
     for own, other in (before, before[::-1]):
@@ -232,7 +234,7 @@ def _settled(ratings: dict[str, PlayerRow], row: BoardRow) -> Iterator[ResultRow
             rated=row.ended,
         )
         ratings[own.userid] = counted
-        yield ResultRow(row.game, row.board, own.userid, outcome, one.rating, after, counted.games, row.ended)  # type: ignore[arg-type]
+        yield ResultRow(row.game, row.board, own.userid, outcome, one.rating, after, counted.games, row.ended)
 
 
 def _insert(db: sqlite3.Connection, table: str, rows: list[NamedTuple], **more: str) -> None:
