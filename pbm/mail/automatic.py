@@ -34,16 +34,33 @@ ABSENCE = re.compile(
 """What stands in the subject of an answer that a program gives while somebody is away, and of a bounce."""
 
 
-def is_automatic(message: Message, fields: dict[str, list[str]], sender: str | None) -> bool:
-    """Whether a program sent a message (RFC 3834, and the fields that lists and older programs use)."""
+def is_automatic(
+    message: Message, fields: dict[str, list[str]], sender: str | None, envelope_sender: str | None
+) -> bool:
+    """Whether a program sent a message (RFC 3834, and the fields that lists and older programs use).
+
+    The envelope's sender is empty for a bounce, and None if it is not known.
+    """
     return (
-        any(word not in {"", "no"} for word in _keywords(fields, "auto-submitted"))
+        envelope_sender == ""
+        or any(word not in {"", "no"} for word in _keywords(fields, "auto-submitted"))
         or any(word in {"bulk", "junk", "list", "auto_reply"} for word in _keywords(fields, "precedence"))
         or "<>" in _keywords(fields, "return-path")
         or any((name.startswith("list-") and name not in ADDED) or name in AUTOMATIC_FIELDS for name in fields)
         or message.get_content_type() == "multipart/report"
         or PROGRAMS.fullmatch((sender or "").rpartition("@")[0]) is not None
     )
+
+
+def wants_no_answer(fields: dict[str, list[str]]) -> bool:
+    """Whether a message says that programs should not answer it, which mails of people do as well."""
+    suppressed = (value.strip().lower() for value in fields.get("x-auto-response-suppress", ()))
+    return any(value not in {"", "none"} for value in suppressed) or not ADDED.isdisjoint(fields)
+
+
+def is_absence(subject: str) -> bool:
+    """Whether a subject reads like that of a program's answer while somebody is away."""
+    return ABSENCE.search(subject) is not None
 
 
 def _keywords(fields: dict[str, list[str]], name: str) -> list[str]:

@@ -15,8 +15,8 @@ from encodings import normalize_encoding
 from encodings.aliases import aliases
 from typing import NamedTuple
 
-from pbm.mail import quotes
-from pbm.mail.automatic import ABSENCE, ADDED, COMMENT, MOST_HEADER, is_automatic
+from pbm.mail import automatic, quotes
+from pbm.mail.automatic import COMMENT, MOST_HEADER
 from pbm.names import is_address
 from pbm.texts import clean, written
 
@@ -87,7 +87,7 @@ class Incoming(NamedTuple):
     @property
     def is_absence(self) -> bool:
         """Whether it reads like the answer of a program while somebody is away."""
-        return ABSENCE.search(self.subject) is not None
+        return automatic.is_absence(self.subject)
 
 
 def read(raw: bytes, envelope_sender: str | None) -> Incoming:
@@ -98,15 +98,14 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
         fields.setdefault(name.lower(), []).append(str(value))
     sender = _sender(fields, envelope_sender)
     subject, message_id = _line(fields, "subject"), _line(fields, "message-id")
-    suppressed = _line(fields, "x-auto-response-suppress").lower()
     return Incoming(
         sender=sender,
         message_id=message_id if message_id.strip("<> ") else _fingerprint(raw),
         subject=subject,
         body=quotes.own(text)[:MOST_BODY],
         quoted=quotes.first(text)[:MOST_BODY],
-        is_automatic=envelope_sender == "" or report is not None or is_automatic(message, fields, sender),
-        wants_no_answer=suppressed not in {"", "none"} or not ADDED.isdisjoint(fields),
+        is_automatic=report is not None or automatic.is_automatic(message, fields, sender, envelope_sender),
+        wants_no_answer=automatic.wants_no_answer(fields),
         report=report,
         senders=[address.lower() for address in senders(fields.get("from", ()))],
     )
