@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice
+from itertools import islice, zip_longest
 from random import Random
 from typing import Any, NamedTuple
 
@@ -180,9 +180,10 @@ def check_examples(text: str, replies: Replies) -> int:
         if drawn:
             blanks = below[0][: len(below[0]) - len(drawn[0])] if below else ""
             shown = [line.removeprefix(blanks) for line in below[: len(drawn)]]
+            other = next((line for line, there in zip_longest(drawn, shown) if line != there), drawn[0])
             _keep(
                 blanks.isspace() and shown == drawn,
-                f"A board in the help is drawn differently; it begins with {quoted(below[0].strip())}.",
+                f"A board in the help is drawn differently; it has a line {other!r}.",
             )
         elif not expected:
             _keep(

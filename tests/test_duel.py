@@ -89,6 +89,13 @@ def test_whoever_does_not_move_has_lost(duel, tmp_path, text, fault):
     assert all(one["fault"].startswith(fault) for one in told["faults"])
 
 
+def test_people_are_told_who_has_lost_which_game_and_why(capsys, tmp_path):
+    shell.main(["duel", "symple", program(tmp_path, "one"), program(tmp_path, "bad", ""), "--games=2", "-size=5"])
+    [game, another] = capsys.readouterr().out.splitlines()[-2:]
+    assert game.startswith("Pair 1, game 1: B has lost. The program has ended")
+    assert another.startswith("Pair 1, game 2: B has lost. The program has ended")
+
+
 def test_both_games_of_a_pair_have_the_same_dice(duel, tmp_path):
     noting = f"""
 import json, sys

@@ -12,6 +12,20 @@ from pbm import referee
 import helptexts
 
 HELP = helptexts.read("symple")
+WRONG_BOARD = """
+    > new -size=5
+    > board
+              a b c d e
+           5  . . . . .  5
+           4  . . . . .  4
+           3  . b . . .  3
+           2  . . . . .  2
+           1  . . . . .  1
+              a b c d e
+                    stones  groups  score (stones - 8 x groups)
+             white       0       0                           0
+             black       0       0                           0
+"""
 
 
 def broken(state=None, text=HELP, **names):
@@ -40,7 +54,9 @@ def replies(requests):
     [
         ("    > new -size=5\n    > play c3\n    ? There is a stone.\n", "'play c3' refused differently"),
         ("    > new -size=5\n    > play zz\n", "'play zz', which is answered ? "),
-        ("    > new -size=5\n    > board\n        a b c d e\n     5  . . .\n", "A board in the help is drawn diff"),
+        ("    > new -size=5\n    > board\n        a b c d e\n     5  . . .\n", "it has a line ' 5  . . . . .  5'."),
+        (WRONG_BOARD, "A board in the help is drawn differently; it has a line ' 3  . . . . .  3'."),
+        ("    > new -size=5\n    > board\n", "A board in the help is drawn differently; it has"),
         ("    > new -size=5\n    > play c3\n      c3\n", "Below 'play c3' the help has an answer"),
     ],
 )

@@ -149,7 +149,7 @@ def _text(data: Mapping[str, Any]) -> str:
             f"{test['ratio']:.2f},\nand it ends at {test['lower_bound']:.2f} and at {test['upper_bound']:.2f}."
         )
     faults = data["faults"]
-    told = [f"TwoGames {one['pair']}, game {one['game']}: {_who(one['program'])}{one['fault']}" for one in faults]
+    told = [f"Pair {one['pair']}, game {one['game']}: {_who(one['program'])}{one['fault']}" for one in faults]
     if len(told) > MOST_FAULTS:
         told[MOST_FAULTS:] = [f"and {len(told) - MOST_FAULTS} more"]
     return "\n\n".join([*parts, *(["\n".join(told)] if told else [])])
