@@ -16,8 +16,8 @@ import pytest
 import games
 from pbm.admin.filing import Filing
 from pbm.admin.matches import Played
-from pbm.admin.replay import replayed
 from pbm.board.board import Board
+from pbm.board.soundness import replayed
 from pbm.referee import Referee
 from pbm.refusals import Refused
 

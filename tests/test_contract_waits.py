@@ -6,11 +6,11 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from pbm.actions.cleanup import Done
-from pbm.admin import doctor, records
-from pbm.admin.records import Record
-from pbm.admin.replay import Unsound
-from pbm.board import clocks
+from pbm.admin import doctor
+from pbm.board import clocks, records
 from pbm.board.clocks import Deed, Due
+from pbm.board.records import Record
+from pbm.board.soundness import Unsound
 from pbm.store import BoardRow, Vacation
 from pbm.store.schema import tell_reasons
 

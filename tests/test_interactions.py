@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from pbm.admin.replay import differences, outcome, replayed
 from pbm.board.board import Board
+from pbm.board.soundness import differences, outcome, replayed
 from pbm.refusals import Refused
 
 

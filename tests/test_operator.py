@@ -26,9 +26,10 @@ from sqlite_utils import Database
 from games import SKIP
 from pbm import admin, texts
 from pbm.actions import cleanup, proofs
-from pbm.admin import doctor, exchange, mails, people, records
-from pbm.admin.replay import Unsound, outcome, replayed
+from pbm.admin import doctor, exchange, mails, people
+from pbm.board import records
 from pbm.board.board import FORFEIT, RESIGN, Board
+from pbm.board.soundness import Unsound, outcome, replayed
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.server import Server

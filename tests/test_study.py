@@ -12,9 +12,9 @@ from subprocess import Popen
 
 import pytest
 
-from pbm.admin import exchange, records
+from pbm.admin import exchange
 from pbm.admin.doctor import examine, silence
-from pbm.board import dice
+from pbm.board import dice, records
 from pbm.board.board import Board
 from pbm.refusals import Refused
 from pbm.store import Store

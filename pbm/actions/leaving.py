@@ -1,8 +1,7 @@
 """Leaving a board before its game has begun, which removes it."""
 
 from pbm import letters
-from pbm.actions.turns import SERVER
-from pbm.board.board import FIRST_MOVES, Board
+from pbm.board.board import FIRST_MOVES, SERVER, Board
 from pbm.letters import Letter
 from pbm.session import Session
 

@@ -7,14 +7,11 @@ from games import SKIP, Illegal
 from pbm import letters
 from pbm.actions.moves import parsed
 from pbm.board import dice, ratings
-from pbm.board.board import FORFEIT, RESIGN, About, Board, Point
+from pbm.board.board import FORFEIT, RESIGN, SERVER, About, Board, Point
 from pbm.board.clocks import Clocks
 from pbm.letters import Letter
 from pbm.session import Session
 from pbm.store import BoardRow
-
-SERVER = "The server"
-"""Who writes the comment of a turn that the server makes a player take."""
 
 
 def start(

@@ -10,9 +10,9 @@ from pbm.actions import selection
 from pbm.actions.finding import find_board, find_row
 from pbm.admin import answer, confirm, open_existing
 from pbm.admin.listing import LIMIT, Listing, find_user, more, time_data
-from pbm.admin.replay import Unsound, differences, outcome, replayed
 from pbm.admin.usage import Commands
 from pbm.board import clocks
+from pbm.board.soundness import Unsound, differences, outcome, replayed
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow

@@ -23,11 +23,11 @@ import games
 from pbm import texts, zones
 from pbm.admin import answer, progress_bar
 from pbm.admin.promises import broken_promises
-from pbm.admin.replay import Unsound, differences, outcome, replayed
 from pbm.admin.usage import Commands, WholeNumber
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.ratings import START, Rating, rated
+from pbm.board.soundness import Unsound, differences, outcome, replayed
 from pbm.disk import left_behind, reason
 from pbm.mail.transports import PORTS
 from pbm.names import is_address

@@ -10,11 +10,11 @@ import click
 
 import games
 from pbm.actions.finding import find_row
-from pbm.admin import answer, open_existing, records
-from pbm.admin.records import Record
-from pbm.admin.replay import Unsound
+from pbm.admin import answer, open_existing
 from pbm.admin.usage import Commands
-from pbm.board import dice
+from pbm.board import dice, records
+from pbm.board.records import Record
+from pbm.board.soundness import Unsound
 from pbm.disk import reason
 from pbm.names import is_new_board
 from pbm.refusals import Refused

@@ -8,11 +8,10 @@ import games
 from games import SKIP, State
 from pbm import texts
 from pbm.actions import rounds, tournaments
-from pbm.actions.turns import SERVER
 from pbm.admin.matches import Noted, Played
-from pbm.admin.replay import outcome, replayed
 from pbm.board import ratings
-from pbm.board.board import FORFEIT, RESIGN
+from pbm.board.board import FORFEIT, RESIGN, SERVER
+from pbm.board.soundness import outcome, replayed
 from pbm.letters.contests import USUAL_ORDER
 from pbm.referee import Referee
 from pbm.server import Server

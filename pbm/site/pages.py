@@ -16,8 +16,7 @@ from markupsafe import Markup
 import games
 from pbm import letters, texts
 from pbm.actions import tournaments
-from pbm.admin import records
-from pbm.board import ratings
+from pbm.board import ratings, records
 from pbm.board.board import NOTHING, Board
 from pbm.drawing import raster, svg
 from pbm.drawing.boards import board_png, board_svg

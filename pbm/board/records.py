@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import games
 from pbm import texts
-from pbm.actions.turns import SERVER
-from pbm.admin.replay import Unsound, outcome, replayed
 from pbm.board import clocks, dice
-from pbm.board.board import Board
+from pbm.board.board import SERVER, Board
+from pbm.board.soundness import Unsound, outcome, replayed
 from pbm.names import is_new_board, is_tournament_board, is_userid
 from pbm.store import BoardRow, ResultRow, TurnRow
 
