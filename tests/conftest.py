@@ -50,9 +50,14 @@ PASSWORDS = {"alice": "alice-secret", "bob": "bob-secret", "carol": "carol-secre
 
 
 def pytest_configure() -> None:
-    """Let the processes that tests start be interrupted, also where this was started in the background of a script."""
+    """Let the processes that tests start be interrupted, also where this was started in the background of a script.
+
+    And know our own games alone.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # games that other packages have brought here are none of those that these tests are about
+    pytest.MonkeyPatch().setattr("games._entry_points", dict)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

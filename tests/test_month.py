@@ -195,6 +195,7 @@ def a_resignation_comes_too_late(month):
 def a_resignation_outlives_a_move_taken_back(month):
     table = month.challenge("bob", "heidi", "sprout")
     month.exchange(table, 3)
+    month.remind("bob", table)
     month.move("bob", table, "resign")
     month.move("heidi", table, "undo")
     month.move("bob", table, "accept")

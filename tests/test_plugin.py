@@ -211,25 +211,28 @@ def test_hex_is_won_by_who_joins_his_edges_and_by_nobody_else(installed):
         assert f'"winner": "{winner}"' in pbm(installed, "referee", "hex", stdin=requests).stdout.splitlines()[-1]
 
 
+def run_our_tests(installed, *words):
+    """What pytest tells of our tests in the fresh environment."""
+    tests = [
+        installed / "venv" / "bin" / "python",
+        *"-m pytest -o addopts= -q -n 0 -p no:cacheprovider".split(),
+        *words,
+    ]
+    done = subprocess.run(tests, cwd=ROOT, env=bare_environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    return done
+
+
+@pytest.mark.long
+def test_what_we_test_of_the_names_of_all_games_holds_where_another_one_is_installed(installed):
+    run_our_tests(
+        installed, "tests/test_completion.py", "tests/test_newcomers.py", "-k", "offered or games or guessed or split"
+    )
+
+
 @pytest.mark.long
 def test_an_installed_game_is_none_of_those_that_our_tests_are_about(installed):
-    collect = [
-        installed / "venv" / "bin" / "python",
-        "-m",
-        "pytest",
-        "--collect-only",
-        "-o",
-        "addopts=",
-        "-q",
-        "-n",
-        "0",
-        "-p",
-        "no:cacheprovider",
-    ]
-    done = subprocess.run(
-        [*collect, ROOT / "tests"], cwd=ROOT, env=bare_environment(), capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
+    done = run_our_tests(installed, "--collect-only", "tests")
     others = [line for line in done.stdout.splitlines() if "test_plugin.py" not in line]
     assert any(line.endswith("test_every_game_keeps_its_promises[spiro]") for line in others)
     assert [line for line in others if line.partition("[")[2].split("]")[0] in {"hex", "hax"}] == []
