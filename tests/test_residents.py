@@ -429,6 +429,15 @@ def test_thinking_has_no_more_memory_than_it_takes(against, mind, monkeypatch, c
     assert resource.getrlimit(resource.RLIMIT_DATA)[0] == before
 
 
+@pytest.mark.parametrize(("before", "after"), [(0, 10), (15, 15)])
+def test_a_process_that_thinks_stands_behind_all_others(monkeypatch, before, after):
+    set_to = []
+    monkeypatch.setattr(os, "getpriority", lambda *_: before)
+    monkeypatch.setattr(os, "setpriority", lambda *one: set_to.append(one))
+    answering.stand_behind()
+    assert set_to == [(os.PRIO_PROCESS, 0, after)]
+
+
 def test_what_cannot_be_played_on_holds_up_no_other_board(against, capsys):
     against.say("symple challenge -size=5 robot1 bob")
     against.store.db.execute("UPDATE boards SET options = '-size=99' WHERE board = '101'")

@@ -59,13 +59,18 @@ def test_a_win_in_one_turn_is_found_and_certain():
 def test_every_game_is_thought_about_within_a_fifth_of_the_time(words):
     game, *words = words.split()
     options, states = begun(game, Random(2), 3, *words)
-    robot = thinker(game, options)
-    limit = Limit(seconds=0.25, clock=time.process_time)
-    thought = robot.think(states, limit, Random(3))
-    assert time.process_time() <= limit.until + 1
-    assert states[-1].parse(thought.move) == thought.move
-    assert 0 <= thought.chance <= 1
-    assert thought.playouts > 0
+
+    def spent():
+        """The seconds of processor time, from which whatever else the machine does is left out."""
+        limit = Limit(seconds=0.25, clock=time.process_time)
+        begin = time.process_time()
+        thought = thinker(game, options).think(states, limit, Random(3))
+        assert states[-1].parse(thought.move) == thought.move
+        assert 0 <= thought.chance <= 1
+        assert thought.playouts > 0
+        return time.process_time() - begin
+
+    assert any(spent() <= 1.2 * 0.25 for _ in range(3))
 
 
 def played(game, players, rng):
