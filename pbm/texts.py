@@ -24,7 +24,8 @@ MINUTES = "%Y-%m-%d %H:%M %Z"
 MASK = "PASSWORD"
 """What stands in the place of each secret."""
 NAMED = frozenset(
-    "password passwords passwd passwort kennwort passphrase pwd pw psw passcode wachtwoord lösenord hasło".split()
+    "password passwords passwd passwort kennwort passphrase pwd pw psw passcode wachtwoord lösenord hasło "
+    "passe contraseña contrasena senha salasana jelszó heslo parola пароль".split()
 )
 """What people call a password in front of it."""
 LONGEST_SAID = 27

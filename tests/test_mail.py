@@ -51,6 +51,12 @@ def test_the_comment_is_decoded(pair, encoding):
     assert "Grüße aus Köln" in pair.mails("bob")[-1].text
 
 
+@pytest.mark.parametrize("line", ["multiple show", "Re: multiple spiro move 101 alice alice-secret e3:5"])
+def test_words_behind_a_command_that_takes_none_are_told_in_an_answer(pair, line):
+    assert send(pair, line) == "command"
+    assert "These are too many words" in pair.mails()[-1].text
+
+
 def test_a_subject_in_encoded_words_is_read(pair):
     word = base64.b64encode(b"spiro move 101 alice alice-secret e3:5").decode()
     raw = f"From: {ALICE}\r\nSubject: =?utf-8?b?{word}?=\r\n\r\n".encode()

@@ -108,6 +108,22 @@ def forms():
         "please change password alice KEY KEY",
         "add alice KEY",
         "delete alice KEY",
+        "Subject: =?utf-8?Q?symple_move_101_alice_KEY_e5?=",
+        "symple move 101 =?us-ascii?q?alice?= =?us-ascii?q?_KEY?= e5",
+        "symple=\nmove 101 alice=\nKEY e5",
+        "symple move 101 alice KEY=\nxx e5",
+        "<td>symple</td><td class='x'>move</td><td>101</td><td>alice</td><td>KEY</td><td>e5</td>",
+        "symple<br>move<br/>\n101<br/>\nalice<br/>\nKEY<br>e5",
+        "101 alice <KEY>",
+        "symple play alice KEY 101",
+        "symple resgin alice KEY",
+        "symple undo alice KEY all",
+        "change adress alice KEY alice@mail.example",
+        "PASSWORD=KEY",
+        "my PASSWORD: KEY",
+        "Contraseña: KEY",
+        "mot de passe : KEY",
+        "symple challenge alice KEY bob",
     ]  # fmt: skip
 
 
@@ -116,6 +132,20 @@ def forms():
 def test_a_password_is_found_whatever_stands_around_it(form, secret):
     assert secret not in masked(form.replace("KEY", secret))
     assert secret[:5] not in masked(form.replace("KEY", secret)).lower().replace("password", "")
+
+
+@pytest.mark.parametrize(
+    "form", ["symple show 101 KEY", "a1 alice KEY", "I did all show alice KEY", "all games alice\nKEY"]
+)
+def test_what_cannot_be_prose_is_masked_also_where_no_command_has_a_password(form):
+    for secret in ("secret1", "sesame-1", "hUnter_2!"):
+        assert secret not in masked(form.replace("KEY", secret))
+
+
+@pytest.mark.parametrize("form", ["KEY alice 101", "alice KEY 101", "101 alice KEY", "symple show alice KEY"])
+def test_a_password_may_hold_what_separates_words(form):
+    for secret in ("Tr0ub4dor&3", "ab,cd/long", "ab:swordfish", "(secret)x"):
+        assert secret not in masked(form.replace("KEY", secret))
 
 
 def lines_with_a_password(group, prefix):
@@ -188,6 +218,13 @@ def test_a_line_for_the_log_says_no_word_that_may_be_a_password(line):
         "Accept my apologies for the delay.",
         "Well played at c3,d4,e5; my answer would have been f6.",
         "See https://pbm.example/games/101?move=12 for the position.",
+        "Symple moves are simple; alice knows.",
+        "In Symple games 101 through 105 I lost.",
+        "Symple with alice is a pleasure, bob",
+        "On 101 alice e3:5,c6 would have been better.",
+        "After e5 alice resigned immediately; a1 alice, b2 bob.",
+        "I read <b>all</b> of it on board 101 <i>again</i>.",
+        "x=3=\n4 and more",
     ],
 )
 def test_prose_without_a_command_stays_as_it_is(prose):
@@ -290,6 +327,29 @@ def test_no_password_in_an_answer_to_a_board_mail_comes_back(pair, line):
 def test_what_is_no_password_in_an_answer_to_a_board_mail_is_said_back(pair, line):
     answer(pair, line)
     assert f"\n> {line}\n" in pair.mails()[-1].text
+
+
+@pytest.mark.parametrize(
+    ("subject", "body"),
+    [
+        ("", "spiro move 101 alice\n? e7"),
+        ("", "spiro move 101\nalice ? e7"),
+        ("", "signup alice\n?"),
+        ("spiro move 101 alice", "? e7"),
+        ("spiro move 101", "alice ? e7"),
+        ("Re: Spiro Board 101 alice", "? e7"),
+        ("? e7", ""),
+        ("hello", "? e7"),
+        ("", "?"),
+        ("multiple", "spiro move 101 alice\n? e7"),
+    ],
+)
+def test_no_password_in_the_next_line_or_at_the_wrong_address_comes_back(pair, subject, body):
+    for secret in ("sesame-1", "Sesame-1"):
+        handle(pair.server, message(subject.replace("?", secret), body.replace("?", secret), body_of=secret), None)
+        told = pair.mails()[-1]
+        assert "PASSWORD" in told.text
+        assert "sesame" not in (told.text + told.subject).lower()
 
 
 def test_a_line_of_multiple_says_no_password_back(pair):

@@ -102,7 +102,8 @@ class Command(click.Command):
         most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
         if len(others) <= most:
             return ""
-        hint = "; a move has commas between its parts, and no blanks" if self.params[-1].name == "move" else ""
+        takes_move = any(parameter.name == "move" for parameter in self.params[-1:])
+        hint = "; a move has commas between its parts, and no blanks" if takes_move else ""
         return f"These are too many words: {len(others)} instead of {most}{hint}"
 
     def passwords(self, others: Sequence[str]) -> list[str] | None:
@@ -246,7 +247,7 @@ class Group(click.Group):
         for name, command in self.commands.items():
             if isinstance(command, Group):
                 yield from command.signatures((*prefix, name), of_game=of_game)
-            elif isinstance(command, Command) and not command.hidden:
+            elif isinstance(command, Command):
                 yield Signature((*prefix, name), of_game, command.ways())
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str, click.Command, list[str]]:

@@ -55,16 +55,17 @@ class Line(NamedTuple):
     def masked(self, is_user: "IsUser | None" = None, *, is_answer: bool = False) -> "Masked":
         """The line as it may be seen, and what was masked in it; an *answer* to a board mail is a mere move.
 
-        Of a line that is not understood, that is every word but the first two.
+        Of a line that is not understood, that is every word but the first two, and these if they look like passwords.
         """
-        from pbm.language.masking import Masked, strange
+        from pbm.language.masking import Masked, of_lost_answer, strange
 
         found = self.passwords()
         if found is None:
             # an answer to a board mail is no command, and its short words are no passwords
-            found = self.words[2:]
-            if is_answer:
-                found = [word for word in strange(self.words) if not self.tree.masking.is_word(word)]
+            likely = strange(self.words) if is_answer else of_lost_answer(self.words[:2])
+            found = [word for word in likely if not self.tree.masking.is_word(word)]
+            if not is_answer:
+                found += self.words[2:]
         whole = {word for one in found for word in one.split()}
         read = self.tree.masking.read(" ".join(self.typed.split()), is_user)
         shown = " ".join(MASK if word in whole else word for word in read.text.split())

@@ -21,7 +21,7 @@ def refusal(why: Refused, line: Line, body: str = "", game: str = "", is_user: "
     text, found = line.masked(is_user, is_answer=bool(game))
     secrets = [*why.secrets, *found]
     quoted = [without(text, why.secrets)]
-    quoted += [without(one, secrets) for one in line.tree.masking.read(body, is_user).text.splitlines()]
+    quoted += [without(one, secrets) for one in below(line, body, is_user).splitlines()]
     return letters.of_error(
         said(str(why), secrets),
         quoted,
@@ -31,6 +31,19 @@ def refusal(why: Refused, line: Line, body: str = "", game: str = "", is_user: "
         reader=why.reader,
         status=why.status,
     )
+
+
+def below(line: Line, body: str, is_user: "IsUser | None") -> str:
+    """A text without what is secret in it, also as the rest of the line above it, which may have been broken.
+
+    Its first line may be an answer to a board mail that has lost its address.
+    """
+    from pbm.language.masking import of_lost_answer
+
+    typed = " ".join(line.typed.split())
+    masked = line.tree.masking.read(f"{typed}\n{body}", is_user).text.partition("\n")[2]
+    first = next((one for one in masked.splitlines() if one.strip()), "")
+    return masked.replace(first, without(first, of_lost_answer(first.split())), 1)
 
 
 def comment(tree: Root, text: str, is_user: "IsUser") -> str:
