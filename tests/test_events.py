@@ -144,6 +144,17 @@ def test_a_program_that_fails_is_tried_again_later_and_misses_nothing(pair, note
     assert [one["userid"] for one in notes(tmp_path)] == ["dave", "erin"]
 
 
+def test_what_goes_wrong_while_programs_run_is_not_said_of_their_lock(pair, noted, monkeypatch):
+    hook(pair, noted, "signup")
+
+    def failing(*_):
+        raise OSError("a fault of ours")
+
+    monkeypatch.setattr("pbm.admin.hooks._caught_up", failing)
+    with pytest.raises(OSError, match="a fault of ours"):
+        run_due(pair.server)
+
+
 def test_an_event_that_never_goes_well_is_left_out_after_ten_tries(pair, noted, tmp_path):
     hook(pair, noted, "signup")
     (tmp_path / "broken").touch()

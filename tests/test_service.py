@@ -1,5 +1,6 @@
 """The server as a service: how it ends, what it logs, and what it tells systemd, Prometheus and its operator."""
 
+import errno
 import json
 import re
 import signal
@@ -307,6 +308,16 @@ def test_errors_of_the_system_are_told_in_our_words(shell, listen, why):
     done = shell.run("serve", f"--listen={listen}")
     assert done.returncode == 1
     assert done.stderr == f"The server cannot listen on {listen}: {why}.\n"
+
+
+def test_whatever_the_system_refuses_to_a_server_that_listens_is_told_as_it_is(shell, monkeypatch):
+    async def failing(*_, **__):
+        raise OSError(errno.EIO, "of a fault", "pbm.db")
+
+    monkeypatch.setattr("pbm.mail.serve.serve", failing)
+    assert shell.run("serve").stderr == "pbm.db: the disk is broken.\n"
+    with pytest.raises(OSError, match="of a fault"):
+        shell.run("serve", PBM_DEBUG="1")
 
 
 def test_a_full_disk_behind_standard_output_is_told_in_a_sentence(shell):

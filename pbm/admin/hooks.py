@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from pbm.disk import locked, reason
+from pbm.disk import reason
 from pbm.server import Server
 from pbm.store import Event, Hook, Unusable
 
@@ -41,18 +41,12 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
     behind each run how far it has come; one that is killed in between sees an event a second time. Raises Unusable if
     another process has been running programs for a minute.
     """
-    lock = server.store.path.with_name(f"{server.store.path.name}.hooks")
     good = bad = 0
-    try:
-        with locked(lock, RUNS_FOR, is_over):
-            for hook in server.store.hooks():
-                if hook.due is None or hook.due <= server.now():
-                    runs, failed = _caught_up(server, hook, is_over)
-                    good, bad = good + runs, bad + failed
-    except BlockingIOError as why:
-        raise Unusable(f"Another process has been running programs for {RUNS_FOR} seconds; try again.") from why
-    except OSError as why:
-        raise Unusable(f"The lock {lock} cannot be used: {reason(why)}.") from why
+    with server.store.alone("hooks", "running programs", RUNS_FOR, is_over):
+        for hook in server.store.hooks():
+            if hook.due is None or hook.due <= server.now():
+                runs, failed = _caught_up(server, hook, is_over)
+                good, bad = good + runs, bad + failed
     return good, bad
 
 

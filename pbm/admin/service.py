@@ -136,10 +136,7 @@ def serve_(
             each(entry)
 
     speech, site_words = Speech(lmtp, certificate or "", key or ""), _words_of_site(site, url)
-    try:
-        asyncio.run(serve(opened, where, speech, note=note, workers=workers, robots=robots, site=site_words))
-    except OSError as why:
-        raise Refused(f"The server cannot listen on {listen}: {reason(why)}.") from why
+    asyncio.run(serve(opened, where, speech, note=note, workers=workers, robots=robots, site=site_words))
 
 
 @commands.command("keep-receiving", hidden=True, answers=False)

@@ -5,16 +5,13 @@ import select
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from hashlib import sha256
 from itertools import chain, repeat
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pbm import texts
 from pbm.access import tokens
-from pbm.disk import locked, reason
 from pbm.mail.illustrations import Illustration, Illustrator
 from pbm.mail.transports import Transport, Undelivered
 from pbm.mail.writing import compose
@@ -94,7 +91,7 @@ def flush(
             most = way.batch if is_busy else min(way.batch, DRAWN_AT_ONCE)
             return untried, [] if until() else server.store.claim_mails(server.now(), most), is_busy
 
-    with _only_one(server.store.path, patience, until), way:
+    with server.store.alone("sending", "sending mails", patience, until), way:
         mails = server.store.due_mails(server.now(), 1)  # to look locks nothing
         while mails:
             untried, mails, is_busy = _kept_at(go_on, rest, pauses if tried else ())
@@ -214,17 +211,3 @@ def _note(server: Server, tried: Iterable[Tried]) -> int:
             if problem.for_all:
                 untried = server.store.postpone_due(server.now(), server.now() + FIRST_DELAY, str(problem))
     return untried
-
-
-@contextmanager
-def _only_one(database: Path, patience: float, until: Callable[[], bool]) -> Iterator[None]:
-    """Wait until no other process sends mails of this database. Raises Unusable if one does for too long."""
-    lock = database.with_name(f"{database.name}.sending")
-    with ExitStack() as held:
-        try:
-            held.enter_context(locked(lock, patience, until))
-        except BlockingIOError as error:
-            raise Unusable(f"Another process has been sending mails for {patience:.0f} seconds; try again.") from error
-        except OSError as error:
-            raise Unusable(f"The lock {lock} cannot be used: {reason(error)}.") from error
-        yield

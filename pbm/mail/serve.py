@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +27,7 @@ from pbm.mail.journal import Entry
 from pbm.mail.outbox import SENDER
 from pbm.mail.workers import Room, Workers
 from pbm.names import is_host
+from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.store import Replaced, Unusable
 
@@ -292,8 +294,8 @@ async def serve(
     If there are several *workers*, they receive; else this process does. So many processes play for *robots*; one
     writes a *site*, if the words of that command are given.
 
-    Raises Replaced if the database has become another file, and OSError if nobody can listen there, or if there is a
-    certificate that cannot be used.
+    Raises Refused if nobody can listen there, Replaced if the database has become another file, and OSError if there is
+    a certificate that cannot be used.
     """
     loop = asyncio.get_running_loop()
     service = Service(server.store)
@@ -313,20 +315,22 @@ async def serve(
     house = House(noted)
     crew = Workers(workers, speech.words, house, service) if workers > 1 else None
     reception = crew or Reception(server, speech, house, service)
-    if where.path:
-        listener: asyncio.Server = await loop.create_unix_server(
-            reception.connection, sock=_listening(where.path), start_serving=False
-        )
-    else:
-        listener = await loop.create_server(reception.connection, where.host, where.port, start_serving=False)
-        where = where._replace(port=listener.sockets[0].getsockname()[1])
+    with _listening_on(where):
+        if where.path:
+            listener: asyncio.Server = await loop.create_unix_server(
+                reception.connection, sock=_socket(where.path), start_serving=False
+            )
+        else:
+            listener = await loop.create_server(reception.connection, where.host, where.port, start_serving=False)
+            where = where._replace(port=listener.sockets[0].getsockname()[1])
     started = [*helpers, *(crew.crew if crew else [])]
     helping = [loop.create_task(helper.run()) for helper in started]
     watching = loop.create_task(_watch(service, lambda: _tell(reception.look())))
     opened, ended = loop.create_task(reception.opened.wait()), loop.create_task(service.ended.wait())
     await asyncio.wait([opened, ended], return_when=asyncio.FIRST_COMPLETED)
     if opened.done():
-        await listener.start_serving()
+        with _listening_on(where):
+            await listener.start_serving()
         sys.stdout.write(f"listening on {where}\n")
         sys.stdout.flush()
         notify.tell("READY=1", f"STATUS=Listening on {where}.")
@@ -394,7 +398,16 @@ def _close(listener: asyncio.Server, where: Place) -> None:
         Path(where.path).unlink(missing_ok=True)
 
 
-def _listening(path: str) -> socket.socket:
+@contextmanager
+def _listening_on(where: Place) -> Iterator[None]:
+    """Say why nobody can listen there. Raises Refused."""
+    try:
+        yield
+    except OSError as why:
+        raise Refused(f"The server cannot listen on {where}: {reason(why)}.") from why
+
+
+def _socket(path: str) -> socket.socket:
     """A socket in the file system, for its owner and group, in the place of one that a killed server has left."""
     made = socket.socket(socket.AF_UNIX)
     with socket.socket(socket.AF_UNIX) as probe:

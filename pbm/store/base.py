@@ -6,7 +6,7 @@ import sqlite3
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -168,6 +168,22 @@ class Base:
         for query, values in draft.writes:
             self.db.execute(query, values)
         return True
+
+    @contextmanager
+    def alone(self, kind: str, doing: str, patience: float, until: Callable[[], bool]) -> Iterator[None]:
+        """Hold the lock of that *kind* beside the database, so that no other process is *doing* the same.
+
+        Raises Unusable if another one is for *patience* seconds, or *until* told to give up.
+        """
+        lock = self.path.with_name(f"{self.path.name}.{kind}")
+        with ExitStack() as held:
+            try:
+                held.enter_context(disk.locked(lock, patience, until))
+            except BlockingIOError as error:
+                raise Unusable(f"Another process has been {doing} for {patience:.0f} seconds; try again.") from error
+            except OSError as error:
+                raise Unusable(f"The lock {lock} cannot be used: {disk.reason(error)}.") from error
+            yield
 
     def check_in_place(self) -> None:
         """Raises Replaced if what is written would go into a file that nobody else sees."""
