@@ -151,17 +151,18 @@ class Browser:
         options.add_argument(f"--user-data-dir={folder / 'profile'}")
         self.driver = Chrome(options, Service(shutil.which("chromedriver")))
 
-    def shows(self, source, *, width=PHONE, is_dark=False):
-        """Open a page on a screen of so many pixels."""
+    def shows(self, source, **screen):
+        """Open a page on a screen."""
         file = self.folder / "page.html"
         file.write_text(source)
-        self.sees(width=width, is_dark=is_dark)
+        self.sees(**screen)
         self.driver.get(file.as_uri())
 
-    def sees(self, *, width, is_dark):
-        """Be a screen of so many pixels, in light or in dark surroundings."""
+    def sees(self, *, width=PHONE, is_dark=False, is_window=False):
+        """Be a screen of so many pixels, in light or in dark surroundings; a window has a scroll bar, a telephone none."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}]
-        screen = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": width == PHONE}
+        is_mobile = width == PHONE and not is_window
+        screen = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": is_mobile}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
 
@@ -271,6 +272,13 @@ def test_every_mail_fits_the_screen_of_a_telephone_and_can_be_read_in_light_and_
             found = browser.measured(shown, width=width, is_dark=is_dark)
             assert found.pop("width") <= width
             assert found == {"scrolling": [], "clipped": [], "small": [], "faint": []}
+
+
+@pytest.mark.parametrize("name", ["spiro", "spora -size=25", "papagra", "help symple", "list", "standings"])
+def test_a_narrow_window_with_a_scroll_bar_shows_all_without_another_one(browser, plain_mails, name):
+    found = browser.measured(source(name, plain_mails), is_window=True)
+    assert found.pop("width") <= PHONE
+    assert found == {"scrolling": [], "clipped": [], "small": [], "faint": []}
 
 
 @pytest.mark.parametrize("name", ["spora -size=25", "papagra -size=10 -removals=40", "sprout -board=cairo-2", "list"])

@@ -25,8 +25,8 @@ LONGEST_LINK = 900
 """How many characters a link may have, so that its line can be mailed."""
 LETTER = 0.61
 """How wide a letter of a fixed-pitch font is, at most, as a part of its height."""
-MARGINS = 30
-"""Pixels of the screen that are not for letters."""
+MARGINS = 46
+"""Pixels of the screen that are not for letters, with a scroll bar beside the page where there is one."""
 TABLE_SIZE, BOARD_SIZE = 13, 16
 """How high letters are at most, in pixels: in tables, which text goes with, and on boards."""
 LONGEST_PART = 40
