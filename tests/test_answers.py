@@ -336,7 +336,9 @@ def test_a_comment_right_below_a_move_stays_one(board, below):
     "typed",
     [
         "e5", "*e5*", '"e5"', "\u201ce5\u201d", "'e5'", "`e5`", "_e5_", "move e5", "Move: e5", "MOVE *e5*",
-        "e5.", "E5!", '"e5".', "<e5>", "> e5", ">e5", "move e5#1", "board e5",
+        "e5.", "E5!", '"e5".', "<e5>", "> e5", ">e5", "move e5#1", "board e5", "(e5)", "[e5]", "«e5»", "e5;", "e5…",
+        "ｅ５", "<e5>#1", "> **e5**", "\u202ae5\u202c",
+        "> symple move 101 alice PASSWORD e5#1",
         "> e5\n\nOn Fri, Nov 20, 2026 at 1:00 PM <pbm@pbm.example> wrote:\n\n> Summary: Symple board 101\n> a4\n",
     ],
 )  # fmt: skip
@@ -346,15 +348,47 @@ def test_a_move_is_understood_as_people_type_it(board, typed):
 
 
 @pytest.mark.parametrize(
-    "typed", [">> e5", "> e5\n> e6", "On Friday, bob wrote:\n> e5", "Hello\n> e5", "> Summary: Symple\n> e5"]
+    "typed", [">> e5", "> > e5", "> e5\n> e6", "On Friday, bob wrote:\n> e5", "Hello\n> e5", "> Summary: Symple\n> e5"]
 )
 def test_what_somebody_else_has_said_is_no_move(board, typed):
     answer(board, typed)
     assert turns(board) == []
 
 
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "symple move 101 alice PASSWORD e5#1",
+        "symple move 101 alice PASSWORD <e5>#1",
+        "Symple Board 101 Alice PASSWORD e5",
+        "symple queue 101 alice PASSWORD e5",
+    ],
+)
+def test_the_command_that_a_board_mail_ends_with_needs_no_password_in_an_answer(board, typed):
+    answer(board, f"{typed}\n\nHello")
+    assert turns(board) == ["e5"], board.mails()[-1].text
+    assert Board.load(board.store, "symple", "101").row.comment == "Hello"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["symple move 101 bob PASSWORD e5", "symple move 102 alice PASSWORD e5", "symple accept alice PASSWORD"],
+)
+def test_what_is_copied_from_elsewhere_is_no_answer(board, typed):
+    board.say("symple challenge -size=9 bob alice")
+    [refusal] = answer(board, typed)
+    assert refusal.text.startswith("PASSWORD is a placeholder; write your password in its place.")
+    assert turns(board) == []
+
+
+def test_votes_are_copied_from_mails_as_well(board):
+    answer(board, "propose", "bob")
+    answer(board, "symple move 101 alice PASSWORD accept")
+    assert board.store.board("symple", "101").drawn
+
+
 def test_a_preview_shows_the_sender_what_moves_lead_to_and_nothing_is_played(board):
-    [shown] = answer(board, "preview e5 a1\n\nwhat if?")
+    [shown] = answer(board, "preview *e5* a1.\n\nwhat if?")
     assert shown.subject == "Symple Board 101 alice"
     assert shown.text.startswith("Preview: Symple board 101, ")
     assert re.search(r"\n1\. +e5 +a1\n", shown.text)

@@ -159,7 +159,7 @@ class Browser:
         self.driver.get(file.as_uri())
 
     def sees(self, *, width=PHONE, is_dark=False, is_window=False):
-        """Be a screen of so many pixels, in light or in dark surroundings; a window has a scroll bar, a telephone none."""
+        """Be a screen of so many pixels, in light or in dark surroundings; a window has a scroll bar, too."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}]
         is_mobile = width == PHONE and not is_window
         screen = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": is_mobile}

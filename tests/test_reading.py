@@ -114,6 +114,13 @@ ATTRIBUTIONS = [
     "2026年11月20日(金) 13:00 Symple <pbm@pbm.example>:",
     "Symple <pbm@pbm.example> 于2026年11月20日周五 13:00写道：",
     "2026년 11월 20일 (금) 오후 1:00, Symple <pbm@pbm.example>님이 작성:",
+    "su 22. marrask. 2026 klo 13.00 Symple play-by-mail server\n<pbm@pbm.example> kirjoitti:",
+    "În vin., 20 nov. 2026 la 13:00, Symple play-by-mail server\n<pbm@pbm.example> a scris:",
+    "Στις Παρ 20 Νοε 2026 στις 1:00 μ.μ., ο/η Symple server\n<pbm@pbm.example> έγραψε:",
+    "Symple play-by-mail server <pbm@pbm.example>, 20 Kas 2026\nCum, 13:00 tarihinde şunu yazdı:",
+    "Symple play-by-mail server <pbm@pbm.example> ezt írta (időpont:\n2026. nov. 20., P, 13:00):",
+    'At 2026-11-20 13:00:05, "Symple play-by-mail server"\n<pbm@pbm.example> wrote:',
+    "Quoting Symple <pbm@pbm.example>:",
 ]
 
 
@@ -126,8 +133,20 @@ def test_a_quotation_is_cut_with_the_line_that_says_whose_it_is(attribution, bet
 
 @pytest.mark.parametrize("attribution", ATTRIBUTIONS)
 def test_what_follows_an_attribution_is_cut_if_it_is_not_marked_as_a_quotation(attribution):
-    if "\n" not in attribution or "@" in attribution.split("\n")[0] or attribution.startswith("On"):
-        assert quotes.own(f"c3\n\n{attribution}\n\n{ORIGINAL}") == "c3"
+    assert quotes.own(f"c3\n\n{attribution}\n\n{ORIGINAL}") == "c3"
+    assert quotes.own(f"c3\n{attribution}\n{QUOTE}") == "c3"
+
+
+def test_a_move_right_above_who_wrote_is_no_part_of_it():
+    who = "pbm+r17-0123456789abcdef0123456789abcdef@games.example.org"
+    for attribution in (f"<{who}> wrote (20 Nov 2026 13:00 GMT):", f"{who} writes:", f"<{who}>\nwrote (20 Nov 2026):"):
+        assert quotes.own(f"c3\n{attribution}\n{QUOTE}") == "c3"
+
+
+def test_what_a_telephone_quotes_beside_who_wrote_it_is_cut():
+    said = "  On Fri, Nov 20, 2026 at 1:00 PM, Symple<pbm@pbm.example> wrote:   "
+    assert quotes.own(f"c3\n\nHello\n\n{said}{ORIGINAL}") == "c3\n\nHello"
+    assert quotes.own("c3\n\nOn 20.11.2026 I wrote:  nothing") == "c3\n\nOn 20.11.2026 I wrote:  nothing"
 
 
 @pytest.mark.parametrize(
@@ -176,6 +195,16 @@ def test_all_behind_the_heading_of_an_original_is_cut(heading):
         "Diese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.",
         "iPhoneから送信",
         "发自我的 iPhone",
+        "Von meinem/meiner Galaxy gesendet",
+        "Sent via the Samsung Galaxy S21, an AT&T 5G smartphone",
+        "Sent from Nine",
+        "Holen Sie sich Outlook für iOS",
+        "Verzonden vanuit Outlook voor Android",
+        "Trimis de pe iPhone-ul meu",
+        "iPhone'umdan gönderildi",
+        "Odoslané z iPhonu",
+        "נשלח מה-iPhone שלי",
+        "從我的 iPhone 傳送",
     ],
 )
 def test_the_footer_of_a_telephone_is_cut(footer):
@@ -197,6 +226,7 @@ def test_the_footer_of_a_telephone_is_cut(footer):
         "c3\nFrom: here to there",
         "c3\nTo: you\nSubject: nothing",
         "c3\n\nSent from heaven, this move",
+        "c3\n\nSent from nine to five",
         "c3\n\nI wrote:\nnothing",
         "c3\n----- a line -----\nmore",
         "c3\n\n_____\nmore",
@@ -219,6 +249,7 @@ def test_what_a_player_wrote_is_never_cut(text):
         ">>> pbm@pbm.example 11/20/2026 1:00 PM >>>",
         ">>> Server <pbm@pbm.example> 20.11.2026 13:00 >>>",
         ">>> The Play-by-mail Server of the Club\n<pbm@pbm.example> 11/20/26 1:00 PM >>>",
+        ">>> On 20.11.2026 at 13:00, in message <1@pbm.example>, Symple <pbm@pbm.example> wrote:",
     ],
 )
 def test_what_follows_a_heading_between_marks_is_cut_whether_it_is_marked_or_not(heading):
@@ -293,6 +324,7 @@ def test_dashes_and_quotes_are_read_as_what_they_stand_for(written, typed):
 
 
 def test_blanks_that_look_different_are_blanks_and_those_that_are_not_seen_are_none():
+    assert [plain(word) for word in words("ｓｐｉｒｏ\u3000ｃ３，ｄ４、ｅ５")] == ["spiro", "c3,d4,e5"]
     assert words("spiro\u00a0move\u2009101 \u200be3\ufeff:5") == ["spiro", "move", "101", "e3:5"]
 
 

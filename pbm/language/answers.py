@@ -15,10 +15,11 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import Reply, Settled
+from pbm.texts import MASK
 
-AROUND = " \t\"'`*_<>"
-"""What people, links and mail programs put around a move."""
-BEHIND = ".!:"
+AROUND = " \t\"'`*_()[]«»"
+"""What people and mail programs put around a move."""
+BEHIND = ".!:;\u2026"
 """What people and telephones put behind one, or behind a word."""
 ONE, SOME = "MOVE", "MOVE ..."
 """What stands behind a word that is about moves."""
@@ -51,8 +52,11 @@ def run(session: Session, reply: Reply, line: str) -> list[Letter]:
 
 
 def bare(line: str) -> str:
-    """A line without what people, links and mail programs put around a move and behind it."""
-    return line.strip(AROUND + BEHIND)
+    """A line without what people, links and mail programs put around a move and behind it.
+
+    Angle brackets are part of no move, wherever they stand: ``<c3>#1`` was made of ``<move>#1``.
+    """
+    return line.replace("<", "").replace(">", "").strip(AROUND + BEHIND)
 
 
 def chat_text(lines: Sequence[str]) -> str | None:
@@ -68,6 +72,18 @@ def takes(line: str) -> str | None:
     word = bare(line).lower()
     found = DEEDS.get(words.command(word))
     return found.takes if found else "" if word in play.INSTEAD_OF_A_MOVE else None
+
+
+def as_answer(reply: Reply, typed: Sequence[str]) -> str | None:
+    """What a command of that player for that board says whose password is the placeholder; None if it is another one.
+
+    Every board mail ends with such a command. At the address for answers it needs no password.
+    """
+    game, word, number, userid, password, *rest = [*typed, *[""] * 5]
+    named = (game.lower(), number.lower(), userid.lower(), password)
+    if named != (reply.game, reply.board, reply.userid, MASK) or takes(word) is None:
+        return None
+    return " ".join([words.command(word), *filter(None, rest)])
 
 
 def send_again(session: Session, title: Line, why: Misused) -> Misused:
@@ -99,7 +115,7 @@ def _run(session: Session, reply: Reply, line: str) -> list[Letter]:
     if name not in DEEDS:
         name, rest = "move", bare(line)
     word = DEEDS[name]
-    given = words.moves(rest) if word.takes == SOME else words.one_move(bare(rest))
+    given = [bare(one) for one in words.moves(rest)] if word.takes == SOME else words.one_move(bare(rest))
     fits = {"": not given, ONE: len(given) == 1, SOME: bool(given)}[word.takes]
     if not fits or len(line) > MOST_CHARACTERS:
         raise Misused(_misused(name, word, has_words=bool(given)))

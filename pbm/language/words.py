@@ -29,7 +29,10 @@ SYNONYMS = {
     "qmove": "queue",
     "ratings": "standings",
 }
-GOES_ON = r",\n|\n,|(?:^|[\s,])x\n[a-z]\d|[-\u2010-\u2015\u2212][a-z]\d+\n[-\u2010-\u2015\u2212][a-z]\d\S*$"
+GOES_ON = (
+    r"[,\uff0c\u3001]\n|\n[,\uff0c\u3001]|(?:^|[\s,])x\n[a-z]\d|[-\u2010-\u2015\u2212][a-z]\d+\n"
+    r"[-\u2010-\u2015\u2212][a-z]\d\S*$"
+)
 """Two lines of which the second one goes on with the turn of the first: they meet at a comma, behind the x of a
 removal, or between two removals without commas, such as those of Papagra."""
 

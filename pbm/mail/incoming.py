@@ -184,7 +184,7 @@ def hear(
     if kind != "command":
         return Heard(mail, kind)
     reply = _reply(server, recipients)
-    typed = _typed(mail, is_answer=reply is not None)
+    typed = _typed(mail, reply)
     rehearsal = Rehearsal(server.passwords)
     session = Session(
         server,
@@ -358,29 +358,35 @@ def _carry_out(session: Session, line: Line) -> None:
         raise answers.send_again(session, line, why) from why
 
 
-def _typed(mail: Incoming, *, is_answer: bool) -> Typed:
+def _typed(mail: Incoming, reply: Reply | None) -> Typed:
     """The command of a mail: its subject, or the first line of its body where the subject is none.
 
-    The subject that we gave to a board mail is none. In an *answer* to one any line is taken for a move, and a word
-    that means something there is no command.
+    The subject that we gave to a board mail is none. In an answer to one, which came to a *reply* address, any line is
+    taken for a move, and a word that means something there is no command.
     """
     subject = _plain(mail.subject)
     is_meant, is_title = subject.command is not None, _is_title(subject)
-    word = answers.takes(subject.typed) if is_answer else None
+    word = answers.takes(subject.typed) if reply else None
     if is_meant and not is_title and word is None:
-        return Typed(subject, mail.body, is_meant)
-    lines = (mail.body.lstrip() or (mail.quoted if is_answer else "")).split("\n")
+        return Typed(_without_placeholder(subject, reply), mail.body, is_meant)
+    lines = (mail.body.lstrip() or (mail.quoted if reply else "")).split("\n")
     first, count = words.whole_turn(lines)
     line, rest = _plain(first), "\n".join(lines[count:])
     if word is not None:
         typed, body = (f"{subject.typed} {line.typed}", rest) if word else (subject.typed, mail.body)
         return Typed(_answer(typed), body, is_meant)
-    if line.command and not (is_answer and answers.takes(line.typed) is not None):
-        return Typed(line, rest, is_meant)
-    if is_answer and (line.typed or is_title):
+    if line.command and not (reply and answers.takes(line.typed) is not None):
+        return Typed(_without_placeholder(line, reply), rest, is_meant)
+    if reply and (line.typed or is_title):
         chat = answers.chat_text(lines)
         return Typed(_answer(line.typed), rest, is_meant) if chat is None else Typed(_answer("chat"), chat, is_meant)
     return Typed(subject, mail.body, is_meant)
+
+
+def _without_placeholder(line: Line, reply: Reply | None) -> Line:
+    """A command as it is, or what it says as an answer if it was copied from the mail that is answered."""
+    typed = answers.as_answer(reply, line.words) if reply else None
+    return _answer(typed) if typed else line
 
 
 def _answer(typed: str) -> Line:

@@ -5,18 +5,20 @@ No line is cut for what it is about, only for what mail programs write around it
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 MOST_BETWEEN = 5
 """Empty lines between what says whose a quotation is and the quotation."""
 MOST_OF_ATTRIBUTION = 4
 """Lines into which mail programs break it."""
 LONGEST_ATTRIBUTION = 500
+NARROWEST = 60
+"""The fewest columns at which mail programs break lines."""
 COLONS = (":", "\uff1a")
 VERBS = re.compile(
-    r"\b(?:wrote|writes|schrieb|schreibt|geschrieben|écrit|escribi[oó]|escreveu|ha scritto|scrisse|schreef|skrev"
-    r"|het volgende geschreven|kirjoitti|napisał(?:\(a\)|a)?|pisze|napsala?|napísala?|írta|пишет|написала?|yazd\u0131"
-    r"|έγραψε|a scris|je napisa[ol]|rašė|kirjutas)\b|写道|寫道|書きました|のメール|님이 작성|작성",
+    r"\b(?:wrote|writes|quoting|schrieb|schreibt|geschrieben|écrit|escribi[oó]|escreveu|ha scritto|scrisse|schreef"
+    r"|skrev|het volgende geschreven|kirjoitti|napisał(?:\(a\)|a)?|pisze|napsala?|napísala?|írta|пишет|написала?"
+    r"|yazd\u0131|έγραψε|a scris|je napisa[ol]|rašė|kirjutas)\b|写道|寫道|書きました|のメール|님이 작성|작성",
     re.IGNORECASE,
 )
 """What an attribution says that somebody did."""
@@ -27,6 +29,8 @@ BEGINNINGS = re.compile(
     re.IGNORECASE,
 )
 """How a whole attribution begins, with a date; one that is broken into lines begins in the first of them."""
+ON_ONE_LINE = re.compile(r"(.{,500}?[^\d\s][:\uff1a])\s{2,}\S")
+"""An attribution, as Yahoo's telephones put it in front of what they quote."""
 DATE = re.compile(r"(?:19|20)\d\d|\b\d{1,2}[:.]\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d\d\b", re.ASCII)
 BANNER = re.compile(
     r"\s*(?:_{20,}|[-=*]{3,} ?[^-=*]{0,40}(?:original|ursprüngl|origin[ae]l|d['\u2019]origine|oorspronkelijk|oprindelig"
@@ -49,16 +53,21 @@ NAMES_OF_FIELDS = {
 FIELDS = {word: field for field, words in NAMES_OF_FIELDS.items() for word in words.split()}
 FIELD = re.compile(r"[\s*]*([^\W\d_]{1,15}(?: [^\W\d_]{1,12})?)[\s*]*[:\uff1a]")
 FOOTER = re.compile(
-    r"(?:sent (?:from|via|with|using) \[?(?:my|yahoo|mail|outlook|samsung|proton|aol|gmail|the all[- ]new|tutanota"
-    r"|k-9|spark|bluemail|[^ ]*phone|an? )"
-    r"|get (?:outlook|bluemail) for|von meinem .{1,40} gesendet|gesendet (?:mit|von|aus|über) "
-    r"|diese nachricht wurde von meinem|outlook für (?:ios|android)|envoyé (?:de(?:puis)? |à partir d|avec )"
+    r"(?:sent (?:from|via|with|using) \[?(?:my|yahoo|mail|outlook|samsung|proton|aol|gmail|the (?:all[- ]new|samsung)"
+    r"|tuta|k-9|spark|bluemail|canary$|em client|fairemail|fastmail|hey$|huawei|nine$|spike$|superhuman|xiaomi|zoho"
+    r"|[^ ]*phone|an? )"
+    r"|secured with tuta|get (?:outlook|bluemail) for|von mein\S* .{1,40} gesendet|gesendet (?:mit|von|aus|über) "
+    r"|diese nachricht wurde von meinem|(?:holen sie sich )?outlook für (?:ios|android)"
+    r"|envoyé (?:de(?:puis)? |à partir d|avec )"
     r"|télécharger? outlook|obtenez outlook|enviado (?:desde|do|con el correo|com o e-mail|a partir do) "
-    r"|obtener outlook|obter o outlook|inviato (?:da|con l.e-?mail) |scarica outlook|verstuurd (?:vanaf|met|via)"
-    r"|verzonden (?:vanaf|met)|outlook voor|skickat (?:från|med)|hämta outlook|sendt fra|hent outlook|få outlook"
-    r"|lähetetty |wysłan[eo] (?:z|za) |odesláno z|отправлено (?:\u0441|из)"
-    r"|나의 .{1,20}에서 보냄|从我的 ?.{1,20}发送|发自我的|傳送自我的"
-    r"|.{1,20}から送信|please excuse my brevity|yahoo mail: |virus-free|virenfrei"
+    r"|obtener outlook|obter o outlook|inviato (?:dal?|con l.e-?mail) |scarica outlook"
+    r"|verstuurd (?:van(?:af|uit)|met|via)|verzonden (?:van(?:af|uit)|met)|outlook voor"
+    r"|skickat (?:från|med)|hämta outlook|sendt fra|hent outlook|få outlook"
+    r"|lähetetty |wysłan[eo] (?:z|za) |odesláno z|odoslané z|poslano (?:z|iz|s) |отправлено (?:\u0441|из)"
+    r"|надіслано \u0437|trimis de pe |elküldve az |enviat des del? |εστάλη από |\S{1,20}mdan gönderildi|dikirim dari "
+    r"|được gửi từ |נשלח מ|تم الإرسال من |ส่งจาก"
+    r"|나의 .{1,20}에서 보냄|从我的 ?.{1,20}发送|发自我的|傳送自我的|從我的 ?.{1,20}傳送"
+    r"|.{1,20}から送信|please excuse (?:my )?(?:brevity|typos)|yahoo mail: |virus-free|virenfrei"
     r"|bitte entschuldigen sie (?:die|meine) kürze)",
     re.IGNORECASE,
 )
@@ -96,8 +105,9 @@ def own(text: str) -> str:
 def first(text: str) -> str:
     """The first line of a text without the angle bracket in front of it, if that line is a quotation by itself."""
     line, below, *_ = [*text.lstrip().split("\n", 2), ""]
-    is_alone = line.startswith(">") and not line.startswith(">>") and not below.strip()
-    return line.removeprefix(">").strip() if is_alone else ""
+    quoted = line.removeprefix(">").strip()
+    is_alone = line.startswith(">") and not quoted.startswith(">") and not below.strip()
+    return quoted if is_alone else ""
 
 
 def _of_armour(lines: list[str]) -> list[str]:
@@ -121,8 +131,9 @@ def _drop_attribution(kept: list[str]) -> None:
     counts = list(takewhile(lambda count: kept[filled - count].strip(), range(1, min(filled, MOST_OF_ATTRIBUTION) + 1)))
     whole = [count for count in counts if _is_attribution(" ".join(kept[filled - count : filled]))]
     begun = [count for count in whole if BEGINNINGS.match(kept[filled - count].lstrip(" \t-"))]
+    complete = [count for count in whole if _is_complete(kept[filled - count : filled])]
     if whole:
-        del kept[filled - (begun or whole)[0] :]
+        del kept[filled - (begun or complete or whole)[0] :]
     elif counts and _says_who(kept[filled - 1]):
         del kept[filled - 1 :]
 
@@ -136,16 +147,16 @@ def _begins_original(lines: Sequence[str], at: int) -> bool:
         found = set(filter(None, map(_field, [one for one in lines[at : at + 12] if one.strip()][:6])))
         if _field(line) in {"from", "date"} and "from" in found and len(found) >= 3:
             return True
-    if not BEGINNINGS.match(line.lstrip(" \t-")[:LONGEST_ATTRIBUTION]) and "@" not in line:
+    if (beside := ON_ONE_LINE.match(line)) and _is_complete([beside[1]]) and VERBS.search(beside[1]):
+        return True
+    begins = BEGINNINGS.match(line.lstrip(" \t-")[:LONGEST_ATTRIBUTION]) or "@" in line
+    if not begins and not DATE.search(line):
         return False
-    for count in range(1, MOST_OF_ATTRIBUTION + 1):
-        joined = " ".join(lines[at : at + count])
-        if _is_attribution(joined):
-            following = (lines[n] for n in range(at + count, len(lines)) if lines[n].strip())
-            return not next(following, "").startswith(">")
-        if len(lines) <= at + count or not lines[at + count].strip() or len(joined) > LONGEST_ATTRIBUTION:
-            return False
-    return False
+    paragraph = list(takewhile(str.strip, lines[at : at + MOST_OF_ATTRIBUTION]))
+    parts = [paragraph[:count] for count in range(1, len(paragraph) + 1)]
+    whole = [part for part in parts if _is_attribution(" ".join(part)) and (begins or _is_complete(part))]
+    below = (next((lines[n] for n in range(at + len(part), len(lines)) if lines[n].strip()), "") for part in whole)
+    return bool(whole) and not any(line.startswith(">") for line in below)
 
 
 def _length_of_heading(lines: Sequence[str], at: int) -> int:
@@ -154,7 +165,7 @@ def _length_of_heading(lines: Sequence[str], at: int) -> int:
         return 0
     for count in (1, 2):
         joined = " ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION].rstrip()
-        if joined.endswith(">>>") and (DATE.search(joined) or "@" in joined):
+        if (joined.endswith(">>>") and (DATE.search(joined) or "@" in joined)) or _is_attribution(joined):
             return count
     return 0
 
@@ -166,6 +177,13 @@ def _is_attribution(text: str) -> bool:
         return False
     has_date, has_address = DATE.search(text) is not None, "@" in text
     return (has_date and has_address) or ((has_date or has_address) and VERBS.search(text) is not None)
+
+
+def _is_complete(lines: Sequence[str]) -> bool:
+    """Whether an attribution has a date and an address, and can be one line that a mail program had to break."""
+    text = " ".join(lines)
+    is_broken = all(len(f"{line} {below.split()[0]}") > NARROWEST for line, below in pairwise(lines) if below.strip())
+    return is_broken and "@" in text and DATE.search(text) is not None
 
 
 def _says_who(text: str) -> bool:

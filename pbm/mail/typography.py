@@ -8,8 +8,10 @@ INVISIBLE = dict.fromkeys(
     ["\u00ad", *map(chr, [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)]), "\ufeff"], ""
 )
 QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
+FULL_WIDTH = {0xFEE0 + code: chr(code) for code in range(0x21, 0x7F)} | {0x3001: ","}
+"""What keyboards of East Asia write in the place of ASCII."""
 BETWEEN_WORDS = str.maketrans(BLANKS | INVISIBLE)
-IN_WORDS = str.maketrans(DASHES | QUOTES)
+IN_WORDS = str.maketrans(FULL_WIDTH | DASHES | QUOTES)
 LONG_OPTIONS = ("nagtime", "forfeittime", "totaltime", "plot", "name", "from")
 """Options of the language that begin with two hyphens."""
 
