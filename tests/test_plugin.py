@@ -238,7 +238,7 @@ def test_an_installed_game_is_none_of_those_that_our_tests_are_about(installed):
     assert [line for line in others if line.partition("[")[2].split("]")[0] in {"hex", "hax"}] == []
 
 
-def test_the_doctor_says_which_promise_the_game_of_a_package_breaks(elsewhere, tmp_path):
+def test_the_doctor_and_promises_say_what_the_game_of_a_package_breaks(elsewhere, tmp_path):
     module = tmp_path / "site" / "take_game.py"
     module.write_text(MODULE.replace('return "|" * state.sticks', 'return "|" * 80'))
     elsewhere.process("signup", "alice", "alice-secret")
@@ -248,6 +248,10 @@ def test_the_doctor_says_which_promise_the_game_of_a_package_breaks(elsewhere, t
     kept = elsewhere.process("promises", "take")
     assert kept.returncode == 1
     assert "draw makes lines of 80 columns, and 78 fit into a mail.\n" in kept.stdout
+    module.write_text(MODULE.replace("from typing", "from tiping"))
+    kept = elsewhere.process("promises", "take")
+    assert kept.returncode == 1
+    assert kept.stdout == "The module cannot be loaded: ModuleNotFoundError (No module named 'tiping').\n"
 
 
 def test_the_readme_leads_to_the_page():

@@ -36,5 +36,8 @@ def promises(game: str) -> int:
 
 def broken_promises(name: str) -> Iterator[str]:
     """The promises that a game breaks, a sentence for each."""
-    asked = partial(referee.replies, name)
-    return broken(games.load(name), Random(name), of_game(name), asked)
+    try:
+        game = games.load(name)
+    except Exception as why:
+        return iter([f"The module cannot be loaded: {type(why).__name__} ({why})."])
+    return broken(game, Random(name), of_game(name), partial(referee.replies, name))
