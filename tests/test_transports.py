@@ -348,6 +348,16 @@ def test_what_may_not_be_on_the_disk_is_sent_again_to_the_same_file(waiting, tmp
     assert len([*(tmp_path / "mail").glob("*/new/*")]) == 4
 
 
+def test_a_maildir_that_can_show_no_mail_harms_no_other_of_the_same_batch(waiting, tmp_path, monkeypatch):
+    monkeypatch.setattr(outbox, "DRAWN_AT_ONCE", 100)
+    for part in ("tmp", "cur"):
+        tmp_path.joinpath("bob@players.example", part).mkdir(parents=True)
+    assert flush(waiting.server, transport(f"maildir:{tmp_path}"))[:2] == (3, 1)
+    assert [(name, tries) for name, tries, *_ in left(waiting)] == [("bob", 1)]
+    shown = [path.parts[-3].partition("@")[0] for path in tmp_path.glob("*/new/*")]
+    assert sorted(shown) == ["alice", "carol", "dave"]
+
+
 def test_sending_ends_after_the_mail_in_hand_when_it_is_told_to(waiting):
     sent = []
 
@@ -356,7 +366,7 @@ def test_sending_ends_after_the_mail_in_hand_when_it_is_told_to(waiting):
             sent.append(recipient)
 
         def settle(self):
-            """It is kept."""
+            return ()
 
         def close(self):
             sent.append("closed")

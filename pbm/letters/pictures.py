@@ -74,8 +74,8 @@ def colours(sides: tuple[str, str]) -> Colours:
 
 def height(lines: Sequence[str]) -> int:
     """How many lines of a drawing are the board itself, with what stands beside it; the others are its legend."""
-    board = (number for number, line in enumerate(lines, 1) if line.strip() and not re.search(LEGEND, line))
-    return max(board, default=0)
+    last_first = zip(range(len(lines), 0, -1), reversed(lines), strict=True)
+    return next((number for number, line in last_first if line.strip() and not re.search(LEGEND, line)), 0)
 
 
 class Latest(Protocol):

@@ -56,8 +56,8 @@ class Illustrator:
 
     def of(self, mail: Mail) -> Illustration | None:
         """What a mail gets: nothing, unless it shows one board that is still what it was, and its reader wants it."""
-        drawings = pictures.drawings(mail.text, mail.picture)
-        if not mail.pictures or len(drawings) != 1 or not drawings[0].depicts:
+        drawings = pictures.drawings(mail.text, mail.picture) if mail.pictures else ()
+        if len(drawings) != 1 or not drawings[0].depicts:
             return None
         [drawing] = drawings
         if drawing not in self.drawn:

@@ -177,12 +177,9 @@ def _problem(server: Server, way: Transport, mail: Mail, illustrator: Illustrato
 
 
 def _settled(way: Transport, tried: list[Tried]) -> list[Tried]:
-    """What has become of mails that were handed over, when it is certain that none of them is lost."""
-    try:
-        way.settle()
-    except Undelivered as problem:
-        return [(mail, why or problem) for mail, why in tried]
-    return tried
+    """What has become of mails that were handed over, when it is certain which of them are not lost."""
+    lost = iter(way.settle())
+    return [(mail, why or next(lost, None)) for mail, why in tried]
 
 
 def _illustration(illustrator: Illustrator, mail: Mail) -> Illustration | None:

@@ -5,9 +5,9 @@ import smtplib
 import ssl
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import quote, unquote, urlsplit
 
 from pbm.disk import reason, sync
@@ -61,8 +61,11 @@ class Transport(ABC):
         """Hand over a message, whose *name* is always the same. Raises Undelivered."""
 
     @abstractmethod
-    def settle(self) -> None:
-        """Make sure that nothing is lost of what was handed over so far. Raises Undelivered."""
+    def settle(self) -> Sequence[Undelivered | None]:
+        """Make sure that nothing is lost of what was handed over since the last time.
+
+        Returns of each mail, in the same order, why it is lost after all; of those that it does not name, none is.
+        """
 
     def __enter__(self) -> Self:
         """Use the transport for several mails."""
@@ -77,6 +80,14 @@ class Transport(ABC):
         self.close()
 
 
+class _Written(NamedTuple):
+    """A file that may not be on the disk yet."""
+
+    handle: int
+    path: Path
+    maildir: Path
+
+
 class Maildirs(Transport):
     """A maildir for each recipient below a folder, for any mail program to read."""
 
@@ -86,38 +97,36 @@ class Maildirs(Transport):
         """Write below *folder*, which has to be there or is *made*."""
         self.folder = folder
         self.make = make
-        self.unsettled: set[Path] = set()
-        """The maildirs that have got files whose names may not be on the disk yet."""
+        self.written: list[_Written] = []
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Write the message to a file; a second time it is the same file."""
         maildir = self.folder / quote(recipient, safe="@+=!~")
-        written = maildir.joinpath("tmp", name)
+        path = maildir.joinpath("tmp", name)
         try:
             try:
-                handle = _opened(written)
+                handle = _opened(path)
             except FileNotFoundError:
                 self._make(maildir)
-                handle = _opened(written)
-            with os.fdopen(handle, "wb", buffering=0) as file:
+                handle = _opened(path)
+            self.written.append(_Written(handle, path, maildir))
+            try:
                 os.fchmod(handle, 0o600)  # whatever the umask, and whoever has left a file there
                 left = memoryview(message.replace(b"\r\n", b"\n"))
                 while left:
-                    left = left[file.write(left) :]
-                os.fsync(handle)
-            written.rename(maildir.joinpath("new", name))
+                    left = left[os.write(handle, left) :]
+            except OSError:
+                os.close(self.written.pop().handle)
+                raise
         except OSError as error:
-            raise Undelivered(f"{written}: {reason(error)}") from error
-        self.unsettled.add(maildir)
+            raise Undelivered(f"{path}: {reason(error)}") from error
 
-    def settle(self) -> None:
-        """Sync each maildir once, however many mails it has got."""
-        maildirs, self.unsettled = self.unsettled, set()
-        for maildir in maildirs:
-            try:
-                sync(maildir / "new")
-            except OSError as error:
-                raise Undelivered(f"{maildir}: {reason(error)}") from error
+    def settle(self) -> list[Undelivered | None]:
+        """Sync the files, show them, and sync each maildir once, however many mails it has got."""
+        written, self.written = self.written, []
+        problems = [_shown(each) for each in written]  # to sync files one behind the other costs half as much
+        lost = {maildir: _synced(maildir) for maildir in {each.maildir for each in written}}
+        return [problem or lost[each.maildir] for each, problem in zip(written, problems, strict=True)]
 
     def _make(self, maildir: Path) -> None:
         if self.make:
@@ -126,12 +135,37 @@ class Maildirs(Transport):
             (maildir / part).mkdir(mode=0o700, exist_ok=True)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Close the files that nobody wants any more."""
+        while self.written:
+            os.close(self.written.pop().handle)
 
 
 def _opened(path: Path) -> int:
     """A file to be written, which nobody else may read."""
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+
+
+def _shown(written: _Written) -> Undelivered | None:
+    """Let mail programs see a file that is on the disk; None, or why that cannot be."""
+    handle, path, maildir = written
+    try:
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        path.rename(maildir.joinpath("new", path.name))
+    except OSError as error:
+        return Undelivered(f"{path}: {reason(error)}")
+    return None
+
+
+def _synced(maildir: Path) -> Undelivered | None:
+    """Make sure that the names of the mails in a maildir are on the disk; None, or why that cannot be."""
+    try:
+        sync(maildir / "new")
+    except OSError as error:
+        return Undelivered(f"{maildir}: {reason(error)}")
+    return None
 
 
 class Sendmail(Transport):
@@ -154,8 +188,9 @@ class Sendmail(Transport):
         if status := done.returncode:
             raise Undelivered(f"{self.program} ended with status {status}", for_good=status in FINAL_STATUSES)
 
-    def settle(self) -> None:
+    def settle(self) -> Sequence[Undelivered]:
         """The program has taken what it was given."""
+        return ()
 
     def close(self) -> None:
         """Nothing is held."""
@@ -213,8 +248,9 @@ class Smtp(Transport):
                 self.close()
             raise problem from error
 
-    def settle(self) -> None:
+    def settle(self) -> Sequence[Undelivered]:
         """The server has taken what it has acknowledged."""
+        return ()
 
     def _connect(self) -> Connection:
         context = ssl.create_default_context()
