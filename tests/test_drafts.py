@@ -171,8 +171,11 @@ def test_no_password_is_checked_or_hashed_under_the_lock(room):
     assert len(checked) > 20
 
 
-def changed_in_between(room, line, change):
-    """Whether a change between draft and lock leads to what it leads to if it comes before both."""
+def changed_in_between(room, line, change, *, by_itself=False):
+    """Whether a change between draft and lock leads to what it leads to if it comes before both.
+
+    It comes from another connection, or from the server's own one *by itself*.
+    """
     raw = mail(line)
     early, late = room.club(), room.club()
     heard = hear(early.server, raw, "alice@players.example", (ADDRESS,))
@@ -181,7 +184,7 @@ def changed_in_between(room, line, change):
     for club in (early, late):
         with sqlite3.connect(club.store.path, isolation_level=None) as other:
             other.execute("PRAGMA foreign_keys = ON")
-            other.execute(change)
+            (club.store.db if by_itself else other).execute(change)
     return done(early, raw, heard) == done(late, raw)
 
 
@@ -189,9 +192,24 @@ def changed_in_between(room, line, change):
     "line", ["symple move 101 alice alice-secret a1", "symple move 101 alice alice-secret propose"]
 )
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_changes_between_draft_and_lock_is_seen(room, carried_out, change, line):
-    assert changed_in_between(room, line, change)
+@pytest.mark.parametrize("by_itself", [False, True], ids=["by others", "by the server"])
+def test_what_changes_between_draft_and_lock_is_seen(room, carried_out, change, line, by_itself):
+    assert changed_in_between(room, line, change, by_itself=by_itself)
     assert carried_out[:1] == [False]
+
+
+def test_only_what_may_have_changed_is_asked_again_under_the_lock(room, carried_out):
+    asked = []
+    for change in ("", "INSERT INTO failures VALUES ('userid', 'carol', 1, '2026-11-20T11:59:00.000000+00:00')"):
+        club, raw = room.club(), mail("symple move 101 alice alice-secret a1")
+        heard = hear(club.server, raw, "alice@players.example", (ADDRESS,))
+        club.store.db.execute(change or "SELECT 1")
+        statements = []
+        club.store.db.set_trace_callback(statements.append)
+        handle(club.server, raw, "alice@players.example", (ADDRESS,), None, heard)
+        asked.append([tables(each) for each in statements if each.startswith("SELECT")])
+    assert carried_out == [True, True]
+    assert asked == [[], [{"failures"}]]
 
 
 def test_what_has_nothing_to_do_with_a_command_makes_no_draft_untrue(room, carried_out):

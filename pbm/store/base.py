@@ -152,7 +152,7 @@ class Base:
         Raises WouldWrite where that cannot be told, and Unusable.
         """
         with self.transaction(reading=True):
-            self.db.draft = draft = Draft()
+            self.db.draft = draft = Draft(self.db.state())
             try:
                 yield draft
             finally:

@@ -5,11 +5,11 @@ it would write the same again, and what is noted is written. If one does not, no
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pbm.store.errors import Settled, WouldWrite
 
@@ -24,8 +24,9 @@ CASCADES = "DELETE FROM boards "
 class Draft:
     """What a command has read, and what it would write."""
 
-    def __init__(self) -> None:
-        """Begin with nothing."""
+    def __init__(self, begun: "State") -> None:
+        """Begin with nothing, in a database that has come to this state."""
+        self.begun = begun
         self.found: dict[tuple[str, tuple[object, ...]], list[Any]] = {}
         """The rows that each statement has found, by itself and its values."""
         self.writes: list[tuple[str, Sequence[object]]] = []
@@ -71,9 +72,14 @@ class Draft:
             del self.writes[before:]
             raise
 
-    def is_true(self, db: sqlite3.Connection) -> bool:
-        """Whether every statement finds again what it has found."""
-        return all(db.execute(query, values).fetchall() == rows for (query, values), rows in self.found.items())
+    def is_true(self, db: "DraftConnection") -> bool:
+        """Whether every statement finds again what it has found; only those are asked whose tables may have changed."""
+        is_ours = db.state().version == self.begun.version
+        return all(
+            db.execute(query, values).fetchall() == rows
+            for (query, values), rows in self.found.items()
+            if not (is_ours and db.is_unchanged(tables(query), self.begun))
+        )
 
 
 class Found:
@@ -104,14 +110,51 @@ class Unknown:
         raise WouldWrite
 
 
+class State(NamedTuple):
+    """How far a database has come, as one connection sees it."""
+
+    version: int
+    """Another one whenever another connection has changed something (https://sqlite.org/pragma.html, data_version)."""
+    changes: int
+    """How many rows this connection itself has changed so far."""
+
+
 class DraftConnection(sqlite3.Connection):
-    """A connection that can keep to a draft: it reads, and what would be written is noted there."""
+    """A connection that can keep to a draft: it reads, and what would be written is noted there.
+
+    It knows which tables it has changed, and when.
+    """
 
     draft: Draft | None = None
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Open the database; nothing is changed yet."""
+        super().__init__(*args, **kwargs)
+        self._changed: dict[str, int] = {}
+        """After how many changes of rows each table was changed for the last time."""
+        self._cascaded = 0
+        """After how many of them any table may have been."""
+
     def execute(self, query: str, values: Any = (), /) -> sqlite3.Cursor:
         """Execute a statement, or note it."""
-        return self.draft.execute(self, query, values) if self.draft else super().execute(query, values)
+        if self.draft:
+            return self.draft.execute(self, query, values)
+        before = self.total_changes
+        cursor = super().execute(query, values)
+        if (now := self.total_changes) != before:
+            self._changed.update(dict.fromkeys(tables(query) | FOLLOWING, now))
+            if query.startswith(CASCADES):
+                self._cascaded = now
+        return cursor
+
+    def state(self) -> State:
+        """How far the database has come; in a transaction, as that sees it."""
+        (version,) = super().execute("PRAGMA data_version").fetchone()
+        return State(version, self.total_changes)
+
+    def is_unchanged(self, names: Iterable[str], since: State) -> bool:
+        """Whether this connection has changed none of these tables *since*."""
+        return all(last <= since.changes for last in (self._cascaded, *(self._changed.get(name, 0) for name in names)))
 
 
 @lru_cache(maxsize=1000)
