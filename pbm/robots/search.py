@@ -31,6 +31,8 @@ class Tuning(NamedTuple):
     first: float = 3
     growth: float = 0.45
     """A position that was visited n times has up to first * (n + 1) ** growth children."""
+    trust: float = 4
+    """So many visits the first look at a position is worth, if there is something to see."""
 
 
 class Node(Generic[P, T]):
@@ -44,7 +46,8 @@ class Node(Generic[P, T]):
         self.proof = knowledge.outcome(position)
         """What the game is worth for side 0 if that is certain."""
         self.side = knowledge.side(position)
-        self.visits = 0
+        self.visits = 0.0
+        """How many games went through it, and `Tuning.trust` more if it was worth a look."""
         self.worth = 0.0
         """The sum of what these games were worth for side 0."""
         self.turns: list[T] = []
@@ -200,7 +203,7 @@ class Search(Generic[P, T]):
             node = child
             if is_new and child.throws is None:
                 break
-        worth = node.proof if node.proof is not None else self.knowledge.playout(node.position, rng)
+        worth = node.proof if node.proof is not None else self._judged(node, rng)
         for node in path:
             node.visits += 1
             node.worth += worth
@@ -209,6 +212,15 @@ class Search(Generic[P, T]):
                 self._prove(node, rng)
                 if node.proof is None:
                     break
+
+    def _judged(self, node: Node[P, T], rng: Random) -> float:
+        """What a game that goes on from a new position was worth, or half of that and half of what it looks like."""
+        worth = self.knowledge.playout(node.position, rng)
+        expected = self.knowledge.expected(node.position)
+        if expected is None:
+            return worth
+        node.visits, node.worth = self.tuning.trust, self.tuning.trust * expected
+        return (worth + expected) / 2
 
     def _thrown(self, node: Node[P, T], rng: Random) -> tuple[Node[P, T], bool]:
         """The position after a throw of the dice, and whether it is new."""

@@ -3,20 +3,23 @@
 Few groups of one's own give the enemy few stones a turn, and cells between two of them are the enemy's no more. So
 most stones of a turn that is tried, or that is played where games are played out, join own groups or add to them, and
 the turns that are tried are sorted by the value of what they lead to. The weights of that value were fitted to the
-results of 300 games between robots of 40 playouts, 5,900 positions: they add up to the logarithm of the odds to win.
+results of 300 games between robots of 40 playouts, 5,900 positions: they add up to the logarithm of the odds to win. A
+search that believes this value, too, won 13.5 of 20 games from one that only sorts by it, at 0.1 s a move.
 """
 
 from collections.abc import Callable, Sequence
+from math import exp
 from random import Random
 from typing import Any, NamedTuple, cast
 
 from games import SKIP, Options, State
 from games.boards import bits, union
 from games.sprout import Layout, layout
-from pbm.robots.search import Search
+from pbm.robots.search import Search, Tuning
 from pbm.robots.thinking import Level
 
 LEVELS = (Level(8), Level(32), Level(128), Level(512), Level(2048))
+TUNING = Tuning(exploration=0.3)
 GREED = 0.8
 """How often a stone is put where it joins groups, or at least adds to one, if there is such a place."""
 STONE = 0.2
@@ -57,9 +60,9 @@ class Field(NamedTuple):
 class Sprout:
     """A `Knowledge` of Sprout-R-Out on one board."""
 
-    def __init__(self, board: str, *, greed: float = GREED, is_sorted: bool = True) -> None:
-        """Take a board; without greed places are chosen at random, and without sorting no turn is valued."""
-        self.greed, self.is_sorted = greed, is_sorted
+    def __init__(self, board: str, *, greed: float = GREED) -> None:
+        """Take a board; without greed places are chosen at random."""
+        self.greed = greed
         self.board: Layout = layout(board)
         self.near = self.board.near_bit
         self.around = {cell: [(one, self.near[one]) for one in bits(near)] for cell, near in self.near.items()}
@@ -125,8 +128,7 @@ class Sprout:
         else:
             eyes = position.filled[1 - side] | position.shut[1 - side] & ~crowded
             turns = [(-group,) for group, ring in enemy_groups.items() if not ring & eyes] or [()]
-        if self.is_sorted:
-            turns.sort(key=lambda turn: self.value(self.play(position, turn), side), reverse=True)
+        turns.sort(key=lambda turn: self.value(self.play(position, turn), side), reverse=True)
         return turns[:most]
 
     def play(self, position: Field, turn: Items) -> Field:
@@ -170,7 +172,7 @@ class Sprout:
         )
 
     def value(self, position: Field, side: int) -> float:
-        """How good the position is for a side."""
+        """How good the position is for a side: the logarithm of its odds to win."""
         return self._standing(position, side) - self._standing(position, 1 - side)
 
     def playout(self, position: Field, rng: Random, turns: list[str] | None = None) -> float:
@@ -257,6 +259,10 @@ class Sprout:
         lead -= self._territory(enemy_groups, enemy_shut, enemy_filled)
         return 0.5 if not lead else float((lead > 0) == (side == 0))
 
+    def expected(self, position: Field) -> float:
+        """The chance of Black to win by the value of the position."""
+        return 1 / (1 + exp(-self.value(position, 0)))
+
     def text(self, position: Field, turn: Items) -> str:
         """The turn in canonical form."""
         first = self.board.first
@@ -335,4 +341,4 @@ def _join(groups: Groups, cell: int, near: int) -> None:
 
 def thinker(options: Options) -> Search[Field, Items]:
     """The robot for a board."""
-    return Search(Sprout(cast("str", options["board"])))
+    return Search(Sprout(cast("str", options["board"])), TUNING)

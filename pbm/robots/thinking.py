@@ -101,5 +101,8 @@ class Knowledge(Protocol[P, T]):
     def playout(self, position: P, rng: Random) -> float:
         """What the game was worth for side 0 when it was played to its end, or as far as makes sense."""
 
+    def expected(self, position: P) -> float | None:
+        """What the game is worth for side 0, on average, by the looks of the position; None if they say too little."""
+
     def text(self, position: P, turn: T) -> str:
         """The turn in canonical form."""
