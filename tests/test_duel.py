@@ -1,5 +1,6 @@
 """Matches between programs: `pbm duel`, and what its games say of strength."""
 
+import io
 import json
 import signal
 import subprocess
@@ -61,6 +62,26 @@ def test_two_programs_begin_equally_often_and_are_told_as_equal(duel, tmp_path):
     assert told["elo"]["low"] == -told["elo"]["high"] < 0
     assert told["faults"] == []
     assert first["moves"] + second["moves"] == 4 * 25
+
+
+class Screen(io.StringIO):
+    """A terminal that remembers what was written on it."""
+
+    def isatty(self):
+        return True
+
+
+def test_on_a_terminal_a_bar_grows_and_the_result_is_told_to_people(tmp_path, monkeypatch, capsys):
+    resigning = program(tmp_path, "bad", "import sys\nfor line in sys.stdin: print('resign', flush=True)")
+    screen = Screen()
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stderr", screen)
+        assert shell.main(["duel", "symple", resigning, program(tmp_path, "one"), "--games=4", "-size=5"]) == 0
+    assert "0 : 2  [##################------------------]   50%" in screen.getvalue()
+    first, _, _, loser, winner, _, last, *_ = capsys.readouterr().out.split("\n")
+    assert first == "Symple -size=5: 4 games"
+    assert [line.split()[3:7] for line in (loser, winner)] == [["0", "0", "4", "0.0%"], ["4", "0", "0", "100.0%"]]
+    assert last == "Elo difference -infinity; 95 % lie between -infinity and -7."
 
 
 def test_a_program_goes_on_from_game_to_game(duel, tmp_path):
@@ -172,6 +193,9 @@ def test_what_was_played_is_told_when_the_user_ends_the_match(tmp_path):
 
 def test_wilsons_interval_is_that_of_the_books():
     assert wilson(38, 40) == pytest.approx((0.835, 0.986), abs=1e-3)
+    for number in range(1, 41):
+        low, high = wilson(number, number)
+        assert (low > 0, high, wilson(0, number)) == (True, 1, (0, pytest.approx(1 - low)))
     assert wilson(40, 40) == pytest.approx((0.912, 1), abs=1e-3)
     assert wilson(5, 10) == pytest.approx((0.237, 0.763), abs=1e-3)
     assert wilson(0, 0) == (0, 1)

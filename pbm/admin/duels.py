@@ -134,11 +134,12 @@ def _text(data: Mapping[str, Any]) -> str:
         counts = (str(one[what]) for what in ("won", "drawn", "lost"))
         lines.append((name, one["program"], *counts, share, f"{one['seconds']:.3f}", f"{one['longest']:.3f}"))
     difference, low, high = (_signed(data["elo"][what]) for what in ("difference", "low", "high"))
+    beyond = "infinity" if programs[0]["points"] else "-infinity"
     game = " ".join([title(data["game"]), *data["options"]])
     parts = [
         f"{game}: {counted(number, 'game')}",
         table(lines, ["Won", "Drawn", "Lost", "Score", "Seconds a move", "At most"]),
-        f"Elo difference {difference or 'infinite'}; 95 % lie between {low or '-infinity'} and {high or 'infinity'}.",
+        f"Elo difference {difference or beyond}; 95 % lie between {low or '-infinity'} and {high or 'infinity'}.",
     ]
     if test := data["sprt"]:
         first, second = map(_signed, test["hypotheses"])

@@ -30,7 +30,7 @@ def wilson(points: float, number: int) -> Interval:
     share, square = points / number, NORMAL_95**2
     middle = (share + square / (2 * number)) / (1 + square / number)
     half = NORMAL_95 * sqrt(share * (1 - share) / number + square / (4 * number**2)) / (1 + square / number)
-    return Interval(max(0.0, middle - half), min(1.0, middle + half))
+    return Interval(middle - half if points else 0, middle + half if points < number else 1)  # not nearly 0 and 1
 
 
 def elo(share: float) -> float:
