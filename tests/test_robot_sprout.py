@@ -2,6 +2,7 @@
 
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -59,6 +60,18 @@ def test_the_turns_that_are_tried_are_legal_and_lead_where_the_rules_say(board, 
         state, position = played(state, knowledge.text(position, turn)), knowledge.play(position, turn)
         assert position == knowledge.root([state])
     assert knowledge.outcome(position) == worth(state)
+
+
+def test_a_position_looks_as_good_for_black_as_the_same_one_with_colours_changed_looks_for_white():
+    rng, knowledge, state = Random(7), Sprout("limping-3"), sprout.new(board="limping-3")
+    seen = []
+    while not state.result():
+        changed = state._replace(stones=state.stones[::-1], filled=state.filled[::-1], turn=1 - state.turn)
+        seen.append(knowledge.expected(knowledge.root([state])))
+        assert seen[-1] + knowledge.expected(knowledge.root([changed])) == pytest.approx(1)
+        state = state.play(SKIP if state.must_skip else state.random(rng))
+    assert seen[0] == 0.5
+    assert abs(seen[-1] - worth(state)) < 0.5
 
 
 def test_a_forced_pass_after_a_repeated_position_is_known_from_the_game_so_far():

@@ -151,6 +151,23 @@ def test_turns_that_were_sampled_twice_do_not_end_the_sampling():
     assert len(search.kept[1].turns) > 15
 
 
+class Seer(Rules):
+    """The rules of a game, and somebody who sees that its first side wins nine games of ten."""
+
+    def expected(self, position):
+        return 0.9
+
+
+def test_a_new_position_begins_with_what_it_looks_like_and_a_game_from_there_is_worth_half_of_that():
+    _, states = begun("symple", Random(4), 2, "-size=5")
+    search = Search(Seer("symple"))
+    search.think(states, Limit(playouts=1), Random(1))
+    root = search.kept[1]
+    assert (root.visits, root.worth) in {(1, 0.45), (1, 0.95)}
+    [child] = root.children
+    assert (child.visits, child.worth) == (1 + 4, pytest.approx(root.worth + 4 * 0.9))
+
+
 def test_the_only_turn_is_played_at_once():
     names = [f"{column}{row}" for column in "abcde" for row in range(1, 6)]
     cells = {name: "WB"[number % 2] for number, name in enumerate(names) if name != "c3"}
