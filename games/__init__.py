@@ -155,7 +155,7 @@ class State(Protocol):
 
         ``cells`` has what stands on each occupied cell, ``turn`` the side to move, ``over`` whether the game has ended,
         ``winner`` a side, ``draw``, or None while it goes on, and ``scores`` a number for each side, if there are
-        any; a game can add more.
+        any. ``dice`` has those of the player to move, in a game with dice. A game can add more.
         """
 
 

@@ -348,6 +348,10 @@ def _check_view(game: Game[Any], state: State, options: Options, turns: int) -> 
         view["turn"] == game.SIDES[state.turn],
         f"A view has the turn {view['turn']!r}, and it is {game.SIDES[state.turn]}'s.",
     )
+    thrown = list(state.dice) if needs_dice(state) else []
+    _keep(
+        not thrown or view.get("dice") == thrown, f"A view has the dice {view.get('dice')}, and {thrown} were thrown."
+    )
     _keep(result is None or isinstance(result, Result), f"result() gives {result!r}, which is no games.Result.")
     winner = None if result is None else "draw" if result.winner is None else game.SIDES[result.winner]
     _keep((view["over"], view["winner"]) == (result is not None, winner),

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from games import Glyphs, Illegal, Option, promises, symple
+from games import Glyphs, Illegal, Option, promises, spiro, symple
 from pbm import referee
 
 import helptexts
@@ -143,6 +143,14 @@ def test_a_broken_promise_of_a_position_is_found(state, why):
         assert any("is set up with other" in sentence for sentence in found)
     else:
         assert any(why in sentence for sentence in found), found
+
+
+def test_the_dice_stand_in_a_view():
+    blind = type("Blind", (spiro.State,), {"view": lambda self: {**spiro.State.view(self), "dice": []}})
+    game = SimpleNamespace(
+        SIDES=spiro.SIDES, OPTIONS=(), setup=spiro.setup, draw=spiro.draw, new=lambda: blind._make(spiro.new())
+    )
+    assert list(promises.broken(game, Random(1), "The help.")) == ["A view has the dice [], and [2] were thrown."]
 
 
 def wide(state, before=None):
