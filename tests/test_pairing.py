@@ -234,6 +234,15 @@ def test_a_knockout_leaves_one_and_its_places_are_those_of_the_rounds(count, bes
         assert len(meetings) == count - 1
 
 
+def test_in_a_knockout_who_is_placed_lower_begins_then_the_other_and_later_who_has_begun_less_often():
+    field = entrants(4)
+    assert knockout.games_due(field, []) == (1, [("p004", "p001"), ("p003", "p002")])
+    tied = [Meeting(1, "p004", "p001", 0), Meeting(1, "p003", "p002", 1)]
+    assert knockout.games_due(field, tied) == (1, [("p001", "p004")])
+    won = [Meeting(1, "p004", "p001", -1), Meeting(1, "p003", "p002", 1)]
+    assert knockout.games_due(field, won) == (2, [("p001", "p003")])
+
+
 def test_the_best_two_can_meet_in_the_final_only():
     assert knockout.bracket(8) == [0, 7, 3, 4, 1, 6, 2, 5]
 
