@@ -4,6 +4,8 @@ import sys
 import time
 from importlib import import_module
 from random import Random
+from types import MappingProxyType
+from typing import NamedTuple
 
 import pytest
 
@@ -122,6 +124,40 @@ def test_what_loses_and_what_wins_is_proven(hex_game):
     assert (lost.chance < 0.3, lost.playouts < 200) == (True, True)
     assert thought().chance == 1  # the first player of Hex wins (Nash)
     assert thought().playouts < 2000
+
+
+class _Way(NamedTuple):
+    way: str = ""
+
+
+class Fork(_Way, games.Position):
+    """A game of two turns: a and b of both sides lead to a draw, a win or a loss."""
+
+    sides = SIDES = "one", "other"
+    OPTIONS = ()
+    WINNER = MappingProxyType({"aa": None, "ab": 0, "ba": 1, "bb": 0})
+
+    @property
+    def turn(self):
+        return len(self.way) % 2
+
+    def moves(self):
+        return iter("" if self.result() else "ab")
+
+    def play(self, move):
+        return self._replace(way=self.way + move)
+
+    def result(self):
+        return games.Result(self.WINNER[self.way]) if self.way in self.WINNER else None
+
+
+def test_a_draw_is_proven_where_nobody_can_do_better(monkeypatch):
+    monkeypatch.setattr(games, "load", {"fork": Fork}.__getitem__)
+    states = [Fork(way) for way in ("", "a")]
+    first, second = (Player("fork", {}, playouts=99, rng=Random(1)).think(states[:count]) for count in (1, 2))
+    assert (first.move, first.chance) == ("a", 0.5)  # by b, one would lose
+    assert (second.move, second.chance) == ("a", 0.5)
+    assert max(first.playouts, second.playouts) < 99
 
 
 def test_what_was_thought_is_known_at_the_next_turn():
