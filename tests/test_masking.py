@@ -270,6 +270,7 @@ def test_the_work_grows_with_the_length_of_a_text_and_no_faster(piece):
         "Subject: spiro move 101 alice secret1 e5",
         "$ bin/spiro move 101 alice secret1 e5",
         "* spiro move 101 alice secret1 e5",
+        "Yesterday I tried spiro 101 alcie secret1 e5",
         '"spiro move 101 alice secret1 e5"',
         f"{'long ' * 12} spiro move 101 alice secret1{'x' * 150}secret1 e5",
         "spiro move 101 alice\nsecret1 e5",
