@@ -91,6 +91,54 @@ def test_in_a_large_field_everybody_has_begun_half_of_his_games_in_the_end(count
     assert all(abs(balance(one.name, meetings)) <= 1 for one in field)
 
 
+def with_leavers(rng, *, count=33, rounds=6, leave=2):
+    """A whole tournament: some leave, in the middle of a round or after it, and as many but one come late."""
+    field, meetings = entrants(count), []
+    leaving = Counter(rng.choices(range(1, rounds), k=leave))
+    coming = Counter(rng.choices(range(1, rounds), k=leave - 1))
+    for number in range(1, rounds + 1):
+        games = played(swiss.paired(field, meetings, number, rounds), number, rng)
+        gone = rng.sample([one.name for one in field if one.withdrawn is None], leaving[number])
+        for one in games:
+            given_up = next((name for name in gone if name in one.pair and not one.is_bye and rng.random() < 0.5), None)
+            meetings.append(one._replace(outcome=1 if given_up == one.second else -1) if given_up else one)
+        field = [one._replace(withdrawn=number + 1) if one.name in gone else one for one in field]
+        field += [Entrant(name, joined=number + 1) for name in NAMES[len(field) : len(field) + coming[number]]]
+    return field, meetings
+
+
+def check_sides(field, meetings):
+    """Who has stayed has begun as often as not, but for one game, as far as those who left let that be.
+
+    All sides together are even. So those who stay have as many of one side too many as those who left have of the
+    other one, and only one who has played an odd number of games can have one of them without a difference of two.
+    """
+    last = {one.name: balance(one.name, meetings) for one in field if one.withdrawn is None}
+    odd = sum(sides % 2 for sides in last.values())
+    least = max(0, abs(sum(last.values())) - odd) // 2
+    assert sum(abs(sides) > 1 for sides in last.values()) == least
+    return least
+
+
+def test_who_stays_has_begun_half_of_his_games_in_the_end_when_others_leave():
+    field, meetings = with_leavers(Random(21))
+    check_rules(field, meetings)
+    assert check_sides(field, meetings) == 0
+
+
+@pytest.mark.long
+def test_who_stays_has_begun_half_of_his_games_in_any_of_many_tournaments():
+    for seed in range(30):
+        field, meetings = with_leavers(Random(seed))
+        check_rules(field, meetings)
+        assert check_sides(field, meetings) == 0
+
+
+@pytest.mark.parametrize("seed", [23, 24])
+def test_the_last_bye_is_for_one_of_the_lowest_even_if_sides_stay_uneven(seed):
+    check_rules(*with_leavers(Random(seed), count=22, rounds=4, leave=3))
+
+
 @examples(50)
 @given(st.integers(12, 30), st.integers(0, 2**32))
 def test_nobody_meets_anybody_twice_when_players_leave(count, seed):

@@ -5,14 +5,15 @@ numbers, of which an earlier one outweighs all later ones of all pairs together 
 rules are FIDE's, handbook C.04.1, as a matching can say them):
 
 1. the two have met before, or the player had a bye before;
-2. one of them would have begun three games more, or less, than he has not begun; at the end of a tournament that is
-   large for its rounds, two games;
+2. one of them would have begun three games more, or less, than he has not begun;
 3. of a bye, how many half points the player has more than the lowest who had none;
-4. how many half points are between the two; and then the square of that;
-5. what the squares of both balances grow by; and then who would have the side of his last game again, three times in
+4. at the end of a tournament that is large for its rounds, and in all of it once somebody has left, one of them would
+   have begun two games more, or less;
+5. how many half points are between the two; and then the square of that;
+6. what the squares of both balances grow by; and then who would have the side of his last game again, three times in
    a row above all;
-6. who meets somebody with more points, or with fewer, as he did in his last round; a bye is one with fewer;
-7. how far the two are from this order among those with equal points: first against fifth of eight, second against
+7. who meets somebody with more points, or with fewer, as he did in his last round; a bye is one with fewer;
+8. how far the two are from this order among those with equal points: first against fifth of eight, second against
    sixth, and so on; and who leaves them is the last of these and meets the first of those.
 """
 
@@ -25,16 +26,18 @@ from typing import Any, NamedTuple
 
 from pbm.tournaments.meetings import NOBODY, Entrant, Meeting, Pair, meetings_of, points
 
-DIGITS = 3, 3, 4, 5, 8, 5, 4, 3, 8
+DIGITS = 3, 3, 4, 3, 5, 8, 5, 4, 3, 8
 """With how many digits each number of a weight is written: enough for the sum over all pairs of a round."""
-OF_ORDER, OF_DISTANCE, OF_FAULTS = 10 ** DIGITS[-1], 10 ** sum(DIGITS[5:]), 10 ** sum(DIGITS[2:])
-"""Below which the numbers of a weight stand that are about the order alone; about distances; about what must not be."""
+OF_ORDER, OF_DISTANCE, OF_SIDES, OF_FAULTS = (10 ** sum(DIGITS[at:]) for at in (9, 6, 4, 3))
+"""Below which the numbers of a weight stand that are about the order alone; about all that comes after points; about
+all that comes after sides that are uneven; about all that can be."""
 LARGE = 100
 """With more players, a round would take longer than anybody waits; then only the pairs that suit best are looked at."""
 CLOSEST = 10
 """How many these are first, for each player and for each of the nearest distances in points."""
 MOST_BALANCE, MOST_AT_THE_END = 2, 1
-"""How many games more, or less, a player begins than he does not begin; and when all is over in a large field."""
+"""How many games more, or less, a player begins than he does not begin; and in a large field when all is over, or after
+somebody has left: his sides stay as they are, and a second one who leaves uneven sides could not be made up for."""
 ENOUGH = 5
 """A field is large if it has so many players for each round: then there are enough with about as many points."""
 LOOKS_THROUGH = 20_000
@@ -67,6 +70,7 @@ class Bond(NamedTuple):
     again: int
     unbalanced: int
     bye: int
+    uneven: int
     apart: int
     square: int
     balance: int
@@ -88,6 +92,8 @@ class Sides(NamedTuple):
 
     unbalanced: int
     """The squares of how far they would get out of balance."""
+    uneven: int
+    """The same for what they should come to in the end."""
     balance: int
     """What the squares of both balances grow by, plus 6."""
     same_side: int
@@ -102,12 +108,13 @@ def paired(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: int
     these rounds can be, if that is possible.
     """
     seats = seated(entrants, meetings, number)
-    most = MOST_AT_THE_END if number == rounds and len(seats) >= ENOUGH * rounds else MOST_BALANCE
+    is_late = number == rounds or any(one.withdrawn is not None for one in entrants)
+    evenly = is_late and bool(rounds) and len(seats) >= ENOUGH * rounds
     bonds = {}
     lowest = min((seat.halves for seat in seats if NOBODY not in seat.met), default=0)
     for at, one in enumerate(seats):
         for other in seats[at + 1 :]:
-            bonds[one.name, other.name] = bond(one, other, most)
+            bonds[one.name, other.name] = bond(one, other, evenly=evenly)
         if len(seats) % 2:
             bonds[one.name, NOBODY] = bond_of_bye(one, lowest)
     names = [seat.name for seat in seats] + [NOBODY] * (len(seats) % 2)
@@ -120,7 +127,7 @@ def paired(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: int
     found = {seat.name: seat for seat in seats}
     if chosen is None:
         chosen = [
-            (one, other) if other == NOBODY else who_begins(found[one], found[other], most)[0].pair
+            (one, other) if other == NOBODY else who_begins(found[one], found[other])[0].pair
             for one, other in lightest(names, weights)
         ]
     return sorted(chosen, key=lambda pair: (pair[1] == NOBODY, min(map(names.index, pair))))
@@ -166,10 +173,10 @@ def _floated(name: str, own: Sequence[Meeting], before: Sequence[Mapping[str, fl
     return (others > mine) - (others < mine)
 
 
-def bond(one: Seat, other: Seat, most: int = MOST_BALANCE) -> Bond:
-    """What speaks against a game between two players, of whom nobody should get a balance of more than *most*."""
+def bond(one: Seat, other: Seat, *, evenly: bool = False) -> Bond:
+    """What speaks against a game between two players; *evenly* if even sides are worth more than near scores."""
     apart = abs(one.halves - other.halves)
-    sides, *_ = who_begins(one, other, most)
+    sides, *_ = who_begins(one, other)
     way = (one.halves < other.halves) - (one.halves > other.halves)
     floats = (one.float_ == way) + (other.float_ == -way) if way else 0
     if apart:
@@ -181,6 +188,7 @@ def bond(one: Seat, other: Seat, most: int = MOST_BALANCE) -> Bond:
         again=int(other.name in one.met),
         unbalanced=sides.unbalanced,
         bye=0,
+        uneven=sides.uneven if evenly else 0,
         apart=apart,
         square=apart**2,
         balance=sides.balance,
@@ -196,6 +204,7 @@ def bond_of_bye(one: Seat, lowest: int) -> Bond:
         again=int(NOBODY in one.met),
         unbalanced=0,
         bye=max(0, one.halves - lowest),
+        uneven=0,
         apart=0,
         square=0,
         balance=0,
@@ -205,7 +214,7 @@ def bond_of_bye(one: Seat, lowest: int) -> Bond:
     )
 
 
-def who_begins(one: Seat, other: Seat, most: int = MOST_BALANCE) -> list[Sides]:
+def who_begins(one: Seat, other: Seat) -> list[Sides]:
     """Both ways to seat two players, the better one first.
 
     Where nothing tells the two apart, the one who stands higher begins if his place is even, counted from 0.
@@ -216,7 +225,8 @@ def who_begins(one: Seat, other: Seat, most: int = MOST_BALANCE) -> list[Sides]:
         grown = sum(map(_square, after)) - sum(map(_square, (first.balance, second.balance)))
         found.append(
             Sides(
-                unbalanced=sum(_square(max(0, abs(balance) - most)) for balance in after),
+                unbalanced=_beyond(MOST_BALANCE, after),
+                uneven=_beyond(MOST_AT_THE_END, after),
                 balance=grown + 6,  # the least that they can grow by is -6, from 2 and -2 to 1 and -1
                 same_side=_again(first.sides, begins=True) + _again(second.sides, begins=False),
                 place=int((first is one) == bool(one.place % 2)),
@@ -224,6 +234,11 @@ def who_begins(one: Seat, other: Seat, most: int = MOST_BALANCE) -> list[Sides]:
             )
         )
     return sorted(found)
+
+
+def _beyond(most: int, balances: Iterable[int]) -> int:
+    """The squares of how far balances are beyond what they should be at most."""
+    return sum(_square(max(0, abs(balance) - most)) for balance in balances)
 
 
 def _square(balance: int) -> int:
@@ -272,10 +287,11 @@ def _closest(names: Sequence[str], weights: Mapping[Pair, int], most: int) -> It
     """
     if most >= len(names):
         return weights
-    own: dict[str, dict[int, list[Pair]]] = {name: {} for name in names}
+    own: dict[str, dict[tuple[int, int], list[Pair]]] = {name: {} for name in names}
     for pair, weight in weights.items():
+        distance = weight // OF_FAULTS, weight % OF_SIDES // OF_DISTANCE  # uneven sides cannot always be helped
         for name in pair:
-            own[name].setdefault(weight // OF_DISTANCE, []).append(pair)
+            own[name].setdefault(distance, []).append(pair)
     found: set[Pair] = set()
     for distances in own.values():
         for distance in sorted(distances)[: max(3, most // 8)]:
