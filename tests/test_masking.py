@@ -182,6 +182,23 @@ def test_the_password_of_every_command_is_found_in_a_line_for_the_log_where_nobo
         assert secret not in Line.read(root, line.replace("?", secret)).masked().text
 
 
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("form", ["{}", "Subject : {}", "> {}", '"{}"', "symple move 101 alice ?, {}"])
+def test_a_line_that_was_signed_rightly_is_shown_as_others_are_or_not_at_all(line, form):
+    for secret in SECRETS:
+        typed = Line.read(root, form.format(line).replace("?", secret))
+        assert typed.signed([secret]) in {typed.masked(USERS.__contains__).text, None}
+        assert typed.signed(["alice"]) is None
+
+
+@pytest.mark.parametrize("words", ["alice alice-secret", "alice-secret alice", "alice alice-wrong"])
+@pytest.mark.parametrize("line", ["symple move 101 {} a1", "symple games {}", "all show {}", "symple subscribe {} 101"])
+def test_no_word_that_may_be_a_password_is_logged_of_a_mail_whether_it_was_right_or_not(pair, words, line):
+    outcome = handle(pair.server, message(line.format(words)), ALICE)
+    assert "alice-" not in outcome.command
+    assert outcome.command.startswith(line.partition(" ")[0])
+
+
 @pytest.mark.parametrize(
     "line",
     ["symple preview 101 alice ? e3", "symple show alice ?", "symple games alice ?", "message alice bob ?",

@@ -1,6 +1,6 @@
 """A line of a shell or a mail, read once: what it says, which command it names, and what in it is secret."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import click
@@ -70,6 +70,17 @@ class Line(NamedTuple):
         read = self.tree.masking.read(" ".join(self.typed.split()), is_user)
         shown = " ".join(MASK if word in whole else word for word in read.text.split())
         return Masked(shown, [*found, *read.secrets])
+
+    def signed(self, passwords: Collection[str]) -> str | None:
+        """The line as it may be seen when these words are known to be right passwords: all stand in their places.
+
+        None if another word stands in such a place, or if one of them also stands within another word.
+        """
+        found = self.passwords()
+        if not found or not set(found) <= set(passwords):
+            return None
+        shown = " ".join(MASK if word in found else word for word in self.typed.split())
+        return None if any(word in shown for word in found) else shown
 
     def secrets(self, is_user: "IsUser") -> Sequence[str]:
         """The words that nobody may see, none of which is short."""

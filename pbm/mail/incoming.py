@@ -202,8 +202,10 @@ def hear(
         rehearsal.run(server.store, lambda: _carry_out(session, typed.line))
     except Refused as why:
         refused = why
-    is_taken = server.store.is_taken
-    masked = tokens.masked(typed.line.masked(is_taken).text) if typed.line.command else ""
+    masked = ""
+    if typed.line.command:
+        right = [password for _, password in rehearsal.signed] if rehearsal.draft else []  # else one may be wrong
+        masked = tokens.masked(typed.line.signed(right) or typed.line.masked(server.store.is_taken).text)
     return Heard(mail, kind, Order(typed, session, rehearsal, refused, masked))
 
 
