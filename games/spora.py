@@ -223,6 +223,8 @@ class Turn(NamedTuple):
             return f"it would leave the board {_WORDS[direction]} of {name}"
         if there & self.enemy[0] and hand < 2 * (height := _height(self.enemy, there)):
             stack = f"the {SIDES[1 - self.side]} stack of {height} on {self.board.name[there]}"
+            if 2 * height > TALLEST:
+                return f"no hand captures {stack}"
             return f"only a hand of {2 * height} or more captures {stack}, and the hand that comes there has {hand}"
         return ""
 

@@ -90,7 +90,8 @@ def _answered(session: Session, letter: Letter) -> Answered:
     place = _place(session, letter)
     mover = _mover(session, letter, place) if place else ""
     address = tokens.reply_address(session.server, *place) if place and mover else None
-    return Answered(reply_to=address, is_easy=place is not None and mover == place.userid)
+    is_easy = place is not None and mover == place.userid and bool(letter.notation)
+    return Answered(reply_to=address, is_easy=is_easy)
 
 
 def _mover(session: Session, letter: Letter, place: Reply) -> str:

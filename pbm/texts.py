@@ -126,6 +126,12 @@ def counted(number: float, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def enumerated(words: Sequence[str], word: str = "and") -> str:
+    """Words as a sentence has them: with commas between them, and another *word* in front of the last one."""
+    *front, last = words
+    return f"{', '.join(front)} {word} {last}" if front else last
+
+
 def broken(text: str) -> str:
     """A text with a turn in it, which is broken if it is long, but never inside the name of a cell."""
     return "\n".join(folded(text))

@@ -465,6 +465,26 @@ def test_a_chat_passes_on_the_text_to_the_players_and_changes_nothing(board, sub
     assert turns(board) == []
 
 
+def test_a_chat_is_answered_by_writing_back(board):
+    told = answer(board, "chat Hello bob", subject="chat")
+    [chatted] = [mail for mail in told if mail.userid == "bob"]
+    assert chatted.reply_to == answer_to(board, "bob")
+    back = send(board, f"Re: {chatted.subject}", "Hello, alice,\n\ne5 is a good point", BOB, chatted.reply_to)
+    assert {mail.userid for mail in back} == {"alice", "bob"}
+    assert all("bob writes:\n\nHello, alice,\n\ne5 is a good point\n" in mail.text for mail in back)
+    assert not any(EASY in mail.text for mail in back)  # alice is to move, but not by answering a chat
+    [answered] = [mail for mail in back if mail.userid == "alice"]
+    link = html.link(answered.text.rstrip().split("\n")[-1], answered, ADDRESS)
+    assert link.startswith(f"mailto:{answered.reply_to}?subject=Re: Symple chat 101 bob".replace(" ", "%20"))
+    assert turns(board) == []
+
+
+def test_a_chat_comes_at_once_to_who_wants_no_mails_about_boards(board):
+    for how in ("none", "digest"):
+        board.say(f"symple mail bob bob-secret {how}")
+        assert {mail.userid for mail in answer(board, "chat Hello bob")} == {"alice", "bob"}
+
+
 def test_a_chat_without_a_text_is_refused_with_the_board(board):
     [refusal] = answer(board, "chat")
     assert refusal.subject == "Symple Board 101 Error"

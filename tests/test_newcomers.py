@@ -46,6 +46,8 @@ def reason(told):
         ("all shwo bob", "did you mean `all show`?"),
         ("change pasword", "did you mean `change password`?"),
         ("hello", "did you mean `help`?"),
+        ("Hello! How are you?", "did you mean `help`?"),
+        ("symple challenge, alice", "did you mean `symple challenge`?"),
         ("list sprio", "There is no game 'sprio'; did you mean spiro?"),
         ("symple challenge -sise=5 alice bob", "There is no option '-sise=5'; did you mean -size=n?"),
         ("symple challenge --size=5 alice bob", "There is no option '--size=5'; did you mean -size=n?"),
@@ -80,6 +82,9 @@ def test_where_nothing_is_near_nothing_is_guessed(club_of_two_boards, line, said
 @pytest.mark.parametrize(
     ("line", "said"),
     [
+        ("symple move", "These are too few words: BOARD, USERID, PASSWORD and MOVE[#n] are missing."),
+        ("symple resign 101", "These are too few words: USERID and PASSWORD are missing."),
+        ("signup zoe", "These are too few words: PASSWORD is missing."),
         ("symple challenge -size 5 alice bob", "an option and its value are one word, such as -size=5."),
         ("symple move 101 ME c3 d4", "a move has commas between its parts, and no blanks."),
         ("Game challenge alice bob", "GAME is a placeholder; write the name of one in its place: papagra, spiro,"),

@@ -358,6 +358,12 @@ def test_an_enemy_stack_takes_a_hand_of_twice_its_pieces(hand, height, captures)
         assert cells(after(state, text))["b1"] == "B1"
 
 
+@pytest.mark.parametrize("stack", ["W3", "W4"])
+def test_no_hand_is_named_that_would_capture_three_pieces(stack):
+    why = refusal(row("B4", stack, ".", ".", "."), "a3,a1@eeee")
+    assert why == f"a1@eeee is not possible: no hand captures the white stack of {stack[1]} on b1."
+
+
 def test_a_hand_counts_only_the_pieces_taken_from_the_stack():
     state = row("B4", "W1", ".", ".", ".")
     assert refusal(state, "a3,a1@e") == (

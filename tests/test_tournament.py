@@ -273,7 +273,7 @@ def test_the_list_of_boards_is_text_or_csv(players):
         (["a", "--team=red:alice,bob"], 1, "A team needs another one to play against."),
         (["a", "--team=red"], 1, "--team=red is not NAME:USERID,USERID"),
         (["none", "start"], 1, "There is no pool 'none' of Symple."),
-        (["old", "start"], 1, "Pool old of Symple is running; that goes only while it is open."),
+        (["old", "start"], 1, "Pool old of Symple is running; only while it is open can it be started."),
         (["old", "replace", "alice"], 1, "`replace` is written `replace USERID NEW`."),
         (["old", "withdraw", "carol"], 1, "carol does not take part in pool old."),
     ],

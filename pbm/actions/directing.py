@@ -88,7 +88,7 @@ def done(session: Session, one: Tournament, words: Sequence[str], *, dry_run: bo
 
 
 def _start(session: Session, found: Shown) -> str:
-    insist(found, "open")
+    insist(found, "it be started", "open")
     now, boards = started(session, found)
     return contests.of_pairs(now, now.one.round, boards, [each.first for each in now.meetings if each.is_bye])
 
@@ -99,7 +99,7 @@ def _status(session: Session, found: Shown) -> str:
 
 def _add(session: Session, found: Shown, name: str) -> str:
     one = found.one
-    insist(found, "open", "running")
+    insist(found, "anybody be added", "open", "running")
     if one.state == "running" and one.kind in NOT_LATER:
         raise Refused(f"Nobody can be added to a {contests.TITLES[one.kind]} that has begun; `replace` can.")
     met = {each.opponent(name) for each in found.meetings if name in each.pair}
@@ -118,7 +118,7 @@ def _add(session: Session, found: Shown, name: str) -> str:
 
 def _replace(session: Session, found: Shown, old: str, new: str) -> str:
     one, store = found.one, session.store
-    insist(found, "open", "running", "closing")
+    insist(found, "anybody be replaced", "open", "running", "closing")
     take_part(found, old)
     if new in {entrant.name for entrant in found.entrants}:
         raise Refused(f"{new} takes part in pool {one.pool} already.")
@@ -169,7 +169,7 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
 
 
 def _finish(session: Session, found: Shown) -> str:
-    insist(found, "running", "closing")
+    insist(found, "it be finished", "running", "closing")
     return _finished(session, found)
 
 
@@ -184,7 +184,7 @@ def _finished(session: Session, found: Shown) -> str:
 
 
 def _cancel(session: Session, found: Shown) -> str:
-    insist(found, "open", "running", "closing")
+    insist(found, "it be cancelled", "open", "running", "closing")
     return _cancelled(session, found, "The director has cancelled it.")
 
 

@@ -25,14 +25,17 @@ def chat(session: Session, game: str, number: str, userid: str, password: str) -
         board = find_board(session, game, number)
         text = _text(session, name, "chat")
         playing = [player for player in board.players if player != board.resigned]
-        readers = dict.fromkeys([*playing, *board.about.subscribers, name])
+        following = dict.fromkeys([*playing, *board.about.subscribers])
+        readers = [*following, *([] if name in following else [name])]
         for robot in () if board.is_over else board.about.robots:
             session.store.let_talk(Task(game, board.row.board, robot, board.opponent(robot)), "once")
-        data = {"userid": name, "game": game, "board": board.row.board, "readers": list(readers)}
+        data = {"userid": name, "game": game, "board": board.row.board, "readers": readers}
+        mover = board.turn or ""
         chatted = [
             _written(name, text, subject=f"{texts.title(game)} chat {board.row.board} {name}",
                      answer=f"{game} chat {board.row.board} {reader} PASSWORD", data=data)._replace(
-                to=reader, thread=letters.thread(board), game=game
+                to=reader, thread=letters.thread(board), game=game, is_urgent=True, mover=mover,
+                board=board.row.board if reader in following else "",
             )
             for reader in readers
         ]  # fmt: skip

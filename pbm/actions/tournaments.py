@@ -268,7 +268,7 @@ def of_deed(session: Session, found: Shown, subject: str, text: str) -> list[Let
 def withdraw(session: Session, found: Shown, name: str) -> str:
     """Let somebody take part no more: he loses the games that are on, which are not rated."""
     one = found.one
-    insist(found, "open", "running", "closing")
+    insist(found, "anybody leave", "open", "running", "closing")
     take_part(found, name)
     rounds.withdrawn(session, one, name)
     for meeting in found.meetings:
@@ -279,10 +279,11 @@ def withdraw(session: Session, found: Shown, name: str) -> str:
     return f"{name} does not take part in pool {one.pool} any more."
 
 
-def insist(found: Shown, *states: str) -> None:
-    """Raise Refused unless a tournament is in one of these states."""
+def insist(found: Shown, what: str, *states: str) -> None:
+    """Raise Refused unless a tournament is in one of the states in which *what* is wanted can be."""
     if found.one.state not in states:
-        raise Refused(f"{found.title} is {found.one.state}; that goes only while it is {' or '.join(states)}.")
+        where = texts.enumerated(states, "or")
+        raise Refused(f"{found.title} is {found.one.state}; only while it is {where} can {what}.")
 
 
 def take_part(found: Shown, name: str) -> None:

@@ -67,6 +67,11 @@ def chat_text(lines: Sequence[str]) -> str | None:
     return "\n".join([*filter(None, [beside.strip()]), *lines[1:]])
 
 
+def is_to_chat(reply: Reply, subject: Sequence[str]) -> bool:
+    """Whether the words of a subject are those that we gave to a chat on the board of a reply."""
+    return len(subject) == 4 and [word.lower() for word in subject[:3]] == [reply.game, "chat", reply.board]
+
+
 def takes(line: str) -> str | None:
     """What has to stand behind a line that is one of the words; None if it is something else."""
     word = bare(line).lower()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import games
+from pbm import texts
 from pbm.actions import selection
 from pbm.language import words
 from pbm.language.help import Explained
@@ -98,7 +99,7 @@ class Command(click.Command):
         missing = [parameter for parameter in self.params[len(others) :] if parameter.required]
         if missing:
             names = [parameter.make_metavar(click.Context(self)) for parameter in missing]
-            return f"These are too few words: {' and '.join(names)} {'is' if len(names) == 1 else 'are'} missing"
+            return f"These are too few words: {texts.enumerated(names)} {'is' if len(names) == 1 else 'are'} missing"
         most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
         if len(others) <= most:
             return ""
@@ -259,7 +260,7 @@ class Group(click.Group):
         if found is None:
             what = f"command `{path(ctx)} {args[0]}`" if path(ctx) else f"game or command {args[0]!r}"
             where = f"{path(ctx)} help" if path(ctx) in games.names() else "help commands"
-            near = _meant(ctx, name, args[1:])
+            near = _meant(ctx, name.rstrip(".,:;!?"), args[1:])
             raise Misused(f"There is no {what}; {near and f'did you mean `{near}`? '}`{where}` tells what there is.")
         return name, found, args[1:]
 

@@ -39,6 +39,7 @@ removal, or between two removals without commas, such as those of Papagra."""
 INSTEAD_OF_MOVE = {"draw": "propose", "propose": "propose", "undo": "undo", "unresign": "unresign"}
 """What people type as commands, and stands in the place of a move: in which word."""
 MEANT = {
+    "hallo": "help",
     "info": "help",
     "invite": "challenge",
     "manual": "help",

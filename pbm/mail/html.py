@@ -141,7 +141,7 @@ def link(command: str, mail: Mail, server_address: str) -> str:
     """The address that begins an answer: with the move alone where the mail has an address for that."""
     line = words.unfolded(command)
     match line.split()[1:2]:
-        case ["move" | "show" | "confirm" as word] if mail.reply_to:
+        case ["move" | "show" | "confirm" | "chat" as word] if mail.reply_to:
             bare = line.partition(" PASSWORD ")[2].partition("#")[0] or word
             return _answer(bare, mail)
     return f"mailto:{quote(server_address, safe='@+')}?subject={_quoted(line)}"

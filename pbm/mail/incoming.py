@@ -364,14 +364,18 @@ def _typed(mail: Incoming, reply: Reply | None) -> Typed:
     """The command of a mail: its subject, or the first line of its body where the subject is none.
 
     The subject that we gave to a board mail is none. In an answer to one, which came to a *reply* address, any line is
-    taken for a move, and a word that means something there is no command.
+    taken for a move, and a word that means something there is no command. An answer to a chat is one.
     """
     subject = _plain(mail.subject)
     is_meant, is_title = subject.command is not None, _is_title(subject)
     word = answers.takes(subject.typed) if reply else None
-    if is_meant and not is_title and word is None:
+    is_chat = reply is not None and answers.is_to_chat(reply, subject.words)
+    if is_meant and not (is_title or is_chat) and word is None:
         return Typed(_without_placeholder(subject, reply), mail.body, is_meant)
     lines = (mail.body.lstrip() or (mail.quoted if reply else "")).split("\n")
+    chat = answers.chat_text(lines) if reply else None
+    if is_chat:
+        return Typed(_answer("chat"), mail.body if chat is None else chat, is_meant)
     first, count = words.whole_turn(lines)
     line, rest = _plain(first), "\n".join(lines[count:])
     if word is not None:
@@ -380,7 +384,6 @@ def _typed(mail: Incoming, reply: Reply | None) -> Typed:
     if line.command and not (reply and answers.takes(line.typed) is not None):
         return Typed(_without_placeholder(line, reply), rest, is_meant)
     if reply and (line.typed or is_title):
-        chat = answers.chat_text(lines)
         return Typed(_answer(line.typed), rest, is_meant) if chat is None else Typed(_answer("chat"), chat, is_meant)
     return Typed(subject, mail.body, is_meant)
 
