@@ -48,6 +48,13 @@ def test_the_first_game_that_the_help_names_can_be_started(game, shell):
         assert first.returncode == 0, first.stderr
 
 
+def test_players_and_operators_are_told_that_direct_encounter_decides_before_a_place_is_shared(shell):
+    for command in ("table", "tournament"):
+        said = " ".join(shell.run("help", command).stdout.split())
+        assert "their games against each other (direct encounter)" in said
+        assert "share a place only if" in said
+
+
 @pytest.mark.parametrize("name", sorted(admin.MODULES))
 def test_the_help_of_an_operators_command_fits_a_screen_and_shows_no_marks_of_ours(name):
     node = admin.operation(name)

@@ -44,8 +44,9 @@ as in a challenge. Whoever rejects or limits challenges plays nevertheless.
 With --open, players join by `GAME join POOL USERID PASSWORD`.
 
 Without players, the table of the pool: a win or a bye is 1 point, a tie 0.5. Under it stands what decides between
-equal points. Then what each player has reached: 1 won, 0 lost, = tied, a dot for a game that is still to be
-played, x for one that was cancelled; where there are rounds, behind the line of the opponent, such as 7:1.
+equal points; their games against each other (direct encounter) are usually among that, so they share a place only if
+these do not tell either. Then what each player has reached: 1 won, 0 lost, = tied, a dot for a game that is still
+to be played, x for one that was cancelled; where there are rounds, behind the line of the opponent, such as 7:1.
 
 Without a pool, the pools there are.
 

@@ -575,6 +575,9 @@ def leave(session: Session, game: str, pool: str, userid: str, password: str) ->
 def table(session: Session, game: str, pool: str) -> Letters:
     """Show how a tournament stands: places, what decides about them, and who has met whom.
 
+    Players with equal points share a place only if nothing under the table tells them apart, their games against each
+    other (direct encounter) neither.
+
     Without POOL, the tournaments that are open, or on, and who can join them.
     """
     from pbm.actions import tournaments
