@@ -343,6 +343,8 @@ def some_read_little(month):
     table = month.challenge("dave", "erin", "symple", "-size=5", comment="Slowly, please")
     for name, how in (("dave", "digest"), ("erin", "none"), ("judy", "digest")):
         month.choose_mail(name, "symple", how, way="mail twice")
+    month.choose_mail("dave", "sprout", "digest")
+    month.exchange(month.challenge("erin", "dave", "sprout"))
     month.subscribe("judy", "symple", table)
     month.exchange(table)
     month.move("dave", table, way="mail")
