@@ -37,7 +37,7 @@ def end_one_of_two(shell):
         shell.run("symple", "challenge", "-size=5", "alice", "bob")
     for name, move in (("alice", "c3"), ("bob", "a1"), ("alice", "resign")):
         shell.run("symple", "move", "102", name, PASSWORDS[name], move)
-    shell.run("tournament", "symple", "pool", "--open")
+    shell.run("tournament", "symple", "pool", "alice", "carol", "--open")
 
 
 def offered(shell, *words):
@@ -82,7 +82,11 @@ def offered(shell, *words):
         (["pbm", "play", "symple", "101", "b"], ["bob"]),
         (["pbm", "tournament", "symple", "pool", "alice", "b"], ["bob"]),
         (["pbm", "tournament", "symple", "pool", "w"], ["withdraw"]),
-        (["pbm", "tournament", "symple", "pool", "withdraw", "b"], ["bob"]),
+        (["pbm", "tournament", "symple", "pool", "add", "b"], ["bob"]),
+        (["pbm", "tournament", "symple", "pool", "withdraw", ""], ["alice", "carol"]),
+        (["pbm", "tournament", "symple", "pool", "withdraw", "b"], []),
+        (["pbm", "tournament", "symple", "pool", "replace", "carol", "b"], ["bob"]),
+        (["symple", "tournament", "pool", "bob", "secret", "withdraw", "c"], ["carol"]),
         (["pbm", "tournament", "symple", ""], ["pool"]),
         (["pbm", "tournament", "s"], ["spiro", "spora", "sprout", "symple"]),
         (["symple", "join", ""], ["pool"]),

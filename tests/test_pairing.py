@@ -51,11 +51,11 @@ def check_rules(field, meetings):
     for one in (one for one in meetings if one.is_bye):
         before = [other for other in meetings if other.round < one.round]
         had = {other.first for other in before if other.is_bye}
-        score = points(NAMES, before)
+        score = points([each.name for each in field], before)
         assert score[one.first] == min(
             score[each.name] for each in field if each.is_in(one.round) and each.name not in had
         )
-    for number in range(1, meetings[-1].round + 1):
+    for number in range(1, max(one.round for one in meetings) + 1):
         until = [one for one in meetings if one.round <= number]
         assert all(abs(balance(one.name, until)) <= 2 for one in field)
 

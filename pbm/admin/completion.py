@@ -26,6 +26,8 @@ from pbm.terminal import say
 
 MOST_OFFERED = 100
 """How many boards, pools or users are offered."""
+OF_A_PLAYER = "withdraw", "replace"
+"""What a director does with somebody who takes part."""
 SHELL_OPTIONS = ["--comment=", "--help", "--json", "--picture"]
 """The options that a shell understands wherever they stand."""
 
@@ -120,6 +122,9 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     is_move = isinstance(node, Command) and node.begins_moves(behind, current)
     if current.startswith("-"):
         return SHELL_OPTIONS if is_move else [*SHELL_OPTIONS, *_options(node, game, current)]
+    if node.name == "tournament" and behind and behind[-1].lower() in OF_A_PLAYER:
+        pool = behind[0 if isinstance(node, Command) else 1].lower()
+        return _glanced(lambda store: store.players_of_pool(game, pool))
     return [] if is_move else _values(_kind(node, len(behind)), game, current)
 
 

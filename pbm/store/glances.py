@@ -85,6 +85,11 @@ class Glances(Base):
         query = "SELECT pool FROM tournaments WHERE game = ? ORDER BY created DESC, pool LIMIT ?"
         return [pool for (pool,) in self.db.execute(query, [game, most])]
 
+    def players_of_pool(self, game: str, pool: str) -> list[str]:
+        """Who takes part in a tournament, as they were placed."""
+        query = "SELECT userid FROM pool_players WHERE game = ? AND pool = ? AND withdrawn IS NULL ORDER BY seed"
+        return [userid for (userid,) in self.db.execute(query, [game, pool])]
+
     def userids_from(self, prefix: str, most: int) -> list[str]:
         """The users who are signed up and whose names begin with *prefix*, at most so many, by name.
 
