@@ -5,7 +5,7 @@ import pytest
 import games
 from pbm.language import words
 from pbm.language.commands import root
-from pbm.language.grammar import Command
+from pbm.language.grammar import Command, Group
 from pbm.mail.incoming import handle
 
 
@@ -162,3 +162,12 @@ def test_a_shell_reads_its_line_once(shell, monkeypatch):
     monkeypatch.setattr("pbm.language.words.tidied", lambda line, is_game: [read.append(1), tidied(line, is_game)][1])
     assert shell.run("spiro", "show", "999").returncode == 1
     assert len(read) == 1
+
+
+def test_no_command_has_two_words_of_one_name():
+    commands = [root, root.game]
+    for group in commands:
+        commands += [one for one in group.commands.values() if isinstance(one, Group)]
+    for command in (one for group in commands for one in group.commands.values()):
+        names = [parameter.name for parameter in command.params]
+        assert len(names) == len({*names}), command.name

@@ -36,7 +36,15 @@ class Misused(Refused):
     status = 2
 
 
-class Command(click.Command):
+class Declared(click.Command):
+    """A command, or several, whose parameters are those that were declared: there is no option for help."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters; click itself looks for the option, and for names that are used twice, six times a line."""
+        return self.params
+
+
+class Command(Declared):
     """A command of the language: words, among which options may stand."""
 
     def __init__(
@@ -224,7 +232,7 @@ class Follow(GameCommand):
         return list(others[1:] if is_userid(first) and first not in selection.WORDS else others[2:])
 
 
-class Group(click.Group):
+class Group(Declared, click.Group):
     """Commands that begin with the same word, which may be in any case and shortened where the language allows it."""
 
     def __init__(self, *args: Any, command_class: type[Command] = Command, **kwargs: Any) -> None:
