@@ -36,7 +36,7 @@ def inbox(shell, name, at_least=1):
 
 def in_order(folder):
     """The mails in a folder of a maildir, the oldest first."""
-    return [path.read_text() for path in sorted(folder.glob("*"), key=lambda path: path.stat().st_mtime_ns)]
+    return [path.read_text() for path in sorted(folder.glob("*"))]
 
 
 def arrived(shell, name, text):

@@ -163,7 +163,8 @@ def _kept_at(step: Callable[[], Value], rest: Callable[[float], object], pauses:
 
 def _problem(server: Server, way: Transport, mail: Mail, illustrator: Illustrator | None) -> Undelivered | None:
     """Send a mail, with a picture if there is somebody to draw it; None, or why it could not be sent."""
-    name = f"{int(mail.queued.timestamp())}.{sha256(mail.message_id.encode()).hexdigest()[:24]}.pbm"
+    mark = sha256(mail.message_id.encode()).hexdigest()[:24]
+    name = f"{int(mail.queued.timestamp())}.{mail.id or 0:010}.{mark}.pbm"  # in a folder they stand as they were queued
     try:
         message = compose(mail, server.address, _illustration(illustrator, mail) if illustrator else None)
         way.send(message, tokens.return_path(server, mail), mail.address or "", name)
