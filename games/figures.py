@@ -5,7 +5,7 @@ colours nor pixels, and nothing of who draws them. Distances are such that a cel
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
 from math import sqrt
 from typing import NamedTuple
@@ -106,8 +106,8 @@ class Figure(NamedTuple):
 
 
 @cache
-def grid(board: Square) -> tuple[tuple[Cell, ...], tuple[Line, ...], tuple[Label, ...]]:
-    """The points of a square board, the lines on which they lie, and its coordinates on all four sides."""
+def grid(board: Square) -> tuple[tuple[Cell, ...], tuple[Line, ...], tuple[Label, ...], dict[int, Place]]:
+    """The points of a square board, the lines on which they lie, its coordinates, and the points `by_bit`."""
     size = board.size
     names = iter(board.bit)
     points = [(float(x), float(y)) for y in range(size) for x in range(size)]
@@ -117,7 +117,12 @@ def grid(board: Square) -> tuple[tuple[Cell, ...], tuple[Line, ...], tuple[Label
     lines += [Line(((n, 0), (n, last)), "grid") for n in range(size)]
     labels = [Label((x, y), chr(ord("a") + x)) for x in range(size) for y in (-0.85, last + 0.85)]
     labels += [Label((x, y), str(y + 1)) for y in range(size) for x in (-0.9, last + 0.9)]
-    return cells, tuple(lines), tuple(labels)
+    return cells, tuple(lines), tuple(labels), by_bit(board, cells)
+
+
+def by_bit(board: Board, cells: Iterable[Cell]) -> dict[int, Place]:
+    """Where the pieces on each cell stand, by the set of that one cell."""
+    return {board.bit[cell.name]: cell.at for cell in cells}
 
 
 def box(x: float, y: float, right: float, up: float) -> tuple[Place, ...]:
@@ -156,19 +161,26 @@ def honeycomb(names: Iterable[str], places: Mapping[str, Place]) -> tuple[tuple[
 def joined(board: Board, stones: tuple[int, int], places: Mapping[int, Place]) -> Iterator[Line]:
     """The lines that join touching stones of one side, from the places of cells that are sets of one."""
     for side, own in enumerate(stones):
-        for stone in bits(own):
-            for other in bits(board.near(stone) & own & ~(stone | stone - 1)):
-                yield Line((places[stone], places[other]), "join", side)
+        for pair, one, other in _pairs(board):
+            if own & pair == pair:
+                yield Line((places[one], places[other]), "join", side)
 
 
-def pile(name: str, at: Place, sides: Iterable[int], *, size: float, most: float) -> Iterator[Piece]:
+@cache
+def _pairs(board: Board) -> tuple[tuple[int, int, int], ...]:
+    """Each two neighbouring cells: both, the first and the other."""
+    return tuple((one | other, one, other) for one in board.name for other in bits(board.ring(one)) if other > one)
+
+
+@lru_cache(maxsize=1 << 12)  # a picture of a position has most of what that of the one before it had
+def pile(name: str, at: Place, sides: tuple[int, ...], *, size: float, most: float) -> tuple[Piece, ...]:
     """Pieces of these sides one upon the other, drawn ever higher by half of their radius, all by at most *most*.
 
     Those above the sixth one are drawn no higher.
     """
-    standing = list(sides)
-    steps = min(len(standing), SEEN) - 1
+    steps = min(len(sides), SEEN) - 1
     rise = min(size / 2, most / max(1, steps))
     x, y = at
-    for height, side in enumerate(standing):
-        yield Piece(name, (x, y + rise * (min(height, steps) - steps / 2)), side, size)
+    return tuple(
+        Piece(name, (x, y + rise * (min(height, steps) - steps / 2)), side, size) for height, side in enumerate(sides)
+    )

@@ -525,13 +525,12 @@ def figure(state: State, before: State | None = None) -> "Figure":
     from games.figures import Figure, Mark, Note, Piece, joined
 
     board = state.board
-    cells, labels = _laid_out(board)
-    places = {board.bit[cell.name]: cell.at for cell in cells}
+    cells, labels, places = _laid_out(board)
     stones = [(bit, side) for side, own in enumerate(state.stones) for bit in bits(own)]
     latest = union(now & ~was for now, was in zip(state.stones, (before or state).stones, strict=True))
     _, matches = _matches(state)
     matched_marks = [Mark(places[bit], "matched", 0.13) for bit in bits(matches)]
-    boxes, numbers, tokens = _drawn_track(state)
+    boxes, numbers, tokens = _drawn_track(board, state.marks)
     notes = [
         Note(f"{name.title()}: {mark}", side) for side, (name, mark) in enumerate(zip(SIDES, state.marks, strict=True))
     ]
@@ -548,11 +547,12 @@ def figure(state: State, before: State | None = None) -> "Figure":
 
 
 @cache
-def _laid_out(board: Hexagon) -> "tuple[tuple[Cell, ...], tuple[Label, ...]]":
-    """The spaces of a board, and its coordinates."""
-    from games.figures import honeycomb
+def _laid_out(board: Hexagon) -> "tuple[tuple[Cell, ...], tuple[Label, ...], dict[int, Place]]":
+    """The spaces of a board, its coordinates, and where spaces lie by their bits."""
+    from games.figures import by_bit, honeycomb
 
-    return honeycomb(board.bit, {name: _space(board, bit) for name, bit in board.bit.items()})
+    cells, labels = honeycomb(board.bit, {name: _space(board, bit) for name, bit in board.bit.items()})
+    return cells, labels, by_bit(board, cells)
 
 
 def _space(board: Hexagon, cell: int) -> "Place":
@@ -563,21 +563,22 @@ def _space(board: Hexagon, cell: int) -> "Place":
     return column - (row + board.size - 1) / 2, (row - board.size + 1) * ROW
 
 
-def _drawn_track(state: State) -> "tuple[list[Line], list[Label], list[Mark]]":
+@lru_cache(maxsize=64)
+def _drawn_track(board: Hexagon, marks: Pair) -> "tuple[list[Line], list[Label], list[Mark]]":
     """The part of the scoring track that matters, below the board: its boxes, its numbers, and the marks on it.
 
     A mark on a lower number stands before the first box.
     """
     from games.figures import ROW, Label, Line, Mark
 
-    shown, step = _part_of_track(state.marks), 0.62
-    left, y = -step * len(shown) / 2, (1 - state.board.size) * ROW - 2.2
+    shown, step = _part_of_track(marks), 0.62
+    left, y = -step * len(shown) / 2, (1 - board.size) * ROW - 2.2
     right = left + step * len(shown)
     boxes = [Line(((left, y + up), (right, y + up)), "track") for up in (-0.31, 0.31)]
     boxes += [Line(((x, y - 0.31), (x, y + 0.31)), "track") for x in (left + n * step for n in range(len(shown) + 1))]
     numbers = [Label((left + (n + 0.5) * step, y), str(number), "track", 0.34) for n, number in enumerate(shown)]
     tokens = []
-    for side, mark in enumerate(state.marks):
+    for side, mark in enumerate(marks):
         x = left + (max(mark - shown[0], -1) + 0.5) * step
         tokens.append(Mark((x + (-0.12, 0.12)[side], y + 0.52), "token", 0.15, side))
     return boxes, numbers, tokens

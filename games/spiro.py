@@ -854,7 +854,7 @@ def figure(state: State, before: State | None = None) -> "Figure":
     pieces: list[Piece] = []
     counts = []
     for name, at, standing in zip(layout.names, middles, state.stacks, strict=True):
-        pieces += pile(name, at, map(SIDES.index, standing), size=0.26, most=0.4)
+        pieces += pile(name, at, tuple(map(SIDES.index, standing)), size=0.26, most=0.4)
         if len(standing) > 2:
             counts.append(Label(pieces[-1].at, str(len(standing)), "count", 0.34, pieces[-1].side))
     changed = [] if before is None else [now != was for now, was in zip(state.stacks, before.stacks, strict=True)]

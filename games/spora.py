@@ -24,7 +24,7 @@ from games.boards import Square, bits, union
 if TYPE_CHECKING:
     from random import Random
 
-    from games.figures import Figure, Note
+    from games.figures import Figure, Note, Piece
 
 SIDES: tuple[str, str] = ("black", "white")
 GLYPHS = Glyphs(sides=(r"[Bb]\d+", r"[Ww]\d+"), latest=r"[bw]\d+|(?<![a-z]):")
@@ -652,13 +652,13 @@ def figure(state: State, before: State | None = None) -> "Figure":
     from games.figures import Figure, Label, Mark, grid, pile
 
     board = state.board
-    cells, lines, labels = grid(board)
-    places = {board.bit[cell.name]: cell.at for cell in cells}
-    pieces, heights, marks = [], [], []
+    cells, lines, labels, places = grid(board)
+    pieces: list[Piece] = []
+    heights, marks = [], []
     for side, levels in enumerate(state.stacks):
         for point in bits(levels[0]):
             height = _height(levels, point)
-            standing = list(pile(board.name[point], places[point], [side] * height, size=0.38, most=0.3))
+            standing = pile(board.name[point], places[point], (side,) * height, size=0.38, most=0.3)
             pieces += standing
             if height > 1:
                 heights.append(Label(standing[-1].at, str(height), "count", 0.5, side))

@@ -605,11 +605,11 @@ def _wall(board: Layout, picture: Picture) -> Places:
 
 def figure(state: State, before: State | None = None) -> "Figure":
     """The cells with their stones, touching ones joined, and the eyes, also those on which an enemy stone stands."""
-    from games.figures import Figure, Mark, Note, Piece, joined
+    from games.figures import Figure, Mark, Note, Piece, by_bit, joined
 
     board = state.board
     cells, labels = _spaces(board) if board.hexagonal else _rectangles(board)
-    places = {board.bit[cell.name]: cell.at for cell in cells}
+    places = by_bit(board, cells)
     latest = 0
     for side, own in enumerate(state.stones):
         latest |= own & ~before.stones[side] if before else 0

@@ -355,8 +355,7 @@ def figure(state: State, before: State | None = None) -> "Figure":
     from games.figures import Figure, Note, Piece, grid, joined
 
     board = state.board
-    cells, lines, labels = grid(board)
-    places = {board.bit[cell.name]: cell.at for cell in cells}
+    cells, lines, labels, places = grid(board)
     latest = ~state.vacant & before.vacant if before else 0
     notes = [
         Note(
