@@ -62,6 +62,9 @@ def test_a_subject_is_one_line_of_text_however_it_is_encoded(written, meant):
         ("Grüße".encode("cp1252"), "mbcs", "Grüße"),
         ("Grüße".encode("cp1252"), "x-unknown", "Grüße"),
         ("Grüße".encode("cp1252"), "oem", "Grüße"),
+        (b"symple show 101", "utf-16", "symple show 101"),
+        (b"symple show 101", "cp037", "symple show 101"),
+        ("symple show 101".encode("utf-16"), "utf-16", "symple show 101"),
         ("“x” – €".encode("cp1252"), "iso-8859-1", "“x” – €"),
         ("你好".encode("gb18030"), "gb2312", "你好"),
         ("こんにちは".encode("iso2022_jp"), "iso-2022-jp", "こんにちは"),
@@ -75,6 +78,69 @@ def test_a_subject_is_one_line_of_text_however_it_is_encoded(written, meant):
 )
 def test_a_body_is_read_in_its_charset_or_in_what_it_must_be(raw, charset, text):
     assert body(raw, f"text/plain; charset={charset}") == text
+
+
+ALICE = "alice@mail.example"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [f"{ALICE} <{ALICE}>", f"Alice; Bob <{ALICE}>", f"Alice: <{ALICE}>", f"Alice <MAILTO:{ALICE}>", f"Alice <{ALICE}",
+     f"Alice <@relay.example:{ALICE}>", f"{ALICE}.", f"Alice <{ALICE}> <{ALICE}>", f"club: Alice <{ALICE}>;",
+     f"Alice ((the (inner) one), x@y.example) <{ALICE}>", f"Alice, bob@other.example <{ALICE}>",
+     f"Alice\n <{ALICE}>", f"{ALICE}, Alice <{ALICE.upper()}>"],
+)  # fmt: skip
+def test_a_sender_is_found_however_his_name_is_written(value):
+    assert (read(f"From: {value}\nSubject: help\n\n".encode(), None).sender or "").lower() == ALICE
+
+
+@pytest.mark.parametrize(
+    "value", [f"{ALICE}, bob@mail.example", f"Alice <{ALICE}>; Bob <bob@mail.example>", f"<{ALICE}> <bob@mail.example>"]
+)
+def test_of_two_senders_none_is_believed(value):
+    assert read(f"From: {value}\nSubject: help\n\n".encode(), None).sender is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_automatic"),
+    [
+        ("Auto-Submitted: no\nAuto-Submitted: auto-replied", True),
+        ("Auto-Submitted: (a (b (c))) auto-generated", True),
+        ("Auto-Submitted: auto-replied, no", True),
+        ("Precedence: (x) bulk", True),
+        ("Precedence: bulk, list", True),
+        ("List-Unsubscribe: <mailto:x@y.example>\nList-Id: y", True),
+        ("Auto-Submitted: (auto-replied (really)) no", False),
+        ('Auto-Submitted: "no"', False),
+        ("Auto-Submitted: no (auto-replied); x=y", False),
+        ("Precedence: (bulk) normal", False),
+        ("List-Unsubscribe: <mailto:x@y.example>", False),
+    ],
+)
+def test_what_a_program_has_sent_is_told_by_fields_however_they_are_written(fields, is_automatic):
+    assert read(f"From: {ALICE}\n{fields}\n\n".encode(), ALICE).is_automatic is is_automatic
+
+
+@pytest.mark.parametrize(
+    "fields",
+    ["Content-Type: text/plain; name=a.txt", "Content-Type: text/plain charset=utf-8", "Content-Type: multipart/mixed",
+     "Content-Disposition: inline; filename=text.txt", "Content-Transfer-Encoding: (x) quoted-printable"],
+)  # fmt: skip
+def test_a_text_is_read_whatever_describes_it(fields):
+    assert read(f"From: {ALICE}\n{fields}\n\nc3\n".encode(), ALICE).body == "c3"
+
+
+@pytest.mark.parametrize("footer", ["", "\n--\nThe list", "_____\nThe list of Symple\n", "\nUnsubscribe\n"])
+@pytest.mark.parametrize("encoded", ["YzMKSGVsbG8gYm9iCg==\n", "YzMKSGVsbG8gYm9iCg\n", "YzMKSGVsbG8g\nYm9iIQoK\n"])
+@pytest.mark.parametrize("encoding", ["base64", "BASE64 (as ever)"])
+def test_base64_is_read_with_its_comment_without_its_padding_and_without_a_plain_footer(footer, encoded, encoding):
+    assert body(f"{encoded}{footer}", encoding=encoding).startswith("c3\nHello bob")
+
+
+@pytest.mark.parametrize("value", ["<>", "< >", "", "()"])
+def test_mails_whose_message_id_is_empty_are_told_apart(value):
+    mails = [f"From: {ALICE}\nMessage-ID: {value}\nDate: {day}\n\nc3".encode() for day in (1, 2)]
+    assert len({read(raw, ALICE).message_id for raw in mails}) == 2
 
 
 def test_a_paragraph_of_format_flowed_is_one_line():
@@ -193,6 +259,9 @@ def test_all_behind_the_heading_of_an_original_is_cut(heading):
         "Inviato con l'email sicura Proton Mail.",
         "Sent from my Android device with K-9 Mail. Please excuse my brevity.",
         "Diese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.",
+        "Sent using [Zoho Mail](https://www.zoho.com/mail/)",
+        "Sent from Thunderbird for Android",
+        "Sent with Tuta; enjoy secure & ad-free emails:\nhttps://tuta.com",
         "iPhoneから送信",
         "发自我的 iPhone",
         "Von meinem/meiner Galaxy gesendet",
@@ -250,6 +319,8 @@ def test_what_a_player_wrote_is_never_cut(text):
         ">>> Server <pbm@pbm.example> 20.11.2026 13:00 >>>",
         ">>> The Play-by-mail Server of the Club\n<pbm@pbm.example> 11/20/26 1:00 PM >>>",
         ">>> On 20.11.2026 at 13:00, in message <1@pbm.example>, Symple <pbm@pbm.example> wrote:",
+        ">>> On 11/20/2026 at 1:00 PM, in message <5.6@x.example>, Server <pbm@pbm.example>\nwrote:",
+        "-----Server wrote: -----",
     ],
 )
 def test_what_follows_a_heading_between_marks_is_cut_whether_it_is_marked_or_not(heading):

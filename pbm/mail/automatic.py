@@ -6,7 +6,9 @@ from email.message import Message
 MOST_HEADER = 20_000
 """How many characters of a header field are read."""
 COMMENT = re.compile(r"\((?:[^()\\]|\\.)*\)")
-"""What of a header field is written for people; comments stand within comments, but seldom more than two deep."""
+"""What of a header field is written for people, if no other comment stands in it."""
+DEEPEST_COMMENT = 10
+"""How deep comments in comments are looked for."""
 PROGRAMS = re.compile(
     "(?:mailer-?daemon|postmaster|no-?reply|do-?not-?reply|auto-?reply|autoresponder|bounces?|listserv|majordomo)"
     "|(?:owner-|bounces?[-+]).*|.*-(?:request|bounces?|noreply)",
@@ -65,5 +67,14 @@ def is_absence(subject: str) -> bool:
 
 def _keywords(fields: dict[str, list[str]], name: str) -> list[str]:
     """The words that a header field holds, which may be given more than once, each without comments and parameters."""
-    values = (COMMENT.sub(" ", value[:MOST_HEADER]) for value in fields.get(name, ()))
-    return [value.partition(";")[0].strip().lower() for value in values]
+    values = (without_comments(value[:MOST_HEADER]) for value in fields.get(name, ()))
+    return [word.strip(' "\t\r\n').lower() for value in values for word in value.partition(";")[0].split(",")]
+
+
+def without_comments(field: str) -> str:
+    """A header field without what is written in it for people (RFC 5322, 3.2.2)."""
+    for _ in range(DEEPEST_COMMENT):
+        field, found = COMMENT.subn(" ", field)
+        if not found:
+            break
+    return field

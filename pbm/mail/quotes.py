@@ -22,6 +22,10 @@ VERBS = re.compile(
     re.IGNORECASE,
 )
 """What an attribution says that somebody did."""
+FRAMED = re.compile(r"-{4,} ?[^-].*: ?-{4,}")
+"""A line of hyphens around what says whose the rest is."""
+URL = re.compile(r"\s*https?://\S+\s*")
+"""A line with an address of the web alone, as some footers end."""
 BEGINNINGS = re.compile(
     r"(?:on|am|le|el|il|em|a|op|den|d\.|w dniu|dnia|dne|à|pe|ke|ti|to|la|na|mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr"
     r"|sa|so|lun|mar|mer|jeu|ven|sam|dim|lör|sön|fre|tor|tir|ons|man|tis|lør|søn|pon|wt|śr|czw|pt|sob|niedz|po|út|čt|pá"
@@ -55,7 +59,7 @@ FIELD = re.compile(r"[\s*]*([^\W\d_]{1,15}(?: [^\W\d_]{1,12})?)[\s*]*[:\uff1a]")
 FOOTER = re.compile(
     r"(?:sent (?:from|via|with|using) \[?(?:my|yahoo|mail|outlook|samsung|proton|aol|gmail|the (?:all[- ]new|samsung)"
     r"|tuta|k-9|spark|bluemail|canary$|em client|fairemail|fastmail|hey$|huawei|nine$|spike$|superhuman|xiaomi|zoho"
-    r"|[^ ]*phone|an? )"
+    r"|shortwave|mimestream|thunderbird|airmail|aqua mail|[^ ]*phone|an? )"
     r"|secured with tuta|get (?:outlook|bluemail) for|von mein\S* .{1,40} gesendet|gesendet (?:mit|von|aus|über) "
     r"|diese nachricht wurde von meinem|(?:holen sie sich )?outlook für (?:ios|android)"
     r"|envoyé (?:de(?:puis)? |à partir d|avec )"
@@ -149,7 +153,8 @@ def _begins_original(lines: Sequence[str], at: int) -> bool:
             return True
     if (beside := ON_ONE_LINE.match(line)) and _is_complete([beside[1]]) and VERBS.search(beside[1]):
         return True
-    begins = BEGINNINGS.match(line.lstrip(" \t-")[:LONGEST_ATTRIBUTION]) or "@" in line
+    is_begun = BEGINNINGS.match(line.lstrip(" \t-")[:LONGEST_ATTRIBUTION]) or FRAMED.fullmatch(line.strip())
+    begins = is_begun or "@" in line
     if not begins and not DATE.search(line):
         return False
     paragraph = list(takewhile(str.strip, lines[at : at + MOST_OF_ATTRIBUTION]))
@@ -160,12 +165,13 @@ def _begins_original(lines: Sequence[str], at: int) -> bool:
 
 
 def _length_of_heading(lines: Sequence[str], at: int) -> int:
-    """How many lines, between angle brackets, say who wrote what follows, marked or not; 0 if they do not."""
+    """How many lines, behind or between angle brackets, say who wrote what follows, marked or not; 0 if they do not."""
     if not lines[at].startswith(">>>"):
         return 0
     for count in (1, 2):
         joined = " ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION].rstrip()
-        if (joined.endswith(">>>") and (DATE.search(joined) or "@" in joined)) or _is_attribution(joined):
+        is_closed = joined.endswith(">>>") and (DATE.search(joined) or "@" in joined)
+        if is_closed or _is_attribution(joined.removeprefix(">>>")):
             return count
     return 0
 
@@ -175,6 +181,8 @@ def _is_attribution(text: str) -> bool:
     is_framed = text.lstrip().startswith("--") and text.rstrip().endswith("--")
     if len(text) > LONGEST_ATTRIBUTION or not (is_framed or text.rstrip().endswith(COLONS)):
         return False
+    if FRAMED.fullmatch(text.strip()) and VERBS.search(text):
+        return True
     has_date, has_address = DATE.search(text) is not None, "@" in text
     return (has_date and has_address) or ((has_date or has_address) and VERBS.search(text) is not None)
 
@@ -222,9 +230,14 @@ def _begin_of_signature(lines: Sequence[str]) -> int:
 
 def _without_footers(lines: list[str]) -> list[str]:
     end = len(lines)
-    while end and (not lines[end - 1].strip() or _is_footer(lines[end - 1])):
+    while end and (not lines[end - 1].strip() or _is_footer(lines[end - 1]) or _is_footer_with_url(lines[:end])):
         end -= 1
     return lines[:end]
+
+
+def _is_footer_with_url(lines: Sequence[str]) -> bool:
+    """Whether the last of these lines is the address of what the footer above it is about."""
+    return len(lines) > 1 and URL.fullmatch(lines[-1]) is not None and _is_footer(lines[-2])
 
 
 def _is_footer(line: str) -> bool:

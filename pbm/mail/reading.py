@@ -16,7 +16,7 @@ from encodings.aliases import aliases
 from typing import NamedTuple
 
 from pbm.mail import automatic, quotes
-from pbm.mail.automatic import COMMENT, MOST_HEADER
+from pbm.mail.automatic import MOST_HEADER, without_comments
 from pbm.names import is_address
 from pbm.texts import clean, written
 
@@ -36,6 +36,8 @@ CHARSETS = {*aliases, *aliases.values(), "cp720", "cp874", "koi8_t", "koi8_u"} -
 """What text is really written in. Python has more codecs: some are none for text, some are slow."""
 WIDER = {"latin_1": "cp1252", "ascii": "utf_8", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
 """What programs really write when they name the smaller charset."""
+UNLIKE_ASCII = "utf_16", "utf_32", "cp037", "cp500", "cp1026", "cp1140"
+"""How the names of codecs begin in which plain letters are not what they are elsewhere."""
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 LOOSE = re.compile(rb"(?m)^([!-9;-~]+)[ \t]+:")
 """A header field with a blank in front of the colon, which RFC 5322 still knows, and the parser does not."""
@@ -100,7 +102,7 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
     subject, message_id = _line(fields, "subject"), _line(fields, "message-id")
     return Incoming(
         sender=sender,
-        message_id=message_id if message_id.strip("<> ") else _fingerprint(raw),
+        message_id=message_id if message_id.strip("<>()@. ") else _fingerprint(raw),
         subject=subject,
         body=quotes.own(text)[:MOST_BODY],
         quoted=quotes.first(text)[:MOST_BODY],
@@ -161,12 +163,12 @@ def senders(fields: Iterable[str]) -> list[str]:
     """
     found = []
     for field in fields:
-        text = COMMENT.sub(" ", COMMENT.sub(" ", QUOTED.sub(" ", field[:MOST_HEADER])))
+        text = without_comments(QUOTED.sub(" ", field[:MOST_HEADER]))
         elements = re.split("[,;]", re.sub("<[^<>]*>", lambda angle: angle[0].replace(",", " "), text))
         for element in elements:
             angles = re.findall("<([^<>]*)>", element)
             words = angles or [word for word in re.split(r"[\s:]+", element) if re.search("[^@]@[^@]", word)]
-            found += [word.strip().removeprefix("mailto:") for word in words]
+            found += [word.rpartition(":")[2].strip("<>. \t\r\n\xa0") for word in words]
     return list({address.lower(): address for address in found}.values())
 
 
@@ -215,17 +217,17 @@ def _text(message: Message) -> str:
 
 def _text_in(part: Message, *, has_name: bool) -> str:
     """The first text in a part of a mail; *has_name* if it may be a file that is shown with the mail."""
-    kind = part.get_content_type()
+    kind = "".join(part.get_content_type().split()[:1])  # a parameter may follow without its semicolon
     if part.get_content_disposition() == "attachment":
         return ""
-    if part.get_filename() and not (has_name and part.get_content_disposition() == "inline"):
+    if part.get_filename() and not (has_name and part.get_content_disposition() in {None, "inline"}):
         return ""
     if part.is_multipart():
         parts = _parts(part) if kind.startswith("multipart/") else []  # else it is a mail that was passed on
         if kind == "multipart/alternative":
             parts.sort(key=lambda one: one.get_content_type() != "text/plain")
         return next((text for one in parts if (text := _text_in(one, has_name=has_name)).strip()), "")
-    if kind not in {"text/plain", "text/html"}:
+    if kind not in {"text/plain", "text/html"} and not kind.startswith("multipart/"):  # one without parts is a text
         return ""
     payload = _payload(part)
     most = MOST_HTML if kind == "text/html" else MOST_TEXT
@@ -242,13 +244,17 @@ def _text_in(part: Message, *, has_name: bool) -> str:
 
 def _payload(part: Message) -> object:
     """The bytes of a part that is no multipart; if it is in base64, without plain lines that were put under it."""
-    if str(part.get("Content-Transfer-Encoding", "")).strip().lower() == "base64":
+    encoding = without_comments(str(part.get("Content-Transfer-Encoding", ""))).strip(' "\t\r\n').lower()
+    if encoding in {"base64", "quoted-printable"}:
+        part.replace_header("Content-Transfer-Encoding", encoding)
+    if encoding == "base64":
         with suppress(ValueError, LookupError):
             lines = str(part.get_payload()).strip().splitlines()
             last = next((at for at, line in enumerate(lines) if not BASE64.fullmatch(line.strip())), len(lines))
             last = next((at + 1 for at in range(last) if lines[at].rstrip().endswith("=")), last)
             if 0 < last < len(lines):
-                return b64decode("".join(line.strip() for line in lines[:last]))
+                encoded = "".join(line.strip() for line in lines[:last])
+                return b64decode(encoded + "=" * (-len(encoded) % 4))
     return part.get_payload(decode=True)
 
 
@@ -261,6 +267,8 @@ def _decoded(raw: bytes, charset: str) -> str:
     """Text in a charset that a mail names, which is often missing, unknown or wrong."""
     name = normalize_encoding(charset).lower() if charset.isascii() and len(charset) < 40 else ""
     codec = aliases.get(name, name) if name in CHARSETS else "utf_8"
+    if codec.startswith(UNLIKE_ASCII) and raw.isascii() and b"\0" not in raw:
+        codec = "utf_8"  # what is called so, but is not
     for one in (WIDER.get(codec, codec), "utf_8"):
         with suppress(UnicodeError, LookupError):  # not every name that Python knows has a codec on every system
             return raw.decode(one)
