@@ -22,11 +22,16 @@ from pbm.texts import MASK, NAMED, clean
 
 IsUser = Callable[[str], bool]
 """Tells of a word in lower case whether it is a userid of ours."""
+OF_LINKS = r"(?:25)*(?:20|09|0[ad]|c2%a0)"
+OF_HTML = r"(?:nbsp|e[mn]sp|thinsp|\#(?:9|10|13|32|160|819[2-9]|820[0-2])|\#x(?:9|a|d|20|a0|200[0-9a]));"
+OF_QUOTED_PRINTABLE = "20|09|a0|c2=a0"
+"""What stands for a blank behind ``%``, ``&`` and ``=``."""
 GROUPS = re.compile(
-    r"(?:=\r?\n(?=\S)|[^\s\u115f\u1160\u180e\u2800\u3164\uffa0%&]|%(?!(?:25)*(?:20|09|0[ad]|c2%a0))|&(?!(?:nbsp|\#160|\#32|\#xa0|\#x20);))+",
+    r"(?:=\r?\n(?=\S)|[^\s\u115f\u1160\u180e\u2800\u3164\uffa0%&=]"
+    rf"|%(?!{OF_LINKS})|&(?!{OF_HTML})|=(?!{OF_QUOTED_PRINTABLE}))+",
     re.IGNORECASE,
 )
-"""What stands between blanks, also those of links and of HTML, though a mail program has broken it softly."""
+"""What stands between blanks, also encoded ones, though a mail program has broken it softly."""
 TAG = re.compile(
     r"</?(?:a|b|br|blockquote|code|div|em|font|h[1-6]|i|kbd|li|ol|p|pre|samp|span|strong|td|th|tr|tt|u|ul)"
     r"(?:\s[^<>]{0,500})?/?>",
@@ -36,7 +41,7 @@ TAG = re.compile(
 ENCODED_WORDS = re.compile(r"=\?[\w*-]{1,40}\?[bq]\?[^?\s]*\?=(?:\s+(?==\?))?", re.IGNORECASE)
 """A part of a header field that has other than plain letters, as it is written (RFC 2047)."""
 OPTION = re.compile(r"[(\[\"'`*]?[-\u2013\u2014]{1,2}[^\W\d_]")
-ENCODED = re.compile(r"(?:25)*(?:20|09|0[ad]|c2%a0)|(?:nbsp|\#160|\#32|\#xa0|\#x20);", re.IGNORECASE)
+ENCODED = re.compile(f"{OF_LINKS}|{OF_HTML}|{OF_QUOTED_PRINTABLE}", re.IGNORECASE)
 """The rest of an encoded blank behind the character that begins it."""
 PIECES = re.compile(
     r"[^\n,;:/\\|=&%?<>()\[\]{}\"`*~+\u2013\u2014\u2026\u2190-\u21ff\u201c-\u201f\u00ab\u00bb\u2039\u203a]+"
@@ -244,6 +249,21 @@ class _Reading:
             at += 1
         return at
 
+    def _before(self, at: int) -> int:
+        """The first part of what stands in front of a word and is no option; less than 0 if nothing does."""
+        least, at = at - MOST_OPTIONS, at - 1
+        while at > least and at >= 0 and self.pieces[at].is_option:
+            at -= 1
+        return self._first(at)
+
+    def _behind(self, at: int) -> int:
+        """The first part of what stands behind a word and is no option."""
+        at = self._last(at) + 1
+        most = at + MOST_OPTIONS
+        while at < min(most, len(self.pieces)) and self.pieces[at].is_option:
+            at += 1
+        return at
+
     def _is_glued(self, at: int) -> bool:
         """Whether a piece and the one in front of it may be parts of one password."""
         if not 0 < at < len(self.pieces) or self.pieces[at - 1].end != self.pieces[at].end:
@@ -337,8 +357,8 @@ class _Reading:
 
     def _read_beside(self, at: int) -> None:
         """Find what stands beside a userid that stands, with it, beside a board."""
-        before, behind = self._first(at - 1), at + 1
-        for first, second in ((before, self._first(before - 1)), (behind, self._last(behind) + 1)):
+        before, behind = self._before(at), self._behind(at)
+        for first, second in ((before, self._before(before)), (behind, self._behind(behind))):
             for user, found in ((first, second), (second, first)):
                 near = range(min(at, user, found) + 1, max(at, user, found) + 1)
                 if min(user, found) < 0 or max(user, found) >= len(self.pieces):
@@ -353,8 +373,8 @@ class _Reading:
                     continue
                 if self.is_user(self.pieces[user].word) and not self.is_known(word):
                     self.hide(found, everywhere=False)
-        if 0 < at < len(self.pieces) - 1:
-            for user, found in ((at - 1, at + 1), (at + 1, at - 1)):
+        if before >= 0 and behind < len(self.pieces):
+            for user, found in ((before, behind), (behind, before)):
                 word = self.pieces[found].word
                 if is_strange(self.whole(found)) and self.is_user(self.pieces[user].word) and not self.is_known(word):
                     self.hide(found, everywhere=False)
@@ -364,9 +384,10 @@ class _Reading:
         for user, found in ((at - 1, at - 2), (at + 1, at + 2)):
             if min(user, found) < 0 or max(user, found) >= len(self.pieces):
                 continue
-            is_free = self.is_known(self.pieces[user].word) and not self.is_known(self.pieces[found].word)
-            if is_free and is_strange(self.whole(found)) and _is_no_move(self.whole(found)):
-                self.hide(found, everywhere=False)
+            if self.is_known(self.pieces[user].word) and not self.is_known(self.pieces[found].word):
+                whole = self.whole(found)
+                if is_strange(whole) and _is_no_move(whole):
+                    self.hide(found, everywhere=False)
 
     def _read_named(self, at: int) -> None:
         """Find what is called a password."""
@@ -438,7 +459,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
             yield _Piece(start, end, whole, begins)
             before = end
             continue
-        if text[start - 1 : start] in {"%", "&"} and (rest := ENCODED.match(text, start)):
+        if text[start - 1 : start] in {"%", "&", "="} and (rest := ENCODED.match(text, start)):
             start = rest.end()
         whole = text[start:end]
         if len(whole) >= SHORTEST_PASSWORD and len(set(whole)) > 2 and not re.search(r"\w", whole):
