@@ -4,7 +4,7 @@ Few groups of one's own give the enemy few stones a turn, and cells between two 
 most stones of a turn that is tried, or that is played where games are played out, join own groups or add to them, and
 the turns that are tried are sorted by the value of what they lead to. The weights of that value were fitted to the
 results of 300 games between robots of 40 playouts, 5,900 positions: they add up to the logarithm of the odds to win. A
-search that believes this value, too, won 13.5 of 20 games from one that only sorts by it, at 0.1 s a move.
+search that believes this value, too, won 36.5 of 60 games from one that only sorts by it, at 0.1 s a move.
 """
 
 from collections.abc import Callable, Sequence
