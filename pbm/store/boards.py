@@ -51,11 +51,17 @@ class Boards(Base):
         ]
 
     def save_board(self, row: BoardRow, first: int = 0, turns: Iterable[TurnRow] = ()) -> None:
-        """Store what has changed on a board: its row and its new turns, the first of which has that number."""
-        changed = columns(row)
-        settings = ", ".join(f"{name} = ?" for name in CHANGING)
-        values = [changed[name] for name in CHANGING]
-        self.db.execute(f"UPDATE boards SET {settings} WHERE game = ? AND board = ?", [*values, row.game, row.board])
+        """Store what has changed on a board: its row and its new turns, the first of which has that number.
+
+        Of the row nothing else is written: SQLite would write every index anew in which something has the same value.
+        """
+        stored, right = self.board(row.game, row.board), columns(row)
+        before = columns(stored) if stored else {}
+        changed = [name for name in CHANGING if stored and right[name] != before[name]]
+        if changed:
+            settings = ", ".join(f"{name} = ?" for name in changed)
+            values = [*(right[name] for name in changed), row.game, row.board]
+            self.db.execute(f"UPDATE boards SET {settings} WHERE game = ? AND board = ?", values)
         for number, turn in enumerate(turns, first):
             self.insert("turns", {"game": row.game, "board": row.board, "number": number, **columns(turn)})
 
