@@ -317,6 +317,12 @@ def test_boards_are_chosen(operate, several, words, found):
     assert [f"{one['game']} {one['board']}" for one in listed] == found
 
 
+def test_a_program_gets_all_boards_and_people_the_first_ones(operate, several, monkeypatch):
+    monkeypatch.setattr("pbm.admin.boards.LISTED", 2)
+    assert len(operate("boards", "--all", as_json=True).data["boards"]) == 4
+    assert "There are more than 2; --limit=N shows N of them." in operate("boards", "--all").out
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [

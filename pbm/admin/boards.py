@@ -9,8 +9,8 @@ from pbm import delivery, letters, texts
 from pbm.actions import selection
 from pbm.actions.finding import find_board, find_row
 from pbm.admin import answer, confirm, open_existing
-from pbm.admin.listing import LIMIT, Listing, find_user, more, time_data
-from pbm.admin.usage import Commands
+from pbm.admin.listing import ALL, LISTED, Listing, find_user, more, time_data
+from pbm.admin.usage import Commands, WholeNumber
 from pbm.board import clocks
 from pbm.board.soundness import Unsound, differences, outcome, replayed
 from pbm.refusals import Refused
@@ -28,13 +28,15 @@ def boards() -> None:
 @boards.command("list")
 @click.argument("words", nargs=-1, metavar="[GAME] [SELECTOR]...")
 @click.option("--all", "wants_all", is_flag=True, help="List boards that are over, too.")
-@LIMIT
-def list_boards(words: tuple[str, ...], limit: int, *, wants_all: bool) -> None:
+@click.option("--limit", type=WholeNumber(), metavar="N", help="How many are listed; else 100, and with --json all.")
+def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -> None:
     """List boards with their options and their ages in days since the last move.
 
     The selector is any number of userids (boards where one of them plays), and of the words `active`, `inactive`,
     `next` (one of them is to move), `tournament` and `standard`.
     """
+    if limit is None:  # a program would not see that there are more, and a tournament has hundreds
+        limit = ALL if click.get_current_context().obj else LISTED
     server = open_existing()
     store = server.store
     asked = [word.lower() for word in words]

@@ -13,6 +13,8 @@ from pbm.store.keeping import UserRow
 
 LISTED = 100
 """How many lines a list has, if no other number is given."""
+ALL = 10**18
+"""More than there can be of anything."""
 
 LIMIT = click.option(
     "--limit", type=WholeNumber(), default=LISTED, show_default=True, metavar="N", help="How many are listed."
