@@ -146,6 +146,7 @@ def moves_are_taken_back_and_what_was_queued_waits(month):
     month.move("frank", table, "a1")
     month.queue("frank", table, "e5")
     month.submit("grace", table, "c1")
+    month.remind("frank", table)
     month.move("frank", table, "undo")
     month.move("grace", table, "accept", "Well...")
     assert table.turns == []
@@ -195,7 +196,6 @@ def a_resignation_comes_too_late(month):
 def a_resignation_outlives_a_move_taken_back(month):
     table = month.challenge("bob", "heidi", "sprout")
     month.exchange(table, 3)
-    month.remind("bob", table)
     month.move("bob", table, "resign")
     month.move("heidi", table, "undo")
     month.move("bob", table, "accept")
@@ -358,6 +358,8 @@ def some_read_little(month):
     month.exchange(busy)
     month.clean_up()
     month.choose_mail("erin", "symple", "digest")
+    yield 3
+    month.exchange(busy)
     yield 20
     month.choose_mail("dave", "symple", "none")
 
