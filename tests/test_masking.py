@@ -121,6 +121,7 @@ def forms():
         "101 alice <KEY>",
         "symple play alice KEY 101",
         "symple resgin alice KEY",
+        "symple noseek KEY alice",
         "symple undo alice KEY all",
         "change adress alice KEY alice@mail.example",
         "PASSWORD=KEY",

@@ -156,7 +156,7 @@ class Masking:
                 if count and not pieces[place].ends_sentence:
                     break
             near = None
-            if len(following) > 1 and word == pieces[at].word and is_known(pieces[following[1]].word):
+            if word == pieces[at].word and any(is_known(pieces[one].word) for one in following[1:]):
                 near = _nearest(pieces[following[0]].word.lower(), tuple(self._of_game))
             return (self._of_game[near], following[0] + 1, False) if near else None
         if following and (one := self._of_all.get((word, command(pieces[following[0]].word)))):
