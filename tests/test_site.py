@@ -21,10 +21,11 @@ from pbm.board.board import Board
 from pbm.drawing.boards import board_svg
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.site.build import MANIFEST, build
-from pbm.site.pages import Look, Site
+from pbm.site.build import MANIFEST, NAMES, build
+from pbm.site.concerns import Site
+from pbm.site.pages import Look, Pages
 from pbm.site.steps import film
-from pbm.store import Tournament
+from pbm.store import BoardRow, Tournament
 
 import helptexts
 from conftest import PASSWORDS, Club
@@ -74,7 +75,7 @@ def written(club, folder, look=None, *, is_whole=False):
 
 
 def files(folder):
-    return [path for path in Path(folder).rglob("*") if path.is_file() and path.name != MANIFEST]
+    return [path for path in Path(folder).rglob("*") if path.is_file() and path.name not in {MANIFEST, NAMES}]
 
 
 @pytest.fixture
@@ -196,7 +197,6 @@ def test_a_manifest_of_somebody_else_removes_nothing_outside(played, folder, tmp
         {"seen": [1, 10**30, "x"]},
         {"parts": 5},
         {"pages": [None]},
-        {"pages": 7},
     ],
 )
 def test_a_folder_whose_memory_is_damaged_is_written_as_a_whole(played, folder, wrong):
@@ -240,45 +240,54 @@ def test_each_step_of_a_game_is_the_picture_of_its_position(club, folder, game):
     assert len(set(pictures)) > 8
     for shown, picture in zip(shown_steps(steps_of((folder / game / "101.html").read_text())), pictures, strict=True):
         _, _, on_cells = picture.partition("</g>\n")
-        assert (*shown,) == (int(re.search(r'height="(\d+)"', picture)[1]), unspaced(f"{on_cells}"))
+        assert (*shown,) == (int(re.search(r'height="(\d+)"', picture)[1]), f"{on_cells}")
 
 
 def shown_steps(found):
     """The height of each step and what stands on the cells, as a page puts it together."""
-    numbers = list(range(found["first"]))
-    for height, splices in zip(found["heights"], [[], *found["splices"]], strict=True):
-        for place, going, *coming in splices:
-            numbers[place : place + going] = coming
-        yield height, unspaced("".join(part_of(found, number) for number in numbers) + "</svg>\n")
+    shapes, height = [], None
+    for number, frame in enumerate(found["frames"]):
+        height, place = found["heights"].get(str(number), height), 0
+        for splice in filter(None, frame.split(";")):
+            further, going, *coming = splice.split(",")
+            place += int(further, 36)
+            shapes[place : place + int(going, 36)] = coming
+        yield height, "".join(markup_of(found, shape) for shape in shapes) + "</svg>\n"
 
 
-def part_of(found, number):
-    form, *values = found["parts"][number].split("|")
-    return re.sub('=""', lambda _: f'="{values.pop(0)}"', found["forms"][int(form)])
+def markup_of(found, shape):
+    form, values = (int(digits, 36) for digits in shape.split("."))
+    first, *others = found["forms"][form]
+    return first + "".join(
+        value + other for value, other in zip(found["values"][values].split("|"), others, strict=bool(others))
+    )
 
 
-def unspaced(markup):
-    """Markup without the blanks by which parts that occur again differ."""
-    return re.sub(r'(?<=\n) +| +(?=M|"/>)', "", markup)
+@examples(60)
+@given(st.lists(st.lists(st.sampled_from(["a", "b", "</g>", '<i x="1|2" y="=$" cx="3">"', "<text>5 of 7</text>"]))))
+def test_any_sequences_of_shapes_are_told_by_what_changes(frames):
+    found = film(frames, {shape: shape for frame in frames for shape in frame})
+    shown = [text for _, text in shown_steps(json.loads(json.dumps(found | {"heights": {}})))]
+    assert shown == ["".join(frame) + "</svg>\n" for frame in frames]
 
 
-def test_a_sequence_whose_parts_change_places_is_told_as_a_whole():
-    found = film([["a", "b", "b", "c"], ["c", "b", "a"], [], ['<i x="1|2" y="=$" cx="3">"']])
-    assert [text for _, text in shown_steps(found | {"heights": [0] * 4})] == [
-        "abb c</svg>\n",
-        "cba</svg>\n",
-        "</svg>\n",
-        '<i x="1|2" y="=$" cx="3">"</svg>\n',
-    ]
+LONG = {"spiro": "", "symple": "-size=19", "spora": "-size=19", "papagra": "-size=8", "sprout": "-board=square-9"}
 
 
-def test_the_page_of_a_long_game_is_small(club, folder):
+@pytest.mark.parametrize("game", ["spiro", *(pytest.param(game, marks=pytest.mark.long) for game in [*LONG][1:])])
+def test_the_page_of_a_long_game_is_small(club, game):
     club.signed_up("alice", "bob")
-    club.say("spiro challenge alice bob")
-    play_some(club, "spiro", 60)
-    written(club, folder)
-    source = (folder / "spiro" / "101.html").read_text()
-    assert len(source) < 60_000
+    board = Board(BoardRow(game, "101", LONG[game], "alice", "bob", b"secret", club.time, turn="alice"), [], {})
+    rng = Random(1)
+    while board.turn and len(board.turns) < 250:
+        move = games.SKIP if board.state.must_skip else board.state.random(rng)
+        board.play(board.turn, move, club.time, automatic=move == games.SKIP)
+    with club.store.transaction():
+        club.store.add_board(board.row)
+        club.store.save_board(board.row._replace(moves=len(board.turns), turn=board.turn), 1, board.turns)
+    source = Pages(Session(club.server), Look(URL, has_pictures=False)).board(game, "101")
+    assert len(board.turns) > 25
+    assert len(re.sub(r"(?s)<svg.*?</svg>", "", source)) < 60_000
 
 
 def play_some(club, game, moves):
@@ -336,7 +345,7 @@ def test_the_throws_can_be_checked_when_the_game_is_over_and_not_before(club, fo
 
 
 def test_a_list_that_is_long_has_pages_of_which_a_new_board_changes_the_first_one_alone(club, folder, monkeypatch):
-    monkeypatch.setattr("pbm.site.pages.ON_PAGE", 3)
+    monkeypatch.setattr("pbm.site.leaves.ON_PAGE", 3)
     club.signed_up("alice", "bob")
     for _ in range(11):
         club.say("symple challenge -size=5 alice bob")
@@ -362,6 +371,50 @@ def test_a_list_that_is_long_has_pages_of_which_a_new_board_changes_the_first_on
         club.say(f"symple resign {board} alice {PASSWORDS['alice']}")
     written(club, folder)
     assert not (folder / "symple" / "running-2.html").exists()
+
+
+def test_a_map_of_many_boards_has_parts_of_which_a_new_board_changes_one(club, folder, monkeypatch):
+    monkeypatch.setattr("pbm.site.concerns.MOST_ON_MAP", 2)
+    monkeypatch.setattr("pbm.site.concerns.LAST_LETTERS", 1)
+    club.signed_up("alice", "bob")
+    for game in ("symple", "symple", "spora"):
+        club.say(f"{game} challenge -size=5 alice bob")
+    written(club, folder, Look(URL, has_pictures=False))
+    parts = ["sitemap-0.xml", "spora/sitemap-10.xml", "symple/sitemap-10.xml"]
+    assert locations(folder / "sitemap.xml") == parts
+    assert locations(folder / "symple" / "sitemap-10.xml") == ["symple/101.html", "symple/102.html"]
+    assert "index.html" in locations(folder / "sitemap-0.xml")
+    club.say("symple challenge -size=5 alice bob")
+    changed = written(club, folder, Look(URL, has_pictures=False))
+    assert {path for path in changed if "sitemap" in path} == {"symple/sitemap-10.xml"}
+    for board in ("102", "103"):
+        club.say(f"symple resign {board} alice {PASSWORDS['alice']}")  # before they have begun
+    written(club, folder, Look(URL, has_pictures=False))
+    assert locations(folder / "sitemap.xml")[-2:] == ["spora/101.html", "symple/101.html"]
+    assert not any((folder / path).exists() for path in parts)
+
+
+def locations(file):
+    return [one.text.removeprefix(URL) for one in ET.parse(file).iter() if one.tag.endswith("loc")]
+
+
+def test_a_page_that_was_made_by_a_build_that_was_killed_goes_with_its_board(club, folder):
+    club.signed_up("alice", "bob")
+    written(club, folder)
+    club.say("symple challenge alice bob")
+
+    def killed(pages):
+        for page in pages:
+            yield page
+            if page.path == "symple/101.html":
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build(folder, Site(Session(club.server), Look("", has_pictures=False)), killed)
+    assert (folder / "symple" / "101.html").exists()
+    club.say(f"symple resign 101 alice {PASSWORDS['alice']}")
+    written(club, folder, is_whole=True)
+    assert not (folder / "symple" / "101.html").exists()
 
 
 OFTEN = ["start"] * 6 + ["play"] * 8 + ["resign", "join", "begin"]
@@ -396,7 +449,9 @@ def test_what_is_written_after_each_change_is_what_is_written_at_once(tmp_path_f
     top = tmp_path_factory.mktemp("both")
     club = Club(top / "pbm.db")
     with pytest.MonkeyPatch.context() as patched, closing(club.store):
-        patched.setattr("pbm.site.pages.ON_PAGE", 2)
+        patched.setattr("pbm.site.leaves.ON_PAGE", 2)
+        patched.setattr("pbm.site.concerns.MOST_ON_MAP", 3)
+        patched.setattr("pbm.site.concerns.LAST_LETTERS", 1)
         club.signed_up(*PASSWORDS)
         for deed, seed, looks in deeds:
             do(club, deed, Random(seed))
@@ -509,9 +564,8 @@ def test_with_an_address_of_its_own_the_site_tells_it(played, folder):
     elements = Elements((folder / "symple" / "101.html").read_text())
     assert elements.all("link", rel="canonical") == [{"rel": "canonical", "href": f"{URL}symple/101.html"}]
     assert elements.all("meta", property="og:title")
-    locations = [one.text for one in ET.parse(folder / "sitemap.xml").iter() if one.tag.endswith("loc")]
-    assert f"{URL}symple/101.html" in locations
-    assert f"{URL}index.html" in locations
+    assert {"symple/101.html", "index.html"} <= {*locations(folder / "sitemap.xml")}
+    assert f"<loc>{URL}symple/101.html</loc>" in (folder / "sitemap.xml").read_text()
 
 
 def test_a_picture_of_each_board_is_for_those_who_link_to_it(played, folder):
@@ -525,7 +579,7 @@ def test_in_a_first_build_pictures_are_of_those_boards_that_have_changed_last_an
     played, folder, monkeypatch
 ):
     pytest.importorskip("resvg_py")
-    monkeypatch.setattr("pbm.site.pages.MOST_DRAWN", 1)
+    monkeypatch.setattr("pbm.site.concerns.MOST_DRAWN", 1)
     played.pass_time(hours=1)
     played.say(f"symple move 101 alice {PASSWORDS['alice']} a2")
     look, made = Look(URL, has_pictures=True), []

@@ -12,7 +12,8 @@ from pbm.board.board import Board
 from pbm.drawing import boards
 from pbm.session import Session
 from pbm.site.build import build
-from pbm.site.pages import Look, Site
+from pbm.site.concerns import Site
+from pbm.site.pages import Look
 from pbm.store import Tournament
 
 import helptexts

@@ -73,7 +73,7 @@ def shared(url: str, *, no_pictures: bool) -> "Look":
 def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool = False) -> "Built":
     """Bring the site up to date. Raises Refused if the folder cannot be written."""
     from pbm.site.build import build
-    from pbm.site.pages import Site
+    from pbm.site.concerns import Site
 
     with touching(f"The site cannot be written to {folder}"):
         return build(folder, Site(session, common), _shown, is_whole=is_whole)

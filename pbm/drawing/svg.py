@@ -11,10 +11,11 @@ from functools import lru_cache
 from html import escape
 from itertools import groupby
 from math import ceil
+from operator import attrgetter
 from textwrap import wrap
 from typing import NamedTuple
 
-from games.figures import Cell, Figure, Label, Line, Mark, Note, Piece, Place
+from games.figures import Cell, Figure, Label, Mark, Note, Piece, Place
 
 USUAL_WIDTH = 400
 """How many pixels wide a board is made, as far as its cells become neither tiny nor huge by that."""
@@ -148,7 +149,7 @@ def svg(figure: Figure, sides: tuple[str, str], title: str, told: str = "", *, s
     """
     canvas = Canvas(figure, hues(sides))
     words = " ".join(filter(None, [description(figure, sides), told]))
-    shapes = [*canvas.cells(), *canvas.parts(figure)]
+    shapes = [*canvas.cells(), *map(canvas.markup.__getitem__, canvas.shapes(figure))]
     return _document(canvas.width, canvas.height(figure), ground(sides), title, words, shapes, style)
 
 
@@ -261,10 +262,82 @@ def _cells(cells: tuple[Cell, ...], hues: tuple[str, str], plane: _Plane) -> tup
     )
 
 
+class Edge(NamedTuple):
+    """Where a part of a picture begins or ends that holds others."""
+
+    markup: str
+    of: str
+    """What that is, so that no two edges of a picture are equal."""
+
+
+Shape = str | Edge | Piece | Mark | Label | tuple[Place, ...]
+"""A part of a picture: markup as it is, a shape of a figure, or the places through which a line leads."""
+
+
+class Renderings(dict[Shape, str]):
+    """The markup of shapes on boards of one kind: most of a position was so in another one."""
+
+    def __init__(self, plane: _Plane, hues: tuple[str, str]) -> None:
+        """Draw nothing yet."""
+        super().__init__()
+        self.plane, self.hues = plane, hues
+
+    def __missing__(self, shape: Shape) -> str:
+        """Draw a shape for the first time."""
+        match shape:
+            case str():
+                return shape
+            case Edge():
+                return shape.markup
+            case Piece():
+                markup = self._piece(shape)
+            case Mark():
+                markup = self._mark(shape)
+            case Label():
+                markup = self._label(shape)
+            case places:
+                markup = self.plane.way(places)
+        self[shape] = markup
+        return markup
+
+    def hue(self, side: int | None) -> str:
+        """The class of what belongs to a side, behind another one."""
+        return "" if side is None else f" {self.hues[side]}"
+
+    def circle(self, at: Place, size: float) -> str:
+        """The attributes of a circle."""
+        x, y = self.plane.at(at)
+        return f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(size * self.plane.scale)}"'
+
+    def _piece(self, piece: Piece) -> str:
+        kind = f'class="piece{self.hue(piece.side)}" data-cell="{escape(piece.cell)}"'
+        return f"<circle {kind} {self.circle(piece.at, piece.size)}/>\n"
+
+    def _mark(self, mark: Mark) -> str:
+        kind = f'class="mark {mark.role}{self.hue(mark.side)}"'
+        if mark.role == "eye":  # a lozenge, so that it is no small piece
+            x, y = mark.at
+            corners = [(x, y + mark.size), (x + mark.size, y), (x, y - mark.size), (x - mark.size, y)]
+            return f'<path {kind} d="{self.plane.way(corners)}z"/>\n'
+        if mark.role == "territory":
+            x, y, size = *self.plane.at(mark.at), mark.size * self.plane.scale
+            corner = f'x="{_number(x - size)}" y="{_number(y - size)}"'
+            return f'<rect {kind} {corner} width="{_number(2 * size)}" height="{_number(2 * size)}"/>\n'
+        return f"<circle {kind} {self.circle(mark.at, mark.size)}/>\n"
+
+    def _label(self, label: Label) -> str:
+        x, y = self.plane.at(label.at)
+        size = label.size * self.plane.scale
+        if label.role == "coordinate":
+            size = max(10.5, min(14.0, size))
+        hue = f' class="count{self.hue(label.side)}"' if label.side is not None else ""
+        place = f'x="{_number(x)}" y="{_number(y + 0.36 * size)}" font-size="{_number(size)}"'
+        return f"<text{hue} {place}>{escape(label.text)}</text>\n"
+
+
 @lru_cache(maxsize=16)
-def _drawn(_plane: _Plane, _hues: tuple[str, str]) -> dict[Piece | Mark | Label | tuple[Place, ...], str]:
-    """What has been drawn on boards of one kind: most of a position was so in another one."""
-    return {}
+def _renderings(plane: _Plane, hues: tuple[str, str]) -> Renderings:
+    return Renderings(plane, hues)
 
 
 class Canvas:
@@ -279,7 +352,7 @@ class Canvas:
         self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * wide)
         self.plane = _Plane(self.scale, (self.width - self.scale * wide) / 2, self.frame)
         self.foot = 2 * MARGIN + self.scale * (self.frame.top - self.frame.bottom)
-        self._drawn = _drawn(self.plane, self.hues)
+        self.markup = _renderings(self.plane, self.hues)
 
     def height(self, figure: Figure) -> float:
         """How many pixels high the picture of a position is."""
@@ -293,85 +366,43 @@ class Canvas:
         yield from _cells(self.figure.cells, self.hues, self.plane)
         yield "</g>\n"
 
-    def parts(self, figure: Figure) -> Iterator[str]:
-        """All that stands on the cells of a position, from the lowest up, in parts that make its markup."""
-        under = [line for line in figure.lines if line.role in UNDER]
-        over = [line for line in figure.lines if line.role not in UNDER]
-        yield from self._lines(under)
-        yield from self._lines(over)
-        for piece in figure.pieces:
-            yield self._drawn.get(piece) or self._drawn.setdefault(piece, self._piece(piece))
-        for mark in figure.marks:
-            yield self._drawn.get(mark) or self._drawn.setdefault(mark, self._mark(mark))
-        yield from self._latest(figure)
-        for role, labels in groupby(figure.labels, lambda label: label.role):
-            yield f'<g class="{role}">\n'
-            for label in labels:
-                yield self._drawn.get(label) or self._drawn.setdefault(label, self._label(label))
-            yield "</g>\n"
+    def shapes(self, figure: Figure) -> list[Shape]:
+        """All that stands on the cells of a position, from the lowest up; `markup` has what becomes of it."""
+        kinds: dict[tuple[str, int | None], list[Shape]] = {}  # lines of one role and side are one element
+        for kind, lines in groupby(figure.lines, KIND):
+            kinds.setdefault(kind, []).extend(map(PLACES, lines))
+        shapes: list[Shape] = []
+        for layer in ("under", "over"):
+            some = [kind for kind in kinds if (kind[0] in UNDER) == (layer == "under")]
+            if some:
+                shapes.append(Edge('<g class="lines">\n', layer))
+                for role, side in some:
+                    names = f"{role}{self.markup.hue(side)}"
+                    shapes += [f'<path class="{names}" d="', *kinds[role, side], Edge('"/>\n', names)]
+                shapes.append(Edge("</g>\n", layer))
+        shapes += [*figure.pieces, *figure.marks, *self._latest(figure)]
+        for role, labels in groupby(figure.labels, ROLE):
+            shapes += [f'<g class="{role}">\n', *labels, Edge("</g>\n", role)]
         if figure.notes:
-            yield '<g class="notes">\n'
-            yield from self._notes(figure)
-            yield "</g>\n"
-
-    def _hue(self, side: int | None) -> str:
-        return "" if side is None else f" {self.hues[side]}"
-
-    def _lines(self, lines: Iterable[Line]) -> Iterator[str]:
-        """Lines of one role and side are one element."""
-        kinds: dict[tuple[str, int | None], list[str]] = {}
-        for line in lines:
-            way = self._drawn.get(line.places) or self._drawn.setdefault(line.places, self.plane.way(line.places))
-            kinds.setdefault((line.role, line.side), []).append(way)
-        if kinds:
-            yield '<g class="lines">\n'
-            for (role, side), ways in kinds.items():
-                yield f'<path class="{role}{self._hue(side)}" d="'
-                yield from ways
-                yield '"/>\n'
-            yield "</g>\n"
-
-    def _piece(self, piece: Piece) -> str:
-        kind = f'class="piece{self._hue(piece.side)}" data-cell="{escape(piece.cell)}"'
-        return f"<circle {kind} {self._circle(piece.at, piece.size)}/>\n"
-
-    def _circle(self, at: Place, size: float) -> str:
-        x, y = self.plane.at(at)
-        return f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(size * self.scale)}"'
-
-    def _mark(self, mark: Mark) -> str:
-        kind = f'class="mark {mark.role}{self._hue(mark.side)}"'
-        if mark.role == "eye":  # a lozenge, so that it is no small piece
-            x, y = mark.at
-            corners = [(x, y + mark.size), (x + mark.size, y), (x, y - mark.size), (x - mark.size, y)]
-            return f'<path {kind} d="{self.plane.way(corners)}z"/>\n'
-        if mark.role == "territory":
-            x, y, size = *self.plane.at(mark.at), mark.size * self.scale
-            corner = f'x="{_number(x - size)}" y="{_number(y - size)}"'
-            return f'<rect {kind} {corner} width="{_number(2 * size)}" height="{_number(2 * size)}"/>\n'
-        return f"<circle {kind} {self._circle(mark.at, mark.size)}/>\n"
+            shapes += ['<g class="notes">\n', *self._notes(figure), Edge("</g>\n", "notes")]
+        return shapes
 
     def _latest(self, figure: Figure) -> Iterator[str]:
         """A ring on the highest piece of each cell that the last turn has changed, or where it has none."""
+        if not figure.latest:
+            return
         highest = {piece.cell: piece for piece in figure.pieces}
-        places = {cell.name: cell.at for cell in figure.cells} if figure.latest else {}
+        places = {cell.name: cell.at for cell in figure.cells}
         for name in figure.latest:
             piece = highest.get(name)
-            ring = self._circle(piece.at, piece.size * 0.84) if piece else self._circle(places[name], 0.16)
-            hue = self._hue(piece.side if piece else None)
-            yield f'<circle class="latest{hue}" data-cell="{escape(name)}" {ring}/>\n'
-
-    def _label(self, label: Label) -> str:
-        x, y = self.plane.at(label.at)
-        size = max(10.5, min(14.0, label.size * self.scale)) if label.role == "coordinate" else label.size * self.scale
-        hue = f' class="count{self._hue(label.side)}"' if label.side is not None else ""
-        place = f'x="{_number(x)}" y="{_number(y + 0.36 * size)}" font-size="{_number(size)}"'
-        return f"<text{hue} {place}>{escape(label.text)}</text>\n"
+            at, size = (piece.at, piece.size * 0.84) if piece else (places[name], 0.16)
+            hue = self.markup.hue(piece.side if piece else None)
+            yield f'<circle class="latest{hue}" data-cell="{escape(name)}" {self.markup.circle(at, size)}/>\n'
 
     def _wrapped(self, note: Note) -> list[str]:
         """The lines of a note."""
         columns = int((self.width - 2 * MARGIN - NOTE_INDENT) / (NOTE_SIZE * LETTER_RATIO)) - 4 * len(note.dice)
-        return wrap(note.text, columns) if len(note.text) > columns else [note.text]
+        return _wrapped(note.text, columns)
 
     def _notes(self, figure: Figure) -> Iterator[str]:
         y = self.foot + LINE_HEIGHT / 2
@@ -380,7 +411,7 @@ class Canvas:
                 if note.side == figure.turn:
                     yield f'<path class="turn" d="M{MARGIN} {_number(y - 6)}l9 6-9 6z"/>\n'
                 swatch = f'cx="{MARGIN + 20}" cy="{_number(y)}" r="7"'
-                yield f'<circle class="swatch{self._hue(note.side)}" {swatch}/>\n'
+                yield f'<circle class="swatch{self.markup.hue(note.side)}" {swatch}/>\n'
             x = self.width - MARGIN - (LINE_HEIGHT + 4) * len(note.dice)
             for number, die in enumerate(note.dice):
                 yield _die(die, x + (LINE_HEIGHT + 4) * number, y)
@@ -389,6 +420,12 @@ class Canvas:
                 place = f'x="{left}" y="{_number(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
                 yield f"<text {place}>{escape(line)}</text>\n"
                 y += LINE_HEIGHT
+
+
+@lru_cache(maxsize=1024)
+def _wrapped(text: str, columns: int) -> list[str]:
+    """The lines of a text that has room for so many letters beside one another."""
+    return wrap(text, columns) if len(text) > columns else [text]
 
 
 def _step(right: float, down: float) -> str:
@@ -413,6 +450,7 @@ def _frame(figure: Figure) -> _Frame:
     return _Frame(min(xs), min(ys), max(xs), max(ys))
 
 
+ROLE, KIND, PLACES = attrgetter("role"), attrgetter("role", "side"), attrgetter("places")
 UNDER = frozenset({"grid", "track", "path"})
 """The roles of lines that lie under all others."""
 PIPS = {1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679"}

@@ -1,8 +1,10 @@
 """The site is built: in a folder that remembers how far it has seen the database, only what has changed since then."""
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
+from io import FileIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
@@ -11,6 +13,8 @@ from pbm.store import Seen
 
 MANIFEST = ".pbm-site.json"
 """Where in its folder a site keeps what it remembers."""
+NAMES = ".pbm-site.pages"
+"""Where it keeps the names of all its pages, each on a line; one that is made is added before it is there."""
 
 
 class Gone(LookupError):
@@ -35,8 +39,10 @@ class Memory(NamedTuple):
     """How far its pages show what is in the database; None if that cannot be known, and all are to be made."""
     parts: Mapping[str, str] = MappingProxyType({})
     """What stands on the pages of lists, digested, by their paths."""
-    paths: frozenset[str] = frozenset()
-    """All its pages."""
+    pages: int = 0
+    """How many it has."""
+    has: Callable[[str], bool] = lambda _: False
+    """Whether it has the page of that path."""
 
 
 class Source(Protocol):
@@ -81,46 +87,65 @@ def build(
     folder.mkdir(parents=True, exist_ok=True)
     memory = _remembered(folder, source.version)
     if is_whole or memory.seen is None or not source.remembers(memory.seen):
-        memory = Memory(paths=memory.paths)
-    made, gone, written = {}, set(), 0
-    for page in watch(source.pages(memory)):
-        if not _is_inside(page.path):
-            continue
-        try:
-            written += _write(folder / page.path, page.content())
+        memory = Memory(has=memory.has)
+    made: dict[str, str] = {}
+    gone, written, new = set[str](), 0, 0
+    with _appended(folder / NAMES) as names:
+        for page in watch(source.pages(memory)):
+            if not _is_inside(page.path):
+                continue
+            try:
+                content = page.content()
+            except Gone:
+                gone.add(page.path)
+                continue
+            if not memory.has(page.path):
+                names.write(f"{page.path}\n".encode())
+                new += 1
+            written += _write(folder / page.path, content)
             made[page.path] = page.part
-        except Gone:
-            gone.add(page.path)
     if memory.seen is None:
-        gone |= memory.paths - made.keys()
+        gone |= _names(folder) - made.keys()
     removed = sum(_remove(folder / path) for path in gone)
-    paths = (memory.paths | made.keys()) - gone
+    pages = len(made) if memory.seen is None else memory.pages + new - removed
+    if memory.seen is None:
+        _write(folder / NAMES, "".join(f"{path}\n" for path in made))
     if memory.seen != source.seen:
-        parts = {**memory.parts, **made}
-        kept = {path: part for path, part in parts.items() if part and path in paths}
-        what = {"version": source.version, "seen": source.seen, "parts": kept, "pages": [*paths]}
+        parts = {path: part for path, part in {**memory.parts, **made}.items() if part and path not in gone}
+        what = {"version": source.version, "seen": source.seen, "parts": parts, "pages": pages}
         _write(folder / MANIFEST, json.dumps(what))
-    return Built(len(paths), written, removed)
+    return Built(pages, written, removed)
 
 
 def _remembered(folder: Path, version: str) -> Memory:
-    """What a folder remembers; of what another version of pbm has written there only what its pages are.
+    """What a folder remembers, unless another version of pbm has written it."""
 
-    Names that lead out of the folder are left alone, whoever has put them there.
-    """
+    def has(path: str) -> bool:
+        return (folder / path).is_file()
+
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
-        names, parts, (number, event, *times) = manifest["pages"], dict(manifest["parts"]), manifest["seen"]
+        number, event, *times = manifest["seen"]
         seen = Seen(int(number), int(event), *map(str, times))
-        inside = frozenset(filter(_is_inside, names))
+        memory = Memory(seen, dict(manifest["parts"]), int(manifest["pages"]), has)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return Memory()
-    return Memory(seen, parts, inside) if manifest.get("version") == version else Memory(paths=inside)
+        return Memory(has=has)
+    return memory if manifest.get("version") == version else Memory(has=has)
+
+
+def _appended(file: Path) -> FileIO:
+    """A file to which lines are added, unless somebody has put a link in its place."""
+    return FileIO(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666), "ab")
+
+
+def _names(folder: Path) -> set[str]:
+    """The pages that a folder has; names that lead out of it are left alone, whoever has put them there."""
+    return {name for name in (folder / NAMES).read_text(errors="replace").split("\n") if name and _is_inside(name)}
 
 
 def _is_inside(path: str) -> bool:
     """Whether a name leads to nothing outside the folder of the site, whoever has put it into the database or there."""
-    return path[:1] != "/" and not (".." in path and ".." in path.split("/"))
+    return path.isprintable() and path[:1] != "/" and not (".." in path and ".." in path.split("/"))
 
 
 def _remove(file: Path) -> bool:

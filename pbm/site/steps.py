@@ -1,25 +1,27 @@
 """A game as a page steps through it: the picture of each position, as what has changed since the one before."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import count, pairwise
 from math import ceil
-from typing import Any
+from string import ascii_lowercase, digits
+from typing import Any, NamedTuple
 
 from pbm.board.board import Board
 from pbm.drawing import svg
 
-VALUE = re.compile(r'(data-cell|cx|cy|x|y|d)="([^"|]*)"')
-"""What differs between parts that are of one form."""
-Splice = list[int]
-"""Where in a sequence something changes, how many parts go there, and which come: the numbers of these."""
+VALUE = re.compile(r'(?<=data-cell=")[^"|]*|(?<=[ c][xy]=")[^"|]*|(?<=\bd=")[^"|]*(?=")|^M[^|]*$|\d+(?=[^<>]*</text>)')
+"""What differs between parts that are of one form: places, names of cells, and numbers in texts."""
+BASE_36 = digits + ascii_lowercase
 
 
 def steps(board: Board) -> dict[str, Any]:
     """What a page needs to draw each position of a game, ready for JSON; nothing for a game without figures.
 
-    ``heights`` are those of the pictures, in pixels; what stands on the cells is as `film` makes it.
+    What stands on the cells is as `film` makes it; ``heights`` are those of the pictures, in pixels, each by the number
+    of the first position that has it.
     """
     if not hasattr(board.rules, "figure"):
         return {}
@@ -29,54 +31,79 @@ def steps(board: Board) -> dict[str, Any]:
     ]
     canvas = svg.Canvas(figures[-1], svg.hues(board.rules.SIDES))
     heights = [ceil(canvas.height(figure)) for figure in figures]
-    return film(canvas.parts(figure) for figure in figures) | {"heights": heights}
+    changing = {number: high for number, (low, high) in enumerate(pairwise([0, *heights])) if high != low}
+    return film(map(canvas.shapes, figures), canvas.markup) | {"heights": changing}
 
 
-def film(frames: Iterable[Iterable[str]]) -> dict[str, Any]:
-    """Sequences of parts of markup, each as what it changes of the one before.
+class Again(NamedTuple):
+    """A shape that is in a sequence already."""
 
-    ``parts`` are all that occur, in the order in which they do, so that the ``first`` sequence is the first so many of
-    them. Each is the number of its form among ``forms`` and the values of the attributes that are empty there, with |
-    between. ``splices`` has, for each other sequence, what is done one after the other to the one before it.
+    shape: Hashable
+    times: int
+    """How often."""
+
+
+def film(frames: Iterable[Sequence[Hashable]], markup: Mapping[Any, str]) -> dict[str, Any]:
+    """Sequences of shapes, each as what it changes of the one before.
+
+    What becomes of a shape by *markup* is of one of the ``forms``, each of which is told by what stands before, between
+    and behind its values; ``values`` are these, with | between. Each of the ``frames`` says what is done one after the
+    other to the sequence before it, the first one to an empty one, with ; between: how far behind the last such place,
+    how many shapes go there, and which come, with commas between: the numbers of their form and their values with a
+    point between. All numbers have the base 36.
     """
-    numbers: dict[str, int] = {}
-    found = []
-    for frame in frames:
-        sequence: dict[str, int] = {}
-        for shape in frame:
-            part = shape
-            while part in sequence:  # what occurs again, such as the end of an element, is a part of its own
-                part += " "
-            sequence[part] = numbers.setdefault(part, len(numbers))
-        found.append([*sequence.values()])
-    forms: dict[str, int] = {}
-    parts = []
-    for part in numbers:
-        form, values = _split(part)
-        parts.append(f"{forms.setdefault(form, len(forms))}{values}")
-    splices = [[*_splices(*pair)] for pair in pairwise(found)]
-    return {"forms": [*forms], "parts": parts, "first": len(found[0]), "splices": splices}
+    numbers: dict[Hashable, int] = defaultdict(count().__next__)
+    found = [[], *([*map(numbers.__getitem__, _told_apart(frame))] for frame in frames)]
+    forms: dict[tuple[str, ...], int] = {}
+    values: dict[str, int] = {}
+    codes = []
+    for shape in numbers:
+        form, value = _split(markup[shape.shape if isinstance(shape, Again) else shape])
+        codes.append(f"{_digits(forms.setdefault(form, len(forms)))}.{_digits(values.setdefault(value, len(values)))}")
+    told = [";".join(_splices(codes, *pair)) for pair in pairwise(found)]
+    return {"forms": [*forms], "values": [*values], "frames": told}
+
+
+def _told_apart(frame: Sequence[Hashable]) -> Sequence[Hashable]:
+    """Shapes of which no two are equal."""
+    if len({*frame}) == len(frame):
+        return frame
+    times = Counter[Hashable]()
+    apart = []
+    for shape in frame:
+        apart.append(Again(shape, times[shape]) if times[shape] else shape)
+        times[shape] += 1
+    return apart
 
 
 @lru_cache(maxsize=8192)  # on boards of one kind they are much the same
-def _split(part: str) -> tuple[str, str]:
+def _split(part: str) -> tuple[tuple[str, ...], str]:
     """The form of a part, and its values."""
-    return VALUE.sub(r'\1=""', part), "".join(f"|{value}" for _, value in VALUE.findall(part))
+    return tuple(VALUE.split(part)), "|".join(VALUE.findall(part))
 
 
-def _splices(before: Sequence[int], after: Sequence[int]) -> Iterator[Splice]:
+@lru_cache(maxsize=4096)
+def _digits(number: int) -> str:
+    """A number with the base 36."""
+    front, last = divmod(number, len(BASE_36))
+    return f"{_digits(front) if front else ''}{BASE_36[last]}"
+
+
+def _splices(codes: Sequence[str], before: Sequence[int], after: Sequence[int]) -> Iterator[str]:
     """What is done to a sequence, from its beginning on, so that it becomes another one."""
     gone, come = set(before).difference(after), set(after).difference(before)
     if [part for part in before if part not in gone] != [part for part in after if part not in come]:
-        yield [0, len(before), *after]  # what is in both stands in another order
-        return
-    left = right = 0
-    while left < len(before) or right < len(after):
-        place, going = right, 0
-        while left < len(before) and before[left] in gone:
-            left, going = left + 1, going + 1
-        while right < len(after) and after[right] in come:
-            right += 1
-        if going or right > place:
-            yield [place, going, *after[place:right]]
-        left, right = left + 1, right + 1
+        gone, come = {*before}, {*after}  # what is in both stands in another order
+    going = [place - number for number, place in enumerate(_places(before, gone))]
+    coming = [place - number for number, place in enumerate(_places(after, come))]
+    arriving = (part for part in after if part in come)
+    at = more = 0
+    for place in sorted({*going, *coming}):  # before how many of those that stay
+        arrivals = [codes[next(arriving)] for _ in range(coming.count(place))]
+        yield ",".join([_digits(place + more - at), _digits(going.count(place)), *arrivals])
+        at, more = place + more, more + len(arrivals)
+
+
+def _places(sequence: Sequence[int], some: set[int]) -> list[int]:
+    """Where in a sequence some of its parts stand."""
+    return [place for place, part in enumerate(sequence) if part in some] if some else []

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from itertools import product
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,7 +53,7 @@ class Among(NamedTuple):
     @property
     def where(self) -> str:
         """The condition, in which values have names."""
-        which = "game IN (SELECT value FROM json_each(:games))"
+        which = "game = :game" if len(self.games) == 1 else "game IN (SELECT value FROM json_each(:games))"
         if self.pool is not None:
             which += " AND pool = :pool"
         if self.over is not None:
@@ -64,7 +66,8 @@ class Among(NamedTuple):
     @property
     def values(self) -> dict[str, object]:
         """These values."""
-        return {"games": json.dumps([*self.games]), "userid": self.userid, "pool": self.pool}
+        some = {"game": "".join(self.games[:1]), "games": json.dumps([*self.games])}
+        return some | {"userid": self.userid, "pool": self.pool}
 
 
 class Glances(Base):
@@ -144,14 +147,44 @@ class Glances(Base):
 
     def latest_boards(self, among: Among, most: int) -> list[BoardRow]:
         """The boards among these that have changed last, at most so many, the last one first."""
-        order = "ORDER BY coalesce(changed, started) DESC, game, length(board) DESC, board DESC LIMIT :most"
-        query = f"SELECT * FROM boards WHERE {among.where} {order}"
-        return [board_row(row) for row in self.db.execute(query, among.values | {"most": most})]
+        found = []
+        for game, over in product(among.games, (False, True) if among.over is None else (among.over,)):
+            part = among._replace(games=[game], over=over)
+            last = "ended" if over else "coalesce(changed, started)"  # of those that are over an index knows it
+            query = f"SELECT {last}, * FROM boards WHERE {part.where} ORDER BY 1 DESC, length(board) DESC, board DESC"
+            found += self.db.execute(f"{query} LIMIT :most", part.values | {"most": most}).fetchall()
+        name, of_game = (BoardRow._fields.index(field) + 1 for field in ("board", "game"))
+        found.sort(key=lambda row: (len(row[name]), row[name]), reverse=True)
+        found.sort(key=itemgetter(of_game))
+        found.sort(key=itemgetter(0), reverse=True)
+        return [board_row(row[1:]) for row in found[:most]]
 
     def count_among(self, among: Among) -> int:
         """How many these are."""
         (count,) = self.db.execute(f"SELECT count(*) FROM boards WHERE {among.where}", among.values).fetchone()
         return int(count)
+
+    def tally(self, game: str) -> tuple[int, int]:
+        """How many boards of a game there are, and how many of them are active."""
+        query = "SELECT boards, active FROM tallies WHERE game = ?"
+        boards, active = self.db.execute(query, [game]).fetchone() or (0, 0)
+        return int(boards), int(active)
+
+    def boards_beginning(self, game: str, front: str, behind: int) -> list[str]:
+        """The boards of a game whose names are *front* and so many more letters; without a front, at most so many."""
+        query = (
+            "SELECT board FROM boards WHERE game = ?1 AND board >= ?2 AND board < ?2 || '~' "
+            "AND (length(board) = length(?2) + ?3 OR (?2 = '' AND length(board) < ?3)) ORDER BY board"
+        )
+        return [board for (board,) in self.db.execute(query, [game, front, behind])]
+
+    def fronts(self, games: Iterable[str], behind: int) -> list[tuple[str, str]]:
+        """The games, and what stands in front of the last so many letters in the names of their boards."""
+        front = "substr(board, 1, max(0, length(board) - ?2))"
+        query = (
+            f"SELECT DISTINCT game, {front} FROM boards WHERE game IN (SELECT value FROM json_each(?1)) ORDER BY 1, 2"
+        )
+        return self.db.execute(query, [json.dumps([*games]), behind]).fetchall()
 
     def all_boards(self, games: Iterable[str]) -> list[tuple[str, str]]:
         """Game and number of every board of these games, game by game."""

@@ -5,9 +5,9 @@
   const svg = document.querySelector(".picture svg");
   if (!data || !svg) return;
   const game = JSON.parse(data.textContent);
-  const last = (game.splices || []).length;
+  const last = game.frames ? game.frames.length - 1 : 0;
 
-  // Stepping: what stands on the cells of each position, as numbers of parts, which are what the one before it has, changed
+  // Stepping: what stands on the cells of each position, as numbers of forms and values: what the one before it has, changed
 
   const bar = document.querySelector(".steps");
   const slider = bar.querySelector("input");
@@ -15,24 +15,32 @@
   const items = [...document.querySelectorAll(".moves li")];
   const words = svg.querySelector("desc");
   const description = words && words.textContent;
-  const positions = last ? [[...Array(game.first).keys()]] : [];
-  for (const splices of game.splices || []) {
-    const parts = [...positions.at(-1)];
-    for (const [place, going, ...coming] of splices) parts.splice(place, going, ...coming);
-    positions.push(parts);
-  }
+  const positions = [];
+  let shapes = [], height = 0;
+  (game.frames || []).forEach((frame, number) => {
+    shapes = [...shapes];
+    height = game.heights[number] || height;
+    let place = 0;
+    for (const splice of frame ? frame.split(";") : []) {
+      const [further, going, ...coming] = splice.split(",");
+      place += parseInt(further, 36);
+      shapes.splice(place, parseInt(going, 36), ...coming);
+    }
+    positions.push({ shapes, height });
+  });
   let at = last;
 
-  function markup(number) {
-    const [form, ...values] = game.parts[number].split("|");
-    return game.forms[form].replace(/=""/g, () => `="${values.shift()}"`);
+  function markup(shape) {
+    const [form, values] = shape.split(".").map((digits) => parseInt(digits, 36));
+    const between = game.values[values].split("|");
+    return game.forms[form].map((text, number) => (number ? between[number - 1] : "") + text).join("");
   }
 
   function draw(step) {
     const cells = svg.querySelector(".cells");
     while (cells.nextSibling) cells.nextSibling.remove();
-    svg.insertAdjacentHTML("beforeend", positions[step].map(markup).join(""));
-    const height = game.heights[step];
+    const { shapes, height } = positions[step];
+    svg.insertAdjacentHTML("beforeend", shapes.map(markup).join(""));
     svg.setAttribute("height", height);
     svg.querySelector(".panel").setAttribute("height", height);
     svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${height}`);
@@ -60,7 +68,7 @@
     if (now !== at) draw(now);
     at = now;
     slider.value = at;
-    const [move, by] = at ? [items[at - 1].querySelector(".move"), items[at - 1].querySelector(".soft")] : [];
+    const [move, by] = at ? [items[at - 1].querySelector("b"), items[at - 1].querySelector("i")] : [];
     told.textContent = at ? `Move ${at} of ${last} by ${by.textContent}: ${move.textContent}` :
       `The start, before ${last} ${last === 1 ? "move" : "moves"}`;
     items.forEach((item, number) => {

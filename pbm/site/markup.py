@@ -1,0 +1,110 @@
+"""What pages are put together from: templates, in which all that is no markup of ours is escaped, lines and curves."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cache, partial
+from html import escape
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from pbm import letters, texts
+from pbm.store import BoardRow, PlayerRow
+
+MOST_PLACES = 60
+"""How many points a curve has at most."""
+
+
+class Ranked(NamedTuple):
+    """A player in the standings of a game."""
+
+    player: PlayerRow
+    is_robot: bool
+
+
+@cache
+def templates() -> Environment:
+    """The templates of all pages."""
+    made = Environment(loader=PackageLoader("pbm.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    made.filters |= {
+        "status": letters.status,
+        "lines": _lines,
+        "ranks": _ranks,
+        "curve": line_chart,
+        "rating_curve": rating_curve,
+        "iso": iso,
+        "quoted": partial(quote, safe="@+"),
+    }
+    return made
+
+
+def _lines(rows: Iterable[BoardRow], up: str, *, with_game: bool) -> Markup:
+    """Lines of a table of boards. A template would take longer for them than for all the rest of a site."""
+    lines = []
+    for row in rows:
+        name, game, board = texts.title(row.game), escape(row.game), escape(row.board)
+        front = f'<td><a href="{up}{game}/index.html">{escape(name)}</a></td>' if with_game else ""
+        players = ", ".join(_user_link(userid, up) for userid in (row.first_player, row.second_player))
+        lines.append(
+            f'<tr>{front}<td><a href="{up}{game}/{board}.html">{board}</a></td><td>{players}</td>'
+            f'<td class="number">{row.moves}</td><td>{escape(letters.status(row))}</td>'
+            f"<td>{row.changed or row.started:{texts.MINUTES}}</td></tr>\n"
+        )
+    return Markup("".join(lines))
+
+
+def _ranks(players: Sequence[Ranked], first: int, curves: Mapping[str, Sequence[int]]) -> Markup:
+    """Lines of a table of players, the first of whom has that place, with how their ratings have gone."""
+    lines = []
+    for place, (player, is_robot) in enumerate(players, first):
+        robot = ' <span class="soft">robot</span>' if is_robot else ""
+        numbers = (player.rating, player.won, player.lost, player.tied)
+        cells = "".join(f'<td class="number">{number}</td>' for number in numbers)
+        gone = rating_curve(curves.get(player.userid, []), f"Ratings of {player.userid}")
+        lines.append(
+            f'<tr><td class="number">{place}</td><td>{_user_link(player.userid, "../")}{robot}</td>{cells}'
+            f"<td>{gone}</td></tr>\n"
+        )
+    return Markup("".join(lines))
+
+
+def _user_link(userid: str, up: str) -> str:
+    name = escape(userid)
+    return f'<a href="{up}users/{name}.html">{name}</a>'
+
+
+def rating_curve(values: Sequence[int], told: str) -> Markup:
+    """How ratings have gone, between the lowest and the highest one."""
+    step = max(1, -(-len(values) // MOST_PLACES))
+    some = values[::-1][::step][::-1]
+    lowest, highest = min(some, default=0), max(some, default=0)
+    return line_chart([round(95 - 90 * (value - lowest) / max(1, highest - lowest)) for value in some], told)
+
+
+def line_chart(values: Sequence[int], told: str) -> Markup:
+    """A line through points that lie so far down from 100; nothing if there are fewer than two."""
+    if len(values) < 2:
+        return Markup()
+    way = "L".join(f"{at} {value}" for at, value in enumerate(values))
+    box = f'viewBox="0 0 {len(values) - 1} 100" preserveAspectRatio="none" width="120" height="30"'
+    return Markup(f'<svg class="curve" {box} role="img"><title>{escape(told)}</title><path d="M{way}"/></svg>')
+
+
+def script(data: Any) -> Markup:
+    """What a script reads, in a form that neither begins nor ends an element or a comment, whatever stands in it."""
+    return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
+
+
+def locations(kind: str, part: str, url: str, paths: Iterable[str]) -> str:
+    """A map of the site: a *kind* of list whose parts are called *part*."""
+    lines = (f"<{part}><loc>{url}{path}</loc></{part}>\n" for path in paths)
+    start = f'<?xml version="1.0" encoding="UTF-8"?>\n<{kind} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+    return f"{start}{''.join(lines)}</{kind}>\n"
+
+
+def iso(moment: datetime) -> str:
+    """A moment as Atom tells it."""
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
