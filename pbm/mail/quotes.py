@@ -58,8 +58,8 @@ FIELDS = {word: field for field, words in NAMES_OF_FIELDS.items() for word in wo
 FIELD = re.compile(r"[\s*]*([^\W\d_]{1,15}(?: [^\W\d_]{1,12})?)[\s*]*[:\uff1a]")
 FOOTER = re.compile(
     r"(?:sent (?:from|via|with|using) \[?(?:my|yahoo|mail|outlook|samsung|proton|aol|gmail|the (?:all[- ]new|samsung)"
-    r"|tuta|k-9|spark|bluemail|canary$|em client|fairemail|fastmail|hey$|huawei|nine$|spike$|superhuman|xiaomi|zoho"
-    r"|shortwave|mimestream|thunderbird|airmail|aqua mail|[^ ]*phone|an? )"
+    r"|tuta|k-9|spark|bluemail|canary|em client|fairemail|fastmail|hey(?: for|$)|huawei|nine$|spike$|superhuman"
+    r"|airmail|aqua mail|mimestream|shortwave|thunderbird|xiaomi|zoho|[^ ]*phone|an? )"
     r"|secured with tuta|get (?:outlook|bluemail) for|von mein\S* .{1,40} gesendet|gesendet (?:mit|von|aus|über) "
     r"|diese nachricht wurde von meinem|(?:holen sie sich )?outlook für (?:ios|android)"
     r"|envoyé (?:de(?:puis)? |à partir d|avec )"
