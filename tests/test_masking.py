@@ -375,6 +375,13 @@ def test_no_password_in_the_next_line_or_at_the_wrong_address_comes_back(pair, s
         assert "sesame" not in (told.text + told.subject).lower()
 
 
+@pytest.mark.parametrize(("subject", "body"), [("", "signup alice\nswordfish"), ("signup alice", "swordfish")])
+def test_a_password_of_letters_alone_is_found_behind_the_line_above_it(pair, subject, body):
+    handle(pair.server, message(subject, body), None)
+    assert "\n> PASSWORD\n" in pair.mails()[-1].text
+    assert "swordfish" not in pair.mails()[-1].text
+
+
 def test_a_line_of_multiple_says_no_password_back(pair):
     lines = "spiro preview 101 alice sesame-1 e3\nspiro 101 alice sesame-1 e5\nspiro games alice sesame-1"
     handle(pair.server, message("multiple", lines), None)
