@@ -114,6 +114,14 @@ def test_the_first_opening_of_an_older_version_leaves_a_copy_beside_it(tmp_path)
     assert not kept.exists()
 
 
+def test_an_older_version_that_was_brought_up_to_date_is_in_the_file_itself_while_it_is_open(tmp_path):
+    with Store(older(tmp_path / "pbm.db")) as store:
+        shutil.copyfile(store.path, tmp_path / "copy")
+    with closing(sqlite3.connect(tmp_path / "copy")) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
+    assert users(tmp_path / "copy") == ["alice"]
+
+
 def test_a_copy_that_cannot_be_made_leaves_the_older_version_as_it_is(tmp_path):
     path = older(tmp_path / "pbm.db")
     (tmp_path / f"pbm.db.before-schema-{SCHEMA}").mkdir()
