@@ -64,7 +64,7 @@ class Members(Club):
         try:
             letters = run(read, Front(lambda: session, prints=True))
         except Refused as why:
-            letters = [refusal(why, read)]
+            letters = [refusal(why, read, is_user=self.store.is_taken)]
         return [Told(letter.to or SENDER, letter.subject, letter.text) for letter in letters]
 
     def _mailed(self, name: str, line: str, body: str, fields: dict[str, str]) -> list[Told]:
