@@ -168,13 +168,15 @@ def test_while_a_board_is_drawn_others_can_write(board, monkeypatch):
 
 
 def test_when_many_mails_wait_they_go_without_pictures(board):
-    for _ in range(MOST_WITH_PICTURES):
-        board.say("help", sender="alice@players.example")
-    board.say("symple move 101 alice alice-secret c3")
-    got = sent(board)
+    for waiting, count in ((MOST_WITH_PICTURES, 1), (MOST_WITH_PICTURES + 1, 0)):
+        board.say("symple show 101", sender="bob@players.example")
+        while len(board.store.mails()) < waiting:
+            board.say("help", sender="alice@players.example")
+        got = sent(board)
+        assert len(got["bob"].pictures) == count
     assert got["bob"].kinds == ["multipart/alternative", "text/plain", "text/html"]
     assert got["bob"].page.pictures == []
-    assert len(played(board, "a1")["bob"].pictures) == 1
+    assert len(played(board, "c3")["bob"].pictures) == 1
 
 
 def test_who_draws_can_be_told_to_end_after_a_few_mails(board):
