@@ -125,10 +125,7 @@ def test_the_arrows_lead_through_the_game_as_pictures_of_all_positions_show_it(b
 def test_a_move_is_put_together_by_tapping_and_sent_to_the_address_of_the_player(browser, visited, game):
     driver = opened(browser, visited, f"{game}/101.html", f"#{TOKEN}", width=PHONE)
     cells = visited.boards[game, "101"].state.view()["cells"]
-    names = driver.execute_script(
-        "return [...new Set([...document.querySelectorAll('[data-cell]')].map(c => c.dataset.cell))]"
-    )
-    empty = [name for name in names if name not in cells][:2]
+    empty = [name for name in driver.execute_script(NAMES) if name not in cells][:2]
     for name in empty:
         target = driver.find_element("css selector", f".cells [data-cell='{name}']")
         driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
@@ -139,6 +136,61 @@ def test_a_move_is_put_together_by_tapping_and_sent_to_the_address_of_the_player
     assert unquote(link.path) == f"pbm+{TOKEN}@pbm.example"
     assert move == ("-" if game == "spiro" else ",").join(empty)
     assert driver.find_element("css selector", ".tapping input").get_attribute("value") == move
+    assert driver.get_log("browser") == []
+
+
+def step_of(driver):
+    return int(driver.find_element("css selector", ".steps input").get_attribute("value"))
+
+
+def test_the_arrows_step_with_a_tapped_move_in_the_line_and_move_the_caret_where_one_was_typed(browser, visited):
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    def pressed(*keys):
+        ActionChains(driver).send_keys(*keys).perform()
+
+    driver = opened(browser, visited, "symple/101.html", f"#{TOKEN}")
+    line = driver.find_element("css selector", ".tapping input")
+    slider = driver.find_element("css selector", ".steps input")
+    empty = next(one for one in driver.execute_script(NAMES) if one not in visited.boards["symple", "101"].state.cells)
+    line.click()
+    pressed(Keys.ARROW_LEFT)
+    assert step_of(driver) == 3
+    driver.find_element("css selector", f".cells [data-cell='{empty}']").click()
+    assert (step_of(driver), line.get_attribute("value")) == (4, empty)
+    for place in (None, line, slider, driver.find_element("css selector", ".moves button")):
+        if place:
+            driver.execute_script("arguments[0].focus()", place)
+        pressed(Keys.ARROW_LEFT, Keys.ARROW_LEFT, Keys.ARROW_RIGHT)
+        assert (step_of(driver), line.get_attribute("value")) == (3, empty)
+        pressed(Keys.ARROW_RIGHT)
+    line.click()
+    pressed(Keys.END, ",c9", Keys.ARROW_LEFT, Keys.ARROW_LEFT, "d")
+    assert (step_of(driver), line.get_attribute("value")) == (4, f"{empty},dc9")
+    line.clear()
+    pressed(Keys.ARROW_LEFT)
+    assert step_of(driver) == 3
+
+
+def test_who_swipes_over_the_board_goes_a_move_back_or_on(browser, visited):
+    driver = opened(browser, visited, "spora/102.html", width=PHONE)
+    picture = driver.find_element("css selector", ".picture svg").rect
+    x, y = picture["x"] + picture["width"] / 2, picture["y"] + picture["height"] / 2
+    last = step_of(driver)
+
+    def swiped(right, down):
+        for kind, points in (
+            ("touchStart", [{"x": x - right / 2, "y": y - down / 2}]),
+            ("touchMove", [{"x": x, "y": y}]),
+            ("touchMove", [{"x": x + right / 2, "y": y + down / 2}]),
+            ("touchEnd", []),
+        ):
+            driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        return step_of(driver)
+
+    assert [swiped(120, 0), swiped(120, 10), swiped(-120, 0)] == [last - 1, last - 2, last - 1]
+    assert {swiped(*way) for way in ((10, 0), (0, 60), (100, 90))} == {last - 1}
     assert driver.get_log("browser") == []
 
 

@@ -28,7 +28,7 @@
     }
     positions.push({ shapes, height });
   });
-  let at = last;
+  let at = last, tapped = [];
 
   function markup(shape) {
     const [form, values] = shape.split(".").map((digits) => parseInt(digits, 36));
@@ -93,8 +93,9 @@
     });
     document.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
-      if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-      if (event.target.matches("input[type=text]") && event.target.value) return; // there the keys move the caret
+      if (step === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      const isTyped = event.target.matches("input[type=text]") && event.target.value && !tapped.length;
+      if (isTyped) return; // there the keys move the caret
       event.preventDefault();
       show(step);
     });
@@ -119,7 +120,6 @@
   const address = `${encodeURIComponent(local)}+${token[1]}@${host}`;
   const taps = JSON.parse(form.dataset.taps);
   const occupied = new Set([...svg.querySelectorAll(".piece")].map((piece) => piece.dataset.cell));
-  let tapped = [];
 
   function write() {
     const move = line.value.trim();
