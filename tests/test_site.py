@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import closing, suppress
 from html.parser import HTMLParser
+from itertools import count
 from pathlib import Path
 from random import Random
 from xml.etree import ElementTree as ET
@@ -245,22 +246,24 @@ def test_each_step_of_a_game_is_the_picture_of_its_position(club, folder, game):
 
 def shown_steps(found):
     """The height of each step and what stands on the cells, as a page puts it together."""
-    shapes, height = [], None
+    shapes, known, fresh, height = [], [], iter(found["values"]), None
     for number, frame in enumerate(found["frames"]):
         height, place = found["heights"].get(str(number), height), 0
         for splice in filter(None, frame.split(";")):
             further, going, *coming = splice.split(",")
             place += int(further, 36)
-            shapes[place : place + int(going, 36)] = coming
-        yield height, "".join(markup_of(found, shape) for shape in shapes) + "</svg>\n"
+            known += [markup_of(found, code, fresh) for code in coming if "." in code]
+            numbers = count(len(known) - sum("." in code for code in coming))
+            arriving = [known[next(numbers) if "." in code else int(code, 36)] for code in coming]
+            shapes[place : place + int(going, 36)] = arriving
+        yield height, "".join(shapes) + "</svg>\n"
 
 
-def markup_of(found, shape):
-    form, values = (int(digits, 36) for digits in shape.split("."))
-    first, *others = found["forms"][form]
-    return first + "".join(
-        value + other for value, other in zip(found["values"][values].split("|"), others, strict=bool(others))
-    )
+def markup_of(found, code, fresh):
+    form, _, values = code.partition(".")
+    between = found["values"][int(values, 36)] if values else next(fresh)
+    first, *others = found["forms"][int(form, 36)]
+    return first + "".join(value + other for value, other in zip(between.split("|"), others, strict=bool(others)))
 
 
 @examples(60)
@@ -271,15 +274,16 @@ def test_any_sequences_of_shapes_are_told_by_what_changes(frames):
     assert shown == ["".join(frame) + "</svg>\n" for frame in frames]
 
 
-LONG = {"spiro": "", "symple": "-size=19", "spora": "-size=19", "papagra": "-size=8", "sprout": "-board=square-9"}
+LONG = ["symple -size=19", "spora -size=19", "papagra -size=10", "sprout -board=square-9", "spiro -pieces=99"]
 
 
-@pytest.mark.parametrize("game", ["spiro", *(pytest.param(game, marks=pytest.mark.long) for game in [*LONG][1:])])
-def test_the_page_of_a_long_game_is_small(club, game):
+@pytest.mark.parametrize("line", ["spiro", *(pytest.param(line, marks=pytest.mark.long) for line in LONG)])
+def test_the_page_of_a_long_game_is_small(club, line):
+    game, _, options = line.partition(" ")
     club.signed_up("alice", "bob")
-    board = Board(BoardRow(game, "101", LONG[game], "alice", "bob", b"secret", club.time, turn="alice"), [], {})
+    board = Board(BoardRow(game, "101", options, "alice", "bob", b"secret", club.time, turn="alice"), [], {})
     rng = Random(1)
-    while board.turn and len(board.turns) < 250:
+    while board.turn and len(board.turns) < 300:
         move = games.SKIP if board.state.must_skip else board.state.random(rng)
         board.play(board.turn, move, club.time, automatic=move == games.SKIP)
     with club.store.transaction():
@@ -317,10 +321,14 @@ def test_nothing_stands_there_that_a_stranger_may_not_see(club, folder):
     club.say("spiro challenge -small alice bob")
     club.say(f"spiro queue 101 bob {PASSWORDS['bob']} e3")
     club.say(f"spiro submit 101 alice {PASSWORDS['alice']} {club_move(club)}")
+    said = "between you and me"
+    club.say(f"spiro chat 101 bob {PASSWORDS['bob']}", comment=said)
+    club.say(f"message bob {PASSWORDS['bob']} alice", comment=said)
+    assert sum(said in mail.text for mail in club.mails()) > 1
     written(club, folder, Look(URL, has_pictures=False))
     row = club.store.board("spiro", "101")
     tokens = [mail.reply_to.partition("+")[2].partition("@")[0] for mail in club.mails() if mail.reply_to]
-    secrets = [row.secret.hex(), row.submitted, "players.example", *PASSWORDS.values(), *tokens]
+    secrets = [row.secret.hex(), row.submitted, "players.example", *PASSWORDS.values(), *tokens, said]
     assert tokens
     for path in files(folder):
         text = path.read_text() if path.name != "rules.html" else ""  # there the same move may be an example

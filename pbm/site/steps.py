@@ -49,8 +49,9 @@ def film(frames: Iterable[Sequence[Hashable]], markup: Mapping[Any, str]) -> dic
     What becomes of a shape by *markup* is of one of the ``forms``, each of which is told by what stands before, between
     and behind its values; ``values`` are these, with | between. Each of the ``frames`` says what is done one after the
     other to the sequence before it, the first one to an empty one, with ; between: how far behind the last such place,
-    how many shapes go there, and which come, with commas between: the numbers of their form and their values with a
-    point between. All numbers have the base 36.
+    how many shapes go there, and which come, with commas between. A shape that comes for the first time is told by the
+    numbers of its form and its values with a point between, without the latter where they are the next new ones, and
+    later by its own number: how many others came before it did. All numbers have the base 36.
     """
     numbers: dict[Hashable, int] = defaultdict(count().__next__)
     found = [[], *([*map(numbers.__getitem__, _told_apart(frame))] for frame in frames)]
@@ -59,7 +60,9 @@ def film(frames: Iterable[Sequence[Hashable]], markup: Mapping[Any, str]) -> dic
     codes = []
     for shape in numbers:
         form, value = _split(markup[shape.shape if isinstance(shape, Again) else shape])
-        codes.append(f"{_digits(forms.setdefault(form, len(forms)))}.{_digits(values.setdefault(value, len(values)))}")
+        known = _digits(values[value]) if value in values else ""
+        values.setdefault(value, len(values))
+        codes.append(f"{_digits(forms.setdefault(form, len(forms)))}.{known}")
     told = [";".join(_splices(codes, *pair)) for pair in pairwise(found)]
     return {"forms": [*forms], "values": [*values], "frames": told}
 
@@ -89,8 +92,8 @@ def _digits(number: int) -> str:
     return f"{_digits(front) if front else ''}{BASE_36[last]}"
 
 
-def _splices(codes: Sequence[str], before: Sequence[int], after: Sequence[int]) -> Iterator[str]:
-    """What is done to a sequence, from its beginning on, so that it becomes another one."""
+def _splices(codes: list[str], before: Sequence[int], after: Sequence[int]) -> Iterator[str]:
+    """What is done to a sequence, from its beginning on, so that it becomes another one; what was told has a number."""
     gone, come = set(before).difference(after), set(after).difference(before)
     if [part for part in before if part not in gone] != [part for part in after if part not in come]:
         gone, come = {*before}, {*after}  # what is in both stands in another order
@@ -99,7 +102,10 @@ def _splices(codes: Sequence[str], before: Sequence[int], after: Sequence[int]) 
     arriving = (part for part in after if part in come)
     at = more = 0
     for place in sorted({*going, *coming}):  # before how many of those that stay
-        arrivals = [codes[next(arriving)] for _ in range(coming.count(place))]
+        parts = [next(arriving) for _ in range(coming.count(place))]
+        arrivals = [codes[part] for part in parts]
+        for part in parts:
+            codes[part] = _digits(part)
         yield ",".join([_digits(place + more - at), _digits(going.count(place)), *arrivals])
         at, more = place + more, more + len(arrivals)
 

@@ -7,7 +7,7 @@
   const game = JSON.parse(data.textContent);
   const last = game.frames ? game.frames.length - 1 : 0;
 
-  // Stepping: what stands on the cells of each position, as numbers of forms and values: what the one before it has, changed
+  // Stepping: what stands on the cells of each position is what the one before it has, changed
 
   const bar = document.querySelector(".steps");
   const slider = bar.querySelector("input");
@@ -15,7 +15,20 @@
   const items = [...document.querySelectorAll(".moves li")];
   const words = svg.querySelector("desc");
   const description = words && words.textContent;
-  const positions = [];
+  const positions = [], known = [];
+  let fresh = 0;
+
+  // a shape that comes for the first time is told by its form and its values, if these are not the next new ones; then it
+  // has a number
+  function shape(code) {
+    if (!code.includes(".")) return known[parseInt(code, 36)];
+    const [form, values] = code.split(".");
+    const between = game.values[values ? parseInt(values, 36) : fresh++].split("|");
+    const texts = game.forms[parseInt(form, 36)];
+    known.push(texts.map((text, number) => (number ? between[number - 1] : "") + text).join(""));
+    return known.at(-1);
+  }
+
   let shapes = [], height = 0;
   (game.frames || []).forEach((frame, number) => {
     shapes = [...shapes];
@@ -24,23 +37,17 @@
     for (const splice of frame ? frame.split(";") : []) {
       const [further, going, ...coming] = splice.split(",");
       place += parseInt(further, 36);
-      shapes.splice(place, parseInt(going, 36), ...coming);
+      shapes.splice(place, parseInt(going, 36), ...coming.map(shape));
     }
     positions.push({ shapes, height });
   });
   let at = last, tapped = [];
 
-  function markup(shape) {
-    const [form, values] = shape.split(".").map((digits) => parseInt(digits, 36));
-    const between = game.values[values].split("|");
-    return game.forms[form].map((text, number) => (number ? between[number - 1] : "") + text).join("");
-  }
-
   function draw(step) {
     const cells = svg.querySelector(".cells");
     while (cells.nextSibling) cells.nextSibling.remove();
     const { shapes, height } = positions[step];
-    svg.insertAdjacentHTML("beforeend", shapes.map(markup).join(""));
+    svg.insertAdjacentHTML("beforeend", shapes.join(""));
     svg.setAttribute("height", height);
     svg.querySelector(".panel").setAttribute("height", height);
     svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${height}`);
