@@ -3,6 +3,7 @@
 import os
 import re
 from random import Random
+from types import SimpleNamespace
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
@@ -18,7 +19,7 @@ from pbm.store import Tournament
 
 import helptexts
 from conftest import PASSWORDS, Club
-from test_browser import PHONE, WIDE, Browser, install
+from test_browser import BOARDS, PHONE, WIDE, Browser, install
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("PBM_TEST_BROWSER") != "1",
@@ -42,7 +43,17 @@ return found;
 """
 """What the page shows and what it should show: the elements, with their colours."""
 REACHED = "return performance.getEntriesByType('resource').map(entry => entry.name)"
+WIDTH = "return document.documentElement.scrollWidth"
 NAMES = "return [...new Set([...document.querySelectorAll('[data-cell]')].map(cell => cell.dataset.cell))]"
+TAPPED = """
+const line = document.querySelector('.tapping input'), clear = document.querySelector('.tapping button');
+return [...document.querySelectorAll('.cells [data-cell]')].map(cell => {
+    clear.click();
+    cell.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+    return line.value;
+});
+"""
+"""What stands in the line after each of the cells has been tapped alone."""
 
 
 class Visited:
@@ -220,10 +231,37 @@ def test_every_page_fits_the_screen_and_has_no_serious_fault_for_anybody(browser
     from axe_selenium_python import Axe
 
     for path in sorted(page.relative_to(visited.folder) for page in visited.folder.rglob("*.html")):
-        driver = opened(browser, visited, str(path), width=width, is_dark=is_dark)
-        assert driver.execute_script("return document.documentElement.scrollWidth") <= width, path
+        driver = opened(browser, visited, str(path), f"#{TOKEN}", width=width, is_dark=is_dark)
+        assert driver.execute_script(WIDTH) <= width, path
         axe = Axe(driver)
         axe.inject()
         faults = [one for one in axe.run()["violations"] if one["impact"] in {"serious", "critical"}]
         assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in faults] == [], path
         assert driver.get_log("browser") == []
+
+
+def test_boards_of_every_kind_fit_the_screen_and_can_be_stepped_through_and_tapped(browser, tmp_path):
+    from selenium.webdriver.common.keys import Keys
+
+    club, rng = Club(tmp_path / "pbm.db"), Random(5)
+    club.signed_up("alice", "bob")
+    for line in BOARDS:
+        game, _, options = line.partition(" ")
+        [told] = club.say(f"{game} challenge {options} alice bob")
+        for _ in range(3):
+            board = Board.load(club.store, game, told.data["board"])
+            turn = board.state.random(rng)
+            club.say(f"{game} move {board.row.board} {board.turn} {PASSWORDS[board.turn]} {turn}")
+    build(tmp_path / "site", Site(Session(club.server), Look("", has_pictures=False)), iter)
+    pages = sorted(page.relative_to(tmp_path / "site") for page in (tmp_path / "site").glob("*/1*.html"))
+    assert len(pages) == len(BOARDS)
+    for page in pages:
+        driver = opened(browser, SimpleNamespace(folder=tmp_path / "site"), str(page), f"#{TOKEN}", width=PHONE)
+        assert driver.execute_script(WIDTH) <= PHONE, page
+        press(driver, Keys.ARROW_LEFT)
+        assert step_of(driver) == 2
+        found, names = driver.execute_script(TAPPED), driver.execute_script(NAMES)
+        assert sorted(re.sub("^[-x](?=[a-z])", "", text) for text in found) == sorted(names), page
+        assert step_of(driver) == 3
+        assert driver.get_log("browser") == []
+    club.store.close()
