@@ -78,13 +78,21 @@ def test_what_the_robot_expects_of_a_turn_is_what_it_leads_to(seed):
 
 @examples(20)
 @given(seed=SEEDS, least=st.integers(1, 8))
-def test_no_mark_that_can_be_reached_is_overlooked(seed, least):
+def test_no_size_of_which_a_group_can_be_matched_is_overlooked(seed, least):
     state, robot = begun(4, 0, Random(seed)), Papagra(4, 0)
     if state.actions == 1 or least <= max(state.marks):
         return
-    scan = Scan(robot.grid, robot.stand(state), [*bits(state.board.all)], Limit())
-    reached = {marks[0] for _, _, marks in scan.turns() if marks[0] >= least}
-    assert {marks[0] for _, _, marks in scan.raising(least) if marks[0] >= least} == reached
+    grid, stand = robot.grid, robot.stand(state)
+    scan = Scan(grid, stand, [*bits(state.board.all)], Limit())
+
+    def sizes(found):
+        groups = grid.hexagon.groups
+        matched = (grid.matched([*groups(own)], [*groups(grid.all & ~own & ~stand.enemy)], least) for own, _ in found)
+        return {group.bit_count() for some in matched for group in some}
+
+    turns, raising = ({(own, marks) for _, own, marks in found} for found in (scan.turns(), scan.raising(least)))
+    assert raising <= turns
+    assert sizes(raising) == sizes(turns)
 
 
 def test_a_leader_wins_by_an_arrangement_that_stands_for_the_third_time():

@@ -241,7 +241,7 @@ class Scan:
     def raising(self, least: int) -> Iterator[Reached]:
         """Those turns of two actions after which an own group of that size is matched, or a larger one.
 
-        Each only in one order of its actions.
+        Each only in one order of its actions, and not all of those whose second action matches nothing itself.
         """
         for number, a in enumerate(self.spaces):
             self._go_on()
