@@ -1,8 +1,10 @@
 """A refusal: a command that cannot be carried out, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from pbm.board.board import Point
+from pbm.disk import reason
 from pbm.names import PLACEHOLDERS
 
 
@@ -41,3 +43,12 @@ def check_own(word: str, what: str) -> None:
     """Raises Refused if a word was copied from our help."""
     if why := copied(word, what):
         raise Refused(why)
+
+
+@contextmanager
+def touching(what: str) -> Iterator[None]:
+    """Say *what* does not go, and why, where a file or a socket that the user has named is touched. Raises Refused."""
+    try:
+        yield
+    except OSError as error:
+        raise Refused(f"{what}: {reason(error)}.") from error

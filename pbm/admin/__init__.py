@@ -12,8 +12,7 @@ from importlib import import_module
 import click
 from click.exceptions import NoArgsIsHelpError
 
-from pbm.disk import reason
-from pbm.refusals import Refused
+from pbm.refusals import Refused, touching
 from pbm.server import Server
 from pbm.settings import database_path, open_server
 from pbm.store import Unusable
@@ -103,15 +102,6 @@ def open_existing() -> Server:
             f"There is no database {path} yet; the first `signup` makes it. Set PBM_DB if yours is elsewhere."
         )
     return open_server()
-
-
-@contextmanager
-def touching(what: str) -> Iterator[None]:
-    """Say *what* does not go, and why, where a file that the user has named is touched. Raises Refused."""
-    try:
-        yield
-    except OSError as error:
-        raise Refused(f"{what}: {reason(error)}.") from error
 
 
 def answer(text: str, data: Mapping[str, object]) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from pbm import texts
-from pbm.admin import answer, confirm, progress_bar, touching
+from pbm.admin import answer, confirm, progress_bar
 from pbm.admin.usage import Commands, WholeNumber
 from pbm.disk import locked, sync, whole
-from pbm.refusals import Refused
+from pbm.refusals import Refused, touching
 from pbm.settings import database, database_path
 from pbm.store import copies
 

@@ -8,11 +8,11 @@ import click
 import games
 from pbm import texts
 from pbm.actions.finding import find_point
-from pbm.admin import answer, open_existing, touching
+from pbm.admin import answer, open_existing
 from pbm.admin.usage import Commands
 from pbm.board.board import Point
 from pbm.drawing import boards
-from pbm.refusals import Refused
+from pbm.refusals import Refused, touching
 from pbm.session import Session
 
 BY_ENDING: Mapping[str, Callable[[Point], bytes]] = {

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from pbm import settings, texts
-from pbm.admin import answer, open_existing, touching
+from pbm.admin import answer, open_existing
 from pbm.admin.usage import Commands
 from pbm.admin.watching import pipe_ended
 from pbm.drawing import raster
 from pbm.names import is_site
-from pbm.refusals import Refused
+from pbm.refusals import Refused, touching
 from pbm.session import Session
 
 if TYPE_CHECKING:

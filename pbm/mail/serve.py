@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -27,7 +26,7 @@ from pbm.mail.journal import Entry
 from pbm.mail.outbox import SENDER
 from pbm.mail.workers import Room, Workers
 from pbm.names import is_host
-from pbm.refusals import Refused
+from pbm.refusals import touching
 from pbm.server import Server
 from pbm.store import Replaced, Unusable
 
@@ -315,7 +314,7 @@ async def serve(
     house = House(noted)
     crew = Workers(workers, speech.words, house, service) if workers > 1 else None
     reception = crew or Reception(server, speech, house, service)
-    with _listening_on(where):
+    with touching(f"The server cannot listen on {where}"):
         if where.path:
             listener: asyncio.Server = await loop.create_unix_server(
                 reception.connection, sock=_socket(where.path), start_serving=False
@@ -329,7 +328,7 @@ async def serve(
     opened, ended = loop.create_task(reception.opened.wait()), loop.create_task(service.ended.wait())
     await asyncio.wait([opened, ended], return_when=asyncio.FIRST_COMPLETED)
     if opened.done():
-        with _listening_on(where):
+        with touching(f"The server cannot listen on {where}"):
             await listener.start_serving()
         sys.stdout.write(f"listening on {where}\n")
         sys.stdout.flush()
@@ -396,15 +395,6 @@ def _close(listener: asyncio.Server, where: Place) -> None:
     listener.close()
     if where.path:
         Path(where.path).unlink(missing_ok=True)
-
-
-@contextmanager
-def _listening_on(where: Place) -> Iterator[None]:
-    """Say why nobody can listen there. Raises Refused."""
-    try:
-        yield
-    except OSError as why:
-        raise Refused(f"The server cannot listen on {where}: {reason(why)}.") from why
 
 
 def _socket(path: str) -> socket.socket:

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import combinations, islice
 from math import exp, lgamma
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pbm.tournaments.meetings import NOBODY, Entrant, Meeting, Pair, meetings_of, points
 
@@ -258,18 +258,11 @@ def lightest(names: Sequence[str], weights: Mapping[Pair, int]) -> list[Pair]:
     In a large field it is looked for among the pairs that suit one of their players best, and among more of them where
     these lead to a pair that should not be.
     """
-    # networkx brings no types, so that mypy can neither read it nor know what is derived from it
-    import networkx as nx  # type: ignore[import-untyped]
-
-    class Graph(nx.Graph):  # type: ignore[misc]
-        """One that hands out its own dicts, and no views of them: the matching looks into them all the time."""
-
-        def __getitem__(self, name: str) -> Any:
-            return self._adj[name]
+    import networkx as nx  # type: ignore[import-untyped]  # it brings no types, and those of others bring numpy
 
     most = CLOSEST if len(names) > LARGE else len(names)
     while True:
-        graph = Graph()
+        graph = nx.Graph()
         graph.add_nodes_from(names)
         graph.add_weighted_edges_from((*pair, weights[pair]) for pair in _closest(names, weights, most))
         found = [pair if pair in weights else pair[::-1] for pair in nx.min_weight_matching(graph)]
