@@ -8,57 +8,26 @@ command begins a line, names a game or a board, or where the userid is that of a
 """
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from email.errors import MessageError
 from email.header import decode_header, make_header
 from functools import lru_cache
 from typing import NamedTuple
 
 import games
+from pbm.language.pieces import MOST_OPTIONS, Piece, next_words, pieces_of
 from pbm.language.words import FULL, MEANT, SYNONYMS, command
 from pbm.names import SHORTEST_PASSWORD, is_board, is_tournament_board, is_userid
 from pbm.texts import MASK, NAMED, clean
 
 IsUser = Callable[[str], bool]
 """Tells of a word in lower case whether it is a userid of ours."""
-OF_LINKS = r"(?:25)*(?:20|09|0[ad]|c2%a0)"
-OF_HTML = r"(?:nbsp|e[mn]sp|thinsp|\#(?:9|10|13|32|160|819[2-9]|820[0-2])|\#x(?:9|a|d|20|a0|200[0-9a]));"
-OF_QUOTED_PRINTABLE = "20|09|a0|c2=a0"
-"""What stands for a blank behind ``%``, ``&`` and ``=``."""
-GROUPS = re.compile(
-    r"(?:=\r?\n(?=\S)|[^\s\u115f\u1160\u180e\u2800\u3164\uffa0%&=]"
-    rf"|%(?!{OF_LINKS})|&(?!{OF_HTML})|=(?!{OF_QUOTED_PRINTABLE}))+",
-    re.IGNORECASE,
-)
-"""What stands between blanks, also encoded ones, though a mail program has broken it softly."""
-TAG = re.compile(
-    r"</?(?:a|b|br|blockquote|code|div|em|font|h[1-6]|i|kbd|li|ol|p|pre|samp|span|strong|td|th|tr|tt|u|ul)"
-    r"(?:\s[^<>]{0,500})?/?>",
-    re.IGNORECASE,
-)
-"""What HTML has between words."""
 ENCODED_WORDS = re.compile(r"=\?[\w*-]{1,40}\?[bq]\?[^?\s]*\?=(?:\s+(?==\?))?", re.IGNORECASE)
 """A part of a header field that has other than plain letters, as it is written (RFC 2047)."""
-OPTION = re.compile(r"[(\[\"'`*]?[-\u2013\u2014]{1,2}[^\W\d_]")
-ENCODED = re.compile(f"{OF_LINKS}|{OF_HTML}|{OF_QUOTED_PRINTABLE}", re.IGNORECASE)
-"""The rest of an encoded blank behind the character that begins it."""
-PIECES = re.compile(
-    r"[^\n,;:/\\|=&%?<>()\[\]{}\"`*~+\u2013\u2014\u2026\u2190-\u21ff\u201c-\u201f\u00ab\u00bb\u2039\u203a]+"
-)
-GLUED = ".'\u2018\u2019!_-#$^\u00a7\u00b0\u00b7\u2022\u3002\u3001"
-"""What may stick to a word without being a part of it, beside what separates words anyway."""
-INTRODUCES = re.compile(r"[\n:\"'`\u00ab\u201c\u201e\u2018>$\#*=?(\[{|/\u2022]")
-"""What between two words makes the next one look like the beginning of a command."""
-SENTENCE = re.compile(r"[.!?\u3002][\"')\]\u201d\u00bb]*\s")
-IN_FRONT = frozenset("subject betreff objet asunto oggetto re fwd fw aw wg nag new bin pbm please".split())
-"""Words in front of a command that leave it at the beginning."""
 BETWEEN = frozenset("is was are ist war of for von für to my mine the new old".split())
 """Words between that name and the password."""
 MOST_GLUED = 20
 """How many words without blanks between them are looked over as parts of one password."""
-MOST_OPTIONS = 8
-"""How many options are looked over between the words of a command."""
 BESIDE_WORDS = ",;:()[]{}<>\"'`|*~.!? \n\r"
 """What stands around words, and may be a part of none or of a password."""
 FEWEST_OF_PROSE = 4
@@ -83,23 +52,6 @@ class Masked(NamedTuple):
 
     text: str
     secrets: Sequence[str]
-
-
-class _Piece(NamedTuple):
-    """A word of a text."""
-
-    start: int
-    end: int
-    """What is masked reaches to the next blank, for a password may contain what separates words."""
-    word: str
-    """Without what sticks to it, each letter in its usual form."""
-    begins: bool = False
-    """Whether a command that it begins would stand at the beginning of a line, or in quotation marks or the like."""
-    ends_sentence: bool = False
-    """Whether a sentence ends in front of it."""
-    ends_paragraph: bool = False
-    ends_line: bool = False
-    is_option: bool = False
 
 
 class Masking:
@@ -139,13 +91,13 @@ class Masking:
         """Whether a word belongs to the language."""
         return word.lower() in self._words
 
-    def begun(self, pieces: Sequence[_Piece], at: int, is_known: IsUser) -> tuple[Signature, int, bool] | None:
+    def begun(self, pieces: Sequence[Piece], at: int, is_known: IsUser) -> tuple[Signature, int, bool] | None:
         """The command that begins at a place, where its other words begin, and whether its game is named.
 
         One that was mistyped between its game and a user counts as if the game were missing, for it may be prose.
         """
         word = command(pieces[at].word)
-        following = _words(pieces, at + 1, 3)
+        following = next_words(pieces, at + 1, 3)
         if word in self._games:
             for count, place in enumerate(following[:2]):
                 name = command(pieces[place].word)
@@ -175,7 +127,7 @@ class _Reading:
 
     def __init__(self, masking: Masking, text: str, is_user: IsUser | None) -> None:
         self.masking, self.text = masking, text
-        self.pieces = list(_pieces(text))
+        self.pieces = list(pieces_of(text))
         self._is_user = is_user
         self._users: dict[str, bool] = {}
         self.secret: set[int] = set()
@@ -418,7 +370,7 @@ class _Reading:
         """The places of the words that follow a command, as far as they can belong to it."""
         given: list[int] = []
         may_cross = not any(self.pieces[one].word.lower() == "board" for one in range(at, min(begin, len(self.pieces))))
-        for one in _words(self.pieces, begin, most):
+        for one in next_words(self.pieces, begin, most):
             piece = self.pieces[one]
             if piece.ends_paragraph and not (may_cross and is_whole):
                 break
@@ -445,59 +397,6 @@ def _is_no_move(word: str) -> bool:
     """Whether letters stand together in a word as in no notation of a game, but for compass points."""
     runs = re.findall(r"[^\W\d_]{4,}", word.lower())
     return "=" not in word and any(run.strip("nesw") for run in runs)
-
-
-def _pieces(text: str) -> Iterator[_Piece]:
-    """The words of a text."""
-    text = TAG.sub(lambda tag: "<" * len(tag[0]), text)
-    before, begins, was_in_front = 0, True, False
-    for group in GROUPS.finditer(text):
-        whole, start, end = group[0], group.start(), group.end()
-        if whole.isalnum() and whole.isascii() and text[before:start] == " ":
-            begins = begins and was_in_front
-            was_in_front = begins and _is_in_front(whole)
-            yield _Piece(start, end, whole, begins)
-            before = end
-            continue
-        if text[start - 1 : start] in {"%", "&", "="} and (rest := ENCODED.match(text, start)):
-            start = rest.end()
-        whole = text[start:end]
-        if len(whole) >= SHORTEST_PASSWORD and len(set(whole)) > 2 and not re.search(r"\w", whole):
-            yield _Piece(start, end, whole)
-            continue
-        is_option = OPTION.match(whole) is not None
-        for found in PIECES.finditer(text, start, end):
-            word = found[0].strip(GLUED)
-            if not word:
-                continue
-            at = found.start() + found[0].index(word)
-            gap = text[before:at]
-            lines = gap.count("\n")
-            plain = word if word.isascii() else _plain(word)
-            begins = before == 0 or INTRODUCES.search(gap) is not None or (begins and was_in_front)
-            was_in_front = begins and _is_in_front(plain)
-            yield _Piece(
-                start, end, plain, begins, SENTENCE.search(gap) is not None, lines > 1, lines > 0, is_option,
-            )  # fmt: skip
-            before = at + len(word)
-            start = found.end()
-
-
-def _is_in_front(word: str) -> bool:
-    """Whether a command behind a word still stands at the beginning."""
-    return word.isdecimal() or word.lower() in IN_FRONT
-
-
-def _plain(word: str) -> str:
-    """A word in letters as they are usually written, without those that are not seen."""
-    usual = unicodedata.normalize("NFKC", word)
-    return "".join(letter for letter in usual if unicodedata.category(letter) != "Cf")
-
-
-def _words(pieces: Sequence[_Piece], begin: int, most: int) -> list[int]:
-    """The places of the next words that are no options."""
-    near = range(begin, min(begin + most + MOST_OPTIONS, len(pieces)))
-    return [at for at in near if not pieces[at].is_option][:most]
 
 
 @lru_cache(maxsize=1000)
