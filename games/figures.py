@@ -4,7 +4,7 @@ A game that has `figure(state, before)` says where its cells, lines and pieces l
 colours nor pixels, and nothing of who draws them. Distances are such that a cell is about as wide as 1.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from itertools import groupby
 from math import sqrt
@@ -14,6 +14,8 @@ from games.boards import Board, Square, bits
 
 Place = tuple[float, float]
 """How far to the right, and how far up."""
+Way = tuple[Place, ...]
+"""Two or more places through which a line leads."""
 ROW = sqrt(3) / 2
 """How far apart the rows of a board of hexagons are whose spaces are 1 apart."""
 
@@ -34,13 +36,13 @@ class Cell(NamedTuple):
     """The side to whose path or home it belongs, as an index of SIDES; None where there is no such thing."""
 
 
-class Line(NamedTuple):
-    """A line of the board or between pieces, through two or more places."""
+class Strokes(NamedTuple):
+    """Lines of the board or between pieces that look alike. A figure has those of one role and side once."""
 
-    places: tuple[Place, ...]
     role: str
     """``grid`` through points, ``wall`` between cells, ``open`` where there is none, ``path`` along which pieces go,
     ``join`` between touching stones of a side, ``track`` for what stands beside the board."""
+    ways: tuple[Way, ...]
     side: int | None = None
     """Whose path or join it is, as an index of SIDES."""
 
@@ -78,6 +80,8 @@ class Label(NamedTuple):
     """How high a letter is."""
     side: int | None = None
     """The side on whose piece it stands, as an index of SIDES."""
+    cell: str = ""
+    """The cell of that piece."""
 
 
 class Note(NamedTuple):
@@ -94,7 +98,7 @@ class Figure(NamedTuple):
 
     cells: tuple[Cell, ...]
     """All cells of the board, also those on which nothing stands."""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[Strokes, ...] = ()
     pieces: tuple[Piece, ...] = ()
     marks: tuple[Mark, ...] = ()
     labels: tuple[Label, ...] = ()
@@ -105,24 +109,58 @@ class Figure(NamedTuple):
     """The side to move, as an index of SIDES; None when the game is over."""
 
 
+class Plan:
+    """Where the cells of a board lie, and what stands on them: most of that is as in the position before."""
+
+    def __init__(self, board: Board, cells: Iterable[Cell]) -> None:
+        """Lay out the cells."""
+        self.board = board
+        self.at = {board.bit[cell.name]: cell.at for cell in cells}
+        """Where the pieces on each cell stand, by the set of that one cell."""
+        self.ways = {
+            one: [(other, (self.at[one], self.at[other])) for other in bits(board.ring(one)) if other > one]
+            for one in self.at
+        }
+        """For each cell the neighbours of higher bits, and the ways there."""
+
+    def stones(self, stones: tuple[int, int], size: float = 0.42) -> tuple[Piece, ...]:
+        """The stones of both sides, one on each cell of a set, with that radius."""
+        first, second = (_stones(self, own, side, size) for side, own in enumerate(stones))
+        return first + second
+
+    def joins(self, stones: tuple[int, int]) -> tuple[Strokes, ...]:
+        """The lines that join touching stones of one side."""
+        return tuple(Strokes("join", ways, side) for side, own in enumerate(stones) if (ways := _joins(self, own)))
+
+
+@lru_cache(maxsize=64)
+def _stones(plan: Plan, stones: int, side: int, size: float) -> tuple[Piece, ...]:
+    return tuple([_stone(plan, bit, side, size) for bit in bits(stones)])
+
+
 @cache
-def grid(board: Square) -> tuple[tuple[Cell, ...], tuple[Line, ...], tuple[Label, ...], dict[int, Place]]:
-    """The points of a square board, the lines on which they lie, its coordinates, and the points `by_bit`."""
+def _stone(plan: Plan, bit: int, side: int, size: float) -> Piece:
+    return Piece(plan.board.name[bit], plan.at[bit], side, size)
+
+
+@lru_cache(maxsize=64)
+def _joins(plan: Plan, stones: int) -> tuple[Way, ...]:
+    return tuple([way for one in bits(stones) for other, way in plan.ways[one] if other & stones])
+
+
+@cache
+def grid(board: Square) -> tuple[tuple[Cell, ...], Strokes, tuple[Label, ...], Plan]:
+    """The points of a square board, the lines on which they lie, its coordinates, and its plan."""
     size = board.size
     names = iter(board.bit)
     points = [(float(x), float(y)) for y in range(size) for x in range(size)]
     cells = tuple(Cell(name, at, box(*at, 0.5, 0.5)) for name, at in zip(names, points, strict=True))
     last = size - 1
-    lines = [Line(((0, n), (last, n)), "grid") for n in range(size)]
-    lines += [Line(((n, 0), (n, last)), "grid") for n in range(size)]
+    ways: list[Way] = [((0, n), (last, n)) for n in range(size)]
+    ways += [((n, 0), (n, last)) for n in range(size)]
     labels = [Label((x, y), chr(ord("a") + x)) for x in range(size) for y in (-0.85, last + 0.85)]
     labels += [Label((x, y), str(y + 1)) for y in range(size) for x in (-0.9, last + 0.9)]
-    return cells, tuple(lines), tuple(labels), by_bit(board, cells)
-
-
-def by_bit(board: Board, cells: Iterable[Cell]) -> dict[int, Place]:
-    """Where the pieces on each cell stand, by the set of that one cell."""
-    return {board.bit[cell.name]: cell.at for cell in cells}
+    return cells, Strokes("grid", tuple(ways)), tuple(labels), Plan(board, cells)
 
 
 def box(x: float, y: float, right: float, up: float) -> tuple[Place, ...]:
@@ -156,20 +194,6 @@ def honeycomb(names: Iterable[str], places: Mapping[str, Place]) -> tuple[tuple[
         for number, (x, y) in enumerate((places[name] for name in row), 1):
             labels.append(Label((x + 0.45, y + up * 0.8), str(number)))
     return cells, tuple(labels)
-
-
-def joined(board: Board, stones: tuple[int, int], places: Mapping[int, Place]) -> Iterator[Line]:
-    """The lines that join touching stones of one side, from the places of cells that are sets of one."""
-    for side, own in enumerate(stones):
-        for pair, one, other in _pairs(board):
-            if own & pair == pair:
-                yield Line((places[one], places[other]), "join", side)
-
-
-@cache
-def _pairs(board: Board) -> tuple[tuple[int, int, int], ...]:
-    """Each two neighbouring cells: both, the first and the other."""
-    return tuple((one | other, one, other) for one in board.name for other in bits(board.ring(one)) if other > one)
 
 
 @lru_cache(maxsize=1 << 12)  # a picture of a position has most of what that of the one before it had

@@ -25,7 +25,7 @@ from games.boards import Hexagon, bits, union
 if TYPE_CHECKING:
     from random import Random
 
-    from games.figures import Cell, Figure, Label, Line, Mark, Place
+    from games.figures import Cell, Figure, Label, Mark, Place, Plan, Strokes, Way
 
 SIDES: tuple[str, str] = ("pink", "black")
 GLYPHS = Glyphs(  # the letter of a row, which may be an o, stands nearer to the first space than a stone
@@ -403,36 +403,46 @@ def draw(state: State, before: State | None = None) -> str:
     """
     (pink, black), (was_pink, was_black) = state.stones, (before or state).stones
     new_stones = pink & ~was_pink, black & ~was_black
-    texts, cells = _matches(state)
-    lines = [*_picture(state, new_stones, cells), "", *_track(state.marks), ""]
+    lines = [*_picture(state, new_stones, _matched_cells(state)), "", *_track(state.marks), ""]
     legend = f"   o Pink {state.marks[0]}    # Black {state.marks[1]}    . empty    ( ) matched now"
     lines.append(legend + "    O @ last turn" * any(new_stones))
-    if texts:
+    if texts := _told_matches(state):
         lines += textwrap.wrap(f"Matched {'; '.join(texts)}.", 78, initial_indent=" " * 3, subsequent_indent=" " * 6)
     return "\n".join([*lines, *(f"   {line}" for line in _standing(state))])
 
 
-def _matches(state: State) -> tuple[list[str], int]:
-    """The matched shapes that a mark may still go to, the largest first, and all the spaces that have them."""
+def _matches(state: State) -> tuple[dict[int, int], list[int]]:
+    """The matched groups that a mark may still go to, with their sides, and the regions of their shapes."""
+    both = matched(state.board, state.parts, min(state.marks) - 1)
+    groups = {group: side for side, own in enumerate(both) for group in own}
+    sizes = {group.bit_count() for group in groups}
+    shapes = {shape(state.board, group) for group in groups}
+    alike = (region for region in state.parts[2] if region.bit_count() in sizes)
+    return groups, [region for region in alike if shape(state.board, region) in shapes]
+
+
+def _matched_cells(state: State) -> int:
+    """All the spaces of these."""
+    groups, regions = _matches(state)
+    return union([*groups, *regions])
+
+
+def _told_matches(state: State) -> list[str]:
+    """These shapes, the largest first."""
     board = state.board
-    sides = {group: side for side, groups in enumerate(matched(board, state.parts)) for group in groups}
-    groups: dict[int, list[int]] = {}
+    sides, regions = _matches(state)
+    alike: dict[int, list[int]] = {}
     for group in sorted(sides, key=lambda group: (-group.bit_count(), group & -group)):
-        if group.bit_count() >= min(state.marks):
-            groups.setdefault(shape(board, group), []).append(group)
-    regions: dict[int, list[int]] = {key: [] for key in groups}
-    for region in state.parts[2]:
-        regions.get(shape(board, region), []).append(region)
+        alike.setdefault(shape(board, group), []).append(group)
 
     def first(cells: int) -> str:
         return board.name[cells & -cells]
 
-    texts = [
+    return [
         f"{key.bit_count()}: {', '.join(f'{SIDES[sides[group]].title()} {first(group)}' for group in some)}"
-        f" like {', '.join(map(first, regions[key]))}"
-        for key, some in groups.items()
+        f" like {', '.join(first(region) for region in regions if shape(board, region) == key)}"
+        for key, some in alike.items()
     ]
-    return texts, union(cells for some in (*groups.values(), *regions.values()) for cells in some)
 
 
 Written = tuple[int, int, str]
@@ -522,22 +532,20 @@ def _standing(state: State) -> list[str]:
 
 def figure(state: State, before: State | None = None) -> "Figure":
     """The spaces with their stones, touching ones joined, what is matched, and below the board the track."""
-    from games.figures import Figure, Mark, Note, Piece, joined
+    from games.figures import Figure, Mark, Note
 
     board = state.board
-    cells, labels, places = _laid_out(board)
-    stones = [(bit, side) for side, own in enumerate(state.stones) for bit in bits(own)]
+    cells, labels, plan = _laid_out(board)
     latest = union(now & ~was for now, was in zip(state.stones, (before or state).stones, strict=True))
-    _, matches = _matches(state)
-    matched_marks = [Mark(places[bit], "matched", 0.13) for bit in bits(matches)]
+    matched_marks = [Mark(plan.at[bit], "matched", 0.13) for bit in bits(_matched_cells(state))]
     boxes, numbers, tokens = _drawn_track(board, state.marks)
     notes = [
         Note(f"{name.title()}: {mark}", side) for side, (name, mark) in enumerate(zip(SIDES, state.marks, strict=True))
     ]
     return Figure(
         cells,
-        (*joined(board, state.stones, places), *boxes),
-        tuple(Piece(board.name[bit], places[bit], side, 0.36) for bit, side in stones),
+        (*plan.joins(state.stones), boxes),
+        plan.stones(state.stones, 0.36),
         (*matched_marks, *tokens),
         (*labels, *numbers),
         tuple(board.names(latest)),
@@ -547,12 +555,12 @@ def figure(state: State, before: State | None = None) -> "Figure":
 
 
 @cache
-def _laid_out(board: Hexagon) -> "tuple[tuple[Cell, ...], tuple[Label, ...], dict[int, Place]]":
-    """The spaces of a board, its coordinates, and where spaces lie by their bits."""
-    from games.figures import by_bit, honeycomb
+def _laid_out(board: Hexagon) -> "tuple[tuple[Cell, ...], tuple[Label, ...], Plan]":
+    """The spaces of a board, its coordinates, and its plan."""
+    from games.figures import Plan, honeycomb
 
     cells, labels = honeycomb(board.bit, {name: _space(board, bit) for name, bit in board.bit.items()})
-    return cells, labels, by_bit(board, cells)
+    return cells, labels, Plan(board, cells)
 
 
 def _space(board: Hexagon, cell: int) -> "Place":
@@ -564,21 +572,21 @@ def _space(board: Hexagon, cell: int) -> "Place":
 
 
 @lru_cache(maxsize=64)
-def _drawn_track(board: Hexagon, marks: Pair) -> "tuple[list[Line], list[Label], list[Mark]]":
+def _drawn_track(board: Hexagon, marks: Pair) -> "tuple[Strokes, list[Label], list[Mark]]":
     """The part of the scoring track that matters, below the board: its boxes, its numbers, and the marks on it.
 
     A mark on a lower number stands before the first box.
     """
-    from games.figures import ROW, Label, Line, Mark
+    from games.figures import ROW, Label, Mark, Strokes
 
     shown, step = _part_of_track(marks), 0.62
     left, y = -step * len(shown) / 2, (1 - board.size) * ROW - 2.2
     right = left + step * len(shown)
-    boxes = [Line(((left, y + up), (right, y + up)), "track") for up in (-0.31, 0.31)]
-    boxes += [Line(((x, y - 0.31), (x, y + 0.31)), "track") for x in (left + n * step for n in range(len(shown) + 1))]
+    boxes: list[Way] = [((left, y + up), (right, y + up)) for up in (-0.31, 0.31)]
+    boxes += [((x, y - 0.31), (x, y + 0.31)) for x in (left + n * step for n in range(len(shown) + 1))]
     numbers = [Label((left + (n + 0.5) * step, y), str(number), "track", 0.34) for n, number in enumerate(shown)]
     tokens = []
     for side, mark in enumerate(marks):
         x = left + (max(mark - shown[0], -1) + 0.5) * step
         tokens.append(Mark((x + (-0.12, 0.12)[side], y + 0.52), "token", 0.15, side))
-    return boxes, numbers, tokens
+    return Strokes("track", tuple(boxes)), numbers, tokens

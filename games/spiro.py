@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, Value, quoted, read_cells, read_turn
 
 if TYPE_CHECKING:
-    from games.figures import Cell, Figure, Label, Line, Piece, Place
+    from games.figures import Cell, Figure, Label, Piece, Place, Strokes, Way
 
 SIDES: tuple[str, str] = ("X", "O")
 GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), latest=r"\([XO ]\)")
@@ -502,7 +502,9 @@ class State(_Fields, Position):
         """How many pips a side needs to step off the board with all its pieces, each along the path it stands on."""
         board = self.board
         return sum(
-            stack.count(SIDES[side]) * (board.length - board.distance(cell)) for cell, stack in enumerate(self.stacks)
+            stack.count(SIDES[side]) * (board.length - board.distance(cell))
+            for cell, stack in enumerate(self.stacks)
+            if stack
         )
 
     def view(self) -> dict[str, Any]:
@@ -854,9 +856,11 @@ def figure(state: State, before: State | None = None) -> "Figure":
     pieces: list[Piece] = []
     counts = []
     for name, at, standing in zip(layout.names, middles, state.stacks, strict=True):
+        if not standing:
+            continue
         pieces += pile(name, at, tuple(map(SIDES.index, standing)), size=0.26, most=0.4)
         if len(standing) > 2:
-            counts.append(Label(pieces[-1].at, str(len(standing)), "count", 0.34, pieces[-1].side))
+            counts.append(Label(pieces[-1].at, str(len(standing)), "count", 0.34, pieces[-1].side, name))
     changed = [] if before is None else [now != was for now, was in zip(state.stacks, before.stacks, strict=True)]
     return Figure(
         cells,
@@ -877,7 +881,7 @@ def figure(state: State, before: State | None = None) -> "Figure":
 
 
 @cache
-def _unchanging(layout: Board) -> "tuple[tuple[Cell, ...], tuple[Line, ...], tuple[Label, ...]]":
+def _unchanging(layout: Board) -> "tuple[tuple[Cell, ...], tuple[Strokes, ...], tuple[Label, ...]]":
     """What is the same in all positions: cells, both paths and walls, coordinates."""
     from games.figures import Cell
 
@@ -904,29 +908,32 @@ def _middle(place: _Cell) -> "Place":
     return point[0], left[1] + (point[1] - left[1]) / 3
 
 
-def _paths(layout: Board, middles: "Sequence[Place]") -> "Iterator[Line]":
+def _paths(layout: Board, middles: "Sequence[Place]") -> "Iterator[Strokes]":
     """Both paths, from the home over the exit."""
-    from games.figures import Line
+    from games.figures import Strokes
 
     for side in (0, 1):
         home = layout.home(side)
         *way, (x, y) = middles[home : home + layout.length]
         edge = _corners(layout.cells[home + layout.length - 1])[0][1]
-        yield Line((*way, (x, y), (x, 2.2 * edge - 1.2 * y)), "path", side)
+        yield Strokes("path", ((*way, (x, y), (x, 2.2 * edge - 1.2 * y)),), side)
 
 
-def _walls(layout: Board) -> "Iterator[Line]":
+def _walls(layout: Board) -> "Iterator[Strokes]":
     """The edges of all cells, each once: walls, and those that are open."""
-    from games.figures import Line
+    from games.figures import Strokes
 
     seen = set()
+    edges_of: dict[str, list[Way]] = {}
     for cell, place in enumerate(layout.cells):
         left, right, point = _corners(place)
         edges = (left, point), (point, right), (left, right)
         for edge, beyond in zip(edges, place.neighbours, strict=True):
             if frozenset(edge) not in seen:
                 seen.add(frozenset(edge))
-                yield Line(edge, "open" if layout.is_open(cell, beyond) else "wall")
+                edges_of.setdefault("open" if layout.is_open(cell, beyond) else "wall", []).append(edge)
+    for role, ways in edges_of.items():
+        yield Strokes(role, tuple(ways))
 
 
 def _coordinates(layout: Board) -> "Iterator[Label]":

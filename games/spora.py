@@ -652,20 +652,20 @@ def figure(state: State, before: State | None = None) -> "Figure":
     from games.figures import Figure, Label, Mark, grid, pile
 
     board = state.board
-    cells, lines, labels, places = grid(board)
+    cells, lines, labels, plan = grid(board)
     pieces: list[Piece] = []
     heights, marks = [], []
     for side, levels in enumerate(state.stacks):
         for point in bits(levels[0]):
             height = _height(levels, point)
-            standing = pile(board.name[point], places[point], (side,) * height, size=0.38, most=0.3)
+            standing = pile(board.name[point], plan.at[point], (side,) * height, size=0.38, most=0.3)
             pieces += standing
             if height > 1:
-                heights.append(Label(standing[-1].at, str(height), "count", 0.5, side))
-        marks += [Mark(places[point], "territory", 0.12, side) for point in bits(state.territory[side])]
+                heights.append(Label(standing[-1].at, str(height), "count", 0.5, side, standing[-1].cell))
+        marks += [Mark(plan.at[point], "territory", 0.12, side) for point in bits(state.territory[side])]
     return Figure(
         cells,
-        lines,
+        (lines,),
         tuple(pieces),
         tuple(marks),
         (*labels, *heights),

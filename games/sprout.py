@@ -20,7 +20,7 @@ from games.boards import Graph, bits
 if TYPE_CHECKING:
     from random import Random
 
-    from games.figures import Cell, Figure, Label, Place
+    from games.figures import Cell, Figure, Label, Place, Plan
 
 SIDES: tuple[str, str] = ("black", "white")
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
@@ -605,22 +605,20 @@ def _wall(board: Layout, picture: Picture) -> Places:
 
 def figure(state: State, before: State | None = None) -> "Figure":
     """The cells with their stones, touching ones joined, and the eyes, also those on which an enemy stone stands."""
-    from games.figures import Figure, Mark, Note, Piece, by_bit, joined
+    from games.figures import Figure, Mark, Note
 
     board = state.board
-    cells, labels = _spaces(board) if board.hexagonal else _rectangles(board)
-    places = by_bit(board, cells)
+    cells, labels, plan = _laid_out(board)
     latest = 0
     for side, own in enumerate(state.stones):
         latest |= own & ~before.stones[side] if before else 0
-    stones = [(bit, side) for side, own in enumerate(state.stones) for bit in bits(own)]
     eyes = [(bit, side) for side in (0, 1) for bit in bits(state.eyes(side))]
     needed = len(cells) // 2 + 1
     return Figure(
         cells,
-        tuple(joined(board, state.stones, places)),
-        tuple(Piece(board.name[bit], places[bit], side, 0.36) for bit, side in stones),
-        tuple(Mark(places[bit], "eye", 0.17, side) for bit, side in eyes),
+        plan.joins(state.stones),
+        plan.stones(state.stones, 0.36),
+        tuple(Mark(plan.at[bit], "eye", 0.17, side) for bit, side in eyes),
         labels,
         tuple(board.names(latest)),
         tuple(
@@ -632,6 +630,14 @@ def figure(state: State, before: State | None = None) -> "Figure":
 
 
 @cache
+def _laid_out(board: Layout) -> "tuple[tuple[Cell, ...], tuple[Label, ...], Plan]":
+    """The cells of a board, its coordinates, and its plan."""
+    from games.figures import Plan
+
+    cells, labels = _spaces(board) if board.hexagonal else _rectangles(board)
+    return cells, labels, Plan(board, cells)
+
+
 def _spaces(board: Layout) -> "tuple[tuple[Cell, ...], tuple[Label, ...]]":
     """The cells of a board of hexagons, and its coordinates."""
     from games.figures import ROW, honeycomb
@@ -640,7 +646,6 @@ def _spaces(board: Layout) -> "tuple[tuple[Cell, ...], tuple[Label, ...]]":
     return honeycomb(places, places)
 
 
-@cache
 def _rectangles(board: Layout) -> "tuple[tuple[Cell, ...], tuple[Label, ...]]":
     """The bricks of a Cairo board, or squares, and the coordinates on all four sides."""
     from games.figures import Cell, Label, box

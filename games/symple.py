@@ -100,7 +100,7 @@ class State(_Fields, Position):
 
     def count_groups(self, side: int) -> int:
         """How many groups a side has."""
-        return sum(1 for _ in self.board.groups(self.stones[side]))
+        return _count_groups(self.board, self.stones[side])
 
     def read(self, text: str) -> str:
         """The turn that a player wrote: growth points sorted by column and row, the founding point last."""
@@ -320,6 +320,11 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     return start._replace(stones=start.board.stones(view, STONES), turn=read_turn(view, SIDES))
 
 
+@lru_cache(maxsize=64)  # a turn leaves those of the other side as they are
+def _count_groups(board: Square, stones: int) -> int:
+    return sum(1 for _ in board.groups(stones))
+
+
 # Drawing
 
 
@@ -352,22 +357,20 @@ def draw(state: State, before: State | None = None) -> str:
 
 def figure(state: State, before: State | None = None) -> "Figure":
     """The points with their stones, those of a group joined, and how many each side has."""
-    from games.figures import Figure, Note, Piece, grid, joined
+    from games.figures import Figure, Note, grid
 
     board = state.board
-    cells, lines, labels, places = grid(board)
+    cells, lines, labels, plan = grid(board)
     latest = ~state.vacant & before.vacant if before else 0
+    numbers = zip(SIDES, state.stones, state.scores, strict=True)
     notes = [
-        Note(
-            f"{name.title()}: {own.bit_count()} stones, {state.count_groups(side)} groups, score {state.scores[side]}",
-            side,
-        )
-        for side, (name, own) in enumerate(zip(SIDES, state.stones, strict=True))
+        Note(f"{name.title()}: {own.bit_count()} stones, {state.count_groups(side)} groups, score {score}", side)
+        for side, (name, own, score) in enumerate(numbers)
     ]
     return Figure(
         cells,
-        (*lines, *joined(board, state.stones, places)),
-        tuple(Piece(board.name[bit], places[bit], side) for side, own in enumerate(state.stones) for bit in bits(own)),
+        (lines, *plan.joins(state.stones)),
+        plan.stones(state.stones),
         labels=labels,
         latest=tuple(board.names(latest)),
         notes=tuple(notes),

@@ -17,15 +17,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games
+from games.figures import Cell, Figure, box
 from pbm.actions import cleanup, directing, tournaments
 from pbm.board.board import Board
 from pbm.drawing.boards import board_svg
+from pbm.drawing.svg import Canvas
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.site.build import MANIFEST, NAMES, build
 from pbm.site.concerns import Site
 from pbm.site.pages import Look, Pages
-from pbm.site.steps import film
+from pbm.site.steps import Spellings, film
 from pbm.store import BoardRow, Tournament
 
 import helptexts
@@ -239,39 +241,62 @@ def test_each_step_of_a_game_is_the_picture_of_its_position(club, folder, game):
     written(club, folder)
     pictures = [board_svg(board.after(moves), style="") for moves in range(len(board.turns) + 1)]
     assert len(set(pictures)) > 8
-    for shown, picture in zip(shown_steps(steps_of((folder / game / "101.html").read_text())), pictures, strict=True):
+    page = (folder / game / "101.html").read_text()
+    for shown, picture in zip(shown_steps(steps_of(page), cells_of(page)), pictures, strict=True):
         _, _, on_cells = picture.partition("</g>\n")
         assert (*shown,) == (int(re.search(r'height="(\d+)"', picture)[1]), f"{on_cells}")
 
 
-def shown_steps(found):
+def cells_of(page):
+    """The names of the cells in the picture of a page, and the tenths of pixels of their first corners."""
+    found = re.findall(r'<path[^>]* data-cell="([^"]*)" d="M(\S+) ([-.\d]+)', page.partition("</g>")[0])
+    return [(name, {"x": round(10 * float(x)), "y": round(10 * float(y))}) for name, x, y in found]
+
+
+def shown_steps(found, cells):
     """The height of each step and what stands on the cells, as a page puts it together."""
-    shapes, known, fresh, height = [], [], iter(found["values"]), None
+    shapes, known, height = [], [], None
     for number, frame in enumerate(found["frames"]):
         height, place = found["heights"].get(str(number), height), 0
         for splice in filter(None, frame.split(";")):
             further, going, *coming = splice.split(",")
             place += int(further, 36)
-            known += [markup_of(found, code, fresh) for code in coming if "." in code]
+            known += [markup_of(found, code, cells) for code in coming if "." in code]
             numbers = count(len(known) - sum("." in code for code in coming))
             arriving = [known[next(numbers) if "." in code else int(code, 36)] for code in coming]
             shapes[place : place + int(going, 36)] = arriving
         yield height, "".join(shapes) + "</svg>\n"
 
 
-def markup_of(found, code, fresh):
-    form, _, values = code.partition(".")
-    between = found["values"][int(values, 36)] if values else next(fresh)
-    first, *others = found["forms"][int(form, 36)]
-    return first + "".join(value + other for value, other in zip(between.split("|"), others, strict=bool(others)))
+def markup_of(found, code, cells):
+    form, _, value = code.partition(".")
+    *_, cell = value.split("|")
+    values = iter(value.split("|"))
+    texts, *behind = map(int, found["forms"][int(form, 36)].split("|"))
+    further = iter(behind)
+    parts = []
+    for number, text in enumerate(found["texts"][texts]):
+        if number % 2 == 0:
+            parts.append(text)
+        elif not text:
+            parts.append(next(values))
+        else:
+            name, corner = cells[int(cell, 36)]
+            parts.append(name if text == "name" else f"{(corner[text] + next(further)) / 10:.1f}".removesuffix(".0"))
+    return "".join(parts)
+
+
+MARKUP = st.sampled_from(["a", "b", "</g>", '<i x="1|2" y="=$" cx="3">"', "<text>5 of 7</text>", "M1.5 -2h3", "Mx 007"])
+LAYERS = st.lists(MARKUP, max_size=5)
 
 
 @examples(60)
-@given(st.lists(st.lists(st.sampled_from(["a", "b", "</g>", '<i x="1|2" y="=$" cx="3">"', "<text>5 of 7</text>"]))))
+@given(st.lists(st.tuples(LAYERS, LAYERS)))
 def test_any_sequences_of_shapes_are_told_by_what_changes(frames):
-    found = film(frames, {shape: shape for frame in frames for shape in frame})
-    shown = [text for _, text in shown_steps(json.loads(json.dumps(found | {"heights": {}})))]
-    assert shown == ["".join(frame) + "</svg>\n" for frame in frames]
+    figure = Figure((Cell("a1", (0, 0), box(0, 0, 1, 1)),))
+    found = film(frames, Spellings(Canvas(figure, ("black", "white")).markup))
+    shown = [text for _, text in shown_steps(json.loads(json.dumps(found | {"heights": {}})), [])]
+    assert shown == ["".join([*under, *over]) + "</svg>\n" for under, over in frames]
 
 
 LONG = ["symple -size=19", "spora -size=19", "papagra -size=10", "sprout -board=square-9", "spiro -pieces=99"]

@@ -22,11 +22,16 @@ def board_svg(point: Point, *, style: str = svg.STYLE) -> str:
     """The picture in SVG. Without a *style* sheet the page has to bring `svg.STYLE`."""
     board = point.board
     before = board.states[point.last_typed]
-    heading = f"{texts.title(board.row.game)} board {board.row.board}, {' against '.join(letters.sides(point))}"
-    title = f"{heading}, after {texts.counted(point.moves, 'move')}: {letters.status_of(point)}"
     if not hasattr(board.rules, "figure"):
-        return svg.text_svg(board.rules.draw(point.state, before), title, style=style)
-    return svg.svg(board.rules.figure(point.state, before), board.rules.SIDES, title, style=style)
+        return svg.text_svg(board.rules.draw(point.state, before), caption(point), style=style)
+    return svg.svg(board.rules.figure(point.state, before), board.rules.SIDES, caption(point), style=style)
+
+
+def caption(point: Point) -> str:
+    """What a picture of it is called."""
+    row = point.board.row
+    heading = f"{texts.title(row.game)} board {row.board}, {' against '.join(letters.sides(point))}"
+    return f"{heading}, after {texts.counted(point.moves, 'move')}: {letters.status_of(point)}"
 
 
 def board_png(point: Point, zoom: float = SHARP) -> bytes:

@@ -15,7 +15,7 @@ from operator import attrgetter
 from textwrap import wrap
 from typing import NamedTuple
 
-from games.figures import Cell, Figure, Label, Mark, Note, Piece, Place
+from games.figures import Cell, Figure, Label, Mark, Note, Piece, Place, Strokes, Way
 
 USUAL_WIDTH = 400
 """How many pixels wide a board is made, as far as its cells become neither tiny nor huge by that."""
@@ -147,10 +147,7 @@ def svg(figure: Figure, sides: tuple[str, str], title: str, told: str = "", *, s
     Those who cannot see it are told what stands where, and whatever else is to be *told*. Without a *style* sheet the
     page has to bring `STYLE`.
     """
-    canvas = Canvas(figure, hues(sides))
-    words = " ".join(filter(None, [description(figure, sides), told]))
-    shapes = [*canvas.cells(), *map(canvas.markup.__getitem__, canvas.shapes(figure))]
-    return _document(canvas.width, canvas.height(figure), ground(sides), title, words, shapes, style)
+    return Canvas(figure, sides).picture(figure, title, told, style=style)
 
 
 def text_svg(text: str, title: str, *, style: str = STYLE) -> str:
@@ -163,8 +160,8 @@ def text_svg(text: str, title: str, *, style: str = STYLE) -> str:
     for number, line in enumerate(lines, 1):
         y = MARGIN + (1.25 * number - 0.25) * TEXT_SIZE
         for found in re.finditer(r"\S+", line):
-            xs = " ".join(_number(MARGIN + step * (column + 0.5)) for column in range(*found.span()))
-            shapes.append(f'<text x="{xs}" y="{_number(y)}">{escape(found[0])}</text>\n')
+            xs = " ".join(pixels(MARGIN + step * (column + 0.5)) for column in range(*found.span()))
+            shapes.append(f'<text x="{xs}" y="{pixels(y)}">{escape(found[0])}</text>\n')
     return _document(width, height, "wood", title, text, [*shapes, "</g>\n"], style)
 
 
@@ -211,11 +208,13 @@ def _document(
 
 def _clean(text: str) -> str:
     """A text in XML, without what XML cannot hold."""
-    return escape("".join(letter for letter in text if letter.isprintable() or letter in "\n\t"))
+    if not text.isprintable():
+        text = "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")
+    return escape(text)
 
 
-def _number(value: float) -> str:
-    """A number of pixels, no more exact than can be seen."""
+def pixels(value: float) -> str:
+    """A number of them, no more exact than can be seen."""
     return f"{value:.1f}".removesuffix(".0").replace("-0.0", "0")
 
 
@@ -249,17 +248,7 @@ class _Plane(NamedTuple):
         for further, lower in others:
             steps.append(_step(further - x, lower - y))
             x, y = further, lower
-        return f"M{_number(start[0])} {_number(start[1])}{''.join(steps)}"
-
-
-@lru_cache(maxsize=16)  # a site draws thousands of pictures of few boards
-def _cells(cells: tuple[Cell, ...], hues: tuple[str, str], plane: _Plane) -> tuple[str, ...]:
-    """The cells, on which pieces stand and which can be tapped."""
-    tints = [f' class="{hues[cell.side]}"' if cell.side is not None else "" for cell in cells]
-    return tuple(
-        f'<path{tint} data-cell="{escape(cell.name)}" d="{plane.way(cell.outline)}z"/>\n'
-        for cell, tint in zip(cells, tints, strict=True)
-    )
+        return f"M{pixels(start[0])} {pixels(start[1])}{''.join(steps)}"
 
 
 class Edge(NamedTuple):
@@ -270,19 +259,42 @@ class Edge(NamedTuple):
     """What that is, so that no two edges of a picture are equal."""
 
 
-Shape = str | Edge | Piece | Mark | Label | tuple[Place, ...]
+class Ring(NamedTuple):
+    """What marks a cell that the last turn has changed."""
+
+    cell: str
+    at: Place
+    size: float
+    """Its radius."""
+    side: int | None
+    """Of the piece around which it goes."""
+
+
+Shape = str | Edge | Piece | Mark | Ring | Label | Way
 """A part of a picture: markup as it is, a shape of a figure, or the places through which a line leads."""
 
 
-class Renderings(dict[Shape, str]):
+class Renderings:
     """The markup of shapes on boards of one kind: most of a position was so in another one."""
 
-    def __init__(self, plane: _Plane, hues: tuple[str, str]) -> None:
-        """Draw nothing yet."""
-        super().__init__()
-        self.plane, self.hues = plane, hues
+    def __init__(self, cells: tuple[Cell, ...], plane: _Plane, hues: tuple[str, str]) -> None:
+        """Draw the cells, on which pieces stand and which can be tapped."""
+        self.cells, self.plane, self.hues = cells, plane, hues
+        tints = [f' class="{hues[cell.side]}"' if cell.side is not None else "" for cell in cells]
+        self.ground = "".join(
+            f'<path{tint} data-cell="{escape(cell.name)}" d="{plane.way(cell.outline)}z"/>\n'
+            for cell, tint in zip(cells, tints, strict=True)
+        )
+        """The markup of all cells."""
+        self._known: dict[Shape, str] = {}
 
-    def __missing__(self, shape: Shape) -> str:
+    def __getitem__(self, shape: Shape) -> str:
+        """The markup of a shape."""
+        if isinstance(shape, str):
+            return shape
+        return self._known.get(shape) or self._drawn(shape)
+
+    def _drawn(self, shape: Shape) -> str:
         """Draw a shape for the first time."""
         match shape:
             case str():
@@ -293,11 +305,14 @@ class Renderings(dict[Shape, str]):
                 markup = self._piece(shape)
             case Mark():
                 markup = self._mark(shape)
+            case Ring():
+                kind = f'class="latest{self.hue(shape.side)}" data-cell="{escape(shape.cell)}"'
+                markup = f"<circle {kind} {self.circle(shape.at, shape.size)}/>\n"
             case Label():
                 markup = self._label(shape)
-            case places:
-                markup = self.plane.way(places)
-        self[shape] = markup
+            case way:
+                markup = self.plane.way(way)
+        self._known[shape] = markup
         return markup
 
     def hue(self, side: int | None) -> str:
@@ -307,7 +322,7 @@ class Renderings(dict[Shape, str]):
     def circle(self, at: Place, size: float) -> str:
         """The attributes of a circle."""
         x, y = self.plane.at(at)
-        return f'cx="{_number(x)}" cy="{_number(y)}" r="{_number(size * self.plane.scale)}"'
+        return f'cx="{pixels(x)}" cy="{pixels(y)}" r="{pixels(size * self.plane.scale)}"'
 
     def _piece(self, piece: Piece) -> str:
         kind = f'class="piece{self.hue(piece.side)}" data-cell="{escape(piece.cell)}"'
@@ -321,8 +336,8 @@ class Renderings(dict[Shape, str]):
             return f'<path {kind} d="{self.plane.way(corners)}z"/>\n'
         if mark.role == "territory":
             x, y, size = *self.plane.at(mark.at), mark.size * self.plane.scale
-            corner = f'x="{_number(x - size)}" y="{_number(y - size)}"'
-            return f'<rect {kind} {corner} width="{_number(2 * size)}" height="{_number(2 * size)}"/>\n'
+            corner = f'x="{pixels(x - size)}" y="{pixels(y - size)}"'
+            return f'<rect {kind} {corner} width="{pixels(2 * size)}" height="{pixels(2 * size)}"/>\n'
         return f"<circle {kind} {self.circle(mark.at, mark.size)}/>\n"
 
     def _label(self, label: Label) -> str:
@@ -331,114 +346,120 @@ class Renderings(dict[Shape, str]):
         if label.role == "coordinate":
             size = max(10.5, min(14.0, size))
         hue = f' class="count{self.hue(label.side)}"' if label.side is not None else ""
-        place = f'x="{_number(x)}" y="{_number(y + 0.36 * size)}" font-size="{_number(size)}"'
+        place = f'x="{pixels(x)}" y="{pixels(y + 0.36 * size)}" font-size="{pixels(size)}"'
         return f"<text{hue} {place}>{escape(label.text)}</text>\n"
 
 
-@lru_cache(maxsize=16)
-def _renderings(plane: _Plane, hues: tuple[str, str]) -> Renderings:
-    return Renderings(plane, hues)
+@lru_cache(maxsize=16)  # a site draws thousands of pictures of few boards
+def _renderings(cells: tuple[Cell, ...], plane: _Plane, hues: tuple[str, str]) -> Renderings:
+    return Renderings(cells, plane, hues)
 
 
 class Canvas:
     """What positions of one board are drawn on, each of the size of the *figure* that it was made for."""
 
-    def __init__(self, figure: Figure, hues: tuple[str, str]) -> None:
+    def __init__(self, figure: Figure, sides: tuple[str, str]) -> None:
         """Find out how large everything is."""
-        self.hues, self.figure = hues, figure
+        self.sides = sides
         self.frame = _frame(figure)
         wide = self.frame.right - self.frame.left
         self.scale = max(SMALLEST, min(LARGEST, 2 * int(USUAL_WIDTH / wide / 2)))
         self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * wide)
         self.plane = _Plane(self.scale, (self.width - self.scale * wide) / 2, self.frame)
         self.foot = 2 * MARGIN + self.scale * (self.frame.top - self.frame.bottom)
-        self.markup = _renderings(self.plane, self.hues)
+        self.markup = _renderings(figure.cells, self.plane, hues(sides))
+        self.places = {cell.name: cell.at for cell in figure.cells}
 
     def height(self, figure: Figure) -> float:
         """How many pixels high the picture of a position is."""
-        lines = sum(len(self._wrapped(note)) for note in figure.notes)
+        lines = sum([len(_wrapped(note, self.width)) for note in figure.notes])
         return self.foot + LINE_HEIGHT * lines + MARGIN * bool(figure.notes)
 
-    def cells(self) -> Iterator[str]:
-        """What is the same in all positions, and under everything else: what can be tapped."""
-        has_points = any(line.role == "grid" for line in self.figure.lines)
-        yield f'<g class="cells{" points" * has_points}">\n'
-        yield from _cells(self.figure.cells, self.hues, self.plane)
-        yield "</g>\n"
+    def picture(self, figure: Figure, title: str, told: str = "", *, style: str) -> str:
+        """A position as SVG, as `svg` makes it."""
+        words = " ".join(filter(None, [description(figure, self.sides), told]))
+        has_points = any(strokes.role == "grid" for strokes in figure.lines)
+        cells = f'<g class="cells{" points" * has_points}">\n{self.markup.ground}</g>\n'
+        shapes = [self.markup[shape] for layer in self.layers(figure) for shape in layer]
+        return _document(self.width, self.height(figure), ground(self.sides), title, words, [cells, *shapes], style)
 
-    def shapes(self, figure: Figure) -> list[Shape]:
-        """All that stands on the cells of a position, from the lowest up; `markup` has what becomes of it."""
-        kinds: dict[tuple[str, int | None], list[Shape]] = {}  # lines of one role and side are one element
-        for kind, lines in groupby(figure.lines, KIND):
-            kinds.setdefault(kind, []).extend(map(PLACES, lines))
+    def layers(self, figure: Figure) -> list[Sequence[Shape]]:
+        """All that stands on the cells of a position, from the lowest up; `markup` has what becomes of it.
+
+        Most of the layers, of which there are as many in all positions, are as in the position before.
+        """
+        under = self._lines([strokes for strokes in figure.lines if strokes.role in UNDER], "under")
+        over = self._lines([strokes for strokes in figure.lines if strokes.role not in UNDER], "over")
+        labels: list[Shape] = []
+        for role, some in groupby(figure.labels, ROLE):
+            labels += [f'<g class="{role}">\n', *some, Edge("</g>\n", role)]
+        notes: list[Shape] = (
+            ['<g class="notes">\n', *self._notes(figure), Edge("</g>\n", "notes")] if figure.notes else []
+        )
+        return [under, over, figure.pieces, figure.marks, [*self._latest(figure)], labels, notes]
+
+    def _lines(self, lines: Iterable[Strokes], layer: str) -> list[Shape]:
+        """Lines, of which those that look alike are one element."""
         shapes: list[Shape] = []
-        for layer in ("under", "over"):
-            some = [kind for kind in kinds if (kind[0] in UNDER) == (layer == "under")]
-            if some:
-                shapes.append(Edge('<g class="lines">\n', layer))
-                for role, side in some:
-                    names = f"{role}{self.markup.hue(side)}"
-                    shapes += [f'<path class="{names}" d="', *kinds[role, side], Edge('"/>\n', names)]
-                shapes.append(Edge("</g>\n", layer))
-        shapes += [*figure.pieces, *figure.marks, *self._latest(figure)]
-        for role, labels in groupby(figure.labels, ROLE):
-            shapes += [f'<g class="{role}">\n', *labels, Edge("</g>\n", role)]
-        if figure.notes:
-            shapes += ['<g class="notes">\n', *self._notes(figure), Edge("</g>\n", "notes")]
-        return shapes
+        for role, ways, side in lines:
+            names = f"{role}{self.markup.hue(side)}"
+            shapes += [f'<path class="{names}" d="', *ways, Edge('"/>\n', names)]
+        return [Edge('<g class="lines">\n', layer), *shapes, Edge("</g>\n", layer)] if shapes else []
 
-    def _latest(self, figure: Figure) -> Iterator[str]:
+    def _latest(self, figure: Figure) -> Iterator[Ring]:
         """A ring on the highest piece of each cell that the last turn has changed, or where it has none."""
         if not figure.latest:
             return
-        highest = {piece.cell: piece for piece in figure.pieces}
-        places = {cell.name: cell.at for cell in figure.cells}
+        changed = {*figure.latest}
+        highest = {piece.cell: piece for piece in figure.pieces if piece.cell in changed}
         for name in figure.latest:
             piece = highest.get(name)
-            at, size = (piece.at, piece.size * 0.84) if piece else (places[name], 0.16)
-            hue = self.markup.hue(piece.side if piece else None)
-            yield f'<circle class="latest{hue}" data-cell="{escape(name)}" {self.markup.circle(at, size)}/>\n'
-
-    def _wrapped(self, note: Note) -> list[str]:
-        """The lines of a note."""
-        columns = int((self.width - 2 * MARGIN - NOTE_INDENT) / (NOTE_SIZE * LETTER_RATIO)) - 4 * len(note.dice)
-        return _wrapped(note.text, columns)
+            at, size = (piece.at, piece.size * 0.84) if piece else (self.places[name], 0.16)
+            yield Ring(name, at, size, piece.side if piece else None)
 
     def _notes(self, figure: Figure) -> Iterator[str]:
         y = self.foot + LINE_HEIGHT / 2
         for note in figure.notes:
-            if note.side is not None:
-                if note.side == figure.turn:
-                    yield f'<path class="turn" d="M{MARGIN} {_number(y - 6)}l9 6-9 6z"/>\n'
-                swatch = f'cx="{MARGIN + 20}" cy="{_number(y)}" r="7"'
-                yield f'<circle class="swatch{self.markup.hue(note.side)}" {swatch}/>\n'
-            x = self.width - MARGIN - (LINE_HEIGHT + 4) * len(note.dice)
-            for number, die in enumerate(note.dice):
-                yield _die(die, x + (LINE_HEIGHT + 4) * number, y)
-            left = MARGIN + (NOTE_INDENT if note.side is not None else 4)
-            for line in self._wrapped(note):
-                place = f'x="{left}" y="{_number(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
-                yield f"<text {place}>{escape(line)}</text>\n"
-                y += LINE_HEIGHT
+            hue = self.markup.hue(note.side)
+            yield from _note(note, y, self.width, hue, is_turn=note.side is not None and note.side == figure.turn)
+            y += LINE_HEIGHT * len(_wrapped(note, self.width))
 
 
-@lru_cache(maxsize=1024)
-def _wrapped(text: str, columns: int) -> list[str]:
-    """The lines of a text that has room for so many letters beside one another."""
-    return wrap(text, columns) if len(text) > columns else [text]
+@lru_cache(maxsize=4096)
+def _wrapped(note: Note, width: float) -> list[str]:
+    """The lines of a note below a board so many pixels wide."""
+    columns = int((width - 2 * MARGIN - NOTE_INDENT) / (NOTE_SIZE * LETTER_RATIO)) - 4 * len(note.dice)
+    return wrap(note.text, columns) if len(note.text) > columns else [note.text]
+
+
+@lru_cache(maxsize=4096)
+def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tuple[str, ...]:
+    """A note, the middle of whose first line is so far down: its dice, and all that stands before them."""
+    parts = []
+    if is_turn:
+        parts.append(f'<path class="turn" d="M{MARGIN} {pixels(y - 6)}l9 6-9 6z"/>\n')
+    if note.side is not None:
+        parts.append(f'<circle class="swatch{hue}" cx="{MARGIN + 20}" cy="{pixels(y)}" r="7"/>\n')
+    left = MARGIN + (NOTE_INDENT if note.side is not None else 4)
+    for number, line in enumerate(_wrapped(note, width)):
+        place = f'x="{left}" y="{pixels(y + LINE_HEIGHT * number + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
+        parts.append(f"<text {place}>{escape(line)}</text>\n")
+    step = LINE_HEIGHT + 4
+    right = width - MARGIN - step * len(note.dice)
+    return (*(_die(die, right + step * number, y) for number, die in enumerate(note.dice)), "".join(parts))
 
 
 def _step(right: float, down: float) -> str:
     """A line from where a path is, in as few letters as it takes."""
     if not round(down, 1):
-        return f"h{_number(right)}"
-    return f"v{_number(down)}" if not round(right, 1) else f"l{_number(right)} {_number(down)}"
+        return f"h{pixels(right)}"
+    return f"v{pixels(down)}" if not round(right, 1) else f"l{pixels(right)} {pixels(down)}"
 
 
 def _frame(figure: Figure) -> _Frame:
     """What is wide enough for all shapes."""
     places = [place for cell in figure.cells for place in cell.outline]
-    places += [place for line in figure.lines for place in line.places]
+    places += [place for strokes in figure.lines for way in strokes.ways for place in way]
     circles = [(piece.at, piece.size) for piece in figure.pieces] + [(mark.at, mark.size) for mark in figure.marks]
     for (x, y), size in circles:
         places += [(x - size, y - size), (x + size, y + size)]
@@ -450,7 +471,7 @@ def _frame(figure: Figure) -> _Frame:
     return _Frame(min(xs), min(ys), max(xs), max(ys))
 
 
-ROLE, KIND, PLACES = attrgetter("role"), attrgetter("role", "side"), attrgetter("places")
+ROLE = attrgetter("role")
 UNDER = frozenset({"grid", "track", "path"})
 """The roles of lines that lie under all others."""
 PIPS = {1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679"}
@@ -460,11 +481,10 @@ PIPS = {1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679"}
 def _die(value: int, left: float, middle: float) -> str:
     """A die beside a line of text."""
     size = LINE_HEIGHT - 1
-    top = middle - size / 2
-    place = f'x="{_number(left)}" y="{_number(top)}"'
-    parts = [f'<g class="dice"><rect class="die" {place} width="{size}" height="{size}" rx="4"/>\n']
+    place = f'transform="translate({pixels(left)} {pixels(middle - size / 2)})"'
+    parts = [f'<g class="dice" {place}><rect class="die" width="{size}" height="{size}" rx="4"/>\n']
     for pip in map(int, PIPS[value]):
         row, column = divmod(pip - 1, 3)
-        x, y = left + size * (0.25 + 0.25 * column), top + size * (0.25 + 0.25 * row)
-        parts.append(f'<circle class="pip" cx="{_number(x)}" cy="{_number(y)}" r="2.3"/>\n')
+        x, y = size * (0.25 + 0.25 * column), size * (0.25 + 0.25 * row)
+        parts.append(f'<circle class="pip" cx="{pixels(x)}" cy="{pixels(y)}" r="2.3"/>\n')
     return "".join([*parts, "</g>\n"])

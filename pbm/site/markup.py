@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pbm import letters, texts
-from pbm.store import BoardRow, PlayerRow
+from pbm.store import BoardRow, PlayerRow, TurnRow
 
 MOST_PLACES = 60
 """How many points a curve has at most."""
@@ -28,11 +28,18 @@ class Ranked(NamedTuple):
 @cache
 def templates() -> Environment:
     """The templates of all pages."""
-    made = Environment(loader=PackageLoader("pbm.site"), autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    made = Environment(
+        loader=PackageLoader("pbm.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        auto_reload=False,
+    )
     made.filters |= {
         "status": letters.status,
         "lines": _lines,
         "ranks": _ranks,
+        "turns": _turns,
         "curve": line_chart,
         "rating_curve": rating_curve,
         "iso": iso,
@@ -53,6 +60,15 @@ def _lines(rows: Iterable[BoardRow], up: str, *, with_game: bool) -> Markup:
             f'<td class="number">{row.moves}</td><td>{escape(letters.status(row))}</td>'
             f"<td>{row.changed or row.started:{texts.MINUTES}}</td></tr>\n"
         )
+    return Markup("".join(lines))
+
+
+def _turns(turns: Iterable[TurnRow]) -> Markup:
+    """Lines of the list of moves of a board."""
+    lines = []
+    for turn in turns:
+        dice = f", dice {'-'.join(map(str, turn.dice))}" if turn.dice else ""
+        lines.append(f"<li><b>{escape(letters.turn_text(turn))}</b> <i>{escape(turn.userid)}{dice}</i>\n")
     return Markup("".join(lines))
 
 

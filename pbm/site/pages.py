@@ -13,14 +13,14 @@ from pbm.actions import tournaments
 from pbm.board import ratings, records
 from pbm.board.board import NOTHING, Board
 from pbm.drawing import raster, svg
-from pbm.drawing.boards import board_png, board_svg
+from pbm.drawing.boards import board_png
 from pbm.language.help import of_game
 from pbm.letters.contests import Shown
 from pbm.session import Session
 from pbm.site import leaves, markup
 from pbm.site.build import Gone
 from pbm.site.leaves import Leaf
-from pbm.site.steps import steps
+from pbm.site.steps import pictured
 from pbm.store import Among, BoardRow
 
 RECENT = 20
@@ -62,6 +62,7 @@ class Pages:
         about += [f"tournament {row.pool}"] if row.pool else []
         about += [f"started {row.started:%Y-%m-%d}"] + ([f"ended {row.ended:%Y-%m-%d}"] if row.ended else [])
         taps = getattr(board.rules, "TAPS", None)
+        picture, steps = pictured(board)
         is_open = not board.is_over
         return self._render(
             "board.html",
@@ -70,8 +71,8 @@ class Pages:
             status=letters.status_of(point),
             players=dict.fromkeys(board.players),
             about=about,
-            picture=Markup(board_svg(point, style="")),
-            moves=[{"text": letters.turn_text(turn), "userid": turn.userid, "dice": turn.dice} for turn in turns],
+            picture=Markup(picture),
+            moves=turns,
             taps=json.dumps(taps and taps._asdict()) if is_open else None,
             subject=f"Re: {texts.title(row.game)} Board {row.board}",
             notation=games.notation(row.game),
@@ -83,7 +84,7 @@ class Pages:
             proof=_proof(board),
             record=f"{number}.json" if board.is_over else "",
             image=f"{game}/{number if (game, number) in self.drawn else UNDRAWN}.png" if self.look.has_pictures else "",
-            steps=markup.script(steps(board)),
+            steps=markup.script(steps),
         )
 
     def _chances(self, game: str, number: str) -> list[int]:

@@ -1,88 +1,229 @@
 """A game as a page steps through it: the picture of each position, as what has changed since the one before."""
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import count, pairwise
+from itertools import accumulate, islice, pairwise, takewhile
 from math import ceil
+from operator import eq
 from string import ascii_lowercase, digits
 from typing import Any, NamedTuple
 
+from games.figures import Label, Mark, Piece
 from pbm.board.board import Board
-from pbm.drawing import svg
+from pbm.drawing import boards, svg
 
-VALUE = re.compile(r'(?<=data-cell=")[^"|]*|(?<=[ c][xy]=")[^"|]*|(?<=\bd=")[^"|]*(?=")|^M[^|]*$|\d+(?=[^<>]*</text>)')
-"""What differs between parts that are of one form: places, names of cells, and numbers in texts."""
+NUMBER = r"-?\d+(?:\.\d)?"
+HOLE = re.compile(
+    rf'(?<=[ c]x=")(?P<x>{NUMBER})(?=")|(?<=[ c]y=")(?P<y>{NUMBER})(?=")|(?<=\bM)(?P<right>{NUMBER}) (?P<down>{NUMBER})'
+    r'|(?<=data-cell=")(?P<name>[^"]*)|(?P<count>\d+)(?=[^<>]*</text>)'
+    rf"|(?<=translate\()(?P<left>{NUMBER}) (?P<top>{NUMBER})"
+)
+"""What differs between shapes that are of one form: places, names of cells, and numbers in texts."""
+AXES = {"x": "x", "right": "x", "y": "y", "down": "y"}
 BASE_36 = digits + ascii_lowercase
 
 
-def steps(board: Board) -> dict[str, Any]:
-    """What a page needs to draw each position of a game, ready for JSON; nothing for a game without figures.
+class Form(NamedTuple):
+    """What is the same in the markup of many shapes."""
 
-    What stands on the cells is as `film` makes it; ``heights`` are those of the pictures, in pixels, each by the number
-    of the first position that has it.
+    texts: tuple[str, ...]
+    """Texts, and between each two of them what stands there: nothing for the next value of the shape, ``name`` for that
+    of its cell, ``x`` or ``y`` for a place."""
+    behind: tuple[int, ...] = ()
+    """How many tenths of a pixel these places are behind the first corner of the cell."""
+
+
+def pictured(board: Board) -> tuple[str, dict[str, Any]]:
+    """A board as it is now in SVG without a style sheet, and what a page needs to draw all positions, ready for JSON.
+
+    The latter is what `film` makes of all that stands on the cells, and ``heights``, those of the pictures in pixels,
+    each by the number of the first position that has it; nothing for a game without figures.
     """
     if not hasattr(board.rules, "figure"):
-        return {}
-    befores = [board.after(moves).last_typed for moves in range(len(board.states))]
+        return boards.board_svg(board.present, style=""), {}
+    typed = accumulate((0 if turn.automatic else number for number, turn in enumerate(board.turns)), max)
     figures = [
-        board.rules.figure(state, board.states[before]) for state, before in zip(board.states, befores, strict=True)
+        board.rules.figure(state, board.states[before]) for state, before in zip(board.states, [0, *typed], strict=True)
     ]
-    canvas = svg.Canvas(figures[-1], svg.hues(board.rules.SIDES))
+    canvas = svg.Canvas(figures[-1], board.rules.SIDES)
     heights = [ceil(canvas.height(figure)) for figure in figures]
     changing = {number: high for number, (low, high) in enumerate(pairwise([0, *heights])) if high != low}
-    return film(map(canvas.shapes, figures), canvas.markup) | {"heights": changing}
+    told = film(map(canvas.layers, figures), _spellings(canvas.markup)) | {"heights": changing}
+    return canvas.picture(figures[-1], boards.caption(board.present), style=""), told
+
+
+class Spellings(dict[svg.Shape, tuple[Form, str]]):
+    """The form and the values, with | between, of shapes on boards of one kind."""
+
+    def __init__(self, markup: svg.Renderings) -> None:
+        """Spell nothing yet."""
+        super().__init__()
+        self.markup = markup
+        self.by_name = {cell.name: number for number, cell in enumerate(markup.cells)}
+        self.by_place = {cell.at: number for number, cell in enumerate(markup.cells)}
+        corners = [markup.plane.at(cell.outline[0]) for cell in markup.cells]
+        self.corners = [(_tenths(svg.pixels(x)), _tenths(svg.pixels(y))) for x, y in corners]
+
+    def __missing__(self, shape: svg.Shape) -> tuple[Form, str]:
+        """Spell a shape for the first time."""
+        if isinstance(shape, str):  # these are many, and some are never seen again
+            return _counted(shape)
+        cell = self._cell(shape)
+        if cell is None:
+            texts, values = _split(self.markup[shape], lambda kind, _: None if kind == "name" else "")
+            self[shape] = Form(texts), "|".join(values)
+        else:
+            self[shape] = self._on_cell(self.markup[shape], cell)
+        return self[shape]
+
+    def _cell(self, shape: svg.Shape) -> int | None:
+        """The number of the cell on which it stands, if it is drawn on one."""
+        match shape:
+            case Piece() | svg.Ring() | Label():
+                return self.by_name.get(shape.cell)
+            case Mark():
+                return self.by_place.get(shape.at)
+            case str() | svg.Edge():
+                return None
+            case way:
+                return self.by_place.get(way[0])
+
+    def _on_cell(self, markup: str, cell: int) -> tuple[Form, str]:
+        """The form of what stands on a cell, and its values: the last one is the number of the cell."""
+        name, corner = self.markup.cells[cell].name, dict(zip("xy", self.corners[cell], strict=True))
+        behind = []
+
+        def hole(kind: str, text: str) -> str | None:
+            if kind == "count":
+                return ""
+            if kind == "name":
+                return kind if text == name else None
+            axis = AXES.get(kind)
+            if axis is None or svg.pixels(_tenths(text) / 10) != text:
+                return None
+            behind.append(_tenths(text) - corner[axis])
+            return axis
+
+        texts, values = _split(markup, hole)
+        return Form(texts, tuple(behind)), "|".join([*values, _digits(cell)])
+
+
+@lru_cache(maxsize=16)
+def _spellings(markup: svg.Renderings) -> Spellings:
+    return Spellings(markup)
+
+
+@lru_cache(maxsize=8192)  # on boards of one kind they are much the same
+def _counted(markup: str) -> tuple[Form, str]:
+    """The form of what is not drawn on the board, the numbers that are told there, and the places of dice."""
+    texts, values = _split(markup, lambda kind, _: "" if kind in {"count", "left", "top"} else None)
+    return Form(texts), "|".join(values)
+
+
+def _split(markup: str, hole: Callable[[str, str], str | None]) -> tuple[tuple[str, ...], list[str]]:
+    """The texts of a form, where each place, name or number is in it what *hole* says, and its values."""
+    texts, values, at = [], [], 0
+    for found in HOLE.finditer(markup):
+        for kind, text in found.groupdict().items():
+            if text is not None and (told := hole(kind, text)) is not None:
+                texts += [markup[at : found.start(kind)], told]
+                values += [text] * (not told)
+                at = found.end(kind)
+    return (*texts, markup[at:]), values
+
+
+def _tenths(pixels: str) -> int:
+    """A number of pixels with one decimal place, in tenths."""
+    return round(10 * float(pixels))
 
 
 class Again(NamedTuple):
-    """A shape that is in a sequence already."""
+    """A shape that is in a layer already."""
 
     shape: Hashable
     times: int
     """How often."""
 
 
-def film(frames: Iterable[Sequence[Hashable]], markup: Mapping[Any, str]) -> dict[str, Any]:
-    """Sequences of shapes, each as what it changes of the one before.
+def film(frames: Iterable[Sequence[Sequence[Hashable]]], spelled: Mapping[Any, tuple[Form, str]]) -> dict[str, Any]:
+    """Sequences of shapes, each as what it changes of the one before. All have the same number of layers.
 
-    What becomes of a shape by *markup* is of one of the ``forms``, each of which is told by what stands before, between
-    and behind its values; ``values`` are these, with | between. Each of the ``frames`` says what is done one after the
-    other to the sequence before it, the first one to an empty one, with ; between: how far behind the last such place,
-    how many shapes go there, and which come, with commas between. A shape that comes for the first time is told by the
-    numbers of its form and its values with a point between, without the latter where they are the next new ones, and
-    later by its own number: how many others came before it did. All numbers have the base 36.
+    A shape is *spelled* by one of the ``forms`` and its value. A form is told by the number of its ``texts``, and how
+    far behind the corner its places are, with | between. Each of the ``frames`` says what is done one after the other
+    to the sequence before it, the first one to an empty one, with ; between: how far behind the last such place, how
+    many shapes go there, and which come, with commas between. A shape that comes for the first time is told by the
+    number of its form and its value with a point between, and later by its own number: how many others came before it
+    did. The numbers in frames have the base 36.
     """
-    numbers: dict[Hashable, int] = defaultdict(count().__next__)
-    found = [[], *([*map(numbers.__getitem__, _told_apart(frame))] for frame in frames)]
-    forms: dict[tuple[str, ...], int] = {}
-    values: dict[str, int] = {}
-    codes = []
-    for shape in numbers:
-        form, value = _split(markup[shape.shape if isinstance(shape, Again) else shape])
-        known = _digits(values[value]) if value in values else ""
-        values.setdefault(value, len(values))
-        codes.append(f"{_digits(forms.setdefault(form, len(forms)))}.{known}")
-    told = [";".join(_splices(codes, *pair)) for pair in pairwise(found)]
-    return {"forms": [*forms], "values": [*values], "frames": told}
+    forms: dict[Form, int] = {}
+    numbers: dict[Hashable, str] = {}
+
+    def code(shape: Hashable) -> str:
+        if shape in numbers:
+            return numbers[shape]
+        numbers[shape] = _digits(len(numbers))
+        form, value = spelled[shape.shape if isinstance(shape, Again) else shape]
+        return f"{_digits(forms.setdefault(form, len(forms)))}.{value}"
+
+    told = []
+    before: Sequence[Sequence[Hashable]] | None = None
+    for frame in frames:
+        splices, start, last = [], 0, 0
+        for old, new in zip(before or [()] * len(frame), frame, strict=True):
+            for place, going, coming in _changes(old, new) if old != new else ():
+                splices.append(",".join([_digits(start + place - last), _digits(going), *map(code, coming)]))
+                last = start + place
+            start += len(new)
+        told.append(";".join(splices))
+        before = frame
+    texts: dict[tuple[str, ...], int] = {}
+    numbered = [(texts.setdefault(form.texts, len(texts)), *form.behind) for form in forms]
+    return {"texts": [*texts], "forms": ["|".join(map(str, form)) for form in numbered], "frames": told}
 
 
-def _told_apart(frame: Sequence[Hashable]) -> Sequence[Hashable]:
+def _changes(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[tuple[int, int, Sequence[Hashable]]]:
+    """What is done to a layer from its beginning on, so that it becomes another one: where, how many go, which come."""
+    first = _alike(before, after)
+    behind = min(_alike(reversed(before), reversed(after)), len(before) - first, len(after) - first)
+    old, new = before[first : len(before) - behind], after[first : len(after) - behind]
+    if {*old}.isdisjoint(new):
+        yield first, len(old), new
+        return
+    old, new = _told_apart(old), _told_apart(new)
+    gone, come = {*old}.difference(new), {*new}.difference(old)
+    if [shape for shape in old if shape not in gone] != [shape for shape in new if shape not in come]:
+        gone, come = {*old}, {*new}  # what is in both stands in another order
+    at = place = 0
+    while at < len(old) or place < len(new):
+        going = sum(1 for _ in takewhile(gone.__contains__, islice(old, at, None)))
+        coming = [*takewhile(come.__contains__, islice(new, place, None))]
+        if going or coming:
+            yield first + place, going, coming
+        at, place = at + going + 1, place + len(coming) + 1  # behind it stands what is in both
+
+
+def _alike(one: Iterable[Hashable], other: Iterable[Hashable]) -> int:
+    """How many shapes are the same from the beginning on."""
+    alike = 0
+    for is_same in map(eq, one, other):
+        if not is_same:
+            break
+        alike += 1
+    return alike
+
+
+def _told_apart(layer: Sequence[Hashable]) -> Sequence[Hashable]:
     """Shapes of which no two are equal."""
-    if len({*frame}) == len(frame):
-        return frame
+    if len({*layer}) == len(layer):
+        return layer
     times = Counter[Hashable]()
     apart = []
-    for shape in frame:
+    for shape in layer:
         apart.append(Again(shape, times[shape]) if times[shape] else shape)
         times[shape] += 1
     return apart
-
-
-@lru_cache(maxsize=8192)  # on boards of one kind they are much the same
-def _split(part: str) -> tuple[tuple[str, ...], str]:
-    """The form of a part, and its values."""
-    return tuple(VALUE.split(part)), "|".join(VALUE.findall(part))
 
 
 @lru_cache(maxsize=4096)
@@ -90,26 +231,3 @@ def _digits(number: int) -> str:
     """A number with the base 36."""
     front, last = divmod(number, len(BASE_36))
     return f"{_digits(front) if front else ''}{BASE_36[last]}"
-
-
-def _splices(codes: list[str], before: Sequence[int], after: Sequence[int]) -> Iterator[str]:
-    """What is done to a sequence, from its beginning on, so that it becomes another one; what was told has a number."""
-    gone, come = set(before).difference(after), set(after).difference(before)
-    if [part for part in before if part not in gone] != [part for part in after if part not in come]:
-        gone, come = {*before}, {*after}  # what is in both stands in another order
-    going = [place - number for number, place in enumerate(_places(before, gone))]
-    coming = [place - number for number, place in enumerate(_places(after, come))]
-    arriving = (part for part in after if part in come)
-    at = more = 0
-    for place in sorted({*going, *coming}):  # before how many of those that stay
-        parts = [next(arriving) for _ in range(coming.count(place))]
-        arrivals = [codes[part] for part in parts]
-        for part in parts:
-            codes[part] = _digits(part)
-        yield ",".join([_digits(place + more - at), _digits(going.count(place)), *arrivals])
-        at, more = place + more, more + len(arrivals)
-
-
-def _places(sequence: Sequence[int], some: set[int]) -> list[int]:
-    """Where in a sequence some of its parts stand."""
-    return [place for place, part in enumerate(sequence) if part in some] if some else []

@@ -16,16 +16,23 @@
   const words = svg.querySelector("desc");
   const description = words && words.textContent;
   const positions = [], known = [];
-  let fresh = 0;
+  const cells = [...svg.querySelectorAll(".cells [data-cell]")].map((cell) => {
+    const [, x, y] = /^M(\S+?) ([-.0-9]+)/.exec(cell.getAttribute("d"));
+    return { name: cell.dataset.cell, x: Math.round(10 * x), y: Math.round(10 * y) };
+  });
 
-  // a shape that comes for the first time is told by its form and its values, if these are not the next new ones; then it
-  // has a number
+  // a shape that comes for the first time is told by its form, the values in it and its cell; then it has a number
   function shape(code) {
-    if (!code.includes(".")) return known[parseInt(code, 36)];
-    const [form, values] = code.split(".");
-    const between = game.values[values ? parseInt(values, 36) : fresh++].split("|");
-    const texts = game.forms[parseInt(form, 36)];
-    known.push(texts.map((text, number) => (number ? between[number - 1] : "") + text).join(""));
+    const dot = code.indexOf(".");
+    if (dot < 0) return known[parseInt(code, 36)];
+    const values = code.slice(dot + 1).split("|");
+    const cell = cells[parseInt(values.at(-1), 36)];
+    const [texts, ...behind] = game.forms[parseInt(code.slice(0, dot), 36)].split("|").map(Number);
+    known.push(game.texts[texts].map((text, number) => {
+      if (number % 2 === 0) return text;
+      if (text === "") return values.shift();
+      return text === "name" ? cell.name : (cell[text] + behind.shift()) / 10;
+    }).join(""));
     return known.at(-1);
   }
 
