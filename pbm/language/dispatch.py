@@ -8,7 +8,7 @@ import click
 
 from games import Illegal
 from pbm.language.grammar import MOST_CHARACTERS, Letters, Misused, path
-from pbm.language.line import Line
+from pbm.language.line import NOWHERE, Line
 from pbm.refusals import Refused
 from pbm.rehearsal import Rehearsal, T
 from pbm.session import Session
@@ -32,10 +32,14 @@ def run(line: Line, front: "Front") -> Letters:
         raise Misused("There is no command `--`; `help commands` tells what there is.")
     if not line.words:
         raise Misused("There is no command; a mail has it in the subject. `help` tells what there is.")
+    front = front._replace(secrets=line.secrets)
+    answers: Letters
     try:
-        answers: Letters = line.tree.main(
-            list(line.words), prog_name="pbm", standalone_mode=False, obj=front._replace(secrets=line.secrets)
-        )
+        if line.command is None:  # click finds out what is wrong with it
+            answers = line.tree.main(list(line.words), prog_name="pbm", standalone_mode=False, obj=front)
+        else:
+            with line.command.make_context(line.names, list(line.rest), NOWHERE, obj=front) as ctx:
+                answers = line.command.invoke(ctx)
     except click.UsageError as why:
         behind = f" behind `{path(why.ctx)}`" if path(why.ctx) else ""
         raise Misused(f"There is no command{behind}; `help commands` tells what there is.") from why

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pbm.language.masking import IsUser, Masked
 
 NOWHERE = click.Context(click.Command(""))
-"""Where a command is looked up, but not carried out."""
+"""Where commands are looked up; that of a line is carried out in a context of its own, which stands in this one."""
 
 
 class Line(NamedTuple):
@@ -30,6 +30,8 @@ class Line(NamedTuple):
     """The game whose name it begins with, or nothing."""
     command: Command | None
     """The command that it names, however it goes on; None if there is no such command."""
+    names: str
+    """The words that name it, in full, such as ``spiro move``, as far as there is such a command."""
     rest: Sequence[str]
     """The words behind those that name the command."""
 
@@ -38,12 +40,14 @@ class Line(NamedTuple):
         """Find out what a line says."""
         tidied = words.tidied([typed], games.exists)
         node: click.Command | None = tree
-        rest, game = tidied, ""
+        rest, game, names = tidied, "", list[str]()
         while isinstance(node, Group) and rest:
-            node = node.get_command(NOWHERE, words.command(rest[0]))
-            game = game or (rest[0].lower() if node is tree.game else "")
+            names.append(words.command(rest[0]))
+            node = node.get_command(NOWHERE, names[-1])
+            game = game or (names[0] if node is tree.game else "")
             rest = rest[1:]
-        return cls(tree, typed, tidied, game, node if isinstance(node, Command) else None, rest)
+        command = node if isinstance(node, Command) else None
+        return cls(tree, typed, tidied, game, command, " ".join(names), rest)
 
     def passwords(self) -> Sequence[str] | None:
         """The words in the place of a password; None if the line is not understood."""

@@ -5,6 +5,7 @@ Where there are several workers, these take the commands; else the server itself
 
 import asyncio
 import errno
+import gc
 import os
 import signal
 import socket
@@ -40,6 +41,8 @@ LOOK_AROUND = 2.0
 """Seconds from one look whether all is well to the next."""
 MOST_IN_HAND = 300
 """Seconds after which mails that are still in hand mean that something hangs."""
+MOST_NEW_OBJECTS = 10_000
+"""How many objects may be new before circles are looked for among them; a mail leaves hardly any."""
 
 
 HOOKS = (sys.executable, "-P", "-m", "pbm", "hook", "keep-running")
@@ -297,6 +300,7 @@ async def serve(
     a certificate that cannot be used.
     """
     loop = asyncio.get_running_loop()
+    _collect_seldom()
     service = Service(server.store)
     finishing = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
     repeating = [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
@@ -355,6 +359,7 @@ async def receive(server: Server, speech: Speech, parts: int) -> None:
 
     Raises Replaced if the database has become another file, and OSError if there is a certificate that cannot be used.
     """
+    _collect_seldom()
     service, room = Service(server.store), Room(parts)
     reception = Reception(server, speech, room, service)
     room.listen(reception.connection, service.ended.set)
@@ -363,6 +368,12 @@ async def receive(server: Server, speech: Speech, parts: int) -> None:
     watching.cancel()
     await reception.close()
     _leave(server, room, service)
+
+
+def _collect_seldom() -> None:
+    """Look for garbage where there can be some, and not as often as Python does, which would take a tenth of all."""
+    gc.freeze()  # what is there now stays
+    gc.set_threshold(MOST_NEW_OBJECTS)
 
 
 async def _watch(service: Service, look: Callable[[], object]) -> None:
