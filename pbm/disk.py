@@ -3,15 +3,25 @@
 import errno
 import fcntl
 import os
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ctypes import CDLL
 
 COPY = "pbm-copy"
 """What the hidden name of a file that is not whole yet ends with."""
 LOOK_AGAIN = 0.05
 """Seconds after which it is looked again whether a lock is free."""
+SYNCED_AS_WHOLE = {"ext4", "xfs"}
+"""The file systems of which syncfs(2) is known to put on the disk all that fsync(2) would, file by file."""
+TELLS_ERRORS = 5, 17
+"""The version of Linux since which syncfs tells every error."""
 SAID: Mapping[int, str] = {
     errno.EACCES: "this user is not allowed to",
     errno.EADDRINUSE: "another program listens there",
@@ -47,6 +57,55 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def sync_all(handles: Sequence[int]) -> list[OSError | None]:
+    """Make sure that open files, and the names in open folders, are on the disk; of each, why it may not be.
+
+    One call for many waits for the disk once, and costs a third. What else is written to the same file system at that
+    moment is waited for with them, and so a single file is synced by itself.
+    """
+    if len(handles) > 1 and _are_synced_as_whole(handles):
+        return [None] * len(handles)
+    return [_problem_of_sync(handle) for handle in handles]
+
+
+def _problem_of_sync(handle: int) -> OSError | None:
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        return error
+    return None
+
+
+def _are_synced_as_whole(handles: Sequence[int]) -> bool:
+    """Whether the file systems of all of them could be synced, each as a whole; if not, fsync tells which and why."""
+    places = {os.fstat(handle).st_dev: handle for handle in handles}
+    return all(is_synced_as_whole(device) and _syncfs(handle) for device, handle in places.items())
+
+
+def _syncfs(handle: int) -> bool:
+    """Sync a whole file system; one that has become read-only because it is broken has nothing to say."""
+    return _libc().syncfs(handle) == 0 and not os.fstatvfs(handle).f_flag & os.ST_RDONLY
+
+
+@cache
+def is_synced_as_whole(device: int) -> bool:
+    """Whether syncing a file system as a whole is worth as much as syncing all its files."""
+    version = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    mounts = Path("/proc/self/mountinfo")  # "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext4 /dev/root rw"
+    if not (version and tuple(map(int, version.groups())) >= TELLS_ERRORS and mounts.exists()):
+        return False
+    here = f"{os.major(device)}:{os.minor(device)}"
+    lines = [line.split() for line in mounts.read_text().splitlines()]
+    return SYNCED_AS_WHOLE.issuperset({words[words.index("-") + 1] for words in lines if words[2] == here} or {""})
+
+
+@cache
+def _libc() -> "CDLL":
+    from ctypes import CDLL
+
+    return CDLL(None)
 
 
 @contextmanager

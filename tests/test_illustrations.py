@@ -22,7 +22,7 @@ from pbm.actions import digests
 from pbm.board.board import Board
 from pbm.drawing import boards
 from pbm.mail import illustrations
-from pbm.mail.outbox import DRAWN_AT_ONCE, MOST_WITH_PICTURES, flush
+from pbm.mail.outbox import MOST_WITH_PICTURES, flush
 from pbm.mail.transports import Transport
 from pbm.session import Session
 
@@ -179,13 +179,13 @@ def test_when_many_mails_wait_they_go_without_pictures(board):
     assert len(played(board, "c3")["bob"].pictures) == 1
 
 
-def test_who_draws_can_be_told_to_end_after_a_few_mails(board):
-    for _ in range(3 * DRAWN_AT_ONCE):
+def test_who_draws_can_be_told_to_end_after_each_mail(board):
+    for _ in range(5):
         board.say("help", sender="alice@players.example")
     way = Taking()
-    flush(board.server, way, until=lambda: bool(way.taken))
-    assert len(way.taken) == DRAWN_AT_ONCE
-    assert len(board.store.due_mails(board.time, 100)) == 2 * DRAWN_AT_ONCE
+    flush(board.server, way, until=lambda: len(way.taken) == 3)
+    assert len(way.taken) == 3
+    assert len(board.store.due_mails(board.time, 100)) == 2
 
 
 @pytest.mark.parametrize(

@@ -448,7 +448,7 @@ def test_a_flush_that_fails_says_why_and_until_when_the_mails_wait(operate, monk
 def test_a_flush_with_nothing_to_do_says_how_many_mails_wait(operate, pair):
     first, second = pair.mails()
     with pair.store.transaction():
-        pair.store.remove_mail(first)
+        pair.store.remove_mails([first])
         pair.store.postpone_mail(second, pair.time + timedelta(minutes=5), "451 later")
     done = operate("outbox", "flush")
     waiting = "1 mail waits for another try, not before 2026-11-20 12:05 UTC."

@@ -61,7 +61,7 @@ def flooded(pair: Club) -> Club:
 def flood(club: Club) -> None:
     pair_up(club)
     for mail in club.mails():
-        club.store.remove_mail(mail)
+        club.store.remove_mails([mail])
     for number in range(300 if IS_QUICK else 1000):
         handle(club.server, hostile(number), None, peer="8.8.8.8" if number % 2 else None)
 

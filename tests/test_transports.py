@@ -2,15 +2,18 @@
 
 import asyncio
 import errno
+import os
 import socket
 import ssl
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult
 
-from pbm.mail import outbox, transports
+from pbm import disk
+from pbm.mail import transports
 from pbm.mail.outbox import flush
 from pbm.mail.transports import Maildirs, Smtp, Transport, transport
 
@@ -324,32 +327,79 @@ def test_of_folders_only_the_default_one_is_made(waiting, tmp_path):
     assert "there is no such file or folder" in left(waiting)[0][3]
 
 
-def test_before_a_mail_is_noted_as_sent_its_folder_is_on_the_disk_once_for_all_mails(waiting, tmp_path, monkeypatch):
-    synced = []
-    monkeypatch.setattr(outbox, "DRAWN_AT_ONCE", 100)
-    monkeypatch.setattr(transports, "sync", lambda folder: synced.append((folder.parent.name, len(left(waiting)))))
+class Syncing:
+    """What is synced, and can be told to fail."""
+
+    def __init__(self, monkeypatch, club):
+        self.steps = []
+        """Of each step the folders, or the parts of maildirs in which the files are, and how many mails are left."""
+        self.failing = ()
+        self.club = club
+        monkeypatch.setattr(transports, "sync_all", self)
+
+    def __call__(self, handles):
+        paths = [Path(f"/proc/self/fd/{handle}").readlink() for handle in handles]
+        parts = [path if path.is_dir() else path.parent for path in paths]
+        self.steps.append((sorted(f"{part.parent.name}/{part.name}" for part in parts), len(left(self.club))))
+        broken = OSError(errno.EIO, "Input/output error")
+        return [broken if part.name in self.failing else None for part in parts]
+
+
+def test_before_a_mail_is_noted_as_sent_it_is_on_the_disk_and_then_its_folder(waiting, tmp_path, monkeypatch):
+    syncing = Syncing(monkeypatch, waiting)
     for name in ("alice", "bob"):
         waiting.say("help", sender=f"{name}@players.example")
     assert flush(waiting.server, Maildirs(tmp_path / "mail", make=True))[:2] == (6, 0)
-    assert sorted(synced) == [(f"{name}@players.example", 6) for name in ("alice", "bob", "carol", "dave")]
+    files = sorted(f"{name}@players.example/tmp" for name in ("alice", "bob", *NAMES))
+    folders = [f"{name}@players.example/new" for name in NAMES]
+    assert syncing.steps == [(files, 6), (folders, 6)]
 
 
-def test_what_may_not_be_on_the_disk_is_sent_again_to_the_same_file(waiting, tmp_path, monkeypatch):
-    def fail(folder):
-        raise OSError(errno.EIO, "Input/output error")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(transports, "sync", fail)
-        assert flush(waiting.server, Maildirs(tmp_path / "mail", make=True))[:2] == (0, 4)
+@pytest.mark.parametrize("part", ["tmp", "new"])
+def test_what_may_not_be_on_the_disk_is_sent_again_to_the_same_file(waiting, tmp_path, monkeypatch, part):
+    syncing = Syncing(monkeypatch, waiting)
+    syncing.failing = (part,)
+    assert flush(waiting.server, Maildirs(tmp_path / "mail", make=True))[:2] == (0, 4)
+    assert len([*(tmp_path / "mail").glob("*/new/*")]) == (4 if part == "new" else 0)
     assert [tries for _, tries, *_ in left(waiting)] == [1] * 4
-    assert all(problem.endswith("@players.example: the disk is broken") for *_, problem in left(waiting))
+    assert all(problem.endswith(": the disk is broken") for *_, problem in left(waiting))
+    syncing.failing = ()
     waiting.pass_time(minutes=6)
     assert flush(waiting.server, Maildirs(tmp_path / "mail", make=True))[:2] == (4, 0)
-    assert len([*(tmp_path / "mail").glob("*/new/*")]) == 4
+    assert len([*(tmp_path / "mail").glob("*/*/*")]) == 4
 
 
-def test_a_maildir_that_can_show_no_mail_harms_no_other_of_the_same_batch(waiting, tmp_path, monkeypatch):
-    monkeypatch.setattr(outbox, "DRAWN_AT_ONCE", 100)
+@pytest.mark.parametrize("fault", ["none", "a broken file system", "another kind of file system"])
+def test_several_files_are_synced_at_once_and_one_by_one_where_that_is_not_as_certain(tmp_path, monkeypatch, fault):
+    alone, at_once = [], []
+    monkeypatch.setattr(disk, "is_synced_as_whole", lambda _: fault != "another kind of file system")
+    monkeypatch.setattr(disk, "_syncfs", lambda handle: at_once.append(handle) or fault == "none")
+    monkeypatch.setattr(os, "fsync", alone.append)
+    with ExitStack() as opened:
+        handles = [opened.enter_context(tmp_path.joinpath(name).open("w")).fileno() for name in NAMES]
+        assert disk.sync_all(handles) == [None] * 4
+        assert (len(at_once), len(alone)) == {"none": (1, 0), "a broken file system": (1, 4)}.get(fault, (0, 4))
+        disk.sync_all(handles[:1])
+        assert alone[-1] == handles[0]
+
+
+def test_of_files_that_are_synced_one_by_one_it_is_told_which_may_be_lost(tmp_path, monkeypatch):
+    def fail(handle):
+        if handle == handles[1]:
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(disk, "is_synced_as_whole", lambda _: False)
+    monkeypatch.setattr(os, "fsync", fail)
+    with ExitStack() as opened:
+        handles = [opened.enter_context(tmp_path.joinpath(name).open("w")).fileno() for name in NAMES]
+        assert [why and why.errno for why in disk.sync_all(handles)] == [None, errno.EIO, None, None]
+
+
+def test_a_file_system_that_nobody_knows_is_not_synced_as_a_whole():
+    assert not disk.is_synced_as_whole(os.makedev(4095, 4095))
+
+
+def test_a_maildir_that_can_show_no_mail_harms_no_other_of_the_same_batch(waiting, tmp_path):
     for part in ("tmp", "cur"):
         tmp_path.joinpath("bob@players.example", part).mkdir(parents=True)
     assert flush(waiting.server, transport(f"maildir:{tmp_path}"))[:2] == (3, 1)

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
+from functools import partial
 from hashlib import sha256
 from itertools import chain, repeat
 from typing import Any, NamedTuple, TypeVar
@@ -32,8 +33,6 @@ LONGEST_PAUSE = 60.0
 """Seconds between tries of what the database does not allow for now: these, and whoever never gives up, the longest."""
 MOST_WITH_PICTURES = 50
 """How many mails may be due when pictures are drawn; if there are more, they go out without, to go out soon."""
-DRAWN_AT_ONCE = 4
-"""How many mails are taken up together where pictures are drawn: one can be told to end in between."""
 LOCK_PATIENCE = 60.0
 """How many seconds a process waits until another one has sent its mails."""
 Tried = tuple[Mail, Undelivered | None]
@@ -84,24 +83,26 @@ def flush(
     tried: list[Tried] = []
     illustrator = Illustrator(server)
 
-    def go_on() -> tuple[int, list[Mail], bool]:
+    def go_on(most: int) -> tuple[int, list[Mail], bool]:
         with server.store.transaction():
             untried = _note(server, tried)
             is_busy = server.store.are_due(server.now(), MOST_WITH_PICTURES)
-            most = way.batch if is_busy else min(way.batch, DRAWN_AT_ONCE)
-            return untried, [] if until() else server.store.claim_mails(server.now(), most), is_busy
+            return untried, server.store.claim_mails(server.now(), 0 if until() else most), is_busy
 
     with server.store.alone("sending", "sending mails", patience, until), way:
-        mails = server.store.due_mails(server.now(), 1)  # to look locks nothing
-        while mails:
-            untried, mails, is_busy = _kept_at(go_on, rest, pauses if tried else ())
-            failed += untried
-            tried = _settled(
-                way, [(mail, _problem(server, way, mail, None if is_busy else illustrator)) for mail in mails]
-            )
+        most = way.batch if server.store.are_due(server.now(), 0) else 0  # to look locks nothing
+        while most or tried:
+            untried, mails, is_busy = _kept_at(partial(go_on, most), rest, pauses if tried else ())
+            tried = []
+            for mail in mails:
+                tried.append((mail, _problem(server, way, mail, None if is_busy else illustrator)))
+                if until():
+                    break
+            tried = _settled(way, tried) if tried else []
+            most = way.batch if len(tried) == way.batch else 0  # those that have come since go out together, soon
             problems = [problem for _, problem in tried if problem]
             sent += len(tried) - len(problems)
-            failed += len(problems)
+            failed += len(problems) + untried
             last = str(problems[-1]) if problems else last
     return Sent(sent, failed, last)
 
@@ -199,9 +200,9 @@ def _note(server: Server, tried: Iterable[Tried]) -> int:
     """
     untried = 0
     with server.store.transaction():
+        server.store.remove_mails([mail for mail, problem in tried if problem is None])
         for mail, problem in tried:
             if problem is None:
-                server.store.remove_mail(mail)
                 continue
             due = server.now() + min(FIRST_DELAY * 2 ** min(mail.tries, 10), LONGEST_DELAY)
             is_hopeless = problem.for_good or due > mail.queued + GIVEN_UP_AFTER

@@ -5,12 +5,12 @@ import smtplib
 import ssl
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 from urllib.parse import quote, unquote, urlsplit
 
-from pbm.disk import reason, sync
+from pbm.disk import reason, sync_all
 from pbm.names import is_host
 from pbm.refusals import Refused
 from pbm.texts import clean
@@ -119,13 +119,13 @@ class Maildirs(Transport):
                 os.close(self.written.pop().handle)
                 raise
         except OSError as error:
-            raise Undelivered(f"{path}: {reason(error)}") from error
+            raise _unwritten(path, error) from error
 
     def settle(self) -> list[Undelivered | None]:
-        """Sync the files, show them, and sync each maildir once, however many mails it has got."""
+        """Sync the files together, show them, and sync the maildirs together."""
         written, self.written = self.written, []
-        problems = [_shown(each) for each in written]  # to sync files one behind the other costs half as much
-        lost = {maildir: _synced(maildir) for maildir in {each.maildir for each in written}}
+        problems = [*map(_shown, written, sync_all([each.handle for each in written]))]
+        lost = _synced({each.maildir for each in written})
         return [problem or lost[each.maildir] for each, problem in zip(written, problems, strict=True)]
 
     def _make(self, maildir: Path) -> None:
@@ -145,27 +145,36 @@ def _opened(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
 
 
-def _shown(written: _Written) -> Undelivered | None:
+def _shown(written: _Written, unsynced: OSError | None) -> Undelivered | None:
     """Let mail programs see a file that is on the disk; None, or why that cannot be."""
     handle, path, maildir = written
     try:
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        os.close(handle)
+        if unsynced:
+            return _unwritten(path, unsynced)
         path.rename(maildir.joinpath("new", path.name))
     except OSError as error:
-        return Undelivered(f"{path}: {reason(error)}")
+        return _unwritten(path, error)
     return None
 
 
-def _synced(maildir: Path) -> Undelivered | None:
-    """Make sure that the names of the mails in a maildir are on the disk; None, or why that cannot be."""
-    try:
-        sync(maildir / "new")
-    except OSError as error:
-        return Undelivered(f"{maildir}: {reason(error)}")
-    return None
+def _synced(maildirs: Iterable[Path]) -> dict[Path, Undelivered | None]:
+    """Make sure that the names of the mails in maildirs are on the disk; of each None, or why that cannot be."""
+    lost: dict[Path, Undelivered | None] = {}
+    opened: dict[Path, int] = {}
+    for maildir in maildirs:
+        try:
+            opened[maildir] = os.open(maildir / "new", os.O_RDONLY)
+        except OSError as error:
+            lost[maildir] = _unwritten(maildir, error)
+    for (maildir, handle), why in zip(opened.items(), sync_all([*opened.values()]), strict=True):
+        os.close(handle)
+        lost[maildir] = _unwritten(maildir, why) if why else None
+    return lost
+
+
+def _unwritten(path: Path, why: OSError) -> Undelivered:
+    return Undelivered(f"{path}: {reason(why)}")
 
 
 class Sendmail(Transport):

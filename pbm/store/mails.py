@@ -1,6 +1,7 @@
 """Mails that go out, and a note of those that came in."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -56,9 +57,10 @@ class Mails(Base):
         """All mails in the outbox, also those that wait for an address and those that were given up."""
         return [mail_row(row) for row in self.db.execute(f"SELECT *, {WANTED_FORM} FROM outbox ORDER BY id")]
 
-    def remove_mail(self, mail: Mail) -> None:
-        """Forget a mail that was sent."""
-        self.db.execute("DELETE FROM outbox WHERE id = ?", [mail.id])
+    def remove_mails(self, mails: Sequence[Mail]) -> None:
+        """Forget mails that were sent."""
+        query = "DELETE FROM outbox WHERE id IN (SELECT value FROM json_each(?))"
+        self.db.execute(query, [json.dumps([mail.id for mail in mails])])
 
     def postpone_mail(self, mail: Mail, due: datetime | None, problem: str) -> None:
         """Note that a mail could not be sent, and when it is to be tried again: never, if *due* is None."""
