@@ -81,6 +81,12 @@ def test_a_command_costs_the_same_on_many_boards(sizes, command, status):
     assert many <= MOST * few
 
 
+@pytest.mark.long
+def test_the_doctor_costs_as_much_for_each_of_many_boards_as_of_few(sizes):
+    few, many = costs(sizes, "doctor")
+    assert many * SIZES[0][0] <= MOST * few * SIZES[1][0]
+
+
 def test_the_next_round_of_a_tournament_costs_the_same_on_many_boards(sizes):
     costs(sizes, *"tournament symple cup alice bob carol dave --type=knockout -size=5".split())
     costs(sizes, *"symple move cup1 dave - resign".split())

@@ -547,6 +547,7 @@ BREAKAGES = [  # what is changed, where it is found, what is said of it
     ("UPDATE boards SET started = '2026-12-20T12:00:00+00:00' WHERE board = '102'", "spiro 102", "its time is before"),
     ("UPDATE boards SET changed = '2026-12-20T12:00:00+00:00' WHERE board = '102'", "spiro 102", "still to come"),
     ("UPDATE boards SET pool = 'a' WHERE board = '102'", "spiro 102", "name does not fit its pool"),
+    ("UPDATE boards SET nag_days = 1000000000 WHERE board = '102'", "database", "something in it cannot be read"),
     ("UPDATE boards SET game = 'chess' WHERE game = 'spiro'", "chess", "no such game, but 2 boards"),
     ("INSERT INTO queued VALUES ('symple', '101', 'alice', 'b2')", "symple 101", "waits on a board that is over"),
     ("INSERT INTO queued VALUES ('spiro', '101', 'carol', 'Resign')", "spiro 101, carol", "does not play there"),

@@ -115,10 +115,10 @@ def examine(path: Path, now: datetime, progress: Callable[[int, int], object], p
 
 
 def _readable(check: Iterator[Finding]) -> Iterator[Finding]:
-    """What a check finds, also if it comes upon a time or a list that is none."""
+    """What a check finds, also if it comes upon a time or a list that is none, or more days than there can be."""
     try:
         yield from check
-    except ValueError as why:
+    except (OverflowError, ValueError) as why:
         yield Finding("database", f"something in it cannot be read: {why}.", BACKUP)
 
 

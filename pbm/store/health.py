@@ -115,7 +115,8 @@ class Health(Base):
 
     def results(self, game: str, userid: str) -> Iterator[tuple[int, int, int, int]]:
         """The rated games of a player, the oldest first: which one it was, its outcome, the rating before and after."""
-        query = "SELECT games, outcome, before, after FROM results WHERE game = ? AND userid = ? ORDER BY games"
+        which = "INDEXED BY results_of_user WHERE game = ? AND userid = ?"  # else all results of the game are looked at
+        query = f"SELECT games, outcome, before, after FROM results {which} ORDER BY games"
         yield from self.db.execute(query, [game, userid])
 
     def rated_games(self) -> Iterator[tuple[ResultRow, ResultRow]]:
