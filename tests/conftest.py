@@ -35,6 +35,7 @@ from pbm.passwords import Passwords
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Mail, Store
+from pbm.store.checksums import contents
 
 from examples import IS_QUICK, examples
 from patience import PATIENCE
@@ -215,6 +216,12 @@ def pair_up(club: Club) -> None:
 def stored(store: Store, table: str) -> list[dict[str, Any]]:
     """The rows of a table."""
     return [*Database(store.db).table(table).rows]
+
+
+def not_as_written(store: Store) -> list[tuple[object, object]]:
+    """The boards whose checksum is not that of what is stored of them."""
+    found = contents(store.db)
+    return [(one.row["game"], one.row["board"]) for one in found if one.row["checksum"] != one.checksum]
 
 
 class Shell:

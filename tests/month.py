@@ -29,7 +29,7 @@ from pbm.session import Session
 from pbm.settings import transport
 
 import helptexts
-from conftest import ADDRESS, Club
+from conftest import ADDRESS, Club, not_as_written
 from reference_server import BY_SERVER, FORFEIT, RESIGN, Secretary, Table, ratings
 
 NAMES = "alice bob carol dave erin frank grace heidi ivan judy kevin laura".split()
@@ -499,6 +499,7 @@ class Month(Club):
         """What the database says of itself."""
         assert self.store.db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert self.store.db.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert not_as_written(self.store) == []
 
     def check_board(self, table):
         row, turns = self.store.board(table.game, table.number), self.store.turns(table.game, table.number)
@@ -536,6 +537,7 @@ class Month(Club):
         self.check_reminders()
         self.check_health()
         assert list(examine(self.store.path, self.time, silence)) == []
+        assert list(examine(self.store.path, self.time, silence, replay=True)) == []
 
     def check_mails(self):
         """What lies in the maildirs was sent once, and each board is one thread to each reader."""

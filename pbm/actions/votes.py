@@ -79,8 +79,7 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     board.take_back(first)
     board.row = board.row._replace(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
     session.store.drop_reminders(board.name)
-    session.store.take_back_turns(board.row.game, board.row.board, first)
-    session.store.save_board(board.row)
+    session.store.take_back_turns(board.row)
     row = board.row
     session.store.note_event(session.now(), "undo", game=row.game, board=row.board, pool=row.pool, moves=first)
     return turns.told(session, board, f"Taken back: {taken}.")

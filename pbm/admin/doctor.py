@@ -48,6 +48,8 @@ CLOCK_ERROR = timedelta(minutes=5)
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
 BOARDS_AT_ONCE = 500
 """How many boards are looked at before progress is shown."""
+WORTH_A_PROCESS = 10_000
+"""How many boards that are not played again take a process longer than it takes to start."""
 
 Given = TypeVar("Given")
 Got = TypeVar("Got")
@@ -66,20 +68,25 @@ class Finding(NamedTuple):
 
 @commands.command()
 @click.option(
-    "--processes", type=WholeNumber(), metavar="N", help="How many play boards again at a time; else one a core."
+    "--processes", type=WholeNumber(), metavar="N", help="How many look at boards at a time; else one a core."
 )
-def doctor(processes: int | None) -> int:
+@click.option("--replay", is_flag=True, help="Play every board again, also those that are as pbm has written them.")
+def doctor(processes: int | None, *, replay: bool) -> int:
     """Find out whether all is well, and say what is wrong and how to mend it. The exit status is 1 if anything is.
 
-    It checks the database file, plays every board again, and adds up ratings; then it looks at the settings, the games
-    and the outbox. It changes nothing, and may run while the server does.
+    It checks the database file, every board in it, and adds up ratings; then it looks at the settings, the games and
+    the outbox. It changes nothing, and may run while the server does.
+
+    A board is known by a checksum to be as pbm has written it, turn by turn and by the rules. It is played again if it
+    is not: if somebody else has changed it, or an older version has stored it. With --replay every board is, which is
+    for now and then, and after an upgrade of a game or of pbm.
     """
     path = database_path()
     if not path.exists():
         raise Refused(f"There is no database {path}; PBM_DB names another one.")
     now, as_json = datetime.now(UTC), click.get_current_context().obj
     with progress_bar("Boards") as progress:
-        found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0))))
+        found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), replay=replay))
     for finding in [] if as_json else found:
         say(f"{finding.where}: {finding.what}\n  {finding.mend}", {})
     faults = f"Found {texts.counted(len(found), 'fault')}."
@@ -92,14 +99,19 @@ def silence(boards: int, of: int) -> None:
     """Progress that nobody looks at."""
 
 
-def examine(path: Path, now: datetime, progress: Callable[[int, int], object], processes: int = 1) -> Iterator[Finding]:
-    """All that is wrong with a database and with what surrounds it; so many *processes* play boards again."""
+def examine(
+    path: Path, now: datetime, progress: Callable[[int, int], object], processes: int = 1, *, replay: bool = False
+) -> Iterator[Finding]:
+    """All that is wrong with a database and with what surrounds it; so many *processes* look at boards.
+
+    With *replay* every board is played again, and else those that are not as pbm has written them.
+    """
     yield from _file(path)
     try:
         with Store(path, read_only=True) as store, store.transaction(reading=True):
             checks = (
                 _database(store),
-                _boards(store, now, progress, processes),
+                _boards(store, now, progress, processes, replay=replay),
                 _ratings(store),
                 _formula(store),
                 _rows(store),
@@ -162,17 +174,19 @@ def _database(store: Store) -> Iterator[Finding]:
         yield Finding("SQLite", what, "Use a newer Python.")
 
 
-def _boards(store: Store, now: datetime, progress: Callable[[int, int], object], processes: int) -> Iterator[Finding]:
+def _boards(
+    store: Store, now: datetime, progress: Callable[[int, int], object], processes: int, *, replay: bool
+) -> Iterator[Finding]:
     """Whether every board is what its turns lead to, and games end whose players take too long."""
     counts = store.counts_of_boards()
     missing = {game: count for game, count in counts.items() if not games.exists(game)}
     known = (place for place in store.board_names() if place[0] not in missing)
     parts = iter(lambda: list(islice(known, BOARDS_AT_ONCE)), [])
     of, late = sum(counts.values()), 0
-    if processes > 1 and of > BOARDS_AT_ONCE:
-        looks = in_processes(partial(looked_at_alone, store.path, now), parts, processes)
+    if (processes := min(processes, of // (BOARDS_AT_ONCE if replay else WORTH_A_PROCESS))) > 1:
+        looks = in_processes(partial(looked_at_alone, store.path, now, replay=replay), parts, processes)
     else:
-        looks = (looked_at(store, now, part) for part in parts)
+        looks = (looked_at(store, now, part, replay=replay) for part in parts)
     for found in looks:
         progress(found.boards, of)
         late += found.late
@@ -201,10 +215,16 @@ class LookedAt(NamedTuple):
     """Game and number of those with which something is wrong."""
 
 
-def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
-    """Look at boards, each known by its game and number."""
+def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]], *, replay: bool) -> LookedAt:
+    """Look at boards, each known by its game and number, in the order in which the store names them.
+
+    Those that are as pbm has written them are not played again, unless *replay* says so.
+    """
     late, doubtful = 0, []
+    sound = set() if replay else as_written(store, now, places)
     for game, board in places:
+        if (game, board) in sound:
+            continue
         try:
             row, again = _replayed(store, game, board)
         except Fault:
@@ -216,10 +236,15 @@ def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]]) ->
     return LookedAt(len(places), late, doubtful)
 
 
-def looked_at_alone(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
+def as_written(store: Store, now: datetime, places: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The boards among these that need not be played again."""
+    return store.boards_as_written(places[0], places[-1], now - MISSED, now + CLOCK_ERROR)
+
+
+def looked_at_alone(path: Path, now: datetime, places: Sequence[tuple[str, str]], *, replay: bool) -> LookedAt:
     """The same in a process that has not opened the database."""
     with Store(path, read_only=True) as store, store.transaction(reading=True):
-        return looked_at(store, now, places)
+        return looked_at(store, now, places, replay=replay)
 
 
 def in_processes(do: Callable[[Given], Got], parts: Iterable[Given], processes: int) -> Iterator[Got]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from pbm.store.base import Base
 from pbm.store.form import DUE, columns, text, time_of
@@ -29,13 +29,20 @@ class Boards(Base):
 
     def add_board(self, row: BoardRow) -> None:
         """Store a board that has no turns yet."""
-        self.insert("boards", columns(row))
+        from pbm.store.checksums import share_of_row
+
+        values = columns(row)
+        self.insert("boards", {**values, "checksum": share_of_row(values)})
 
     def board(self, game: str, board: str) -> BoardRow | None:
         """A board; None if there is none of that number."""
-        query = "SELECT * FROM boards WHERE game = ? AND board = ?"
-        row = self.db.execute(query, [game, board]).fetchone()
+        row = self._stored(game, board)
         return board_row(row) if row else None
+
+    def _stored(self, game: str, board: str) -> tuple[Any, ...] | None:
+        """The row of a board as SQLite has it."""
+        query = "SELECT * FROM boards WHERE game = ? AND board = ?"
+        return cast("tuple[Any, ...] | None", self.db.execute(query, [game, board]).fetchone())
 
     def boards_among(self, game: str, names: Iterable[str]) -> list[str]:
         """Which of these names are those of boards."""
@@ -55,19 +62,39 @@ class Boards(Base):
 
         Of the row nothing else is written: SQLite would write every index anew in which something has the same value.
         """
-        stored, right = self.board(row.game, row.board), columns(row)
-        before = columns(stored) if stored else {}
-        changed = [name for name in CHANGING if stored and right[name] != before[name]]
-        if changed:
-            settings = ", ".join(f"{name} = ?" for name in changed)
-            values = [*(right[name] for name in changed), row.game, row.board]
-            self.db.execute(f"UPDATE boards SET {settings} WHERE game = ? AND board = ?", values)
-        for number, turn in enumerate(turns, first):
-            self.insert("turns", {"game": row.game, "board": row.board, "number": number, **columns(turn)})
+        from pbm.store.checksums import turn_line
 
-    def take_back_turns(self, game: str, board: str, after: int) -> None:
-        """Forget all turns of a board but the first so many."""
-        self.db.execute("DELETE FROM turns WHERE game = ? AND board = ? AND number > ?", [game, board, after])
+        new = [(number, columns(turn)) for number, turn in enumerate(turns, first)]
+        self._update_board(row, [turn_line(number, turn) for number, turn in new])
+        for number, turn in new:
+            self.insert("turns", {"game": row.game, "board": row.board, "number": number, **turn})
+
+    def take_back_turns(self, row: BoardRow) -> None:
+        """Forget all turns of a board but those that its row counts, and store what has changed in that."""
+        from pbm.store.checksums import TURN
+
+        which = "FROM turns WHERE game = ? AND board = ? AND number > ?"
+        values = [row.game, row.board, row.moves]
+        taken = [line for (line,) in self.db.execute(f"SELECT {TURN} {which}", values)]
+        self._update_board(row, taken)
+        self.db.execute(f"DELETE {which}", values)
+
+    def _update_board(self, row: BoardRow, turns: Iterable[str]) -> None:
+        """Store what has changed in the row of a board, with its checksum as it is after these turns come or go."""
+        from pbm.store.checksums import share_of_row, share_of_turns
+
+        stored = self._stored(row.game, row.board)
+        if not stored:
+            return
+        before, right = dict(zip(BoardRow._fields, stored, strict=True)), columns(row)
+        changes = {name: right[name] for name in CHANGING if right[name] != before[name]}
+        if before["checksum"] is not None:
+            change = share_of_row(before) ^ share_of_row(before | changes) ^ share_of_turns(turns)
+            changes |= {"checksum": before["checksum"] ^ change} if change else {}
+        if changes:
+            settings = ", ".join(f"{name} = ?" for name in changes)
+            values = [*changes.values(), row.game, row.board]
+            self.db.execute(f"UPDATE boards SET {settings} WHERE game = ? AND board = ?", values)
 
     def remove_board(self, game: str, board: str) -> None:
         """Forget a board; its number is not given out again."""

@@ -6,7 +6,7 @@ from typing import NamedTuple, overload
 
 APPLICATION_ID = int.from_bytes(b"pbm1")
 """What SQLite's header calls the application that a file belongs to."""
-SCHEMA = 7
+SCHEMA = 8
 """The number of migrations in `pbm.store.schema`."""
 BUSY_SECONDS = 30
 """How long a command waits for others to finish writing."""
@@ -25,11 +25,16 @@ time of the player to move, or a reminder is due, the next one, or a forfeit. Th
 
 
 def columns(row: NamedTuple) -> dict[str, object]:
-    """A row as `insert` wants it: a dict whose times and lists are text."""
-    return {
-        name: text(value) if isinstance(value, datetime) else json.dumps(value) if isinstance(value, tuple) else value
-        for name, value in row._asdict().items()
-    }
+    """A row as `insert` wants it, and as SQLite keeps it: a dict in which times and lists are text, bools numbers."""
+    return {name: _kept(value) for name, value in row._asdict().items()}
+
+
+def _kept(value: object) -> object:
+    if isinstance(value, datetime):
+        return text(value)
+    if isinstance(value, tuple):
+        return json.dumps(value)
+    return int(value) if isinstance(value, bool) else value
 
 
 def text(moment: datetime) -> str:

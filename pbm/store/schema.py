@@ -562,3 +562,9 @@ def noted_changes(db: Database) -> None:
                     INSERT INTO changes (kind, game, name) VALUES ({noted});
                 END
             """)
+
+
+@migrations()
+def board_checksums(db: Database) -> None:
+    """What says that a board is as pbm has written it; of those of an older version nobody knows that."""
+    db.execute("ALTER TABLE boards ADD COLUMN checksum INTEGER")
