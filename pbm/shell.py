@@ -140,7 +140,8 @@ def _waits_for_robot(letter: Letter) -> bool:
     """Whether a letter shows a board on which a robot has to move, or to answer a proposal, to somebody who is none."""
     robots = letter.data.get("robots", ())
     is_asked = letter.data.get("voter") not in {None, *robots}
-    return len(robots) == 1 and not letter.data["over"] and (is_asked or letter.data["turn"] in robots)
+    people = {*letter.data.get("players", {}).values()}.difference(robots)
+    return bool(robots and people) and not letter.data["over"] and (is_asked or letter.data["turn"] in robots)
 
 
 def _show_pictures(answers: Letters, servers: Sequence["Server"]) -> None:

@@ -155,6 +155,13 @@ def test_a_test_that_has_decided_ends_the_match(duel, tmp_path):
     assert told["programs"][0]["won"] < 40
 
 
+def test_the_robot_need_not_be_on_the_path(duel, tmp_path, monkeypatch):
+    resigning = program(tmp_path, "bad", "import sys\nfor line in sys.stdin: print('resign', flush=True)")
+    monkeypatch.setenv("PATH", "/nowhere")
+    told = duel("symple", "pbm robot --level=1", resigning, "--games=2", "-size=5")
+    assert told["programs"][0]["won"] == 2
+
+
 @pytest.mark.parametrize(
     ("words", "said", "status"),
     [

@@ -340,6 +340,20 @@ def test_it_says_what_it_thinks_when_it_is_asked_and_never_otherwise(against, mi
     assert why_refused(against, "symple challenge -talk alice bob") == "-talk is for boards on which a robot plays."
 
 
+def test_no_robot_shows_two_people_how_their_game_would_go_on(against):
+    against.say("symple challenge -size=5 alice bob")
+    signs(against, "symple move 102 ME c3")
+    signs(against, "symple move 102 ME a1", name="bob")
+    for how in ("", " -talk"):
+        assert why_refused(against, f"symple challenge --from=102#1{how} alice robot2") == (
+            "Symple 102 is still being played; no robot takes part in what begins with its positions."
+        )
+    against.say("symple challenge --from=102#1 alice alice")
+    against.say("symple challenge --from=101#1 alice robot2")
+    signs(against, "symple move 102 ME resign")
+    against.say("symple challenge --from=102#1 alice robot2")
+
+
 @pytest.mark.parametrize(("chance", "is_drawn"), [(0.3, True), (0.6, False)])
 def test_it_answers_the_proposal_of_a_draw_by_what_it_thinks(against, mind, chance, is_drawn):
     plays(against)
@@ -358,6 +372,27 @@ def test_it_consents_to_an_undo(against):
     signs(against, "symple move 101 ME undo")
     assert plays(against) == 1
     assert moves(against) == ["c3", "a1"]
+
+
+def test_a_move_that_it_has_answered_is_taken_back_with_the_answer(against):
+    plays(against)
+    signs(against, "symple move 101 ME d4")
+    plays(against)
+    assert len(moves(against)) == 4
+    signs(against, "symple move 101 ME undo")
+    assert plays(against) == 1
+    assert moves(against) == ["c3", "a1"]
+    assert at(against).turn == "alice"
+    assert "\nTaken back: d4, " in against.mails("alice")[-1].text
+
+
+def test_what_a_person_has_not_played_yet_he_cannot_take_back_with_the_answer(club, mind):
+    club.signed_up("alice")
+    club.say("symple challenge -size=5 robot2 alice")
+    plays(club)
+    signs(club, "symple move 101 ME undo")
+    plays(club)
+    assert len(moves(club)) == 1
 
 
 def test_it_resigns_when_it_has_had_no_hope_for_three_turns(against, mind):
@@ -643,6 +678,11 @@ def test_a_robot_answers_before_the_command_of_a_shell_ends(typed):
     assert (first["moves"], first["turn"]) == (1, "alice")
 
 
+def test_a_board_of_one_robot_with_itself_is_awaited_by_nobody(shell):
+    done = shell.run("symple", "challenge", "-size=5", "robot1", "robot1", "--json")
+    assert (json.loads(done.stdout)["moves"], done.stderr) == (0, "")
+
+
 def test_with_no_wait_it_does_not(typed):
     shown = json.loads(
         typed.run("symple", "move", "--no-wait", "101", "alice", PASSWORDS["alice"], "c3", "--json").stdout
@@ -655,7 +695,7 @@ def test_with_no_wait_it_does_not(typed):
 def test_a_proposal_is_answered_in_a_shell_too(typed):
     typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     shown = json.loads(typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "undo", "--json").stdout)
-    assert (shown["moves"], shown.get("vote")) == (1, None) or shown["moves"] == 2
+    assert (shown["moves"], shown.get("vote"), shown["turn"]) == (0, None, "alice")
 
 
 def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):

@@ -60,6 +60,8 @@ def challenge(
         try:
             games.read_options(games.load(game), options)
             beginning = source and _beginning(session, game, source, options, name)
+            if beginning and robots:
+                _insist_on_no_hint(session, beginning.board)
         except (Illegal, Refused) as why:
             problems.append(str(why))
         times_wanted, wrong = clocks.read(times, is_tournament=name is not None)
@@ -100,6 +102,16 @@ def _beginning(session: Session, game: str, source: str, options: Sequence[str],
             f"The game was over then; --from={point.board.row.board}#{point.moves - 1} is before its last turn."
         )
     return point
+
+
+def _insist_on_no_hint(session: Session, board: Board) -> None:
+    """Raises Refused if a robot would show two people who still play how it would go on."""
+    people = {*board.players} - session.store.robots_among(board.players).keys()
+    if len(people) > 1 and not board.present.is_over:
+        raise Refused(
+            f"{texts.title(board.row.game)} {board.row.board} is still being played; no robot takes part in what "
+            "begins with its positions."
+        )
 
 
 def announced(session: Session, board: Board, *others: str | None) -> list[Letter]:

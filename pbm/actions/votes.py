@@ -72,8 +72,15 @@ def agree_draw(session: Session, board: Board, *notes: str, reason: str | None =
 
 
 def _take_back(session: Session, board: Board) -> list[Letter]:
-    """Take the last turn back that a player made himself, and those that the server made after it."""
+    """Take the last turn back that a player made himself, and those that the server made after it.
+
+    A robot answers at once, so what a person takes back who plays against one is his own last turn, and the answer.
+    """
     first = board.present.last_typed
+    asker = str(board.row.voter)
+    if board.turns[first].userid != asker and session.store.robots_among([board.opponent(asker)]):
+        own = (number for number, turn in enumerate(board.turns) if turn.userid == asker and not turn.automatic)
+        first = max(filter(lambda number: number >= board.row.given, own), default=first)
     taken = ", ".join(turn.text for turn in board.turns[first:])
     board.stop_clock(session.now())
     board.take_back(first)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from pbm.admin.program import located
 from pbm.disk import reason
 from pbm.server import Server
 from pbm.store import Event, Hook, Unusable
@@ -118,10 +119,10 @@ def _ran(program: str, event: Event) -> str:
     """Run a program with an event as its input; why it failed, empty if it did not."""
     line = f"{json.dumps(event_data(event))}\n"
     try:
+        words = located(shlex.split(program))
         done = subprocess.run(
-            shlex.split(program), input=line, text=True, errors="replace", capture_output=True, timeout=RUNS_FOR,
-            check=False,
-        )  # fmt: skip
+            words, input=line, text=True, errors="replace", capture_output=True, timeout=RUNS_FOR, check=False
+        )
     except subprocess.TimeoutExpired:
         return f"It has not ended within {RUNS_FOR} seconds."
     except OSError as why:

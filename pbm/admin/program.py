@@ -5,9 +5,11 @@ import json
 import os
 import shlex
 import signal
+import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from shutil import which
 from typing import Self
 
@@ -41,9 +43,15 @@ def command_words(program: str) -> list[str]:
     return words
 
 
+def located(words: Sequence[str]) -> list[str]:
+    """The words with the path of the program, which may be installed beside this Python, as pbm itself is."""
+    path = which(words[0]) or which(words[0], path=str(Path(sys.executable).parent))
+    return [path or words[0], *words[1:]]
+
+
 def insist_on(words: Sequence[str]) -> None:
     """Raises Refused if a program could not be started here."""
-    if which(words[0]) is None:
+    if which(located(words)[0]) is None:
         raise Refused(f"The program {words[0]} cannot be started: it is not found, or you are not allowed to run it.")
 
 
@@ -60,7 +68,7 @@ class Program:
         """Start a program; if it *is_quiet*, its standard error is not seen. Raises Refused if that is not possible."""
         try:
             process = await create_subprocess_exec(
-                *words,
+                *located(words),
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL if is_quiet else None,

@@ -280,7 +280,8 @@ def challenge(
     shell the command ends when a robot that begins has moved; with --no-wait it ends at once.
 
     --from=101#4 begins with the position of board 101 after 4 moves, with its options and with dice of its own; such a
-    game is not rated. --name is for the boards of tournaments, and for a shell only.
+    game is not rated, and no robot plays in it while two people still play on that board. --name is for the boards of
+    tournaments, and for a shell only.
     """
     from pbm.actions import challenges
 
@@ -298,7 +299,8 @@ def move(session: Session, game: str, board: str, userid: str, password: str, mo
     """Play a move; #n behind it makes sure that it is played as move number n only.
 
     In the place of a move, `resign` gives up, and `unresign` takes that back while it is not your turn; `propose`
-    proposes a draw and `undo` to take the last move back, which the other player answers with `accept` or `reject`.
+    proposes a draw and `undo` to take the last move back, which the other player answers with `accept` or `reject`;
+    a robot gives your own last move back, and takes its answer with it.
 
     In a shell the command ends when a robot has answered; with --no-wait it ends at once.
     """
