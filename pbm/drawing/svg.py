@@ -386,17 +386,20 @@ class Canvas:
     def layers(self, figure: Figure) -> list[Sequence[Shape]]:
         """All that stands on the cells of a position, from the lowest up; `markup` has what becomes of it.
 
-        Most of the layers, of which there are as many in all positions, are as in the position before.
+        There are as many layers in all positions. Most of them are as in the position before, and each of the first
+        `GROUNDWORK` is one element, or nothing.
         """
+        coordinates: list[Shape] = [label for label in figure.labels if label.role == "coordinate"]
         under = self._lines([strokes for strokes in figure.lines if strokes.role in UNDER], "under")
         over = self._lines([strokes for strokes in figure.lines if strokes.role not in UNDER], "over")
         labels: list[Shape] = []
-        for role, some in groupby(figure.labels, ROLE):
-            labels += [f'<g class="{role}">\n', *some, Edge("</g>\n", role)]
-        notes: list[Shape] = (
-            ['<g class="notes">\n', *self._notes(figure), Edge("</g>\n", "notes")] if figure.notes else []
-        )
-        return [under, over, figure.pieces, figure.marks, [*self._latest(figure)], labels, notes]
+        for role, some in groupby([label for label in figure.labels if label.role != "coordinate"], ROLE):
+            labels += _grouped(role, [*some])
+        latest, notes = [*self._latest(figure)], [*self._notes(figure)]
+        return [
+            _grouped("coordinate", coordinates), under, over,
+            figure.pieces, figure.marks, latest, labels, _grouped("notes", notes),
+        ]  # fmt: skip
 
     def _lines(self, lines: Iterable[Strokes], layer: str) -> list[Shape]:
         """Lines, of which those that look alike are one element."""
@@ -404,7 +407,7 @@ class Canvas:
         for role, ways, side in lines:
             names = f"{role}{self.markup.hue(side)}"
             shapes += [f'<path class="{names}" d="', *ways, Edge('"/>\n', names)]
-        return [Edge('<g class="lines">\n', layer), *shapes, Edge("</g>\n", layer)] if shapes else []
+        return _grouped("lines", shapes, layer)
 
     def _latest(self, figure: Figure) -> Iterator[Ring]:
         """A ring on the highest piece of each cell that the last turn has changed, or where it has none."""
@@ -423,6 +426,11 @@ class Canvas:
             hue = self.markup.hue(note.side)
             yield from _note(note, y, self.width, hue, is_turn=note.side is not None and note.side == figure.turn)
             y += LINE_HEIGHT * len(_wrapped(note, self.width))
+
+
+def _grouped(name: str, shapes: Sequence[Shape], of: str = "") -> list[Shape]:
+    """Shapes in an element of a class, which is told apart from others of that class; nothing if there are none."""
+    return [Edge(f'<g class="{name}">\n', of or name), *shapes, Edge("</g>\n", of or name)] if shapes else []
 
 
 @lru_cache(maxsize=4096)
@@ -472,6 +480,8 @@ def _frame(figure: Figure) -> _Frame:
 
 
 ROLE = attrgetter("role")
+GROUNDWORK = 3
+"""How many layers of a picture can be the same in all positions of a game."""
 UNDER = frozenset({"grid", "track", "path"})
 """The roles of lines that lie under all others."""
 PIPS = {1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679"}

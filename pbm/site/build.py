@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from io import FileIO
 from pathlib import Path
@@ -140,7 +141,11 @@ def _appended(file: Path) -> FileIO:
 
 def _names(folder: Path) -> set[str]:
     """The pages that a folder has; names that lead out of it are left alone, whoever has put them there."""
-    return {name for name in (folder / NAMES).read_text(errors="replace").split("\n") if name and _is_inside(name)}
+    names = (folder / NAMES).read_text(errors="replace").split("\n")
+    with suppress(OSError, ValueError, TypeError, KeyError):  # earlier versions had them in the manifest
+        listed = json.loads((folder / MANIFEST).read_text())["pages"]
+        names += map(str, listed if isinstance(listed, list) else ())
+    return {name for name in names if name and _is_inside(name)}
 
 
 def _is_inside(path: str) -> bool:
@@ -159,14 +164,22 @@ def _remove(file: Path) -> bool:
 def _write(file: Path, content: str | bytes) -> bool:
     """Write a file that is there as a whole or not at all; False if it has that content already."""
     data = content.encode() if isinstance(content, str) else content
-    try:
+    with suppress(FileNotFoundError):
         if file.read_bytes() == data:
             return False
-    except FileNotFoundError:
-        file.parent.mkdir(exist_ok=True)
     copy = file.with_name(f".{file.name}.new")
-    copy.unlink(missing_ok=True)  # of a build that was killed; or a link that somebody has put there
-    with copy.open("xb") as made:
+    with _new(copy) as made:
         made.write(data)
     copy.replace(file)
     return True
+
+
+def _new(file: Path) -> FileIO:
+    """A file that was not there."""
+    try:
+        return FileIO(file, "xb")
+    except FileNotFoundError:
+        file.parent.mkdir()
+    except FileExistsError:
+        file.unlink()  # of a build that was killed; or a link that somebody has put there
+    return FileIO(file, "xb")

@@ -38,8 +38,9 @@ class Form(NamedTuple):
 def pictured(board: Board) -> tuple[str, dict[str, Any]]:
     """A board as it is now in SVG without a style sheet, and what a page needs to draw all positions, ready for JSON.
 
-    The latter is what `film` makes of all that stands on the cells, and ``heights``, those of the pictures in pixels,
-    each by the number of the first position that has it; nothing for a game without figures.
+    The latter is what `film` makes of all that stands on the cells, but for what is the same in all positions, which
+    are so many elements, ``kept``; and ``heights``, those of the pictures in pixels, each by the number of the first
+    position that has it. It is nothing for a game without figures.
     """
     if not hasattr(board.rules, "figure"):
         return boards.board_svg(board.present, style=""), {}
@@ -50,7 +51,11 @@ def pictured(board: Board) -> tuple[str, dict[str, Any]]:
     canvas = svg.Canvas(figures[-1], board.rules.SIDES)
     heights = [ceil(canvas.height(figure)) for figure in figures]
     changing = {number: high for number, (low, high) in enumerate(pairwise([0, *heights])) if high != low}
-    told = film(map(canvas.layers, figures), _spellings(canvas.markup)) | {"heights": changing}
+    frames = [*map(canvas.layers, figures)]
+    groundwork = islice(zip(*frames, strict=True), svg.GROUNDWORK)
+    kept = [*takewhile(lambda layers: all(layer == layers[0] for layer in layers), groundwork)]
+    told = film([frame[len(kept) :] for frame in frames], _spellings(canvas.markup))
+    told |= {"kept": sum(map(any, kept)), "heights": changing}
     return canvas.picture(figures[-1], boards.caption(board.present), style=""), told
 
 

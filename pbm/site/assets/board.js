@@ -49,10 +49,11 @@
     positions.push({ shapes, height });
   });
   let at = last, tapped = [];
+  let ground = svg.querySelector(".cells");
+  for (let number = game.kept; number > 0; number -= 1) ground = ground.nextElementSibling;
 
   function draw(step) {
-    const cells = svg.querySelector(".cells");
-    while (cells.nextSibling) cells.nextSibling.remove();
+    while (ground.nextSibling) ground.nextSibling.remove();
     const { shapes, height } = positions[step];
     svg.insertAdjacentHTML("beforeend", shapes.join(""));
     svg.setAttribute("height", height);
