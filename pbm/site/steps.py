@@ -24,6 +24,9 @@ HOLE = re.compile(
 AXES = {"x": "x", "right": "x", "y": "y", "down": "y"}
 BASE_36 = digits + ascii_lowercase
 
+FEW = 4
+"""How many shapes are told again, if they stay between others that do not, because that is as short."""
+
 
 class Form(NamedTuple):
     """What is the same in the markup of many shapes."""
@@ -193,7 +196,7 @@ def _changes(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[
     first = _alike(before, after)
     behind = min(_alike(reversed(before), reversed(after)), len(before) - first, len(after) - first)
     old, new = before[first : len(before) - behind], after[first : len(after) - behind]
-    if {*old}.isdisjoint(new):
+    if min(len(old), len(new)) <= FEW or {*old}.isdisjoint(new):
         yield first, len(old), new
         return
     old, new = _told_apart(old), _told_apart(new)
