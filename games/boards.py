@@ -67,6 +67,25 @@ class Board(metaclass=_Once):
             rest ^= front
         return front != 0
 
+    def torn(self, cells: int, cell: int) -> list[int]:
+        """The connected parts beside a cell into which a set falls without it; none if its neighbours stay connected.
+
+        That they stay connected is mostly seen near the cell, without going through the whole set.
+        """
+        left = cells & ~cell
+        ends, parts = self.near(cell) & left, list[int]()
+        while ends:
+            front = ends & -ends
+            rest = left ^ front
+            while front and (parts or ends & rest):
+                front = self.near(front) & rest
+                rest ^= front
+            if front:
+                return parts
+            parts.append(left ^ rest)
+            left, ends = rest, ends & rest
+        return parts
+
     def groups(self, cells: int, there: int = -1) -> Iterator[int]:
         """The connected parts of a set, or those of them that have cells *there*."""
         while start := cells & there:
@@ -128,8 +147,8 @@ class Hexagon(Board):
 
     def near(self, cells: int) -> int:
         """The set, shifted along its row, along its slanted column, and along the other diagonal."""
-        up, across = self.width, self.width + 1
-        return cells << 1 | cells >> 1 | cells << up | cells >> up | cells << across | cells >> across
+        right, left = cells << 1, cells >> 1
+        return right | left | (cells | right) << self.width | (cells | left) >> self.width
 
 
 class Graph(Board):

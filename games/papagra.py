@@ -14,7 +14,7 @@ The rules in full, with the notation, are in help/papagra.txt.
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import combinations, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -66,10 +66,11 @@ def _sixth(board: Hexagon) -> Mapping[int, int]:
 @lru_cache(maxsize=1 << 12)
 def shape(board: Hexagon, cells: int) -> int:
     """One of the connected sets that moving and turning makes of this one, the same for all of them."""
-    sixth = _sixth(board)
+    sixth, spaces = _sixth(board), [*bits(cells)]
     turned = [cells]
     for _ in range(5):
-        turned.append(union(sixth[bit] for bit in bits(turned[-1])))
+        spaces = [sixth[space] for space in spaces]
+        turned.append(sum(spaces))
     # no step to a neighbour leads around the edge, so connected sets that are equal but for a shift are moved copies
     return min(some >> (some & -some).bit_length() - 1 for some in turned)
 
@@ -80,24 +81,43 @@ def parted(board: Hexagon, stones: Pair) -> Partition:
     return pink, black, regions
 
 
-def _regrouped(board: Hexagon, parts: frozenset[int], cells: int, acted: int) -> frozenset[int]:
-    """The connected parts of *cells*, from those that there were before some of them were *acted* on."""
-    beside = acted | board.near(acted)
-    return frozenset([*(part for part in parts if not part & beside), *board.groups(cells, beside)])
+def _acted(board: Hexagon, parts: Partition, mover: int, own: int, cell: int) -> Partition:
+    """The partition after the mover, who has these stones, has removed one from a space or added one to it."""
+    groups, others, regions = parts[mover], parts[1 - mover], parts[2]
+    if own & cell:
+        groups, regions = _taken(board, groups, cell), _given(board, regions, cell)
+    else:
+        groups, regions = _given(board, groups, cell), _taken(board, regions, cell)
+    return (others, groups, regions) if mover else (groups, others, regions)
 
 
-def matched(board: Hexagon, parts: Partition, above: int = 0) -> tuple[frozenset[int], frozenset[int]]:
-    """The groups of each side that have the size and the shape of some region of empty spaces.
+def _taken(board: Hexagon, parts: frozenset[int], cell: int) -> frozenset[int]:
+    """The connected parts of a set without one of its cells."""
+    whole = next(part for part in parts if part & cell)
+    return parts - {whole} | {*(board.torn(whole, cell) or filter(None, [whole ^ cell]))}
 
-    Or only those of more stones than that, which is found sooner.
-    """
-    pink, black, regions = parts
-    sizes = {size for region in regions if (size := region.bit_count()) > above}
-    alike = [[group for group in groups if group.bit_count() in sizes] for groups in (pink, black)]
-    sizes = {group.bit_count() for groups in alike for group in groups}
-    shapes = {shape(board, region) for region in regions if region.bit_count() in sizes} if sizes else ()
-    own = [frozenset(group for group in groups if shape(board, group) in shapes) for groups in alike]
-    return own[0], own[1]
+
+def _given(board: Hexagon, parts: frozenset[int], cell: int) -> frozenset[int]:
+    """The connected parts of a set with one cell more."""
+    near = board.near(cell)
+    touched = [part for part in parts if part & near]
+    return parts.difference(touched) | {union(touched) | cell}
+
+
+def matched(board: Hexagon, parts: Partition) -> tuple[set[int], set[int]]:
+    """The groups of each side that have the size and the shape of some region of empty spaces."""
+    sizes = {*map(int.bit_count, parts[2])}
+    pink, black = ({group for size in sizes for group in _matched(board, parts, side, size)} for side in (0, 1))
+    return pink, black
+
+
+def _matched(board: Hexagon, parts: Partition, side: int, size: int) -> set[int]:
+    """The matched groups of a side that have that size."""
+    groups, regions = parts[side], parts[2]
+    if size not in map(int.bit_count, groups) or size not in map(int.bit_count, regions):
+        return set()
+    shapes = {shape(board, region) for region in regions if region.bit_count() == size}
+    return {group for group in groups if group.bit_count() == size and shape(board, group) in shapes}
 
 
 def _empty(board: Hexagon, stones: Pair) -> int:
@@ -117,8 +137,6 @@ class _Fields(NamedTuple):
     """How many turns were played, skips included."""
     past: tuple[Pair, ...] = ()
     """The stones after each turn that was played, not those of a position that was set up."""
-    times: int = 0
-    """How often the stones have stood like this after a turn."""
 
 
 class State(_Fields, Position):
@@ -240,27 +258,22 @@ class State(_Fields, Position):
         """The position after a turn, with the marks moved after each of its actions."""
         if move == SKIP:
             return self._replace(turn=1 - self.turn, turns=self.turns + 1)
-        board, stones, marks, parts = self.board, self.stones, self.marks, self.parts
+        board, mover, marks, parts = self.board, self.turn, self.marks, self.parts
+        own = self.stones[mover]
         for action in move.split(","):
-            cells = union(board.bit[name] for name in action[1:].split("-"))
-            before, (pink, black), (pinks, blacks, regions) = parts, stones, parts
-            if self.turn:
-                black ^= cells
-                blacks = _regrouped(board, blacks, black, cells)
-            else:
-                pink ^= cells
-                pinks = _regrouped(board, pinks, pink, cells)
-            stones = pink, black
-            parts = pinks, blacks, _regrouped(board, regions, _empty(board, stones), cells)
-            marks = _moved(marks, self.turn, _created(board, before, parts, min(marks)))
-        past = (*self.past, stones)
+            before = parts
+            for name in action[1:].split("-"):
+                cell = board.bit[name]
+                parts = _acted(board, parts, mover, own, cell)
+                own ^= cell
+            marks = _moved(board, marks, mover, before, parts)
+        stones = (self.stones[0], own) if mover else (own, self.stones[1])
         return self._replace(
             stones=stones,
             marks=marks,
-            turn=1 - self.turn,
+            turn=1 - mover,
             turns=self.turns + 1,
-            past=past,
-            times=past.count(stones),
+            past=(*self.past, stones),
             parts=parts,
         )
 
@@ -275,6 +288,11 @@ class State(_Fields, Position):
         if self.times >= 3 or (leader is not None and self.free_of(leader) < self.needed(leader)):
             return Result(leader)
         return None
+
+    @property
+    def times(self) -> int:
+        """How often the stones have stood like this after a turn."""
+        return self.past.count(self.stones)
 
     def free_of(self, side: int) -> int:
         """How many spaces have no stone of that side."""
@@ -304,20 +322,24 @@ class State(_Fields, Position):
         return self.board.all & ~self.stones[1 - self.turn]
 
 
-def _created(board: Hexagon, before: Partition, after: Partition, above: int) -> tuple[set[int], set[int]]:
-    """The sizes above a number of the groups of each side that an action created: that are matched, and were not."""
-    now = matched(board, after, above)
-    was = matched(board, before, above) if any(now) else now
-    pink, black = ({group.bit_count() for group in now[side] - was[side]} for side in (0, 1))
-    return pink, black
-
-
-def _moved(marks: Pair, mover: int, created: tuple[set[int], set[int]]) -> Pair:
-    """The marks after an action that created groups of these sizes: first the mover's is moved, then the other one."""
-    moved = list(marks)
-    for side, sizes in (mover, created[mover]), (1 - mover, created[1 - mover] - created[mover]):
-        moved[side] = max({moved[side]} | sizes - {moved[1 - side]})
+def _moved(board: Hexagon, marks: Pair, mover: int, before: Partition, after: Partition) -> Pair:
+    """The marks after an action: first the mover's is moved, then the other one, to groups that the action created."""
+    # these are new groups, or such as have the size of a new region
+    groups, regions = ({*map(int.bit_count, after[kind] - before[kind])} for kind in (mover, 2))
+    moved, has_created = [*marks], partial(_has_created, board, before, after)
+    for side, sizes in (mover, groups | regions), (1 - mover, regions):
+        for size in sizes:
+            is_free = moved[side] < size != moved[1 - side]
+            # a size of which it has created groups of both sides is for the mover alone
+            if is_free and has_created(side, size) and (side == mover or not has_created(mover, size)):
+                moved[side] = size
     return moved[0], moved[1]
+
+
+def _has_created(board: Hexagon, before: Partition, after: Partition, side: int, size: int) -> bool:
+    """Whether some group of a side has that size and is matched, and was not before an action."""
+    groups = _matched(board, after, side, size)
+    return bool(groups and groups - _matched(board, before, side, size))
 
 
 def new(*, size: int = 6, removals: int = 0) -> State:
@@ -413,12 +435,15 @@ def draw(state: State, before: State | None = None) -> str:
 
 def _matches(state: State) -> tuple[dict[int, int], list[int]]:
     """The matched groups that a mark may still go to, with their sides, and the regions of their shapes."""
-    both = matched(state.board, state.parts, min(state.marks) - 1)
-    groups = {group: side for side, own in enumerate(both) for group in own}
+    least = min(state.marks)
+    both = matched(state.board, state.parts)
+    groups = {group: side for side, own in enumerate(both) for group in own if group.bit_count() >= least}
     sizes = {group.bit_count() for group in groups}
     shapes = {shape(state.board, group) for group in groups}
-    alike = (region for region in state.parts[2] if region.bit_count() in sizes)
-    return groups, [region for region in alike if shape(state.board, region) in shapes]
+    alike = [
+        region for region in state.parts[2] if region.bit_count() in sizes and shape(state.board, region) in shapes
+    ]
+    return groups, sorted(alike, key=lambda region: region & -region)
 
 
 def _matched_cells(state: State) -> int:
