@@ -99,27 +99,18 @@ def _are_several(board: Square, stones: int) -> bool:
     return stones != board.group(stones & -stones, stones)
 
 
-def _dead(board: Square, own: int, enemy: int) -> int:
-    """The groups of *own* stacks that are alone in the part of the board that *enemy* stacks leave them.
+def _dead(board: Square, own: int, enemy: int, there: int) -> int:
+    """The groups of *own* stacks that are alone in a part of the board that *enemy* stacks leave and that is *there*.
 
     No path of empty points leads from them to another group: any path that avoids the enemy's stacks is one of empty
     points up to the first own stack on it.
     """
-    dead, left = 0, own
-    while left:
-        group = board.group(left & -left, own)
-        part = board.group(group, board.all & ~enemy)
-        if part & own == group:
-            dead |= group
-        left &= ~part
+    dead = 0
+    for part in board.groups(board.all & ~enemy, there):
+        stacks = part & own
+        if not _are_several(board, stacks):
+            dead |= stacks
     return dead
-
-
-def _parts(board: Square, point: int, free: int) -> bool:
-    """Whether a point may part those that are *free*: without it, its neighbours are not connected around it."""
-    beside = board.near(point) & free
-    around = (beside | board.near(beside)) & free & ~point
-    return bool(beside & ~board.group(beside & -beside, around))
 
 
 class Turn(NamedTuple):
@@ -153,7 +144,8 @@ class Turn(NamedTuple):
     def lift(self, point: int, count: int) -> "Turn":
         """Take pieces of an own stack in hand."""
         own = lowered(self.own, point, count)
-        return self._replace(own=own, are_alive=self.are_alive and bool(own[0] & point))
+        is_left = own[0] & (point | self.board.near(point))  # something of its group, to which ways lead as before
+        return self._replace(own=own, are_alive=self.are_alive and bool(is_left))
 
     def land(self, point: int) -> "Turn":
         """Leave a piece of the hand on a point, where it captures an enemy stack."""
@@ -181,19 +173,19 @@ class Turn(NamedTuple):
         had a way over the point to another group has one to this group now.
         """
         board, own, enemy = self.board, self.own, self.enemy
+        has_captured, is_new = enemy[0] != before.enemy[0], not before.own[0] & point
         own_several = self.own_several or _are_several(board, own[0])
-        enemy_several = self.enemy_several or _are_several(board, enemy[0])
+        enemy_several = self.enemy_several or (has_captured and _are_several(board, enemy[0]))
         are_alive = before.are_alive and before.own_several
-        if are_alive and before.own[0] & point:  # a stack that only grows makes no difference
+        if are_alive and not is_new:  # a stack that only grows makes no difference
             return self
-        parts = enemy[0] != before.enemy[0] or _parts(board, point, board.all & ~before.own[0])
-        if enemy_several and (parts or not before.enemy_several):
-            enemy = without(enemy, _dead(board, enemy[0], own[0]))
+        if enemy_several and (has_captured or (is_new and board.torn(board.all & ~before.own[0], point))):
+            enemy = without(enemy, _dead(board, enemy[0], own[0], board.near(point)))
         if are_alive:
             group = board.group(point, own[0])
             lost = 0 if board.meets(group, board.all & ~enemy[0], own[0] & ~group) else group
         else:
-            lost = _dead(board, own[0], enemy[0]) if own_several else 0
+            lost = _dead(board, own[0], enemy[0], own[0]) if own_several else 0
         if lost:
             own = without(own, lost & ~board.group(self.dropped, own[0]))
         is_dead = bool(lost & self.dropped)
@@ -259,6 +251,8 @@ class _Fields(NamedTuple):
     has_dropped: tuple[bool, bool] = (False, False)
     turn: int = 0
     seats: tuple[int, int] = (0, 1)
+    several: tuple[bool, bool] = (False, False)
+    """Whether each side has ever had more than one group."""
 
 
 class State(_Fields, Position):
@@ -293,10 +287,10 @@ class State(_Fields, Position):
         return black, white if self.komi is None else white + self.komi + 0.5
 
     def begin(self) -> Turn:
-        """A turn in which nothing has been done. All groups are alive, so several ones in the past are several now."""
-        own, enemy = self.stacks[self.turn], self.stacks[1 - self.turn]
+        """A turn in which nothing has been done."""
+        side = self.turn
         return Turn(
-            self.board, self.turn, own, enemy, _are_several(self.board, own[0]), _are_several(self.board, enemy[0])
+            self.board, side, self.stacks[side], self.stacks[1 - side], self.several[side], self.several[1 - side]
         )
 
     def read(self, text: str) -> str:
@@ -365,6 +359,7 @@ class State(_Fields, Position):
             stacks=(turn.enemy, turn.own) if side else (turn.own, turn.enemy),
             has_dropped=(black or side == 0, white or side == 1),
             turn=1 - side,
+            several=(turn.enemy_several, turn.own_several) if side else (turn.own_several, turn.enemy_several),
         )
 
     def result(self) -> Result | None:
@@ -450,7 +445,8 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     drops = moves - 2 if start.pie else moves
     has_dropped = (stacks[0] != NO_STACKS or drops > 0, stacks[1] != NO_STACKS or drops > 1)
     reserve = _read_reserve(view.get("reserve"), start.reserve[0], stacks)
-    return State(start.board, reserve, komi, pie, stacks, has_dropped, turn)
+    several = _are_several(start.board, stacks[0][0]), _are_several(start.board, stacks[1][0])
+    return State(start.board, reserve, komi, pie, stacks, has_dropped, turn, several=several)
 
 
 def _read_cells(cells: Mapping[str, Any], board: Square) -> tuple[Stacks, Stacks]:
@@ -462,7 +458,7 @@ def _read_cells(cells: Mapping[str, Any], board: Square) -> tuple[Stacks, Stacks
         found[stack[0]] = raised(found[stack[0]], point, int(stack[1]))
     stacks = found["B"], found["W"]
     for side, (own, *_), (enemy, *_) in zip(SIDES, stacks, stacks[::-1], strict=True):
-        dead = _dead(board, own, enemy) if _are_several(board, own) else 0
+        dead = _dead(board, own, enemy, own) if _are_several(board, own) else 0
         if dead:
             name = board.names(dead)[0]
             raise Illegal(f"The group of {name} is dead: no path of empty points leads to another {side} group.")
