@@ -75,13 +75,10 @@ class Board:
         self.about = about
         self.rules: games.Game[Any] = games.load(row.game)
         self.options = games.read_options(self.rules, row.options.split())
-        self.states: list[State] = [*known]
+        self.states: list[State] = [*known[:-1]]
         """The position at the start and after each turn; a resignation changes none."""
-        if not known:
-            self._add_state(self.rules.new(**self.options))
+        self._add_state(known[-1] if known else self.rules.new(**self.options))
         for turn in turns[len(self.states) - 1 :]:
-            if turn.dice and games.needs_dice(self.state) and turn.dice != self.state.dice:
-                self.set_dice(turn.dice)  # of a board from elsewhere, whose secret is not known
             self._follow(turn)
 
     @classmethod
@@ -238,9 +235,13 @@ class Board:
         self._add_state(state)
 
     def _add_state(self, state: State) -> None:
-        """Add a position, with the dice that its player throws."""
-        if self.throws_dice and games.needs_dice(state):
-            state = state.roll(dice.throw(self.row.secret, self.name, len(self.states), state.dice_needed))
+        """Add a position, with the dice of the turn that was played in it, or those that its player throws now."""
+        number = len(self.states)
+        if games.needs_dice(state):
+            thrown = self.turns[number].dice if number < len(self.turns) else ()
+            if not thrown and self.throws_dice:
+                thrown = dice.throw(self.row.secret, self.name, number, state.dice_needed)
+            state = state.roll(thrown) if thrown else state
         self.states.append(state)
 
 
