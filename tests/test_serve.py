@@ -486,3 +486,20 @@ def test_mails_that_are_broken_off_take_up_no_memory(players, raw, number):
             until(lambda: memory_of(process) < before + 60)
         finally:
             process.kill()
+
+
+def test_what_the_first_mail_needs_is_loaded_before_it_comes(players):
+    script = f"""
+import gc, sys
+from pbm.mail import incoming, serve
+from pbm.settings import open_server
+server = open_server()
+serve.make_ready(server)
+before = set(sys.modules)
+sender = "alice@players.example"
+raw = f"From: {{sender}}\\r\\nSubject: spiro move 101 alice alice-secret a1-b1\\r\\n\\r\\n".encode()
+assert incoming.hear(server, raw, sender, [{ADDRESS!r}]).order
+print(sorted(set(sys.modules) - before), gc.get_freeze_count() > len(gc.get_objects()))
+"""
+    said = subprocess.check_output([sys.executable, "-c", script], env=players.environment, text=True)
+    assert said == "[] True\n"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pbm.mail import door, workers
+from pbm.mail import door, helpers, workers
 from pbm.mail.door import House, Text
 from pbm.mail.helpers import Helper, Service
 from pbm.mail.serve import Papers
@@ -287,6 +287,25 @@ def test_a_worker_that_hangs_is_ended_and_another_one_started(club, monkeypatch,
 def test_a_worker_that_is_killed_in_the_middle_of_a_word_is_replaced(club, monkeypatch, capfd):
     watched(club.store, monkeypatch, "print('{\"left\": ', end='', flush=True)")
     assert capfd.readouterr().err.count("The process that receives mail ended with status 0; it is started again") >= 2
+
+
+def test_a_helper_is_told_at_once_and_then_once_for_all_that_comes_in_a_moment(club, tmp_path, monkeypatch):
+    monkeypatch.setattr(helpers, "LET_SLEEP", 0.2)
+    heard = tmp_path / "heard"
+
+    async def work():
+        helper = Helper(["sh", "-c", f"cat >{heard}"], "listens", Service(club.store))
+        running = asyncio.create_task(helper.run())
+        await asyncio.to_thread(until, lambda: helper.living)
+        for _ in range(5):
+            helper.wake()
+        await asyncio.to_thread(until, lambda: heard.exists() and heard.read_text() == "\n")
+        await asyncio.sleep(0.5)
+        helper.end()
+        await asyncio.wait_for(running, PATIENCE)
+
+    asyncio.run(work())
+    assert heard.read_text() == "\n\n"
 
 
 def test_a_helper_that_cannot_be_started_is_tried_again_ever_later(club, monkeypatch, capfd):

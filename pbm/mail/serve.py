@@ -14,10 +14,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import games
 from pbm.disk import reason
 from pbm.mail import incoming, notify
 from pbm.mail.door import Answer, Delivery, Door, Handler, House, LocalDoor, failed
@@ -39,6 +41,8 @@ HELPER_PATIENCE = 3
 """Seconds that a helper has to end; a mail server that says nothing must not hold up ours."""
 LOOK_AROUND = 2.0
 """Seconds from one look whether all is well to the next."""
+FIRST_MAIL = b"From: nobody@localhost\r\nSubject: help me with-a-password\r\n\r\n"
+"""What is read and rehearsed before anybody can send one, and never carried out."""
 MOST_IN_HAND = 300
 """Seconds after which mails that are still in hand mean that something hangs."""
 MOST_NEW_OBJECTS = 10_000
@@ -252,11 +256,27 @@ def _unstored(error: Unusable) -> Answer:
     return Answer("451 4.3.0 This could not be stored; please try again later", Outcome("failed", reason=str(error)))
 
 
+def make_ready(server: Server) -> None:
+    """Have a process take mail without letting anybody wait for long, whenever he comes.
+
+    What the first mails need is loaded; and as the collector of garbage would stop everybody to look through all that
+    is loaded, it leaves that alone.
+    """
+    for game in games.names():
+        with suppress(Exception):  # what is wrong with a game is told to whoever plays it
+            games.load(game)
+    server.passwords.is_right(None, "")
+    incoming.hear(server, FIRST_MAIL, "nobody@localhost", [server.address])
+    gc.collect()
+    gc.freeze()
+
+
 class Reception:
     """Takes mail in this process."""
 
     def __init__(self, server: Server, speech: Speech, house: House, service: Service) -> None:
         """Begin with nobody in the *house*. Raises OSError if there is a certificate that cannot be used."""
+        make_ready(server)
         self.house = house
         self.opened = asyncio.Event()
         """Set when mail is taken."""
