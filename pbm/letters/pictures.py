@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache
 from typing import NamedTuple, Protocol
 
 import games
 
 LEGEND = r"[A-Za-z]{2}|,|\w\.$"
 """What is in lines of words, and in those of a board only where something is said beside it."""
+KEPT_LINES = 2000
+"""How many painted lines are kept that were painted last: the edges of boards, their empty rows, and what stays."""
 Span = tuple[int, int, int]
 """A part of a line: the number of the line in its picture, its first column, and the one behind it; from 0."""
 
@@ -96,20 +98,22 @@ class Brush(NamedTuple):
 
 
 def painted(game: str, text: str, changes: Sequence[Span], brush: Brush) -> str:
-    """A picture of a game in which pieces, and what the last turn has changed, look as a brush makes them look."""
-    paint = partial(_painted, game, brush)
-    if not changes:
-        return paint(text)
+    """A picture of a game in which pieces, and what the last turn has changed, look as a brush makes them look.
+
+    It is painted line by line: nothing that a game calls a piece stands on two of them.
+    """
     lines = []
     for number, line in enumerate(text.split("\n")):
         at, parts = 0, []
         for _, first, end in (span for span in changes if span[0] == number):
-            parts += [paint(line[at:first]), brush.latest(paint(line[first:end]), is_bare=True)]
+            parts += [_painted(game, brush, line[at:first])]
+            parts += [brush.latest(_painted(game, brush, line[first:end]), is_bare=True)]
             at = end
-        lines.append("".join([*parts, paint(line[at:])]))
+        lines.append("".join([*parts, _painted(game, brush, line[at:])]))
     return "\n".join(lines)
 
 
+@lru_cache(maxsize=KEPT_LINES)
 def _painted(game: str, brush: Brush, text: str, *, is_latest: bool = False) -> str:
     every, pieces = _patterns(game)
     parts, at = [], 0

@@ -77,7 +77,7 @@ WHOLE = '<span\nclass="whole" style="white-space: nowrap">{}</span>'
 
 MOVES = re.compile(r"(Move  )((\S+) \(.+?\) *)  ((\S+) \(.+?\))")
 """The heading of the list of moves, in columns."""
-NOT_PLAIN = re.compile(r"(?<!\S)[^\s&<>,-]*[&<>,-]\S*")
+NOT_PLAIN = re.compile(r"(?<!\S)[^\s&<>,-]*+[&<>,-]\S*")
 """A word that is not shown as it is, or that may break."""
 GAP = re.compile(r"\S {2,}\S")
 """What is only in lines that have columns."""
@@ -313,5 +313,4 @@ def _brush(game: str) -> Brush:
         return LATEST_SPAN.format(text=text, frame=FRAME if is_bare else "")
 
     tiles = [TILE.format(name=name, tile=tile) for name, tile in (("first", found.first), ("second", found.second))]
-    piece = lru_cache(lambda side, text: tiles[side].format(_escaped(text)))  # there are few different ones
-    return Brush(lru_cache(_escaped), piece, latest)
+    return Brush(_escaped, lambda side, text: tiles[side].format(_escaped(text)), latest)
