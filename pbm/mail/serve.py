@@ -260,7 +260,7 @@ def make_ready(server: Server) -> None:
     """Have a process take mail without letting anybody wait for long, whenever he comes.
 
     What the first mails need is loaded; and as the collector of garbage would stop everybody to look through all that
-    is loaded, it leaves that alone.
+    is loaded, it leaves that alone, and looks less often than Python does.
     """
     for game in games.names():
         with suppress(Exception):  # what is wrong with a game is told to whoever plays it
@@ -269,6 +269,7 @@ def make_ready(server: Server) -> None:
     incoming.hear(server, FIRST_MAIL, "nobody@localhost", [server.address])
     gc.collect()
     gc.freeze()
+    gc.set_threshold(MOST_NEW_OBJECTS)
 
 
 class Reception:
@@ -320,7 +321,6 @@ async def serve(
     a certificate that cannot be used.
     """
     loop = asyncio.get_running_loop()
-    _collect_seldom()
     service = Service(server.store)
     finishing = [Helper(SENDER, "sends mail", service), Helper(HOOKS, "runs hooks", service)]
     repeating = [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
@@ -379,7 +379,6 @@ async def receive(server: Server, speech: Speech, parts: int) -> None:
 
     Raises Replaced if the database has become another file, and OSError if there is a certificate that cannot be used.
     """
-    _collect_seldom()
     service, room = Service(server.store), Room(parts)
     reception = Reception(server, speech, room, service)
     room.listen(reception.connection, service.ended.set)
@@ -388,12 +387,6 @@ async def receive(server: Server, speech: Speech, parts: int) -> None:
     watching.cancel()
     await reception.close()
     _leave(server, room, service)
-
-
-def _collect_seldom() -> None:
-    """Look for garbage where there can be some, and not as often as Python does, which would take a tenth of all."""
-    gc.freeze()  # what is there now stays
-    gc.set_threshold(MOST_NEW_OBJECTS)
 
 
 async def _watch(service: Service, look: Callable[[], object]) -> None:
