@@ -78,6 +78,7 @@ class Board:
         self.cells = tuple(self._place(name) for name in self.names)
         self.at = {(column, row): cell for cell, (column, row, _) in enumerate(self.cells)}
         self.jump = tuple(self._across_the_wall(cell) for cell in range(2 * self.length))
+        self.steps = {die: [self.step(cell, die) for cell in range(2 * self.length)] for die in range(1, 7)}
 
     def step(self, cell: int, pips: int) -> int:
         """The cell so many steps on, or OFF."""
@@ -191,10 +192,9 @@ class Turn:
         free = [cell for cell, stack in enumerate(state.stacks) if stack.endswith(self.side)
                 for _ in range(stack.count(self.side))]  # fmt: skip
         dice = state.dice * 2 if self.is_double else state.dice
-        cells = range(len(state.stacks))
         self.blocked = {cell for cell, stack in enumerate(self.stacks) if len(stack) > 1 and stack[-1] == self.enemy}
         """Where two or more pieces stand under an enemy piece; a pinned one counts."""
-        self.can_step = {die: [self.board.step(cell, die) not in self.blocked for cell in cells] for die in {*dice}}
+        self.can_step = {die: [target not in self.blocked for target in self.board.steps[die]] for die in {*dice}}
         self.has_pinned = any(self.side in stack[:-1] and stack[-1] == self.enemy for stack in state.stacks)
         self.start = Progress(tuple(free), frozenset(), dice, 2 if self.is_double else 1, None)
 
@@ -234,7 +234,7 @@ class Turn:
         lefts = [*_each(dice)]
         for die, left in lefts:
             if self.can_step[die][cell]:
-                target = self.board.step(cell, die)
+                target = self.board.steps[die][cell]
                 use = Use(cell, target, "x" if target == OFF else str(die))
                 uses.append((use, Progress(_moved(pieces, cell, target), blots, left, jumps, jumped)))
         across = self.board.jump[cell]
@@ -333,19 +333,16 @@ class Turn:
         )
 
 
-@lru_cache(maxsize=1 << 10)
+@lru_cache(maxsize=1 << 12)  # all of both boards
 def _dice_to(layout: Board, thrown: frozenset[int], target: int) -> Mapping[int, int]:
     """How many dice of these numbers a piece needs to get to a cell, or OFF, from where four are enough for it.
 
     Nothing is in its way: on a board with other pieces it may need more.
     """
     near = {target: 0}
+    ways = [layout.jump, *(layout.steps[die] for die in thrown)]
     for dice in range(1, 5):
-        near |= {
-            cell: dice
-            for cell, across in enumerate(layout.jump)
-            if cell not in near and (across in near or any(layout.step(cell, die) in near for die in thrown))
-        }
+        near |= {cell: dice for way in ways for cell, reached in enumerate(way) if reached in near and cell not in near}
     return near
 
 
@@ -435,7 +432,7 @@ class State(_Fields, Position):
         if turn.is_skipped:
             raise Illegal(f"None of the dice ({_listed(self.dice)}) can be used, so this turn is skipped: {SKIP}.")
         ways = _follow(turn, items)
-        fewest, _ = turn.fullest(start)
+        fewest = 0 if any(not progress.dice for progress in ways) else turn.fullest(start)[0]
         readings = _readings(turn, ways, fewest)
         if not readings:
             used, most = (turn.start.pips - left for left in (min(some.pips for some in ways), fewest))
@@ -779,6 +776,8 @@ def draw(state: State, before: State | None = None) -> str:
     layout = state.board
     picture = [list(line) for line in _empty(layout)]
     for place, stack, was in zip(layout.cells, state.stacks, (before or state).stacks, strict=True):
+        if not stack and not was:
+            continue
         line, column = _piece(layout, place)
         shown = stack if len(stack) <= 2 else stack[-1]
         for height, piece in enumerate(shown):

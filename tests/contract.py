@@ -1,5 +1,6 @@
 """What the tests of the command language share: four members, who give their commands in a shell or by mail."""
 
+import re
 import shutil
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -83,7 +84,7 @@ class Members(Club):
 
     def signs(self, name: str, line: str, body: str = "") -> list[Told]:
         """A command with ``ME`` in the place of the userid and the password of who gives it."""
-        return self.give(name, line.replace("ME", f"{name} {name}-secret"), body)
+        return self.give(name, re.sub(r"(?<!\S)ME(?!\S)", f"{name} {name}-secret", line), body)
 
     def refused(self, name: str, line: str, body: str = "") -> Told:
         """The only answer to a command that is refused, which changes nothing and tells nobody else."""

@@ -335,11 +335,11 @@ def _days(seconds: float) -> str:
 def _moves(point: Point, *, is_full: bool) -> list[str]:
     """The moves in one column a player, numbered by rounds."""
     board = point.board
+    first, second = board.players
     rounds: list[dict[int, TurnRow]] = []
     last = 1
     for number, turn in enumerate(board.turns[: point.moves]):
-        is_self_play = board.players[0] == board.players[1]
-        column = number % 2 if is_self_play else board.players.index(turn.userid)
+        column = number % 2 if first == second else int(turn.userid == second)
         if column <= last:
             rounds.append({})
         rounds[-1][column] = turn

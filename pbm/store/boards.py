@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, cast
 
 from pbm.store.base import Base
@@ -52,10 +53,7 @@ class Boards(Base):
     def turns(self, game: str, board: str) -> list[TurnRow]:
         """The turns of a board, in order."""
         query = "SELECT userid, text, dice, automatic, played FROM turns WHERE game = ? AND board = ? ORDER BY number"
-        return [
-            TurnRow(userid, text, _dice(dice), bool(automatic), datetime.fromisoformat(played))
-            for userid, text, dice, automatic, played in self.db.execute(query, [game, board])
-        ]
+        return [turn_row(columns) for columns in self.db.execute(query, [game, board])]
 
     def save_board(self, row: BoardRow, first: int = 0, turns: Iterable[TurnRow] = ()) -> None:
         """Store what has changed on a board: its row and its new turns, the first of which has that number.
@@ -297,6 +295,13 @@ def board_row(columns: tuple[Any, ...]) -> BoardRow:
 
 
 BOARD_TIMES = [BoardRow._fields.index(name) for name in ("started", "ended", "changed", "nagged", "until")]
+
+
+@lru_cache(maxsize=10_000)  # those of a busy board are read again with each of its moves
+def turn_row(columns: tuple[Any, ...]) -> TurnRow:
+    """A row of the table of turns as what it says."""
+    userid, text, dice, automatic, played = columns
+    return TurnRow(userid, text, _dice(dice), bool(automatic), datetime.fromisoformat(played))
 
 
 def _dice(stored: str) -> tuple[int, ...]:

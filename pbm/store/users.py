@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
+from operator import itemgetter
 
 from pbm.store.base import Base
 from pbm.store.form import text, time_of
@@ -127,10 +128,11 @@ class Users(Base):
         places = ", ".join("?" * len(userids))
         query = (
             f"SELECT userid, last FROM vacations WHERE userid IN ({places}) AND ? BETWEEN first AND last "
-            f"UNION ALL SELECT userid, day FROM vacation_days WHERE userid IN ({places}) AND day = ? ORDER BY last"
+            f"UNION ALL SELECT userid, day FROM vacation_days WHERE userid IN ({places}) AND day = ?"
         )
         day = today.isoformat()
-        return {name: date.fromisoformat(last) for name, last in self.db.execute(query, [*userids, day, *userids, day])}
+        found = sorted(self.db.execute(query, [*userids, day, *userids, day]), key=itemgetter(1))
+        return {name: date.fromisoformat(last) for name, last in found}
 
     def replace_vacations(self, userid: str, since: date, vacations: Iterable[Vacation]) -> None:
         """Store these vacations in place of all that end on that day or later."""
