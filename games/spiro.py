@@ -321,6 +321,8 @@ class Turn:
 
     def is_near(self, progress: Progress, goal: Outcome) -> bool:
         """Whether there are dice enough for all pieces that are elsewhere to get to the places of the goal."""
+        if not progress.dice:
+            return progress.pieces == goal[0]
         misplaced, unfilled = _differences(progress, goal)
         targets = [*unfilled, *[OFF] * (len(misplaced) - len(unfilled))]
         if len(targets) > min(len(misplaced), len(progress.dice)):

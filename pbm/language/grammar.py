@@ -60,7 +60,7 @@ class Command(Declared):
         self.takes_options = takes_options
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the options out of the words, and let click deal out the others."""
+        """Take the options out of the words, and deal out the others."""
         options, others = words.split(args, self.begins_moves)
         options = self.take_named(ctx, options)
         if self.takes_options:
@@ -74,7 +74,11 @@ class Command(Declared):
             if any(words.is_option(one) and two.isdecimal() for one, two in pairwise(args)):
                 wrong += "; an option and its value are one word, such as -size=5"
             raise Misused(f"{wrong}. The command is written:\n\n  {self.syntax(path(ctx))}")
-        return super().parse_args(ctx, ["--", *others])
+        given = iter(others)
+        for parameter in self.params:  # only the last one can take several words
+            value = list(given) if parameter.nargs < 0 else next(given, parameter.default)
+            ctx.params[parameter.name or ""] = parameter.type_cast_value(ctx, value)
+        return []
 
     def take_named(self, ctx: click.Context, options: Sequence[str]) -> list[str]:
         """Give the command its named options, None for each that is missing; what is returned are the others."""
