@@ -317,6 +317,27 @@ def test_any_sequences_of_shapes_are_told_by_what_changes(frames):
     assert shown == ["".join([*under, *over]) + "</svg>\n" for under, over in frames]
 
 
+def test_a_game_that_cannot_draw_takes_no_page_of_another_along(shell, monkeypatch):
+    site = str(shell.folder / "site")
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    for game in ("symple", "spora"):
+        shell.run(game, "challenge", "-size=5", "alice", "alice")
+    assert shell.run("site", site).returncode == 0
+    before = (Path(site) / "symple/101.html").read_bytes()
+    monkeypatch.setattr(games.load("symple"), "figure", lambda *_: 1 / 0)
+    shell.run("spora", "move", "101", "alice", PASSWORDS["alice"], "c3")
+    shell.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
+    for options in ((), ("--whole",)):
+        done = shell.run("site", site, "--json", *options)
+        assert (done.returncode, "symple/101.html" in json.loads(done.stdout)["failed"]) == (1, True)
+        assert "symple/101.html could not be made (ZeroDivisionError: division by zero); --whole" in done.stderr
+        assert (Path(site) / "symple/101.html").read_bytes() == before
+        assert "c3" in (Path(site) / "spora/101.html").read_text()
+    monkeypatch.undo()
+    assert shell.run("site", site, "--whole").returncode == 0
+    assert (Path(site) / "symple/101.html").read_bytes() != before
+
+
 LONG = ["symple -size=19", "spora -size=19", "papagra -size=10", "sprout -board=square-9", "spiro -pieces=99"]
 
 

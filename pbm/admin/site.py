@@ -37,13 +37,13 @@ LOOK_AGAIN_AFTER = 1.0
 @click.option("--no-pictures", is_flag=True, help="Make no PNG of each board for those who link to it.")
 @click.option("--whole", is_flag=True, help="Make all pages again, and not only those of what has changed.")
 @click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
-def site(folder: Path, url: str, *, no_pictures: bool, whole: bool, follow: bool) -> None:
+def site(folder: Path, url: str, *, no_pictures: bool, whole: bool, follow: bool) -> int:
     """Write a site to look at: plain files for any web server, with a page for each board.
 
     Only what has changed since the last time is written, and only what anybody may see with `show` stands there. With
     --url pages tell search engines and other sites where they are, and each board has a picture for whoever links to
     it. Files in DIR that are no pages of the site are left alone. With --follow it also ends where standard input is a
-    pipe that ends.
+    pipe that ends. A page that cannot be made is told and left as it was, and the exit status is 1.
     """
     session = Session(open_existing())
     common = shared(url, no_pictures=no_pictures)
@@ -54,8 +54,9 @@ def site(folder: Path, url: str, *, no_pictures: bool, whole: bool, follow: bool
         done = _written(session, folder, common)
     answer(
         f"{texts.counted(done.pages, 'file')}, {done.written} of them new or changed; {done.removed} removed.",
-        {"pages": done.pages, "written": done.written, "removed": done.removed},
+        {"pages": done.pages, "written": done.written, "removed": done.removed, "failed": [*done.failed]},
     )
+    return 1 if done.failed else 0
 
 
 def shared(url: str, *, no_pictures: bool) -> "Look":
@@ -76,7 +77,10 @@ def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool =
     from pbm.site.concerns import Site
 
     with touching(f"The site cannot be written to {folder}"):
-        return build(folder, Site(session, common), _shown, is_whole=is_whole)
+        done = build(folder, Site(session, common), _shown, is_whole=is_whole)
+    for path, why in done.failed.items():
+        sys.stderr.write(f"{path} could not be made ({why}); --whole tries it again, and so does its next change.\n")
+    return done
 
 
 def _has_changed(session: Session, before: int) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from pbm.store import Seen
+from pbm.store import Seen, Unusable
 
 MANIFEST = ".pbm-site.json"
 """Where in its folder a site keeps what it remembers."""
@@ -20,6 +20,10 @@ NAMES = ".pbm-site.pages"
 
 class Gone(LookupError):
     """What a page is about is not there, or no longer."""
+
+
+class Faulty(Exception):
+    """A page cannot be made. The text says why."""
 
 
 class Page(NamedTuple):
@@ -70,6 +74,8 @@ class Built(NamedTuple):
     """How many files the site has."""
     written: int
     removed: int
+    failed: Mapping[str, str]
+    """Why pages could not be made, by their paths; they are as they were."""
 
 
 def digested(*parts: object) -> str:
@@ -83,22 +89,27 @@ def build(
     """Write the pages that have changed, and remove those about what is no longer there.
 
     *watch* hands on the pages that are to be made, and may show how far that is. All pages are made if the whole is
-    asked for, or if it is not known what has changed. Raises OSError if the folder cannot be written.
+    asked for, or if it is not known what has changed. One that cannot be made keeps no other from being made. Raises
+    OSError if the folder cannot be written, and Unusable if the database cannot be read.
     """
     folder.mkdir(parents=True, exist_ok=True)
     memory = _remembered(folder, source.version)
     if is_whole or memory.seen is None or not source.remembers(memory.seen):
         memory = Memory(has=memory.has)
     made: dict[str, str] = {}
+    failed: dict[str, str] = {}
     gone, written, new = set[str](), 0, 0
     with _appended(folder / NAMES) as names:
         for page in watch(source.pages(memory)):
             if not _is_inside(page.path):
                 continue
             try:
-                content = page.content()
+                content = _content(page)
             except Gone:
                 gone.add(page.path)
+                continue
+            except Faulty as why:
+                failed[page.path] = str(why)
                 continue
             if not memory.has(page.path):
                 names.write(f"{page.path}\n".encode())
@@ -106,16 +117,28 @@ def build(
             written += _write(folder / page.path, content)
             made[page.path] = page.part
     if memory.seen is None:
-        gone |= _names(folder) - made.keys()
+        gone |= _names(folder) - made.keys() - failed.keys()
     removed = sum(_remove(folder / path) for path in gone)
-    pages = len(made) if memory.seen is None else memory.pages + new - removed
+    pages = memory.pages + new - removed
     if memory.seen is None:
-        _write(folder / NAMES, "".join(f"{path}\n" for path in made))
+        left = [*made, *(path for path in failed if memory.has(path))]
+        pages = len(left)
+        _write(folder / NAMES, "".join(f"{path}\n" for path in left))
     if memory.seen != source.seen:
         parts = {path: part for path, part in {**memory.parts, **made}.items() if part and path not in gone}
         what = {"version": source.version, "seen": source.seen, "parts": parts, "pages": pages}
         _write(folder / MANIFEST, json.dumps(what))
-    return Built(pages, written, removed)
+    return Built(pages, written, removed, failed)
+
+
+def _content(page: Page) -> str | bytes:
+    """What stands on a page. Raises Gone, Faulty and, if the database cannot be read, Unusable."""
+    try:
+        return page.content()
+    except (Gone, OSError, Unusable):
+        raise
+    except Exception as why:  # a game that has a fault must not take the pages of all others along
+        raise Faulty(f"{type(why).__name__}: {why}") from why
 
 
 def _remembered(folder: Path, version: str) -> Memory:
