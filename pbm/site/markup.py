@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from html import escape
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -52,12 +52,12 @@ def _lines(rows: Iterable[BoardRow], up: str, *, with_game: bool) -> Markup:
     """Lines of a table of boards. A template would take longer for them than for all the rest of a site."""
     lines = []
     for row in rows:
-        name, game, board = texts.title(row.game), escape(row.game), escape(row.board)
-        front = f'<td><a href="{up}{game}/index.html">{escape(name)}</a></td>' if with_game else ""
+        name, game, board = texts.title(row.game), _escaped(row.game), _escaped(row.board)
+        front = f'<td><a href="{up}{game}/index.html">{_escaped(name)}</a></td>' if with_game else ""
         players = ", ".join(_user_link(userid, up) for userid in (row.first_player, row.second_player))
         lines.append(
             f'<tr>{front}<td><a href="{up}{game}/{board}.html">{board}</a></td><td>{players}</td>'
-            f'<td class="number">{row.moves}</td><td>{escape(letters.status(row))}</td>'
+            f'<td class="number">{row.moves}</td><td>{_escaped(letters.status(row))}</td>'
             f"<td>{row.changed or row.started:{texts.MINUTES}}</td></tr>\n"
         )
     return Markup("".join(lines))
@@ -68,7 +68,7 @@ def _turns(turns: Iterable[TurnRow]) -> Markup:
     lines = []
     for turn in turns:
         dice = f", dice {'-'.join(map(str, turn.dice))}" if turn.dice else ""
-        lines.append(f"<li><b>{escape(letters.turn_text(turn))}</b> <i>{escape(turn.userid)}{dice}</i>\n")
+        lines.append(f"<li><b>{_escaped(letters.turn_text(turn))}</b> <i>{_escaped(turn.userid)}{dice}</i>\n")
     return Markup("".join(lines))
 
 
@@ -88,7 +88,7 @@ def _ranks(players: Sequence[Ranked], first: int, curves: Mapping[str, Sequence[
 
 
 def _user_link(userid: str, up: str) -> str:
-    name = escape(userid)
+    name = _escaped(userid)
     return f'<a href="{up}users/{name}.html">{name}</a>'
 
 
@@ -106,7 +106,7 @@ def line_chart(values: Sequence[int], told: str) -> Markup:
         return Markup()
     way = "L".join(f"{at} {value}" for at, value in enumerate(values))
     box = f'viewBox="0 0 {len(values) - 1} 100" preserveAspectRatio="none" width="120" height="30"'
-    return Markup(f'<svg class="curve" {box} role="img"><title>{escape(told)}</title><path d="M{way}"/></svg>')
+    return Markup(f'<svg class="curve" {box} role="img"><title>{_escaped(told)}</title><path d="M{way}"/></svg>')
 
 
 def script(data: Any) -> Markup:
@@ -124,3 +124,9 @@ def locations(kind: str, part: str, url: str, paths: Iterable[str]) -> str:
 def iso(moment: datetime) -> str:
     """A moment as Atom tells it."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+@lru_cache(maxsize=1 << 12)
+def _escaped(text: str) -> str:
+    """A text that is no markup: names and how boards stand are told again and again."""
+    return escape(text)
