@@ -172,6 +172,23 @@ def test_most_commands_have_a_password():
     assert len(LINES) >= 25
 
 
+def lines_about_a_user(group, prefix):
+    """Every command that is understood with one other word, ``alice99``, and has no password."""
+    for name, command in group.commands.items():
+        if isinstance(command, Group):
+            yield from lines_about_a_user(command, f"{prefix}{name} ")
+        elif Line.read(root, line := f"{prefix}{name} alice99").passwords() == []:
+            yield line
+
+
+def test_a_user_whom_a_command_is_about_is_no_secret_and_another_word_may_be_one():
+    lines = [*lines_about_a_user(root, ""), *lines_about_a_user(root.game, "symple ")]
+    assert {"symple games alice99", "symple history alice99", "symple standings alice99"} <= {*lines}
+    for line in map(Line.read, [root] * len(lines), lines):
+        assert line.masked({"alice99"}.__contains__).secrets == line.secrets({"alice99"}.__contains__) == []
+    assert Line.read(root, "symple games alice99 likes-games").secrets({"alice99"}.__contains__) == ["likes-games"]
+
+
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize(
     "form", ["{}", "Yesterday I tried {}", "> {}", "`{}`", "pbm {}", "$ bin/{}", "Subject : {}", "Then:\n\n  {}\n\nBye"]

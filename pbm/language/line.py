@@ -88,6 +88,7 @@ class Line(NamedTuple):
 
     def secrets(self, is_user: "IsUser") -> Sequence[str]:
         """The words that nobody may see, none of which is short."""
-        if all(len(word) < SHORTEST_PASSWORD for word in self.words[2:]):
-            return []
+        others = self.words[2:]
+        if all(len(word) < SHORTEST_PASSWORD for word in others) or (len(others) == 1 and is_user(others[0].lower())):
+            return []  # a user whom a command is about stands beside nothing that would make a password of him
         return [word for word in self.masked(is_user).secrets if len(word) >= SHORTEST_PASSWORD]
