@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeGuard, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -383,6 +382,8 @@ def _may_bring_games() -> bool:
 
     A package has a folder that ends with ``-info`` beside it; those in a zip file may bring whatever they like.
     """
+    from pathlib import Path
+
     folders = [Path(folder) for folder in sys.path]
     texts = (text for folder in folders for text in folder.glob("*-[iI][nN][fF][oO]/entry_points.txt"))
     return any(folder.is_file() for folder in folders) or any(b"pbm.games" in text.read_bytes() for text in texts)

@@ -3,7 +3,6 @@
 import gc
 import os
 import sys
-from pathlib import Path
 
 
 def main() -> None:
@@ -13,7 +12,7 @@ def main() -> None:
 
 def main_of_game() -> None:
     """Run `pbm` for the game that the program is named after."""
-    _leave([Path(sys.argv[0]).stem, *sys.argv[1:]])
+    _leave([os.path.basename(sys.argv[0]).partition(".")[0], *sys.argv[1:]])
 
 
 def _leave(args: list[str]) -> None:

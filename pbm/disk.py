@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ctypes import CDLL
+    from pathlib import Path
 
 COPY = "pbm-copy"
 """What the hidden name of a file that is not whole yet ends with."""
@@ -50,7 +50,7 @@ def reason(error: OSError) -> str:
     return SAID.get(error.errno or 0) or (error.strerror or str(error)).lower()
 
 
-def sync(path: Path) -> None:
+def sync(path: "Path") -> None:
     """Make sure that a file, or the names in a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -92,6 +92,8 @@ def _syncfs(handle: int) -> bool:
 @cache
 def is_synced_as_whole(device: int) -> bool:
     """Whether syncing a file system as a whole is worth as much as syncing all its files."""
+    from pathlib import Path
+
     version = re.match(r"(\d+)\.(\d+)", os.uname().release)
     mounts = Path("/proc/self/mountinfo")  # "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext4 /dev/root rw"
     if not (version and tuple(map(int, version.groups())) >= TELLS_ERRORS and mounts.exists()):
@@ -109,7 +111,7 @@ def _libc() -> "CDLL":
 
 
 @contextmanager
-def locked(path: Path, patience: float = 0, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
+def locked(path: "Path", patience: float = 0, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Hold a lock, which goes with the process at the latest; only its owner can open the file.
 
     Raises BlockingIOError if somebody else has it for so many seconds, or *until* told to give up, and OSError if there
@@ -139,7 +141,7 @@ def _take(handle: int) -> bool:
 
 
 @contextmanager
-def whole(file: Path) -> Iterator[Path]:
+def whole(file: "Path") -> "Iterator[Path]":
     """A new file, under a hidden name, for what is to become *file* only when all of it is there.
 
     Whatever goes wrong, nothing of it stays; what a killed process has left in the folder goes, too. Raises OSError.
@@ -157,7 +159,7 @@ def whole(file: Path) -> Iterator[Path]:
         os.close(handle)
 
 
-def left_behind(folder: Path) -> list[Path]:
+def left_behind(folder: "Path") -> "list[Path]":
     """The files in a folder that were never whole, and on which nobody works any more."""
     found = []
     for copy in folder.glob(f".*.{COPY}"):
@@ -171,6 +173,8 @@ def left_behind(folder: Path) -> list[Path]:
     return found
 
 
-def _companions(copy: Path) -> list[Path]:
+def _companions(copy: "Path") -> "list[Path]":
     """The files that SQLite puts beside a database."""
-    return [each for ending in ("-wal", "-shm", "-journal") if (each := Path(f"{copy}{ending}")).exists()]
+    return [
+        each for ending in ("-wal", "-shm", "-journal") if (each := copy.with_name(f"{copy.name}{ending}")).exists()
+    ]

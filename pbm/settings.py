@@ -1,7 +1,6 @@
 """Settings, all of them environment variables; the README lists them."""
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pbm.disk import reason
@@ -11,26 +10,35 @@ from pbm.server import Server
 from pbm.store import Store, Unusable
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pbm.mail.transports import Transport
 
 
-def database_path() -> Path:
+def database_path() -> "Path":
     """Where the database is, or will be: ``PBM_DB``, or else a file in the user's data folder."""
-    if chosen := os.environ.get("PBM_DB"):
-        return Path(chosen)
-    return Path(os.environ.get("HOME") or Path.home()) / ".local" / "share" / "pbm" / "pbm.db"
+    from pathlib import Path
+
+    return Path(os.environ.get("PBM_DB") or f"{_data_folder()}/pbm.db")
 
 
-def database() -> Path:
+def database() -> str:
     """The path of the database; a user's data folder that it is in is made."""
-    path = database_path()
-    if os.environ.get("PBM_DB"):
-        return path
+    if chosen := os.environ.get("PBM_DB"):
+        return chosen
+    folder = _data_folder()
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
     except OSError as error:
-        raise Unusable(f"The folder {path.parent} cannot be made: {reason(error)}. Set PBM_DB to a path.") from error
-    return path
+        raise Unusable(f"The folder {folder} cannot be made: {reason(error)}. Set PBM_DB to a path.") from error
+    return f"{folder}/pbm.db"
+
+
+def _data_folder() -> str:
+    folder = os.path.expanduser("~/.local/share/pbm")
+    if folder.startswith("~"):
+        raise Unusable("This user has no home folder; set PBM_DB to a path.")
+    return folder
 
 
 def address() -> str:
@@ -78,7 +86,8 @@ def transport() -> "Transport":
 
     if chosen := os.environ.get("PBM_TRANSPORT"):
         return transports.transport(chosen, os.environ.get("PBM_TRANSPORT_PASSWORD", ""))
-    return transports.Maildirs(database().parent / "mail", make=True)
+    database()
+    return transports.Maildirs(database_path().parent / "mail", make=True)
 
 
 def open_server() -> Server:

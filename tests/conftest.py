@@ -247,7 +247,7 @@ class Shell:
         out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
         with (
             ExitStack() as opened,
-            patch.object(settings, "Store", lambda path: opened.enter_context(store_of_tests(path))),
+            patch.object(settings, "Store", lambda path: opened.enter_context(store_of_tests(Path(path)))),
             environment_of(self.environment | environment),
             patch.multiple(sys, stdin=TextIOWrapper(BytesIO(raw), "utf-8", "replace"), stdout=out, stderr=err),
             patch.object(shell, "_input", lambda: sys.stdin),  # a process has but one

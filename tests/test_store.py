@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
@@ -23,6 +24,17 @@ def test_a_transaction_that_fails_leaves_nothing(store):
         raise RuntimeError
     with store.transaction():
         assert store.next_number("spiro") == "101"
+
+
+@pytest.mark.parametrize("name", ["100%20?mode=ro#\udcff.db", "..//x y.db"])
+def test_the_file_of_a_database_may_have_any_name(name, tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for path in (name, f"/{tmp_path}//{name}"):
+        with Store(path) as store, store.transaction():
+            store.next_number("spiro")
+        assert Path(path).is_file()
+        assert store.path == Path(path)
 
 
 def test_an_inner_transaction_is_undone_alone(store):

@@ -64,7 +64,7 @@ def restore(file: Path, *, yes: bool) -> None:
 
     The backup of an older version is brought up to date, and every one is checked, before anything is replaced.
     """
-    target = database()
+    target = Path(database())
     with touching(f"{file} cannot be read"):
         copies.check(_present(file))
         _not_the_database(file, target)

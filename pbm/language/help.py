@@ -1,8 +1,7 @@
 """Help: texts from the folder ``help``, and what the commands say of themselves."""
 
 from collections.abc import Iterable
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import games
 from pbm import letters, texts
@@ -10,8 +9,9 @@ from pbm.language import words
 from pbm.letters import Letter
 from pbm.refusals import Refused
 
-FOLDER = Path(__file__).parents[2] / "help"
-"""Beside the packages, in a checkout as in an installation."""
+if TYPE_CHECKING:
+    from pathlib import Path
+
 EMPTY_LINE = "\n\n"
 
 
@@ -33,7 +33,7 @@ def help_letter(subject: str, commands: Iterable[Explained]) -> Letter:
 
 def subjects() -> list[str]:
     """The subjects that have a text of their own, and are no games."""
-    return sorted(path.stem for path in FOLDER.glob("*.txt") if not games.exists(path.stem))
+    return sorted(path.stem for path in _folder().glob("*.txt") if not games.exists(path.stem))
 
 
 def _text(subject: str, commands: Iterable[Explained]) -> str:
@@ -75,13 +75,22 @@ def _filled(text: str, width: int = texts.WIDTH) -> str:
 
 def of_game(name: str) -> str:
     """The help file of a game; that of a game from another package stands beside its module."""
+    from pathlib import Path
+
     module = games.load(name)
     beside = Path(getattr(module, "__file__", "")).with_name(f"{name}.txt")
-    for path in (FOLDER / f"{name}.txt", beside):
+    for path in (_folder() / f"{name}.txt", beside):
         if path.is_file():
             return path.read_text().rstrip()
     return (module.__doc__ or "").rstrip()
 
 
 def _read(name: str) -> str:
-    return (FOLDER / f"{name}.txt").read_text().rstrip()
+    return (_folder() / f"{name}.txt").read_text().rstrip()
+
+
+def _folder() -> "Path":
+    """The folder of the texts: beside the packages, in a checkout as in an installation."""
+    from pathlib import Path
+
+    return Path(__file__).parents[2] / "help"

@@ -7,13 +7,15 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pbm import disk
 from pbm.store.drafts import Draft, DraftConnection
 from pbm.store.errors import Replaced, Settled, Unusable
 from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_TABLES, SCHEMA
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LOCK_INTERVAL = 0.001
 """How many seconds pass before it looks again whether they have."""
@@ -22,33 +24,41 @@ LOCK_INTERVAL = 0.001
 class Base:
     """An open database."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: "str | Path", *, read_only: bool = False) -> None:
         """Open the database of that path, and make or bring up to date what is in it. Raises Unusable.
 
         If it is to be *read only*, it has to be there and up to date.
         """
-        self.path = path
+        self._file = os.fspath(path)
         self.is_read_only = read_only
         self._depth = 0
         self._noted: Callable[[Any], None] | None = None
         try:
-            if not (read_only or path.exists()):  # it holds addresses and hashes: nobody else may read it at any moment
+            if not (
+                read_only or os.path.exists(path)
+            ):  # it holds addresses and hashes: nobody else may read it at any moment
                 os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-            name = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rw'}"
             self.db = sqlite3.connect(
-                name,
+                _uri(self._file, "ro" if read_only else "rw"),
                 uri=True,
                 timeout=BUSY_SECONDS,
                 check_same_thread=False,
                 isolation_level=None,
                 factory=DraftConnection,
             )
-            self._opened = _identity(path)
+            self._opened = _identity(self._file)
             # also when the process ends: whoever closes last puts all that stands in the -wal into the file itself
             self.close = weakref.finalize(self, self.db.close)
             self._prepare()
         except (OSError, sqlite3.Error) as error:
             raise Unusable(f"The database {path} cannot be used: {problem(error)}.") from error
+
+    @property
+    def path(self) -> "Path":
+        """Where it is."""
+        from pathlib import Path
+
+        return Path(self._file)
 
     def __enter__(self) -> Self:
         """Use the store in a `with` block."""
@@ -188,7 +198,7 @@ class Base:
     def check_in_place(self) -> None:
         """Raises Replaced if what is written would go into a file that nobody else sees."""
         try:
-            is_in_place = _identity(self.path) == self._opened
+            is_in_place = _identity(self._file) == self._opened
         except OSError:
             is_in_place = False
         if not is_in_place:
@@ -244,9 +254,15 @@ class Base:
         self.db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", [*columns.values()])
 
 
-def _identity(path: Path) -> tuple[int, int]:
+def _uri(file: str, mode: str) -> str:
+    """The file as SQLite wants to be told of it, so that it makes none where there is none."""
+    quoted = file.translate({ord(sign): f"%{ord(sign):02x}" for sign in "%?#"})
+    return f"file://{os.path.join(os.getcwd(), quoted)}?mode={mode}"
+
+
+def _identity(file: str) -> tuple[int, int]:
     """What tells a file from all others. Raises OSError."""
-    found = path.stat()
+    found = os.stat(file)
     return found.st_dev, found.st_ino
 
 

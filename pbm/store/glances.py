@@ -4,14 +4,16 @@ import json
 from collections.abc import Iterable, Sequence
 from itertools import product
 from operator import itemgetter
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pbm.store.base import Base
 from pbm.store.boards import BY_NUMBER, board_row
 from pbm.store.errors import Unusable
 from pbm.store.form import SCHEMA
 from pbm.store.rows import BoardRow
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SEATS = "first_player", "second_player"
 
@@ -215,7 +217,7 @@ class Glances(Base):
 class Glanced(Glances):
     """A database that is only looked at: it is not made, brought up to date or written."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: "Path") -> None:
         """Open the database of that path. Raises Unusable, also if another version of pbm has written it."""
         if not path.exists():
             raise Unusable(f"There is no database {path}.")
