@@ -252,7 +252,9 @@ class Racer:
         state = cast("spiro.State", states[-1])
         sight, dice = self.root(states)
         tried = []
-        for (own, blots), way in self.track.outcomes(sight, dice).items():
+        for (own, blots), way in self.track.promising(sight, dice, limit).items():
+            if tried and limit.is_reached(0):
+                break
             after = self.track.after(sight, own, blots)
             if after.has_won:
                 return self._thought(state, way, 1.0, 1)
@@ -273,7 +275,7 @@ class Racer:
         sight, lost = after.turned, 0.0
         for dice in ROLLS:
             best = -inf
-            for answer in self._afters(sight, dice):
+            for answer in self._afters(sight, dice, limit):
                 if limit.is_reached(valued):
                     return None, valued
                 valued += 1
@@ -284,9 +286,9 @@ class Racer:
             lost += _chance(best) * (1 if dice[0] == dice[1] else 2) / 36
         return 1 - lost, valued
 
-    def _afters(self, sight: Sight, dice: tuple[int, ...]) -> Iterable[Sight]:
-        """What a side sees after each turn that it can play, or after it has to skip it."""
-        outcomes = self.track.outcomes(sight, dice)
+    def _afters(self, sight: Sight, dice: tuple[int, ...], limit: Limit) -> Iterable[Sight]:
+        """What a side sees after each turn that it can play, or after it has to skip it, as far as there is time."""
+        outcomes = self.track.outcomes(sight, dice, limit)
         return (self.track.after(sight, *outcome) for outcome in outcomes) if outcomes else (sight,)
 
     def _thought(self, state: spiro.State, way: Way, chance: float, valued: int) -> Thought:

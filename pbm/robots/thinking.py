@@ -38,6 +38,11 @@ class Limit:
         self.clock = clock
         self.until = None if seconds is None else clock() + seconds
 
+    def part(self, share: float) -> "Limit":
+        """The same limit, but for that share of the time that is left."""
+        seconds = None if self.until is None else share * (self.until - self.clock())
+        return Limit(seconds, self.playouts, self.clock)
+
     def is_reached(self, playouts: int) -> bool:
         """Whether it is time to move, after so many playouts."""
         if self.playouts is not None and playouts >= self.playouts:

@@ -6,17 +6,22 @@ enemy's: the board looks the same from both sides when it is turned by half a ci
 
 from itertools import compress, repeat
 from math import inf
+from operator import mul
 from random import Random
 from typing import NamedTuple
 
 from games import spiro
 from games.spiro import OFF
+from pbm.robots.thinking import Limit
 
 ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """All throws of two dice, each once."""
 
 JUMP = 1.35
 """How many dice a jump costs, of which there are fewer than dice."""
+SHARE = 0.3
+"""The part of the time that finding the own turns may take."""
+ENDLESS = Limit()
 
 
 class Sight(NamedTuple):
@@ -102,15 +107,15 @@ class Track:
         self.unit = [*(1 << 8 * cell for cell in self.cells), 0]
         """A piece on each cell, as a number with a byte for each cell; the last one is off."""
 
-    def outcomes(self, sight: Sight, dice: tuple[int, ...]) -> Outcomes:
-        """All that legal turns lead to; nothing if the turn is skipped."""
+    def outcomes(self, sight: Sight, dice: tuple[int, ...], limit: Limit = ENDLESS) -> Outcomes:
+        """All that legal turns lead to; nothing if the turn is skipped. If the time is over, some are left out."""
         turn = _Hand(self, sight)
         is_double = len(dice) == 2 and dice[0] == dice[1]
         start: Stage = {(int.from_bytes(sight.own, "little"), 0, TWO_JUMPS if is_double else ONE_JUMP): ()}
         if is_double:
             levels = [start]
             while len(levels) <= 4 and levels[-1]:
-                levels.append(turn.one_die_more(levels[-1], dice[0]))
+                levels.append(turn.one_die_more(levels[-1], dice[0], limit))
             full = next((level for level in reversed(levels[1:]) if level), {})
         elif len(dice) == 2:
             first, second = turn.one_die_more(start, max(dice)), turn.one_die_more(start, min(dice))
@@ -125,6 +130,20 @@ class Track:
             for blots, way in wins:
                 legal.setdefault((0, blots), way)
         return legal
+
+    def promising(self, sight: Sight, dice: tuple[int, ...], limit: Limit) -> Outcomes:
+        """What legal turns lead to: all of them, or those that look best, if it takes too long to find the others."""
+        is_double = len(dice) == 2 and dice[0] == dice[1]
+        if limit.until is None or not is_double or sum(sight.own) <= 4:  # with so few pieces a turn can end the game
+            return self.outcomes(sight, dice)
+        turn, limit = _Hand(self, sight), limit.part(SHARE)
+        level: Stage = {(int.from_bytes(sight.own, "little"), 0, TWO_JUMPS): ()}
+        for dice_left in (4, 3, 2, 1):
+            best_first = dict(sorted(level.items(), key=turn.loss))
+            level = turn.one_die_more(best_first, dice[0], limit.part(1 / dice_left))
+            if not level:  # not all dice can be used, which is so only where there are few turns
+                return self.outcomes(sight, dice)
+        return {(own, blots): way for (own, blots, _), way in level.items()}
 
     def playout(self, sight: Sight, dice: tuple[int, ...], rng: Random, turns: list[Sight] | None = None) -> bool:
         """Whether the side to move wins if the game is played out, a die at a time.
@@ -195,13 +214,29 @@ class _Hand:
         self.is_blocked = [*(foe + under > 1 and foe > 0 for foe, under in pairs), False]
         trios = zip(sight.foe, sight.own_pinned, sight.foe_pinned, strict=True)
         self.is_single = [(foe == 1 and not under) or pinned == 1 for foe, under, pinned in trios]
+        home = track.ways[0]
+        self.made = [
+            (cell, home - track.ways[cell - track.length])
+            for cell in track.cells
+            if sight.foe[cell] == 1 and not sight.own_pinned[cell]
+        ]
+        """Where single enemies stand, and the way that each has made."""
 
-    def one_die_more(self, level: Stage, die: int) -> Stage:
-        """All that one more die can come to."""
+    def loss(self, item: tuple[tuple[int, int, int], Way]) -> float:
+        """How long the own way is after some dice, less what enemies lose who are hit or pinned."""
+        (own, blots, _), _ = item
+        pieces = own.to_bytes(self.track.size, "little")
+        lost = sum([made for cell, made in self.made if pieces[cell] or blots >> cell & 1])
+        return sum(map(mul, pieces, self.track.ways)) - lost
+
+    def one_die_more(self, level: Stage, die: int, limit: Limit = ENDLESS) -> Stage:
+        """All that one more die can come to; if the time is over, what was found by then, if it was anything."""
         track, is_blocked = self.track, self.is_blocked
         step, unit, across = track.step[die], track.unit, track.across
         longer: Stage = {}
         for (own, blots, jumps), way in level.items():
+            if longer and limit.is_reached(0):
+                break
             pieces = own.to_bytes(track.size, "little")
             for cell in compress(track.cells, pieces):
                 target = step[cell]
