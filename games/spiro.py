@@ -189,13 +189,13 @@ class Turn:
         self.enemy_home = state.board.home(1 - state.turn)
         self.stacks = state.stacks
         self.is_double = len(state.dice) == 2 and state.dice[0] == state.dice[1]
-        free = [cell for cell, stack in enumerate(state.stacks) if stack.endswith(self.side)
-                for _ in range(stack.count(self.side))]  # fmt: skip
+        occupied = [(cell, stack) for cell, stack in enumerate(state.stacks) if stack]
+        free = [cell for cell, stack in occupied if stack[-1] == self.side for _ in range(stack.count(self.side))]
         dice = state.dice * 2 if self.is_double else state.dice
-        self.blocked = {cell for cell, stack in enumerate(self.stacks) if len(stack) > 1 and stack[-1] == self.enemy}
+        self.blocked = {cell for cell, stack in occupied if len(stack) > 1 and stack[-1] == self.enemy}
         """Where two or more pieces stand under an enemy piece; a pinned one counts."""
         self.can_step = {die: [target not in self.blocked for target in self.board.steps[die]] for die in {*dice}}
-        self.has_pinned = any(self.side in stack[:-1] and stack[-1] == self.enemy for stack in state.stacks)
+        self.has_pinned = any(self.side in stack[:-1] and stack[-1] == self.enemy for _, stack in occupied)
         self.start = Progress(tuple(free), frozenset(), dice, 2 if self.is_double else 1, None)
 
     def is_blot(self, progress: Progress, cell: int) -> bool:

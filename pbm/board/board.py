@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import games
-from games import SKIP, Illegal, State
+from games import SKIP, Illegal, Result, State
 from pbm.board import clocks, dice
 from pbm.store import BoardRow, ResultRow, Robot, Store, TurnRow
 
@@ -77,6 +77,7 @@ class Board:
         self.options = games.read_options(self.rules, row.options.split())
         self.states: list[State] = [*known[:-1]]
         """The position at the start and after each turn; a resignation changes none."""
+        self._judged: tuple[State, Result | None] | None = None
         self._add_state(known[-1] if known else self.rules.new(**self.options))
         for turn in turns[len(self.states) - 1 :]:
             self._follow(turn)
@@ -118,7 +119,14 @@ class Board:
     @property
     def is_over(self) -> bool:
         """Whether the game has ended."""
-        return self.row.drawn or self.resigned is not None or self.state.result() is not None
+        return self.row.drawn or self.resigned is not None or self._result is not None
+
+    @property
+    def _result(self) -> Result | None:
+        """What the rules say of the end, which they are asked once for each position; None while the game goes on."""
+        if self._judged is None or self._judged[0] is not self.state:
+            self._judged = self.state, self.state.result()
+        return self._judged[1]
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -132,7 +140,7 @@ class Board:
                 if gave_up
                 else ("forfeited", "total time", "signed off", "withdrawn", "adjudicated")
             )
-        return ("rules",) if self.state.result() else ()
+        return ("rules",) if self._result else ()
 
     @property
     def has_begun(self) -> bool:
@@ -147,7 +155,7 @@ class Board:
             return None
         if self.resigned:
             return self.opponent(self.resigned)
-        result = self.state.result()
+        result = self._result
         return None if result is None or result.winner is None else self.player(self.state, result.winner)
 
     @property

@@ -5,7 +5,7 @@ it would write the same again, and what is noted is written. If one does not, no
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
@@ -74,11 +74,11 @@ class Draft:
 
     def is_true(self, db: "DraftConnection") -> bool:
         """Whether every statement finds again what it has found; only those are asked whose tables may have changed."""
-        is_ours = db.state().version == self.begun.version
+        changed = db.changed(self.begun)
         return all(
             db.execute(query, values).fetchall() == rows
             for (query, values), rows in self.found.items()
-            if not (is_ours and db.is_unchanged(tables(query), self.begun))
+            if changed is None or not changed.isdisjoint(tables(query))
         )
 
 
@@ -152,9 +152,11 @@ class DraftConnection(sqlite3.Connection):
         (version,) = super().execute("PRAGMA data_version").fetchone()
         return State(version, self.total_changes)
 
-    def is_unchanged(self, names: Iterable[str], since: State) -> bool:
-        """Whether this connection has changed none of these tables *since*."""
-        return all(last <= since.changes for last in (self._cascaded, *(self._changed.get(name, 0) for name in names)))
+    def changed(self, since: State) -> set[str] | None:
+        """The tables that have changed *since*; None if that can be any, because of another connection."""
+        if self.state().version != since.version or self._cascaded > since.changes:
+            return None
+        return {name for name, last in self._changed.items() if last > since.changes}
 
 
 @lru_cache(maxsize=1000)
