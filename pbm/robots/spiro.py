@@ -251,7 +251,7 @@ class Racer:
         """A turn that wins, or else the best one after all answers to it that there was time for."""
         state = cast("spiro.State", states[-1])
         sight, dice = self.root(states)
-        tried = []
+        tried: list[tuple[float, Way, Sight]] = []
         for (own, blots), way in self.track.promising(sight, dice, limit).items():
             if tried and limit.is_reached(0):
                 break

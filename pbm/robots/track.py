@@ -123,7 +123,7 @@ class Track:
             full = turn.one_die_more(first, min(dice)) | turn.one_die_more(second, max(dice)) or first or second
         else:
             levels = [start]
-            full = turn.one_die_more(start, *dice)
+            full = turn.one_die_more(start, dice[0])
         legal = {(own, blots): way for (own, blots, _), way in full.items()}
         if not any(sight.own_pinned):
             wins = ((blots, way) for level in levels for (own, blots, _), way in level.items() if not own)
@@ -226,8 +226,9 @@ class _Hand:
         """How long the own way is after some dice, less what enemies lose who are hit or pinned."""
         (own, blots, _), _ = item
         pieces = own.to_bytes(self.track.size, "little")
-        lost = sum([made for cell, made in self.made if pieces[cell] or blots >> cell & 1])
-        return sum(map(mul, pieces, self.track.ways)) - lost
+        lost: float = sum([made for cell, made in self.made if pieces[cell] or blots >> cell & 1])
+        way: float = sum(map(mul, pieces, self.track.ways))
+        return way - lost
 
     def one_die_more(self, level: Stage, die: int, limit: Limit = ENDLESS) -> Stage:
         """All that one more die can come to; if the time is over, what was found by then, if it was anything."""
