@@ -46,7 +46,7 @@ def test_the_turns_that_are_tried_are_different_legal_ones_and_lead_where_the_ru
     rng, knowledge = Random(seed), Spora(size)
     state = begun(size, 40, rng)
     position = knowledge.root([state])
-    found = [] if state.result() else knowledge.valued(position, 30, rng)
+    found = [] if state.result() else knowledge.valued(position, 30, rng, Limit())
     assert (knowledge.outcome(position) is None) == bool(found)
     assert len({turn for _, turn, _ in found}) == len(found) <= 30
     for value, turn, after in found:

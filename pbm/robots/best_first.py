@@ -29,9 +29,10 @@ class Valuation(Protocol[P, T]):
     def outcome(self, position: P) -> float | None:
         """What the game was worth for side 0 if it is over."""
 
-    def valued(self, position: P, most: int, rng: Random) -> Sequence[tuple[float, T, P]]:
+    def valued(self, position: P, most: int, rng: Random, limit: Limit) -> Sequence[tuple[float, T, P]]:
         """At most so many turns, each with the position after it, those first that look best.
 
+        There is at least one, and no more are looked for when the limit is reached.
         The value is the chance of the side to move to win after the turn: more than 0 and less than 1.
         """
 
@@ -72,11 +73,11 @@ class BestFirst(Generic[P, T]):
         """The turn that was looked at most, or one that wins for certain."""
         root, looked, begun = self._root(states), 0, limit.clock()
         if len(root.answers) < self.at_root:
-            self._look(root, self.at_root, rng)
+            self._look(root, self.at_root, rng, limit)
             self._value(root)
             looked = 1
         while not limit.is_reached(looked) and not root.is_certain and len(root.answers) > 1:
-            self._go_on(root, rng)
+            self._go_on(root, rng, limit)
             looked += 1
             now = limit.clock()
             half = (now - begun) / looked / 2  # to stop too early by half a look is as good as too late
@@ -101,7 +102,7 @@ class BestFirst(Generic[P, T]):
                     return answer
         return Branch(None, position, 0.5)
 
-    def _go_on(self, root: Branch[P, T], rng: Random) -> None:
+    def _go_on(self, root: Branch[P, T], rng: Random, limit: Limit) -> None:
         """Look at the most promising position that was not looked at yet, and value anew all that led to it."""
         path = [root]
         while path[-1].answers:
@@ -109,16 +110,19 @@ class BestFirst(Generic[P, T]):
             unrest = self.curiosity * sqrt(log(branch.visits + 1))
             open_ones = [one for one in branch.answers if not one.is_certain]
             path.append(max(open_ones, key=lambda one: one.value + unrest / sqrt(one.visits + 1)))
-        self._look(path[-1], self.inside, rng)
+        self._look(path[-1], self.inside, rng, limit)
+        if limit.is_reached(0):  # the best answer may not have been found
+            path[-1].answers.clear()
+            return
         for branch in reversed(path):
             if all(one.value == 0 for one in branch.answers):
-                self._look(branch, self.at_root, rng)  # there can be a way out among turns that seemed bad
+                self._look(branch, self.at_root, rng, limit)  # there can be a way out among turns that seemed bad
             self._value(branch)
 
-    def _look(self, branch: Branch[P, T], most: int, rng: Random) -> None:
+    def _look(self, branch: Branch[P, T], most: int, rng: Random, limit: Limit) -> None:
         """Value the turns of a position."""
         side, known = self.knowledge.side(branch.after), {one.turn for one in branch.answers}
-        for value, turn, after in self.knowledge.valued(branch.after, most, rng):
+        for value, turn, after in self.knowledge.valued(branch.after, most, rng, limit):
             if turn not in known:
                 outcome = self.knowledge.outcome(after)
                 if outcome is None:

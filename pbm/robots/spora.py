@@ -9,7 +9,7 @@ Each turn is legal. Such games judge the komi, where there is a pie.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from math import exp
+from math import exp, inf
 from random import Random
 from statistics import median
 from typing import Any, NamedTuple, cast
@@ -27,6 +27,8 @@ WON = 50.0
 """The value of a game that is won."""
 SOWINGS = 10
 """How many sowings of a position are looked at closely."""
+DROPS_SHARE = 0.6
+"""The part of the time that looking at drops may take."""
 
 
 class Weights(NamedTuple):
@@ -121,18 +123,18 @@ class Spora:
         margin = self.ground.margin(position.own[0], position.enemy[0]) + position.lead
         return float((margin > 0) != position.turn)
 
-    def valued(self, position: Stacked, most: int, rng: Random) -> list[tuple[float, Sown, Stacked]]:
+    def valued(self, position: Stacked, most: int, rng: Random, limit: Limit) -> list[tuple[float, Sown, Stacked]]:
         """The best turns of those that were found; only one if it is the last turn."""
         if not position.enemy_reserve:
-            turn = self._last_turn(position, rng)
+            turn = self._last_turn(position, rng, limit)
             return [(0.5, turn, self.play(position, turn))]
         scene = self.ground.begun(position.own, position.enemy)
-        drops = self._drops(position, scene, 3 * most, rng)
+        drops = self._drops(position, scene, 3 * most, rng, limit)
         found = [one for one in drops if not one[2].is_dead]
         for _, turn, after in found[:6]:
             found += self._higher(position, turn, after)
         if position.has_dropped:
-            sown = self._sowings(position, drops[:2], 100 if most > 50 else 30, rng)
+            sown = self._sowings(position, drops[:2], 100 if most > 50 else 30, rng, limit)
             for _, turn, after in sown[:4]:
                 found += self._higher(position, turn, after)
             found += sown
@@ -191,7 +193,7 @@ class Spora:
 
     # Turns
 
-    def _drops(self, position: Stacked, scene: Scene, most: int, rng: Random) -> list[Venture]:
+    def _drops(self, position: Stacked, scene: Scene, most: int, rng: Random, limit: Limit) -> list[Venture]:
         """Drops of a single piece, those first that look best; those of dead stacks, too, which a sowing can save."""
         points = list(bits(self.ground.board.all & ~scene.enemy[0]))
         rng.shuffle(points)
@@ -199,8 +201,11 @@ class Spora:
             close = self.ground.board.near(scene.own[0] | scene.enemy[0])
             close |= self.ground.board.near(close)
             points.sort(key=lambda point: not point & close)
-        found = []
+        found: list[Venture] = []
+        limit = limit.part(DROPS_SHARE)
         for point in points[:most]:
+            if limit.is_reached(0) and any(not one[2].is_dead for one in found):
+                break
             after = self.ground.dropped(scene, point)
             found.append((self._value(position, after), Sown((point,)), after))
         found.sort(key=_first, reverse=True)
@@ -212,18 +217,24 @@ class Spora:
             higher = after._replace(own=raised(after.own, turn.drops[0], count - 1))
             yield self._value(position, higher), turn._replace(pieces=count), higher
 
-    def _sowings(self, position: Stacked, drops: Sequence[Venture], quiet: int, rng: Random) -> list[Venture]:
+    def _sowings(
+        self, position: Stacked, drops: Sequence[Venture], quiet: int, rng: Random, limit: Limit
+    ) -> list[Venture]:
         """Sowings after these drops, those first that look best."""
         rough = []
         paths = self._paths(position, quiet, rng)
         for _, turn, dropped in drops:
             for start, path in paths:
+                if limit.is_reached(0):
+                    break
                 if start not in turn.drops:
                     sown = turn._replace(start=start, path=path)
                     rough.append((self._value(position, self.ground.sown(dropped, sown, is_rough=True)), sown, dropped))
         rough.sort(key=_first, reverse=True)
         found = []
         for _, sown, dropped in rough[:SOWINGS]:
+            if limit.is_reached(0):
+                break
             after = self.ground.sown(dropped, sown)
             if not after.is_dead:
                 found.append((self._value(position, after), sown, after))
@@ -252,27 +263,35 @@ class Spora:
                             begun.append(((*path, way), to, True))
         return [path for paths in found for path in (rng.sample(paths, quiet) if len(paths) > quiet else paths)]
 
-    def _last_turn(self, position: Stacked, rng: Random) -> Sown:
-        """Single drops where both sides can go, one after the other, each the best one as long as none is a loss."""
+    def _last_turn(self, position: Stacked, rng: Random, limit: Limit) -> Sown:
+        """Single drops where both sides can go, one after the other, each the best one as long as none is a loss.
+
+        It ends when the time is over.
+        """
         ground = self.ground
         scene = ground.begun(position.own, position.enemy)
         drops: list[int] = []
         while len(drops) < position.reserve:
             own, enemy = scene.own[0], scene.enemy[0]
-            options = []
+            options: list[tuple[float, float, int]] = []
+            looking = limit.part(DROPS_SHARE)
             for point in bits(ground.contested(own, enemy)):
+                if options and looking.is_reached(0):
+                    break
                 after = ground.dropped(scene, point)
                 if not after.is_dead:
                     options.append((ground.margin(after.own[0], after.enemy[0]), rng.random(), point))
             options.sort(reverse=True)
             before = len(drops)
             for _, _, point in options[: 1 + len(options) // 8]:  # the more there are, the less they disturb each other
+                if drops and limit.is_reached(0):
+                    break
                 after = ground.dropped(scene, point) if point & ~(scene.own[0] | scene.enemy[0]) else scene
                 loss = ground.margin(scene.own[0], scene.enemy[0]) - ground.margin(after.own[0], after.enemy[0])
                 if not after.is_dead and loss <= 0 and after != scene and len(drops) < position.reserve:
                     scene = after
                     drops.append(point)
-            if len(drops) == before:
+            if len(drops) == before or limit.is_reached(0):
                 break
         return Sown(tuple(drops) or (scene.own[0] & -scene.own[0],))
 
@@ -332,7 +351,7 @@ class Sower:
     """A `Thinker` that knows the pie, too."""
 
     PLAYOUTS = 100
-    """How many games at random judge the komi."""
+    """How many games at random judge the komi, where the time is not all that limits it."""
 
     def __init__(self, knowledge: Spora) -> None:
         """Search with that knowledge."""
@@ -345,7 +364,8 @@ class Sower:
             return self.search.think(states, limit, rng)
         empty = self.knowledge.root(states)._replace(turn=0, lead=0 if state.komi is None else -state.komi - 0.5)
         margins: list[float] = []
-        while not margins or (len(margins) < self.PLAYOUTS and not limit.is_reached(0)):
+        enough = self.PLAYOUTS if limit.until is None or limit.playouts is not None else inf
+        while not margins or (len(margins) < enough and not limit.is_reached(0)):
             margins.append(self.knowledge.playout(empty, rng))
         if state.komi is None:
             return Thought(f"komi={round(median(margins))}", 0.5, len(margins))
