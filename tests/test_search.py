@@ -80,7 +80,7 @@ SPREAD = {"e5": "O"} | {name: "X" for name in spiro.board(small=False).names if 
 """X can play a double in some hundred thousand ways."""
 MIXED = {name: "X" if name[0] in "bdfhjl" else "O" for name in SPREAD if name not in {"g4", "g3"}} | {"g3": "O"}
 """Either side can play a double in many thousand ways."""
-STACKS = {f"{column}{row}": "BW"[row % 2] + "1" for column in "adgjmps" for row in range(1, 20, 3)}
+STACKS = {f"{column}{row}": "BW"[row % 2] + "1" for column in "adgjmpsvy" for row in range(1, 26, 3)}
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,8 @@ STACKS = {f"{column}{row}": "BW"[row % 2] + "1" for column in "adgjmps" for row 
         pytest.param("spiro -pieces=99", {"cells": SPREAD, "turn": "X", "dice": [1, 1]}, id="a double of many pieces"),
         pytest.param("spiro", {"cells": MIXED, "turn": "O", "dice": [6, 6]}, id="doubles in answer to a double"),
         pytest.param(
-            "spora -size=19",
-            {"cells": STACKS, "turn": "black", "reserve": {"black": 99, "white": 0}},
+            "spora -size=25",
+            {"cells": STACKS, "turn": "black", "reserve": {"black": 199, "white": 0}},
             id="a last turn of many drops",
         ),
     ],
