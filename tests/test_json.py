@@ -17,10 +17,10 @@ from referencing import Registry, Resource
 from pbm import admin, shell
 from pbm.board.board import Board
 from pbm.language.commands import root
-from pbm.language.help import FOLDER
 from pbm.store import Store
 
 from conftest import ADDRESS, PASSWORDS
+from helptexts import FOLDER
 from test_fetch import PASSWORD, Mailbox, serving
 
 DOCS = Path(__file__).parent.parent / "docs"
