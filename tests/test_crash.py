@@ -23,7 +23,7 @@ import games
 from games import SKIP
 from pbm import letters
 from pbm.board.board import FIRST_MOVES, RESIGN, Board
-from pbm.settings import database, open_server
+from pbm.settings import database_path, open_server
 from pbm.store import Store
 
 from conftest import not_as_written, stored
@@ -87,7 +87,7 @@ def typed(board: Board) -> list[tuple[int, str, str]]:
 @contextmanager
 def serving(*options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A mail server and its port; it is killed in the end, and must not have complained."""
-    log = database().with_name("log")
+    log = database_path().with_name("log")
     with (
         log.open("w") as errors,
         subprocess.Popen(
@@ -120,7 +120,7 @@ def send(smtp: smtplib.SMTP, name: str, subject: str, message_id: str, body: str
 def delivered() -> dict[tuple[str, str], list[str]]:
     """The texts of all mails that have arrived, by what they answer or begin, and by the name of the reader."""
     found = defaultdict(list)
-    for path in (database().parent / "mail").glob("*/new/*"):
+    for path in (database_path().parent / "mail").glob("*/new/*"):
         message = message_from_bytes(path.read_bytes())
         text = next(part for part in message.walk() if not part.is_multipart())
         found[message["In-Reply-To"] or message["Message-ID"], message["To"].partition("@")[0]].append(
@@ -152,7 +152,7 @@ class Client:
     def __init__(self, number: int) -> None:
         self.number = number
         self.rng = Random(number)
-        self.store = Store(database())
+        self.store = Store(database_path())
         self.done: list[Command] = []
         self.unanswered: Command | None = None
         self.active: list[str] = []
@@ -254,7 +254,7 @@ def test_a_killed_server_has_done_what_it_acknowledged_once_and_mails_it(store):
     assert store.mails() == []
     mails = sum((client.mails for client in clients), Counter())
     assert {key: len(texts) for key, texts in delivered().items()} == mails
-    assert not list((database().parent / "mail").glob("*/tmp/*"))
+    assert not list((database_path().parent / "mail").glob("*/tmp/*"))
 
 
 def check_done(store: Store, clients: Sequence[Client]) -> None:
@@ -322,7 +322,7 @@ def test_a_killed_shell_command_has_done_all_or_nothing(store):
 
 def written() -> tuple[int, int]:
     """Changes as soon as a process begins to commit."""
-    log = database().with_name("pbm.db-wal").stat()
+    log = database_path().with_name("pbm.db-wal").stat()
     return log.st_size, log.st_mtime_ns
 
 
