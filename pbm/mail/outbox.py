@@ -33,6 +33,8 @@ LONGEST_PAUSE = 60.0
 """Seconds between tries of what the database does not allow for now: these, and whoever never gives up, the longest."""
 MOST_WITH_PICTURES = 50
 """How many mails may be due when pictures are drawn; if there are more, they go out without, to go out soon."""
+DRAWN_AT_ONCE = 8
+"""How many mails are taken up together where pictures are drawn, for which all of them would have to wait."""
 LOCK_PATIENCE = 60.0
 """How many seconds a process waits until another one has sent its mails."""
 Tried = tuple[Mail, Undelivered | None]
@@ -83,16 +85,18 @@ def flush(
     tried: list[Tried] = []
     illustrator = Illustrator(server)
 
-    def go_on(most: int) -> tuple[int, list[Mail], bool]:
+    def go_on(*, is_enough: bool) -> tuple[int, list[Mail], bool]:
         with server.store.transaction():
             untried = _note(server, tried)
             is_busy = server.store.are_due(server.now(), MOST_WITH_PICTURES)
-            return untried, server.store.claim_mails(server.now(), 0 if until() else most), is_busy
+            most = way.batch if is_busy else min(way.batch, DRAWN_AT_ONCE)
+            mails = [] if is_enough or until() else server.store.claim_mails(server.now(), most)
+            return untried, mails, is_busy
 
     with server.store.alone("sending", "sending mails", patience, until), way:
-        most = way.batch if server.store.are_due(server.now(), 0) else 0  # to look locks nothing
-        while most or tried:
-            untried, mails, is_busy = _kept_at(partial(go_on, most), rest, pauses if tried else ())
+        is_enough = not server.store.are_due(server.now(), 0)  # to look locks nothing
+        while tried or not is_enough:
+            untried, mails, is_busy = _kept_at(partial(go_on, is_enough=is_enough), rest, pauses if tried else ())
             composed = []
             for mail in mails:  # all of them are composed before any is handed over: a fifth quicker than in turn
                 composed.append((mail, _composed(server, mail, None if is_busy else illustrator)))
@@ -100,7 +104,7 @@ def flush(
                     break
             tried = [(mail, _handed_over(server, way, mail, message)) for mail, message in composed]
             tried = _settled(way, tried) if tried else []
-            most = way.batch if len(tried) == way.batch else 0  # those that have come since go out together, soon
+            is_enough = len(mails) < min(way.batch, DRAWN_AT_ONCE)  # those that have come since go out together, soon
             problems = [problem for _, problem in tried if problem]
             sent += len(tried) - len(problems)
             failed += len(problems) + untried
