@@ -252,7 +252,7 @@ class _Fields(NamedTuple):
     turn: int = 0
     seats: tuple[int, int] = (0, 1)
     several: tuple[bool, bool] = (False, False)
-    """Whether each side has ever had more than one group."""
+    """Whether each side has more than one group: what has ever had several has several, while a stack is left."""
 
 
 class State(_Fields, Position):
@@ -352,6 +352,7 @@ class State(_Fields, Position):
         turn, side = self.begin(), self.turn
         for item in move.split(","):
             turn = turn.dropped_or_sown(item)
+        own_several, enemy_several = turn.own_several, turn.enemy_several and bool(turn.enemy[0])
         left = 0 if self.is_last_turn else self.reserve[side] - turn.pieces
         black, white = self.has_dropped
         return self._replace(
@@ -359,7 +360,7 @@ class State(_Fields, Position):
             stacks=(turn.enemy, turn.own) if side else (turn.own, turn.enemy),
             has_dropped=(black or side == 0, white or side == 1),
             turn=1 - side,
-            several=(turn.enemy_several, turn.own_several) if side else (turn.own_several, turn.enemy_several),
+            several=(enemy_several, own_several) if side else (own_several, enemy_several),
         )
 
     def result(self) -> Result | None:

@@ -1,4 +1,8 @@
-"""What `bin/test --all` does more of: all examples of a property are tried, and not a part of them."""
+"""What `bin/test --all` does more of: all examples of a property are tried, and not a part of them.
+
+A property has the same examples in each run, so that a run fails for what was changed; with PBM_TEST_RANDOM=1 others
+are drawn each time, to find what nobody has thought of.
+"""
 
 import os
 
@@ -8,6 +12,8 @@ IS_QUICK = "PBM_TEST_ALL" not in os.environ
 """Whether tests marked `long` are left out."""
 PART = 0.1 if IS_QUICK else 1
 """Which part of the examples is tried."""
+IS_RANDOM = "PBM_TEST_RANDOM" in os.environ
+"""Whether other examples are drawn in each run."""
 MOST = 100
 """How many examples a property has that names no number."""
 
@@ -15,5 +21,8 @@ MOST = 100
 def examples(most: int = MOST) -> settings:
     """So many examples of a property, or the part of them; how long one takes depends on what else the machine does."""
     return settings(
-        max_examples=max(1, round(most * PART)), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        max_examples=max(1, round(most * PART)),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        derandomize=not IS_RANDOM,
     )
