@@ -27,14 +27,27 @@ def test_a_transaction_that_fails_leaves_nothing(store):
 
 
 @pytest.mark.parametrize("name", ["100%20?mode=ro#\udcff.db", "..//x y.db"])
-def test_the_file_of_a_database_may_have_any_name(name, tmp_path, monkeypatch):
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    for path in (name, f"/{tmp_path}//{name}"):
+def test_the_file_of_a_database_and_its_folder_may_have_any_name(name, tmp_path, monkeypatch):
+    here = tmp_path / "100%20?mode=ro#here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    for path in (name, f"/{here}//{name}"):
         with Store(path) as store, store.transaction():
             store.next_number("spiro")
-        assert Path(path).is_file()
+        assert Path(path).read_bytes().startswith(b"SQLite format 3")
         assert store.path == Path(path)
+        Path(path).unlink()
+    assert [*tmp_path.rglob("*")] == [here]
+
+
+def test_a_database_is_found_by_its_whole_path_from_a_folder_that_is_gone(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with Store(tmp_path / "pbm.db") as store:
+        assert "robot" in store.userids()
+    with pytest.raises(Unusable, match="there is no such file or folder"):
+        Store("pbm.db")
 
 
 def test_an_inner_transaction_is_undone_alone(store):

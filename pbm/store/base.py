@@ -34,9 +34,8 @@ class Base:
         self._depth = 0
         self._noted: Callable[[Any], None] | None = None
         try:
-            if not (
-                read_only or os.path.exists(path)
-            ):  # it holds addresses and hashes: nobody else may read it at any moment
+            if not read_only and not os.path.exists(path):
+                # it holds addresses and hashes: nobody else may read it at any moment
                 os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
             self.db = sqlite3.connect(
                 _uri(self._file, "ro" if read_only else "rw"),
@@ -256,8 +255,8 @@ class Base:
 
 def _uri(file: str, mode: str) -> str:
     """The file as SQLite wants to be told of it, so that it makes none where there is none."""
-    quoted = file.translate({ord(sign): f"%{ord(sign):02x}" for sign in "%?#"})
-    return f"file://{os.path.join(os.getcwd(), quoted)}?mode={mode}"
+    whole = file if os.path.isabs(file) else os.path.join(os.getcwd(), file)
+    return f"file://{whole.translate({ord(sign): f'%{ord(sign):02x}' for sign in '%?#'})}?mode={mode}"
 
 
 def _identity(file: str) -> tuple[int, int]:
