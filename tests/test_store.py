@@ -50,6 +50,11 @@ def test_a_database_is_found_by_its_whole_path_from_a_folder_that_is_gone(tmp_pa
         Store("pbm.db")
 
 
+def test_robots_are_found_among_more_users_than_a_statement_may_have_values(store):
+    store.db.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 10)
+    assert [*store.robots_among([*map(str, range(100)), "robot2", "robot1"])] == ["robot1", "robot2"]
+
+
 def test_an_inner_transaction_is_undone_alone(store):
     with store.transaction():
         assert store.next_number("spiro") == "101"

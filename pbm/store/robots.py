@@ -65,9 +65,8 @@ class Robots(Base):
 
     def robots_among(self, userids: Iterable[str]) -> dict[str, Robot]:
         """Those of these users who are robots, by name."""
-        among = [*userids]
-        query = f"{SELECTED} WHERE userid IN ({', '.join('?' * len(among))}) ORDER BY userid"
-        return {row[0]: _robot(row) for row in self.db.execute(query, among)}
+        query = f"{SELECTED} WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid"
+        return {row[0]: _robot(row) for row in self.db.execute(query, [json.dumps([*userids])])}
 
     def save_robot(self, robot: Robot) -> None:
         """Store what has changed of a robot, or that a user is one."""
