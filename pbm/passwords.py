@@ -2,7 +2,7 @@
 
 import os
 from collections import OrderedDict
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,12 +57,7 @@ class Passwords:
 
     def is_outdated(self, stored: str) -> bool:
         """Whether a stored hash was made with other parameters than those of today."""
-        return _is_outdated(stored)
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _is_outdated(stored: str) -> bool:
-    return _hasher().check_needs_rehash(stored)
+        return _hasher().check_needs_rehash(stored)
 
 
 @cache

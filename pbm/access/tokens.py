@@ -5,7 +5,6 @@ hash of 128 bits. A token is in lower case, because mail servers may change the 
 """
 
 import re
-from functools import lru_cache
 
 from pbm.server import Server
 from pbm.store import Mail, Reply
@@ -84,14 +83,10 @@ def _number(token: str, kind: str) -> int | None:
 
 
 def _token(server: Server, kind: str, number: int | None, about: str) -> str:
-    return f"{kind}{number}-{_hashed(server.store.address_key, f'{kind} {number} {about}')}"
-
-
-@lru_cache(maxsize=10_000)  # each mail to a player has two of them, and the next ones have the same
-def _hashed(key: bytes, text: str) -> str:
     import hmac
 
-    return hmac.digest(key, text.encode(), "sha256")[:16].hex()
+    digest = hmac.digest(server.store.address_key, f"{kind} {number} {about}".encode(), "sha256")
+    return f"{kind}{number}-{digest[:16].hex()}"
 
 
 def _address(server: Server, token: str) -> str:

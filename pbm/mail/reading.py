@@ -13,7 +13,6 @@ from email.parser import BytesHeaderParser
 from email.utils import getaddresses
 from encodings import normalize_encoding
 from encodings.aliases import aliases
-from functools import lru_cache
 from typing import NamedTuple
 
 from pbm.mail import automatic, quotes
@@ -29,8 +28,6 @@ MOST_PARTS, LONGEST_FIELD, MOST_COMPARED = 1000, 5000, 2_000_000
 """A mail with more is no letter. To take it apart would cost the square of the bytes of a field that describes a part,
 and of the lines times the parts that they might end."""
 DESCRIPTIONS = re.compile(rb"(?im)^content-[a-z-]+[ \t]*:.*\n(?:[ \t].*\n)*")
-DESCRIBING = "Content-Type", "Content-Disposition"
-"""The fields that say what a part of a mail is."""
 ON_THE_WAY = re.compile(rb"(?im)^(?:received|return-path|delivered-to):.*\r?\n(?:[ \t].*\r?\n)*")
 """Header fields that differ between two deliveries of one mail."""
 CHARSETS = {*aliases, *aliases.values(), "cp720", "cp874", "koi8_t", "koi8_u"} - {
@@ -54,20 +51,6 @@ BOUNCES = re.compile(
 """What stands in a bounce that has not the form of one."""
 BASE64 = re.compile("[A-Za-z0-9+/]+={0,2}")
 DELAYS = re.compile(r"delay|warning|still being retried|not yet been delivered|verzögert|retard", re.IGNORECASE)
-
-
-class Description(NamedTuple):
-    """What the header of a part of a mail says of it."""
-
-    kind: str
-    """Such as ``text/plain``."""
-    disposition: str | None
-    is_named: bool
-    """Whether it may be a file."""
-    charset: str
-    is_flowed: bool
-    joins_words: bool
-    """Whether the blank in front of a soft line break belongs to that."""
 
 
 class Report(NamedTuple):
@@ -234,11 +217,10 @@ def _text(message: Message) -> str:
 
 def _text_in(part: Message, *, has_name: bool) -> str:
     """The first text in a part of a mail; *has_name* if it may be a file that is shown with the mail."""
-    described = (None if value is None else str(value) for value in map(part.get, DESCRIBING))
-    kind, disposition, is_named, charset, is_flowed, joins_words = _described(part.get_default_type(), *described)
-    if disposition == "attachment":
+    kind = "".join(part.get_content_type().split()[:1])  # a parameter may follow without its semicolon
+    if part.get_content_disposition() == "attachment":
         return ""
-    if is_named and not (has_name and disposition in {None, "inline"}):
+    if part.get_filename() and not (has_name and part.get_content_disposition() in {None, "inline"}):
         return ""
     if part.is_multipart():
         parts = _parts(part) if kind.startswith("multipart/") else []  # else it is a mail that was passed on
@@ -250,33 +232,14 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     payload = _payload(part)
     most = MOST_HTML if kind == "text/html" else MOST_TEXT
     raw = payload[: 4 * most] if isinstance(payload, bytes) else b""
-    text = _decoded(raw, charset)[:most].replace("\r\n", "\n").replace("\r", "\n")
+    text = _decoded(raw, str(part.get_param("charset") or ""))[:most].replace("\r\n", "\n").replace("\r", "\n")
     if kind == "text/html":
         from pbm.mail.unhtml import to_text
 
         return clean(to_text(text))[:MOST_TEXT]
-    return clean(_unflowed(text, joins_words=joins_words) if is_flowed else text)
-
-
-@lru_cache(maxsize=100)  # most mails have one of few
-def _described(default: str, *described: str | None) -> Description:
-    """What the fields DESCRIBING a part say; *default* is what it is if they do not say that."""
-    part = Message()
-    part.set_default_type(default)
-    for name, value in zip(DESCRIBING, described, strict=True):
-        if value is not None:
-            part[name] = value
-    disposition = part.get_content_disposition()
-    is_read = disposition != "attachment"
-    parameters = {name.lower(): value for name, value in reversed(part.get_params([]))} if is_read else {}
-    return Description(
-        kind="".join(part.get_content_type().split()[:1]),  # a parameter may follow without its semicolon
-        disposition=disposition,
-        is_named=is_read and bool(part.get_filename()),
-        charset=str(parameters.get("charset") or ""),
-        is_flowed=str(parameters.get("format")).lower() == "flowed",
-        joins_words=str(parameters.get("delsp")).lower() == "yes",
-    )
+    if str(part.get_param("format")).lower() == "flowed":
+        text = _unflowed(text, joins_words=str(part.get_param("delsp")).lower() == "yes")
+    return clean(text)
 
 
 def _payload(part: Message) -> object:

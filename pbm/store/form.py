@@ -2,7 +2,7 @@
 
 import json
 from datetime import UTC, datetime
-from typing import NamedTuple, cast, overload
+from typing import NamedTuple, overload
 
 APPLICATION_ID = int.from_bytes(b"pbm1")
 """What SQLite's header calls the application that a file belongs to."""
@@ -24,16 +24,9 @@ time of the player to move, or a reminder is due, the next one, or a forfeit. Th
 """
 
 
-KEPT_OTHERWISE = datetime, tuple, bool
-"""What values are that stand in a column as something else."""
-
-
 def columns(row: NamedTuple) -> dict[str, object]:
     """A row as `insert` wants it, and as SQLite keeps it: a dict in which times and lists are text, bools numbers."""
-    return {
-        name: _kept(value) if isinstance(value, KEPT_OTHERWISE) else value
-        for name, value in zip(row._fields, row, strict=True)
-    }
+    return {name: _kept(value) for name, value in row._asdict().items()}
 
 
 def _kept(value: object) -> object:
@@ -41,7 +34,7 @@ def _kept(value: object) -> object:
         return text(value)
     if isinstance(value, tuple):
         return json.dumps(value)
-    return int(cast("bool", value))
+    return int(value) if isinstance(value, bool) else value
 
 
 def text(moment: datetime) -> str:

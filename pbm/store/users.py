@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from operator import itemgetter
 
 from pbm.store.base import Base
 from pbm.store.form import text, time_of
@@ -128,11 +127,10 @@ class Users(Base):
         places = ", ".join("?" * len(userids))
         query = (
             f"SELECT userid, last FROM vacations WHERE userid IN ({places}) AND ? BETWEEN first AND last "
-            f"UNION ALL SELECT userid, day FROM vacation_days WHERE userid IN ({places}) AND day = ?"
+            f"UNION ALL SELECT userid, day FROM vacation_days WHERE userid IN ({places}) AND day = ? ORDER BY last"
         )
         day = today.isoformat()
-        found = sorted(self.db.execute(query, [*userids, day, *userids, day]), key=itemgetter(1))
-        return {name: date.fromisoformat(last) for name, last in found}
+        return {name: date.fromisoformat(last) for name, last in self.db.execute(query, [*userids, day, *userids, day])}
 
     def replace_vacations(self, userid: str, since: date, vacations: Iterable[Vacation]) -> None:
         """Store these vacations in place of all that end on that day or later."""
