@@ -16,7 +16,7 @@ from pbm.letters import Letter
 from pbm.names import is_tournament_board
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import Settled, Store, Task
+from pbm.store import Robot, Settled, Task
 
 TALK = "-talk"
 """The option with which robots say what they think."""
@@ -52,7 +52,7 @@ def challenge(
         talks = [option for option in options if option.lower() == TALK]
         options = [option for option in options if option not in talks]
         problems += [f"There is no user {userid!r}." for userid in unknown] + refusing
-        problems += _of_robots(session, game, [*users], is_named=name is not None) if robots else []
+        problems += _of_robots(session, game, [*users], robots, is_named=name is not None) if robots else []
         if talks and not robots:
             problems.append(f"{TALK} is for boards on which a robot plays.")
         if name is not None:
@@ -61,7 +61,7 @@ def challenge(
             games.read_options(games.load(game), options)
             beginning = source and _beginning(session, game, source, options, name)
             if beginning and robots:
-                _insist_on_no_hint(session, beginning.board)
+                _insist_on_no_hint(beginning.board)
         except (Illegal, Refused) as why:
             problems.append(str(why))
         times_wanted, wrong = clocks.read(times, is_tournament=name is not None)
@@ -104,9 +104,9 @@ def _beginning(session: Session, game: str, source: str, options: Sequence[str],
     return point
 
 
-def _insist_on_no_hint(session: Session, board: Board) -> None:
+def _insist_on_no_hint(board: Board) -> None:
     """Raises Refused if a robot would show two people who still play how it would go on."""
-    people = {*board.players} - session.store.robots_among(board.players).keys()
+    people = {*board.players} - board.about.robots.keys()
     if len(people) > 1 and not board.present.is_over:
         raise Refused(
             f"{texts.title(board.row.game)} {board.row.board} is still being played; no robot takes part in what "
@@ -148,10 +148,10 @@ def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
     return problems
 
 
-def not_of_robots(store: Store, game: str, users: Sequence[str]) -> list[str]:
-    """A sentence for each of these users who is a robot that does not play a game, or is paused."""
+def not_of_robots(game: str, robots: Mapping[str, Robot]) -> list[str]:
+    """A sentence for each of these robots that does not play a game, or is paused."""
     problems = []
-    for name, robot in store.robots_among(users).items():
+    for name, robot in robots.items():
         if robot.games and game not in robot.games:
             others = " and ".join(map(texts.title, robot.games))
             problems.append(f"{name} is a robot that does not play {texts.title(game)}; it plays {others}.")
@@ -160,11 +160,12 @@ def not_of_robots(store: Store, game: str, users: Sequence[str]) -> list[str]:
     return problems
 
 
-def _of_robots(session: Session, game: str, users: Sequence[str], *, is_named: bool) -> list[str]:
+def _of_robots(
+    session: Session, game: str, users: Sequence[str], robots: Mapping[str, Robot], *, is_named: bool
+) -> list[str]:
     """What stands against a board of these users, of whom some are robots; a tournament has no limits."""
     store = session.store
-    robots = store.robots_among(users)
-    problems = not_of_robots(store, game, users)
+    problems = not_of_robots(game, robots)
     for name, robot in robots.items():
         active = sum(store.active_by_game([name]).get(name, {}).values())
         if not is_named and active >= robot.most:

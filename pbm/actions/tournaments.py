@@ -101,7 +101,7 @@ def _of_plan(one: Tournament, players: Sequence[str]) -> Iterator[str]:
 def problems_of_players(session: Session, game: str, players: Sequence[str]) -> Iterator[str]:
     """Who cannot take part."""
     yield from (f"There is no user {name!r}." for name in players if session.store.password_of(name) is None)
-    yield from challenges.not_of_robots(session.store, game, players)
+    yield from challenges.not_of_robots(game, session.store.robots_among(players))
 
 
 def problems_of_start(found: Shown) -> Iterator[str]:

@@ -78,9 +78,10 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     """
     first = board.present.last_typed
     asker = str(board.row.voter)
-    if board.turns[first].userid != asker and session.store.robots_among([board.opponent(asker)]):
-        own = (number for number, turn in enumerate(board.turns) if turn.userid == asker and not turn.automatic)
-        first = max(filter(lambda number: number >= board.row.given, own), default=first)
+    if board.turns[first].userid != asker and board.opponent(asker) in board.about.robots:
+        played = [*enumerate(board.turns)][board.row.given :]
+        own = [number for number, turn in played if turn.userid == asker and not turn.automatic]
+        first = own[-1] if own else first
     taken = ", ".join(turn.text for turn in board.turns[first:])
     board.stop_clock(session.now())
     board.take_back(first)
