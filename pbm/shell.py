@@ -148,7 +148,7 @@ def _show_pictures(answers: Letters, servers: Sequence["Server"]) -> None:
     """Show the boards that the letters are about, if the terminal can, or say that it cannot."""
     from pbm.drawing import boards, terminals
 
-    protocol = terminals.picture_protocol(os.environ) if sys.stdout.isatty() else None
+    protocol = terminals.picture_protocol(os.environ, sys.stdout.fileno()) if sys.stdout.isatty() else None
     if protocol is None:
         sys.stderr.write("This terminal shows no pictures, as far as is known; here is the text.\n")
         return

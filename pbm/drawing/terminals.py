@@ -1,26 +1,96 @@
-"""A picture on the screen of a terminal, where the terminal has a protocol for that."""
+"""A picture on the screen of a terminal, where the terminal has a protocol for that.
 
+Which one it has, its environment tells, or the terminal itself when it is asked. What reads a PNG to make Sixel of it,
+Pillow, comes with the extra `sixel`.
+"""
+
+import os
+import re
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from io import BytesIO
+from struct import unpack
+
+from pbm.refusals import Refused
 
 CHARACTERS_AT_ONCE = 4096
 """How many characters of a picture a command to Kitty may have."""
 KITTY_PROGRAMS = frozenset({"ghostty", "WezTerm", "kitty"})
 ITERM_PROGRAMS = frozenset({"iTerm.app", "mintty", "vscode"})
 """What programs that know one of the two protocols call themselves."""
+SECONDS_TO_ANSWER = 1.0
+"""How long a terminal is waited for that is asked what it can; those far away take a fifth of a second."""
+ATTRIBUTES = re.compile(rb"\x1b\[\?\d+((?:;\d+)*)c")
+"""The answer of a terminal: its class, and what it can."""
+UNTOLD_WIDTH, MOST_OF_SIXEL = 800, 1000
+"""How many pixels wide a terminal is that does not tell; how many pixels of a picture in Sixel xterm shows at most."""
+OPAQUE = 128
+"""How opaque a pixel is at least, of 255, that is not left out."""
+SIXEL_EXTRA = "Sixel is made with Pillow, which is not installed: pip install 'pbm[sixel]' brings it."
+BAND = 6
+"""How many pixels one below the other a character of Sixel has."""
+SIXELS = bytes((pixels + 63) % 256 for pixels in range(256))
+"""The character for the pixels of a column that have a colour, the highest one counting 1."""
 
 
-def picture_protocol(environment: Mapping[str, str]) -> Callable[[bytes], str] | None:
-    """How the terminal with these environment variables is told to show a PNG; None if it cannot."""
-    if environment.get("TERM", "").startswith(("screen", "tmux")):  # what is between swallows it
-        return None
-    program = environment.get("TERM_PROGRAM", "")
-    is_kitty = "KITTY_WINDOW_ID" in environment or "KONSOLE_VERSION" in environment
-    if is_kitty or environment.get("TERM") == "xterm-kitty" or program in KITTY_PROGRAMS:
-        return to_kitty
-    if program in ITERM_PROGRAMS or environment.get("LC_TERMINAL") == "iTerm2":
-        return to_iterm
+def picture_protocol(environment: Mapping[str, str], terminal: int) -> Callable[[bytes], str] | None:
+    """How a terminal, a file descriptor, with these environment variables is told to show a PNG; None if it cannot."""
+    program, kind = environment.get("TERM_PROGRAM", ""), environment.get("TERM", "dumb")
+    if not kind.startswith(("screen", "tmux")):  # what is between swallows it
+        is_kitty = "KITTY_WINDOW_ID" in environment or "KONSOLE_VERSION" in environment
+        if is_kitty or kind == "xterm-kitty" or program in KITTY_PROGRAMS:
+            return to_kitty
+        if program in ITERM_PROGRAMS or environment.get("LC_TERMINAL") == "iTerm2":
+            return to_iterm
+    if kind != "dumb" and knows_sixel(terminal):
+        return partial(to_sixel, width=_width(terminal))
     return None
+
+
+def knows_sixel(terminal: int) -> bool:
+    """Whether a terminal says so when it is asked (``4`` among its primary device attributes).
+
+    One that is not ours alone, or at which somebody has typed something already, is not asked.
+    """
+    import termios
+
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp() and b"4" in _attributes(terminal)
+    except (OSError, termios.error):
+        return False
+
+
+def _attributes(terminal: int) -> list[bytes]:
+    """What a terminal can, by numbers; nothing if it does not tell."""
+    import termios
+    import tty
+    from select import select
+    from time import monotonic
+
+    before = termios.tcgetattr(terminal)
+    tty.setcbreak(terminal, termios.TCSANOW)  # the answer is neither shown nor waits for the end of a line
+    try:
+        if select([terminal], [], [], 0)[0]:
+            return []
+        os.write(terminal, b"\x1b[c")
+        told, end = b"", monotonic() + SECONDS_TO_ANSWER
+        while select([terminal], [], [], max(0, end - monotonic()))[0] and (some := os.read(terminal, 1024)):
+            told += some
+            if found := ATTRIBUTES.search(told):
+                return found[1].split(b";")
+        return []
+    finally:
+        termios.tcsetattr(terminal, termios.TCSANOW, before)
+
+
+def _width(terminal: int) -> int:
+    """How many pixels of a terminal are beside each other."""
+    import termios
+    from fcntl import ioctl
+
+    *_, width, _ = unpack("4H", ioctl(terminal, termios.TIOCGWINSZ, bytes(8)))
+    return int(width) or UNTOLD_WIDTH
 
 
 def to_kitty(png: bytes) -> str:
@@ -37,3 +107,34 @@ def to_kitty(png: bytes) -> str:
 def to_iterm(png: bytes) -> str:
     """What makes iTerm, or a terminal that learned it from there, show one (https://iterm2.com/documentation-images.html)."""
     return f"\x1b]1337;File=inline=1;size={len(png)}:{b64encode(png).decode()}\x07\n"
+
+
+def to_sixel(png: bytes, width: int = MOST_OF_SIXEL) -> str:
+    """What makes a terminal show one that knows Sixel, and is so many pixels wide.
+
+    The VT330/VT340 Programmer Reference Manual, volume 2, chapter 14, describes it. Raises Refused where there is
+    nothing to read a PNG with.
+    """
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise Refused(SIXEL_EXTRA) from error
+    picture = Image.open(BytesIO(png)).convert("RGBA")
+    picture.thumbnail((min(width, MOST_OF_SIXEL), MOST_OF_SIXEL))
+    picture = picture.quantize()
+    palette, indices = picture.getpalette("RGBA") or [], picture.tobytes()
+    opaque = {number for number, alpha in enumerate(palette[3::4]) if alpha >= OPAQUE}
+    percents = [round(part / 2.55) for part in palette]
+    colours = [f"#{n};2;{';'.join(map(str, percents[4 * n : 4 * n + 3]))}" for n in opaque]
+    rows = [indices[at : at + picture.width] for at in range(0, len(indices), picture.width)]
+    bands = ["$".join(_band(rows[at : at + BAND], opaque)) for at in range(0, len(rows), BAND)]
+    return f'\x1bP0;1q"1;1;{picture.width};{picture.height}{"".join(colours)}{"-".join(bands)}\x1b\\\n'
+
+
+def _band(rows: Sequence[bytes], colours: set[int]) -> Iterator[str]:
+    """A line of Sixel for each of the colours that are in six rows of pixels or fewer."""
+    for colour in sorted(colours & {*b"".join(rows)}):
+        is_it = bytes(colour) + b"\1" + bytes(255 - colour)
+        pixels = sum(int.from_bytes(row.translate(is_it)) << number for number, row in enumerate(rows))
+        line = pixels.to_bytes(len(rows[0])).translate(SIXELS).decode().rstrip("?")
+        yield f"#{colour}" + re.sub(r"(.)\1{3,}", lambda run: f"!{len(run[0])}{run[1]}", line)
