@@ -22,6 +22,8 @@ SYNCED_AS_WHOLE = {"ext4", "xfs"}
 """The file systems of which syncfs(2) is known to put on the disk all that fsync(2) would, file by file."""
 TELLS_ERRORS = 5, 17
 """The version of Linux since which syncfs tells every error."""
+MOUNTS = "/proc/self/mountinfo"
+"""The file systems, in lines as "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext4 /dev/root rw"."""
 SAID: Mapping[int, str] = {
     errno.EACCES: "this user is not allowed to",
     errno.EADDRINUSE: "another program listens there",
@@ -95,12 +97,13 @@ def is_synced_as_whole(device: int) -> bool:
     from pathlib import Path
 
     version = re.match(r"(\d+)\.(\d+)", os.uname().release)
-    mounts = Path("/proc/self/mountinfo")  # "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext4 /dev/root rw"
+    mounts = Path(MOUNTS)
     if not (version and tuple(map(int, version.groups())) >= TELLS_ERRORS and mounts.exists()):
         return False
     here = f"{os.major(device)}:{os.minor(device)}"
     lines = [line.split() for line in mounts.read_text().splitlines()]
-    return SYNCED_AS_WHOLE.issuperset({words[words.index("-") + 1] for words in lines if words[2] == here} or {""})
+    kinds = {words[words.index("-") + 1] for words in lines if words[2] == here}
+    return bool(kinds) and kinds <= SYNCED_AS_WHOLE
 
 
 @cache

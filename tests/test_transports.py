@@ -8,6 +8,7 @@ import ssl
 import threading
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult
@@ -395,8 +396,26 @@ def test_of_files_that_are_synced_one_by_one_it_is_told_which_may_be_lost(tmp_pa
         assert [why and why.errno for why in disk.sync_all(handles)] == [None, errno.EIO, None, None]
 
 
-def test_a_file_system_that_nobody_knows_is_not_synced_as_a_whole():
-    assert not disk.is_synced_as_whole(os.makedev(4095, 4095))
+@pytest.mark.parametrize(
+    ("mounts", "version", "is_whole"),
+    [
+        ("36 35 8:1 / /mnt rw,noatime master:1 - ext4 /dev/root rw", "6.1.0-44-amd64", True),
+        ("36 35 8:1 / /mnt rw - xfs /dev/root rw\n37 35 8:2 / /a rw - btrfs /dev/b rw", "5.17", True),
+        ("36 35 8:1 / /mnt rw - btrfs /dev/root rw", "6.1.0", False),
+        ("36 35 8:2 / /mnt rw - ext4 /dev/root rw", "6.1.0", False),
+        ("36 35 8:1 / /mnt rw - ext4 /dev/root rw", "5.16.20", False),
+        ("36 35 8:1 / /mnt rw - ext4 /dev/root rw", "new", False),
+        (None, "14.1-RELEASE", False),
+    ],
+)
+def test_a_file_system_is_synced_as_a_whole_where_its_kind_and_linux_are_known_to_do(
+    tmp_path, monkeypatch, mounts, version, is_whole
+):
+    if mounts:
+        tmp_path.joinpath("mounts").write_text(mounts)
+    monkeypatch.setattr(disk, "MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(release=version))
+    assert disk.is_synced_as_whole.__wrapped__(os.makedev(8, 1)) == is_whole
 
 
 def test_a_maildir_that_can_show_no_mail_harms_no_other_of_the_same_batch(waiting, tmp_path):
