@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import re
 import socket
 import ssl
 import threading
@@ -112,6 +113,7 @@ def test_mails_go_out_over_one_connection_each_with_its_own_envelope(waiting):
     assert [mail.rcpt_tos for mail in relay.mails] == [[f"{name}@players.example"] for name in NAMES]
     assert {mail.mail_from for mail in relay.mails} == {ADDRESS}
     assert b"Subject: Help\r\n" in relay.mails[0].original_content
+    assert not re.search(rb"\r(?!\n)|(?<!\r)\n", relay.mails[0].original_content)
     assert relay.connections == 1
     assert left(waiting) == []
 

@@ -91,9 +91,9 @@ class Page(HTMLParser):
 def parsed(row, **changes):
     """A mail as its reader's program sees it, after it was composed."""
     raw = compose(row._replace(**changes), ADDRESS)
-    assert max(map(len, raw.split(b"\r\n"))) <= 998
+    assert max(map(len, raw.split(b"\n"))) <= 998
     assert raw.isascii()
-    assert b"\n" not in raw.replace(b"\r\n", b"")
+    assert b"\r" not in raw
     return message_from_bytes(raw, policy=email.policy.default)
 
 
@@ -589,7 +589,7 @@ def test_a_subscription_says_how_to_end_it(pair):
 def test_a_subject_arrives_whatever_it_is_and_is_folded(subject):
     subject = " ".join(subject.split())
     raw = compose(mail("text\n", subject=subject), ADDRESS)
-    assert all(len(line) <= 78 for line in raw.split(b"\r\n"))
+    assert all(len(line) <= 78 for line in raw.split(b"\n"))
     found = message_from_bytes(raw, policy=email.policy.default)["Subject"]
     assert "".join(found.split()) == "".join(subject.split())
 
@@ -603,7 +603,7 @@ def test_no_field_can_begin_another_one(field, bad):
 
 def test_a_command_in_a_field_is_encoded_and_begins_no_other_one():
     raw = compose(mail("text\n", unsubscribe="x\r\nBcc: victim@players.example"), ADDRESS)
-    assert b"\r\nBcc" not in raw
+    assert b"\nBcc" not in raw
 
 
 # How players choose to get them

@@ -58,7 +58,7 @@ class Transport(ABC):
 
     @abstractmethod
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
-        """Hand over a message, whose *name* is always the same. Raises Undelivered."""
+        """Hand over a message, as `compose` makes it, whose *name* is always the same. Raises Undelivered."""
 
     @abstractmethod
     def settle(self) -> Sequence[Undelivered | None]:
@@ -112,7 +112,7 @@ class Maildirs(Transport):
             self.written.append(_Written(handle, path, maildir))
             try:
                 os.fchmod(handle, 0o600)  # whatever the umask, and whoever has left a file there
-                left = memoryview(message.replace(b"\r\n", b"\n"))
+                left = memoryview(message)
                 while left:
                     left = left[os.write(handle, left) :]
             except OSError:
@@ -187,9 +187,8 @@ class Sendmail(Transport):
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Pipe the message to the program."""
         words = [self.program, "-i", "-f", sender, "--", recipient]
-        text = message.replace(b"\r\n", b"\n")
         try:
-            done = subprocess.run(words, input=text, capture_output=True, timeout=RELAY_PATIENCE, check=False)
+            done = subprocess.run(words, input=message, capture_output=True, timeout=RELAY_PATIENCE, check=False)
         except subprocess.TimeoutExpired as error:
             raise Undelivered(f"{self.program} did not end within {RELAY_PATIENCE} seconds", for_all=True) from error
         except OSError as error:
@@ -249,7 +248,7 @@ class Smtp(Transport):
         try:
             self.connection = self.connection or self._connect()
             self.connection.has_text = False
-            self.connection.sendmail(sender, [recipient], message)
+            self.connection.sendmail(sender, [recipient], message.replace(b"\n", b"\r\n"))
         except (OSError, smtplib.SMTPException) as error:
             problem = _problem(error, recipient)
             self.has_text = self.connection is not None and self.connection.has_text

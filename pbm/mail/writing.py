@@ -12,7 +12,6 @@ from pbm.mail import html
 from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
 
-CRLF = "\r\n"
 UTF_8 = Charset("utf-8")
 UTF_8.body_encoding = QP
 BUT_BOUNCES = "DR, RN, NRN, OOF, AutoReply"
@@ -26,17 +25,19 @@ LONGEST_WORD = 70
 def compose(mail: Mail, server_address: str, illustration: Illustration | None = None) -> bytes:
     """The message of a row of the outbox: its text, and beside it the same in HTML where that is wanted.
 
-    The HTML begins with a picture if there is one. Raises ValueError if something in it is no line of a header.
+    The HTML begins with a picture if there is one. Lines end as in files; whoever sends the message by SMTP has to end
+    them with CR LF. Raises ValueError if something in it is no line of a header.
     """
-    kind, body = _text(mail.text)
+    part = _text(mail.text)
     if mail.html:
         picture = _picture(illustration.png, server_address) if illustration else None
         page = _html(html.page(mail, server_address, illustration, picture.name if picture else ""))
-        kind, body = _alternative([(kind, body), _related(page, picture) if picture else page])
-    return _header(mail, server_address, kind) + body
+        part = _alternative([part, _related(page, picture) if picture else page])
+    return f"{_header(mail, server_address)}{part.fields}{_subject(mail.subject)}\n{part.body}".encode("ascii")
 
 
-def _header(mail: Mail, server_address: str, kind: dict[str, str]) -> bytes:
+def _header(mail: Mail, server_address: str) -> str:
+    """The fields of a message but for those that tell what it consists of, and its subject."""
     fields = {
         "From": server_address,
         "To": mail.address or "",
@@ -53,10 +54,7 @@ def _header(mail: Mail, server_address: str, kind: dict[str, str]) -> bytes:
         # a reply address needs no password, so that the mail of any mail program does it
         to, command = (mail.reply_to, "unsubscribe") if mail.reply_to else (server_address, mail.unsubscribe)
         fields["List-Unsubscribe"] = f"<mailto:{to}?subject={quote(command, safe='')}>"
-    lines = [
-        f"{name}: {_checked(name, value)}{CRLF}" for name, value in (fields | {"MIME-Version": "1.0"} | kind).items()
-    ]
-    return "".join([*lines, _subject(mail.subject), CRLF]).encode("ascii")
+    return "".join([f"{name}: {_checked(name, value)}\n" for name, value in fields.items()]) + "MIME-Version: 1.0\n"
 
 
 def _checked(name: str, value: str) -> str:
@@ -71,24 +69,28 @@ def _subject(subject: str) -> str:
     if not subject.isprintable():
         raise ValueError(f"Subject: {subject!r} is no line of a header.")
     if subject.isascii() and len(subject) <= LONGEST_WORD - len("Subject: ") and subject == subject.strip():
-        return f"Subject: {subject}{CRLF}"
+        return f"Subject: {subject}\n"
     is_plain = subject.isascii() and max(map(len, subject.split()), default=0) <= LONGEST_WORD
     header = Header(subject, None if is_plain else UTF_8, header_name="Subject")
-    return f"Subject: {header.encode(linesep=CRLF)}{CRLF}"
+    return f"Subject: {header.encode()}\n"
 
 
-MimePart = tuple[dict[str, str], bytes]
-"""Header fields and the body that they are about. Parts are put together here in a quarter of the time email takes."""
+class MimePart(NamedTuple):
+    """A message, or a part of one. They are put together here in a quarter of the time that email takes."""
+
+    fields: str
+    """The lines of its header that tell what it is."""
+    body: str
 
 
 def _text(text: str) -> MimePart:
     if text.isascii():
-        return _fields("text/plain; charset=us-ascii", "7bit"), _lines(text)
-    return _fields("text/plain; charset=utf-8", "quoted-printable"), _lines(UTF_8.body_encode(text))
+        return MimePart(_fields("text/plain; charset=us-ascii", "7bit"), text)
+    return MimePart(_fields("text/plain; charset=utf-8", "quoted-printable"), UTF_8.body_encode(text))
 
 
 def _html(page: str) -> MimePart:
-    return _fields("text/html; charset=us-ascii", "7bit"), _lines(page)
+    return MimePart(_fields("text/html; charset=us-ascii", "7bit"), page)
 
 
 class _Picture(NamedTuple):
@@ -101,41 +103,29 @@ class _Picture(NamedTuple):
 
 def _picture(png: bytes, server_address: str) -> _Picture:
     name = f"{sha256(png).hexdigest()[:24]}@{server_address.rpartition('@')[2]}"
-    fields = _fields("image/png", "base64") | {
-        "Content-ID": f"<{name}>",
-        "Content-Disposition": 'inline; filename="board.png"',
-    }
-    return _Picture(name, (fields, encodebytes(png).replace(b"\n", b"\r\n")))
+    shown = f'Content-ID: <{name}>\nContent-Disposition: inline; filename="board.png"\n'
+    return _Picture(name, MimePart(_fields("image/png", "base64") + shown, encodebytes(png).decode("ascii")))
 
 
 def _related(page: MimePart, picture: _Picture) -> MimePart:
     """A page and the picture in it."""
-    kind, body = _several("related", [page, picture.part])
-    return {"Content-Type": f'{kind}; type="text/html"'}, body
+    return _several("related", [page, picture.part], '; type="text/html"')
 
 
 def _alternative(parts: list[MimePart]) -> MimePart:
     """One of which the reader's program shows the last that it can."""
-    kind, body = _several("alternative", parts)
-    return {"Content-Type": kind}, body
+    return _several("alternative", parts)
 
 
-def _several(kind: str, parts: list[MimePart]) -> tuple[str, bytes]:
-    """The type of a body of several parts, and that body."""
+def _several(kind: str, parts: list[MimePart], more: str = "") -> MimePart:
+    """A part of several ones, and *more* that is said of them."""
     # nobody can write a text that contains its own hash, and so no comment can pretend to be another part
-    boundary = f"=_{sha256(b''.join(body for _, body in parts)).hexdigest()[:24]}"
-    delimiter = f"--{boundary}".encode()
-    whole = b"".join(
-        b"%s\r\n%s\r\n\r\n%s\r\n"
-        % (delimiter, CRLF.join(f"{name}: {value}" for name, value in fields.items()).encode(), body)
-        for fields, body in parts
+    boundary = f"=_{sha256(''.join([part.body for part in parts]).encode('ascii')).hexdigest()[:24]}"
+    bodies = [f"--{boundary}\n{part.fields}\n{part.body}\n" for part in parts]
+    return MimePart(
+        f'Content-Type: multipart/{kind}; boundary="{boundary}"{more}\n', "".join([*bodies, f"--{boundary}--\n"])
     )
-    return f'multipart/{kind}; boundary="{boundary}"', b"%s%s--\r\n" % (whole, delimiter)
 
 
-def _fields(content_type: str, encoding: str) -> dict[str, str]:
-    return {"Content-Type": content_type, "Content-Transfer-Encoding": encoding}
-
-
-def _lines(ascii_text: str) -> bytes:
-    return ascii_text.replace("\n", CRLF).encode("ascii")
+def _fields(content_type: str, encoding: str) -> str:
+    return f"Content-Type: {content_type}\nContent-Transfer-Encoding: {encoding}\n"
