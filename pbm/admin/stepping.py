@@ -21,7 +21,7 @@ from pbm.letters import pictures
 from pbm.letters.pictures import Brush, Tile
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.terminal import escaped
+from pbm.terminal import HIDDEN, escaped
 
 FORWARD = "\x1b[C", "\x1bOC", "\x1b[B", "\x1bOB", " ", "\n"
 """What the keys send that go on: the arrows to the right and down, the space bar, and return."""
@@ -95,7 +95,7 @@ def shown(point: Point) -> str:
     dice = f", dice {' '.join(map(str, turn.dice))}" if turn and turn.dice else ""
     last = f"{turn.userid}{dice}: {letters.turn_text(turn)}" if turn else "The beginning."
     drawing = letters.picture(point)[0]
-    coloured = pictures.painted(row.game, drawing.text, drawing.changes, _brush(row.game))
+    coloured = "\n".join(pictures.painted(row.game, drawing.text.split("\n"), drawing.changes, _brush(row.game)))
     end = [letters.status_of(point)] if point.is_present else []
     comment = letters.comment_part(row.commenter, row.comment) if point.is_present else []
     where = f"Move {point.moves} of {len(board.turns)}. "
@@ -111,7 +111,7 @@ def _brush(game: str) -> Brush:
     def latest(text: str, **_: bool) -> str:
         return f"{UNDERLINED}{text.replace(PLAIN, PLAIN + UNDERLINED)}{PLAIN}"
 
-    return Brush(escaped, lambda side, text: _on(tiles[side], text), latest)
+    return Brush(HIDDEN, escaped, lambda side, text: _on(tiles[side], text), latest)
 
 
 def _on(tile: Tile, text: str) -> str:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple, Protocol
 
 import games
 
-LEGEND = r"[A-Za-z]{2}|,|\w\.$"
+LEGEND = re.compile(r"[A-Za-z]{2}|,|\w\.$")
 """What is in lines of words, and in those of a board only where something is said beside it."""
 KEPT_LINES = 2000
 """How many painted lines are kept that were painted last: the edges of boards, their empty rows, and what stays."""
@@ -77,7 +79,7 @@ def colours(sides: tuple[str, str]) -> Colours:
 def height(lines: Sequence[str]) -> int:
     """How many lines of a drawing are the board itself, with what stands beside it; the others are its legend."""
     last_first = zip(range(len(lines), 0, -1), reversed(lines), strict=True)
-    return next((number for number, line in last_first if line.strip() and not re.search(LEGEND, line)), 0)
+    return next((number for number, line in last_first if line.strip() and not LEGEND.search(line)), 0)
 
 
 class Latest(Protocol):
@@ -90,49 +92,61 @@ class Latest(Protocol):
 class Brush(NamedTuple):
     """What becomes of the parts of a picture."""
 
+    special: str
+    """Which characters that are no pieces cannot stay as they are: a regular expression for one of them."""
     plain: Callable[[str], str]
-    """Of what is no piece."""
+    """Of one of these characters."""
     piece: Callable[[int, str], str]
     """Of a piece of a side, 0 or 1."""
     latest: Latest
 
 
-def painted(game: str, text: str, changes: Sequence[Span], brush: Brush) -> str:
+def painted(game: str, lines: Sequence[str], changes: Iterable[Span], brush: Brush) -> list[str]:
     """A picture of a game in which pieces, and what the last turn has changed, look as a brush makes them look.
 
     It is painted line by line: nothing that a game calls a piece stands on two of them.
     """
-    lines = []
-    for number, line in enumerate(text.split("\n")):
-        at, parts = 0, []
-        for _, first, end in (span for span in changes if span[0] == number):
-            parts += [_painted(game, brush, line[at:first])]
-            parts += [brush.latest(_painted(game, brush, line[first:end]), is_bare=True)]
-            at = end
-        lines.append("".join([*parts, _painted(game, brush, line[at:])]))
-    return "\n".join(lines)
+    found = [_painted(game, brush, line) for line in lines]
+    for number, spans in groupby(changes, itemgetter(0)):
+        if 0 <= number < len(lines):
+            found[number] = "".join(_parts(game, brush, lines[number], spans))
+    return found
+
+
+def _parts(game: str, brush: Brush, line: str, spans: Iterable[Span]) -> Iterator[str]:
+    """A line of which some parts were changed."""
+    at = 0
+    for _, first, end in spans:
+        yield _painted(game, brush, line[at:first])
+        yield brush.latest(_painted(game, brush, line[first:end]), is_bare=True)
+        at = end
+    yield _painted(game, brush, line[at:])
 
 
 @lru_cache(maxsize=KEPT_LINES)
 def _painted(game: str, brush: Brush, text: str, *, is_latest: bool = False) -> str:
-    every, pieces = _patterns(game)
-    parts, at = [], 0
-    for match in (pieces if is_latest else every).finditer(text):
-        parts.append(brush.plain(text[at : match.start()]))
-        if match.lastgroup == "latest":
-            inner = _painted(game, brush, match[0], is_latest=True)
-            parts.append(brush.latest(inner, is_bare=pieces.fullmatch(match[0]) is not None))
-        else:
-            parts.append(brush.piece(int(match.lastgroup == "second"), match[0]))
-        at = match.end()
-    return "".join([*parts, brush.plain(text[at:])])
+    every, pieces = _patterns(game, brush.special)
+    return (pieces if is_latest else every).sub(lambda found: _mark(game, brush, found.lastgroup, found[0]), text)
+
+
+@lru_cache(maxsize=KEPT_LINES)
+def _mark(game: str, brush: Brush, kind: str | None, text: str) -> str:
+    """A part of a picture that does not stay as it is."""
+    if kind == "special":
+        return brush.plain(text)
+    if kind == "latest":
+        _, pieces = _patterns(game, brush.special)
+        found = pieces.fullmatch(text)
+        is_bare = found is not None and found.lastgroup != "special"
+        return brush.latest(_painted(game, brush, text, is_latest=True), is_bare=is_bare)
+    return brush.piece(int(kind == "second"), text)
 
 
 @cache
-def _patterns(game: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What fits all that is painted in the pictures of a game, and what fits its pieces alone."""
+def _patterns(game: str, special: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What fits all that is painted in the pictures of a game, and what fits its pieces alone, with what is special."""
     (first, second), latest, _ = games.glyphs(games.load(game))
-    pieces = re.compile(f"(?P<first>{first})|(?P<second>{second})")
+    pieces = re.compile(f"(?P<first>{first})|(?P<second>{second})|(?P<special>{special})")
     return re.compile(f"(?P<latest>{latest})|{pieces.pattern}") if latest else pieces, pieces
 
 

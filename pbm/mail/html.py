@@ -6,11 +6,11 @@ on wood or felt, so that colours need no other ones in dark mode.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from html import escape
 from itertools import groupby
-from typing import NamedTuple
+from operator import not_
 from urllib.parse import quote
 
 import games
@@ -81,15 +81,9 @@ NOT_PLAIN = re.compile(r"(?<!\S)[^\s&<>,-]*+[&<>,-]\S*")
 """A word that is not shown as it is, or that may break."""
 GAP = re.compile(r"\S {2,}\S")
 """What is only in lines that have columns."""
-Paint = Callable[[str], str]
-
-
-class Block(NamedTuple):
-    """Lines that are shown in one way."""
-
-    kind: str
-    """``text``, which wraps; ``table`` and ``rule``, which do not; or ``moves``."""
-    lines: list[str]
+Block = tuple[str, int, int]
+"""Lines that are shown in one way: ``text``, which wraps; ``table`` or ``rule``, which do not; or ``moves``. Behind it
+stand the number of the first one, and that of the one behind the last."""
 
 
 def page(mail: Mail, server_address: str, illustration: Illustration | None = None, name: str = "") -> str:
@@ -163,17 +157,24 @@ def _quoted(text: str) -> str:
 
 @lru_cache(maxsize=KEPT_PARTS)
 def _text(*lines: str) -> str:
-    return "".join(_shown(block, _worded if block.kind in {"text", "moves"} else _escaped) for block in _blocks(lines))
+    return "".join([_shown(kind, lines[first:end]) for kind, first, end in _blocks(_text_kinds(lines))])
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[Block]:
-    """The lines of a text, paragraph by paragraph, those of one kind in a row together."""
-    kinds: list[str] = []
-    for is_blank, paragraph in groupby(lines, lambda line: not line):
-        found = list(paragraph)
-        between = "table" if kinds[-1:] == ["table"] else "text"  # two parts of one picture are scaled alike
-        kinds += [between] * len(found) if is_blank else _kinds(found)
-    yield from _gathered(kinds, lines)
+def _shown(kind: str, lines: Sequence[str]) -> str:
+    if kind in {"table", "rule"}:
+        return _scaled(TABLE_SIZE, lines, map(_escaped, lines))
+    return _wrapping(_ended(map(_worded, _turn_by_turn(lines) if kind == "moves" else lines)))
+
+
+def _text_kinds(lines: Sequence[str]) -> Iterator[str]:
+    """How each line of a text is shown, paragraph by paragraph."""
+    kind = ""
+    for is_blank, paragraph in groupby(lines, not_):
+        found = [*paragraph]
+        between = "table" if kind == "table" else "text"  # two parts of one picture are scaled alike
+        kinds = [between] * len(found) if is_blank else _kinds(found)
+        kind = kinds[-1]
+        yield from kinds
 
 
 def _kinds(paragraph: list[str]) -> list[str]:
@@ -181,7 +182,7 @@ def _kinds(paragraph: list[str]) -> list[str]:
     heading = MOVES.fullmatch(paragraph[0])
     if heading and all(_is_round(line, heading) for line in paragraph[1:]):
         return ["moves"] * len(paragraph)
-    has_columns = all(map(str.isascii, paragraph)) and any(map(GAP.search, paragraph))
+    has_columns = any(map(GAP.search, paragraph)) and all(map(str.isascii, paragraph))
     kind = "table" if has_columns else "text"
     return [kind if line.strip("*") else "rule" for line in paragraph]
 
@@ -192,17 +193,13 @@ def _is_round(line: str, heading: re.Match[str]) -> bool:
     return re.fullmatch(r"(\d+\.)? +", number) is not None and not between.strip()
 
 
-def _gathered(kinds: Iterable[str], lines: Sequence[str]) -> Iterator[Block]:
-    for kind, pairs in groupby(zip(kinds, lines, strict=True), lambda pair: pair[0]):
-        yield Block(kind, [line for _, line in pairs])
-
-
-def _shown(block: Block, paint: Paint, *, colours: str = "") -> str:
-    """Lines in HTML, which *paint* makes of the text."""
-    if block.kind in {"table", "rule"}:
-        return _scaled(TABLE_SIZE, block.lines, paint, colours)
-    lines = _turn_by_turn(block.lines) if block.kind == "moves" else block.lines
-    return _wrapping(paint("".join(f"{line}\n" for line in lines)), colours)
+def _blocks(kinds: Iterable[str]) -> Iterator[Block]:
+    """The lines of one kind in a row together."""
+    at = 0
+    for kind, run in groupby(kinds):
+        end = at + len([*run])
+        yield kind, at, end
+        at = end
 
 
 def _wrapping(text: str, colours: str = "") -> str:
@@ -261,19 +258,23 @@ def _kept(part: str) -> str:
 # Boards and tables
 
 
-def _scaled(most: int, lines: Sequence[str], paint: Paint, colours: str = "") -> str:
-    """Lines that do not wrap, in letters as large as the widest line allows."""
-    text = "".join(f"{line}\n" for line in lines)
-    return PARAGRAPH.format(name=f"w{most}-{max(1, *map(len, lines))}", style=FIXED + colours, text=paint(text))
+def _scaled(most: int, lines: Sequence[str], shown: Iterable[str], colours: str = "") -> str:
+    """Lines that do not wrap, and what is shown of them, in letters as large as the widest line allows."""
+    name = f"w{most}-{max(1, *map(len, lines))}"
+    return PARAGRAPH.format(name=name, style=FIXED + colours, text=_ended(shown))
+
+
+def _ended(lines: Iterable[str]) -> str:
+    return "\n".join([*lines, ""])
 
 
 def _scales(body: str) -> str:
     """The rules of the style sheet for what is scaled on a page."""
-    found = sorted(set(re.findall(r'<pre\nclass="w(\d+)-(\d+)"', body)))
+    found = sorted({part.partition('"')[0] for part in body.split('<pre\nclass="w')[1:]})
     return "".join(
         f".w{most}-{columns} {{ font-size: min({most}px, calc((100vw - {MARGINS}px) / {int(columns) * LETTER:.2f})) "
         "!important; }\n"
-        for most, columns in found
+        for most, columns in (name.split("-") for name in found)
     )
 
 
@@ -284,17 +285,18 @@ def _drawn(game: str, changes: Sequence[Span], *lines: str) -> str:
 
 
 def _parts_of_drawing(game: str, lines: Sequence[str], changes: Sequence[Span]) -> Iterator[str]:
-    found, brush = pictures.colours(games.load(game).SIDES), _brush(game)
+    found = pictures.colours(games.load(game).SIDES)
     colours = f"; padding: 0 6px; background: {found.paper}; color: {found.ink}"
+    shown = pictures.painted(game, lines, changes, _brush(game))
     height = pictures.height(lines)
     if height:
-        paint = partial(pictures.painted, game, changes=changes, brush=brush)
-        yield _scaled(BOARD_SIZE, lines[:height], paint, colours)
-    at = height
-    for block in _gathered(_legend_kinds(lines[height:]), lines[height:]):
-        here = [(line - at, first, end) for line, first, end in changes]
-        yield _shown(block, partial(pictures.painted, game, changes=here, brush=brush), colours=colours)
-        at += len(block.lines)
+        yield _scaled(BOARD_SIZE, lines[:height], shown[:height], colours)
+    legend, its_html = lines[height:], shown[height:]
+    for kind, first, end in _blocks(_legend_kinds(legend)):
+        if kind == "table":
+            yield _scaled(TABLE_SIZE, legend[first:end], its_html[first:end], colours)
+        else:
+            yield _wrapping(_ended(its_html[first:end]), colours)
 
 
 def _legend_kinds(lines: Sequence[str]) -> Iterator[str]:
@@ -313,4 +315,4 @@ def _brush(game: str) -> Brush:
         return LATEST_SPAN.format(text=text, frame=FRAME if is_bare else "")
 
     tiles = [TILE.format(name=name, tile=tile) for name, tile in (("first", found.first), ("second", found.second))]
-    return Brush(_escaped, lambda side, text: tiles[side].format(_escaped(text)), latest)
+    return Brush("[&<>]", _escaped, lambda side, text: tiles[side].format(_escaped(text)), latest)
