@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games import spora
-from pbm.robots.spora import Spora, thinker
+from pbm.robots.spora import Sower, Spora, thinker
 from pbm.robots.thinking import Limit
 
 from examples import examples
@@ -63,6 +63,37 @@ def test_what_captures_all_that_the_enemy_has_is_played():
     thought = thinker({"size": 5}).think([state], Limit(playouts=1), Random(1))
     assert thought.chance == 1
     assert state.play(thought.move).result().winner == 0
+
+
+class Interrupted(Spora):
+    """What is known of a board, of which the second look takes all the time there is, and finds a bad answer alone."""
+
+    now, looks = 0.0, 0
+
+    def valued(self, position, most, rng, limit):
+        found = super().valued(position, most, rng, limit)
+        self.looks += 1
+        if self.looks == 1:
+            return found
+        self.now = 10.0
+        return found[-1:]
+
+
+def test_a_look_that_the_time_cuts_short_counts_for_nothing():
+    state, knowledge = begun(5, 2, Random(1)), Interrupted(5)
+    limit = Limit(10, clock=lambda: knowledge.now)
+    cut = Sower(knowledge).think([state], limit, Random(3))
+    assert knowledge.looks == 2
+    one = Sower(Spora(5)).think([state], Limit(playouts=1), Random(3))
+    assert (cut.line, cut.chance) == (one.line, one.chance)
+
+
+def test_what_is_kept_in_mind_makes_no_difference(monkeypatch):
+    states = [begun(7, 6, Random(2))]
+    kept = thinker({"size": 7}).think(states, Limit(playouts=10), Random(3))
+    for module in ("ground", "spora"):
+        monkeypatch.setattr(f"pbm.robots.{module}.BOARDS_KEPT", 3)
+    assert thinker({"size": 7}).think(states, Limit(playouts=10), Random(3)) == kept
 
 
 def test_with_a_pie_a_komi_is_named_that_is_about_fair_and_the_better_side_is_chosen():

@@ -3,6 +3,7 @@
 import sys
 import time
 from importlib import import_module
+from itertools import count
 from random import Random
 from types import MappingProxyType
 from typing import NamedTuple
@@ -40,6 +41,9 @@ def begun(game, rng, turns, *words):
     return options, states
 
 
+GAMES = "papagra -size=4", "spiro -small", "spora -size=7", "sprout", "symple -size=9"
+
+
 def test_the_same_seed_gives_the_same_thought():
     options, states = begun("symple", Random(4), 6, "-size=5")
     thoughts = [Player("symple", options, playouts=40, rng=Random(seed)).think(states) for seed in (1, 1)]
@@ -56,9 +60,7 @@ def test_a_win_in_one_turn_is_found_and_certain():
     assert thought.playouts < 300
 
 
-@pytest.mark.parametrize(
-    "words", ["papagra -size=4", "spiro -small", "spora -size=7", "sprout", "symple -size=9"], ids=lambda words: words
-)
+@pytest.mark.parametrize("words", GAMES, ids=lambda words: words)
 def test_every_game_is_thought_about_within_a_fifth_of_the_time(words):
     game, *words = words.split()
     options, states = begun(game, Random(2), 3, *words)
@@ -99,6 +101,27 @@ def test_turns_by_the_thousand_are_thought_about_no_longer(words, view):
     game, *words = words.split()
     options, states = position(game, view, *words)
     assert any(spent(game, options, states, 0.1) <= 1.2 * 0.1 for _ in range(3))
+
+
+LAST = {"cells": {"b2": "B1", "f2": "B1", "d6": "W2"}, "turn": "black", "reserve": {"black": 20, "white": 0}}
+"""Black plays the last turn."""
+
+
+@pytest.mark.parametrize(
+    ("words", "start"),
+    [
+        *((words, 12) for words in GAMES),
+        pytest.param("spora -size=5 -pie", 0, id="a komi"),
+        pytest.param("spora -size=7", LAST, id="a last turn"),
+    ],
+)
+def test_whenever_the_time_is_up_there_is_a_legal_move(words, start):
+    game, *words = words.split()
+    options, states = position(game, start, *words) if start == LAST else begun(game, Random(2), start, *words)
+    for looks in (0, 1, 2, 3, 5, 8, 13, 21, 34, 55):
+        limit = Limit(looks, clock=count().__next__)  # it is a second later each time that somebody looks
+        thought = thinker(game, options).think(states, limit, Random(3))
+        assert states[-1].parse(thought.move) == thought.move
 
 
 def played(game, players, rng):
@@ -244,5 +267,8 @@ def test_a_limit_is_reached_by_time_or_by_playouts():
     assert Limit(seconds=2, playouts=10, clock=lambda: now).is_reached(10)
     limit = Limit(seconds=2, clock=lambda: now)
     assert not limit.is_reached(10**9)
+    assert not limit.is_time_up
     now = 102.0
     assert limit.is_reached(0)
+    assert limit.is_time_up
+    assert not Limit(playouts=1).is_time_up

@@ -111,7 +111,7 @@ class BestFirst(Generic[P, T]):
             open_ones = [one for one in branch.answers if not one.is_certain]
             path.append(max(open_ones, key=lambda one: one.value + unrest / sqrt(one.visits + 1)))
         self._look(path[-1], self.inside, rng, limit)
-        if limit.is_reached(0):  # the best answer may not have been found
+        if limit.is_time_up:  # the best answer may not have been found
             path[-1].answers.clear()
             return
         for branch in reversed(path):

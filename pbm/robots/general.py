@@ -89,7 +89,7 @@ class Rules:
             worth = self.outcome(position)
             if worth is not None:
                 return worth
-            if self.limit.is_reached(0):
+            if self.limit.is_time_up:
                 return leader(position)
             position = thrown(position, rng)
             position = position.play(SKIP if position.must_skip else position.random(rng))

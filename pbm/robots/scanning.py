@@ -252,7 +252,7 @@ class Scan:
         return self.grid.given(groups, space), self.grid.taken(regions, space)
 
     def _go_on(self) -> None:
-        if self.limit.is_reached(0):
+        if self.limit.is_time_up:
             raise TimeIsUpError
 
     def _matched(self, groups: Parts, regions: Parts) -> frozenset[int]:

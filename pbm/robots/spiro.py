@@ -253,7 +253,7 @@ class Racer:
         sight, dice = self.root(states)
         tried: list[tuple[float, Way, Sight]] = []
         for (own, blots), way in self.track.promising(sight, dice, limit).items():
-            if tried and limit.is_reached(0):
+            if tried and limit.is_time_up:
                 break
             after = self.track.after(sight, own, blots)
             if after.has_won:

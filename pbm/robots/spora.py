@@ -204,7 +204,7 @@ class Spora:
         found: list[Venture] = []
         limit = limit.part(DROPS_SHARE)
         for point in points[:most]:
-            if limit.is_reached(0) and any(not one[2].is_dead for one in found):
+            if limit.is_time_up and any(not one[2].is_dead for one in found):
                 break
             after = self.ground.dropped(scene, point)
             found.append((self._value(position, after), Sown((point,)), after))
@@ -225,7 +225,7 @@ class Spora:
         paths = self._paths(position, quiet, rng)
         for _, turn, dropped in drops:
             for start, path in paths:
-                if limit.is_reached(0):
+                if limit.is_time_up:
                     break
                 if start not in turn.drops:
                     sown = turn._replace(start=start, path=path)
@@ -233,7 +233,7 @@ class Spora:
         rough.sort(key=_first, reverse=True)
         found = []
         for _, sown, dropped in rough[:SOWINGS]:
-            if limit.is_reached(0):
+            if limit.is_time_up:
                 break
             after = self.ground.sown(dropped, sown)
             if not after.is_dead:
@@ -276,7 +276,7 @@ class Spora:
             options: list[tuple[float, float, int]] = []
             looking = limit.part(DROPS_SHARE)
             for point in bits(ground.contested(own, enemy)):
-                if options and looking.is_reached(0):
+                if options and looking.is_time_up:
                     break
                 after = ground.dropped(scene, point)
                 if not after.is_dead:
@@ -284,14 +284,14 @@ class Spora:
             options.sort(reverse=True)
             before = len(drops)
             for _, _, point in options[: 1 + len(options) // 8]:  # the more there are, the less they disturb each other
-                if drops and limit.is_reached(0):
+                if drops and limit.is_time_up:
                     break
                 after = ground.dropped(scene, point) if point & ~(scene.own[0] | scene.enemy[0]) else scene
                 loss = ground.margin(scene.own[0], scene.enemy[0]) - ground.margin(after.own[0], after.enemy[0])
                 if not after.is_dead and loss <= 0 and after != scene and len(drops) < position.reserve:
                     scene = after
                     drops.append(point)
-            if len(drops) == before or limit.is_reached(0):
+            if len(drops) == before or limit.is_time_up:
                 break
         return Sown(tuple(drops) or (scene.own[0] & -scene.own[0],))
 
@@ -365,7 +365,7 @@ class Sower:
         empty = self.knowledge.root(states)._replace(turn=0, lead=0 if state.komi is None else -state.komi - 0.5)
         margins: list[float] = []
         enough = self.PLAYOUTS if limit.until is None or limit.playouts is not None else inf
-        while not margins or (len(margins) < enough and not limit.is_reached(0)):
+        while not margins or (len(margins) < enough and not limit.is_time_up):
             margins.append(self.knowledge.playout(empty, rng))
         if state.komi is None:
             return Thought(f"komi={round(median(margins))}", 0.5, len(margins))

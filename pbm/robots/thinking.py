@@ -45,8 +45,11 @@ class Limit:
 
     def is_reached(self, playouts: int) -> bool:
         """Whether it is time to move, after so many playouts."""
-        if self.playouts is not None and playouts >= self.playouts:
-            return True
+        return (self.playouts is not None and playouts >= self.playouts) or self.is_time_up
+
+    @property
+    def is_time_up(self) -> bool:
+        """Whether the seconds are over, where there is such a limit."""
         return self.until is not None and self.clock() >= self.until
 
 

@@ -236,7 +236,7 @@ class _Hand:
         step, unit, across = track.step[die], track.unit, track.across
         longer: Stage = {}
         for (own, blots, jumps), way in level.items():
-            if longer and limit.is_reached(0):
+            if longer and limit.is_time_up:
                 break
             pieces = own.to_bytes(track.size, "little")
             for cell in compress(track.cells, pieces):
