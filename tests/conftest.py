@@ -13,6 +13,7 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from io import BytesIO, TextIOWrapper
+from itertools import compress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import current_thread, main_thread
@@ -22,7 +23,6 @@ from unittest.mock import patch
 import hypothesis
 import pytest
 from argon2 import PasswordHasher
-from sqlite_utils import Database
 
 from pbm import settings, shell
 from pbm.__main__ import run as run_shell
@@ -64,9 +64,9 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what takes long, but for ``bin/test --all``."""
     if IS_QUICK:
-        left_out = [item for item in items if item.get_closest_marker("long")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+        is_long = [item.get_closest_marker("long") is not None for item in items]
+        config.hook.pytest_deselected(items=[*compress(items, is_long)])
+        items[:] = [item for item, left_out in zip(items, is_long, strict=True) if not left_out]
 
 
 def pytest_collection_finish() -> None:
@@ -215,7 +215,9 @@ def pair_up(club: Club) -> None:
 
 def stored(store: Store, table: str) -> list[dict[str, Any]]:
     """The rows of a table."""
-    return [*Database(store.db).table(table).rows]
+    rows = store.db.execute(f'SELECT * FROM "{table}"')
+    names = [name for name, *_ in rows.description]
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def not_as_written(store: Store) -> list[tuple[object, object]]:

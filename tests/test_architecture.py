@@ -1,9 +1,11 @@
 """docs/architecture.md is true: every room is named there, and imports go down only."""
 
-import ast
 import re
 from functools import cache
+from itertools import chain
 from pathlib import Path
+
+import sources
 
 TOP = Path(__file__).parents[1]
 PAGE = (TOP / "docs" / "architecture.md").read_text()
@@ -13,20 +15,18 @@ FLOORS = next(
 LEVEL = {name: level for level, line in enumerate(FLOORS.splitlines()) for name in line.split()}
 MODULES = {
     ".".join(path.relative_to(TOP).with_suffix("").parts).removesuffix(".__init__"): path
-    for folder in ("pbm", "games")
-    for path in (TOP / folder).rglob("*.py")
+    for path in chain(*sources.MODULES.values())
 }
 
 
 def imported(name):
     """The modules of ours that a module imports, wherever in it."""
-    for node in ast.walk(ast.parse(MODULES[name].read_text())):
-        if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names if one.name in MODULES)
-        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
-            for one in node.names:
-                full = f"{node.module}.{one.name}"
-                yield full if full in MODULES else node.module
+    for one in sources.source(MODULES[name]).imports:
+        full = f"{one.module}.{one.name}"
+        if full in MODULES:
+            yield full
+        elif one.module in MODULES:
+            yield one.module
 
 
 def room(name):

@@ -1,11 +1,9 @@
 """What holds for every game, and for the boundary between games and server."""
 
-import ast
 import re
 import sys
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from random import Random
 from typing import ClassVar, NamedTuple
 
@@ -18,20 +16,13 @@ from games import SKIP, Illegal, Option, Position, Result, boards, needs_dice, p
 from pbm import referee
 
 import helptexts
+import sources
 from examples import examples
 
 
-def imports(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module != "__future__":
-            yield node.module
-
-
 def test_games_know_nothing_but_the_standard_library_and_what_games_share():
-    for path in Path(games.__file__).parent.glob("*.py"):
-        for name in imports(path):
+    for path in sources.MODULES["games"]:
+        for name in {one.module for one in sources.source(path).imports}:
             top, _, rest = name.partition(".")
             assert top in sys.stdlib_module_names or top == "games", f"{path.name} imports {name}"
             assert not rest or top != "games" or rest in {"boards", "figures"}, f"{path.name} imports the game {rest}"
@@ -39,20 +30,18 @@ def test_games_know_nothing_but_the_standard_library_and_what_games_share():
 
 
 def test_the_server_names_no_game_but_what_robots_know_of_it():
-    folder = Path(games.__file__).parent.parent / "pbm"
-    for path in folder.rglob("*.py"):
+    for path in sources.MODULES["pbm"]:
         is_of_robots = path.parent.name == "robots"
-        for name in imports(path):
+        for name in {one.module for one in sources.source(path).imports}:
             is_shared = name in {"games.promises", "games.figures", "games.boards"}
             assert not name.startswith("games.") or is_shared or is_of_robots, f"{path.name} imports {name}"
 
 
 def test_nobody_but_the_store_speaks_sql():
-    folder = Path(games.__file__).parent.parent / "pbm"
-    for path in folder.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and path.parent.name != "store":
-                assert not node.value.startswith(("SELECT ", "INSERT ", "UPDATE ", "DELETE ")), path.name
+    for path in sources.MODULES["pbm"]:
+        if path.parent.name != "store":
+            for text in sources.source(path).texts:
+                assert not text.startswith(("SELECT ", "INSERT ", "UPDATE ", "DELETE ")), path.name
 
 
 def test_a_game_is_found_by_its_name_and_no_other_is_imported():

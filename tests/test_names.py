@@ -3,14 +3,15 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
+from itertools import chain
 from pathlib import Path
-
-import pytest
 
 import pbm
 
+import sources
+
 TOP = Path(pbm.__file__).parent
-MODULES = sorted(TOP.rglob("*.py"))
 SAME = {
     "accept": "all challenges of a game, or a proposal",
     "answer": "whoever gave a command gets it, be it printed or mailed",
@@ -50,10 +51,11 @@ def defined(tree: ast.Module) -> Iterator[str]:
             yield from (one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
 
 
+@cache
 def homes() -> dict[str, set[str]]:
     """The modules in which each public name is defined."""
     found = defaultdict(set)
-    for path in MODULES:
+    for path in sources.MODULES["pbm"]:
         for name in defined(ast.parse(path.read_text())):
             is_variable_of_types = len(name) == 1
             if not name.startswith("_") and not is_variable_of_types and name not in OF_EACH_GAME:
@@ -73,8 +75,8 @@ def test_no_two_functions_have_one_name_but_for_those_that_are_the_same():
     assert set(several) >= set(SAME)  # a name that means one thing needs no leave
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(TOP).as_posix())
-def test_nothing_of_ours_gets_another_name_where_it_is_imported(path):
-    imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
-    ours = [one for node in imports if (node.module or "").split(".")[0] in {"pbm", "games"} for one in node.names]
-    assert [one.name for one in ours if one.asname] == []
+def test_nothing_of_ours_gets_another_name_where_it_is_imported():
+    for path in chain(*sources.MODULES.values()):
+        imports = sources.source(path).imports
+        ours = [one for one in imports if one.name and one.module.split(".")[0] in {"pbm", "games"}]
+        assert [one.name for one in ours if one.renamed] == [], path
