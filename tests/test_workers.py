@@ -308,6 +308,22 @@ def test_a_helper_is_told_at_once_and_then_once_for_all_that_comes_in_a_moment(c
     assert heard.read_text() == "\n\n"
 
 
+def test_a_helper_lets_those_go_first_who_answer(club):
+    def niceness(number):
+        return os.getpriority(os.PRIO_PROCESS, number)
+
+    async def work():
+        helper = Helper(["cat"], "waits", Service(club.store))
+        running = asyncio.create_task(helper.run())
+        await asyncio.to_thread(until, lambda: helper.living)
+        found = niceness(helper.living.pid)
+        helper.end()
+        await asyncio.wait_for(running, PATIENCE)
+        return found
+
+    assert asyncio.run(work()) == min(niceness(0) + helpers.NICER, 19)
+
+
 def test_a_helper_that_cannot_be_started_is_tried_again_ever_later(club, monkeypatch, capfd):
     monkeypatch.setattr("pbm.mail.outbox.PAUSES", (0.01, 0.6, 1e6))
 
