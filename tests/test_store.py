@@ -8,7 +8,7 @@ import pytest
 from sqlite_utils import Database
 
 from pbm.store import SCHEMA, Mail, Store, Unusable
-from pbm.store.mails import WANTED_FORM
+from pbm.store.mails import ASKED
 from pbm.store.schema import migrations
 
 
@@ -133,9 +133,7 @@ def test_lists_of_boards_use_indexes(store):
         "SELECT * FROM boards WHERE game = 'spiro' AND (ended IS NULL OR ended > 'x')",
         "SELECT count(*) FROM boards WHERE game = 'spiro' AND ended IS NULL",
         "SELECT * FROM outbox WHERE address IS NOT NULL AND due <= 'x' ORDER BY due, id LIMIT 9",
-        "SELECT _ FROM outbox WHERE address IS NOT NULL AND due <= 'x' ORDER BY due, id LIMIT 9".replace(
-            "_", WANTED_FORM
-        ),
+        f"SELECT {ASKED} FROM outbox WHERE address IS NOT NULL AND due <= 'x' ORDER BY due, id LIMIT 9",
         "SELECT userid FROM addresses WHERE address = 'x' AND confirmed IS NOT NULL",
         "UPDATE outbox SET due = 'x' WHERE userid = 'a' AND address IS NULL",
         "SELECT text FROM turns WHERE game = 'spiro' AND board = '101' ORDER BY number",

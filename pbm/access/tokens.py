@@ -29,10 +29,9 @@ def reply(server: Server, recipient: str) -> Reply | None:
 
 def return_path(server: Server, mail: Mail) -> str:
     """The envelope's sender of a mail of ours: to a user, one that tells which of his addresses bounces."""
-    number = server.store.address_number(mail.userid, mail.address) if mail.userid and mail.address else None
-    if number is None:
+    if mail.address_number is None:
         return server.address
-    return _address(server, bounce_token(server, number, f"{mail.userid} {mail.address}"))
+    return _address(server, bounce_token(server, mail.address_number, f"{mail.userid} {mail.address}"))
 
 
 def bounce_token(server: Server, number: int, whose: str) -> str:

@@ -33,8 +33,8 @@ LONGEST_PART = 40
 """How many characters of a turn are kept on one line; this is what a telephone shows."""
 KEPT_PARTS = 32
 """How many parts of pages are kept that were made last: most of a mail to a player stands in that to the other one."""
-KEPT_WORDS = 1000
-"""How many words are kept that were made last; most turns stand in several mails."""
+KEPT_TEXTS = 1000
+"""How many lines that wrap are kept that were made last; most of them stand in several mails."""
 
 HEAD = """\
 <!DOCTYPE html>
@@ -234,18 +234,18 @@ def _escaped(text: str) -> str:
     return escape(text, quote=False)
 
 
+@lru_cache(maxsize=KEPT_TEXTS)
 def _worded(text: str) -> str:
     """A text that wraps, but in turns only behind commas and in front of cells to be removed."""
     return NOT_PLAIN.sub(lambda word: _breaking(word[0]), text)
 
 
-@lru_cache(maxsize=KEPT_WORDS)
 def _breaking(word: str) -> str:
     return "<wbr>".join(map(_kept, _parts(word)))
 
 
 def _parts(word: str) -> Iterator[str]:
-    for part in re.split("(?<=,)(?=.)", word):
+    for part in (word[:-1].replace(",", ", ") + word[-1:]).split(" "):
         yield from re.split(texts.FRONT_OF_CELL, part) if len(part) > LONGEST_PART else [part]
 
 

@@ -84,8 +84,13 @@ class _Written(NamedTuple):
     """A file that may not be on the disk yet."""
 
     handle: int
-    path: Path
-    maildir: Path
+    maildir: str
+    name: str
+
+    @property
+    def path(self) -> str:
+        """Where it is until mail programs may see it."""
+        return f"{self.maildir}/tmp/{self.name}"
 
 
 class Maildirs(Transport):
@@ -101,15 +106,15 @@ class Maildirs(Transport):
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Write the message to a file; a second time it is the same file."""
-        maildir = self.folder / quote(recipient, safe="@+=!~")
-        path = maildir.joinpath("tmp", name)
+        maildir = f"{self.folder}/{quote(recipient, safe='@+=!~')}"  # text: a Path takes as long as the file itself
+        path = f"{maildir}/tmp/{name}"
         try:
             try:
                 handle = _opened(path)
             except FileNotFoundError:
-                self._make(maildir)
+                self._make(Path(maildir))
                 handle = _opened(path)
-            self.written.append(_Written(handle, path, maildir))
+            self.written.append(_Written(handle, maildir, name))
             try:
                 os.fchmod(handle, 0o600)  # whatever the umask, and whoever has left a file there
                 left = memoryview(message)
@@ -140,31 +145,30 @@ class Maildirs(Transport):
             os.close(self.written.pop().handle)
 
 
-def _opened(path: Path) -> int:
+def _opened(path: str) -> int:
     """A file to be written, which nobody else may read."""
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
 
 
 def _shown(written: _Written, unsynced: OSError | None) -> Undelivered | None:
     """Let mail programs see a file that is on the disk; None, or why that cannot be."""
-    handle, path, maildir = written
     try:
-        os.close(handle)
+        os.close(written.handle)
         if unsynced:
-            return _unwritten(path, unsynced)
-        path.rename(maildir.joinpath("new", path.name))
+            return _unwritten(written.path, unsynced)
+        os.rename(written.path, f"{written.maildir}/new/{written.name}")
     except OSError as error:
-        return _unwritten(path, error)
+        return _unwritten(written.path, error)
     return None
 
 
-def _synced(maildirs: Iterable[Path]) -> dict[Path, Undelivered | None]:
+def _synced(maildirs: Iterable[str]) -> dict[str, Undelivered | None]:
     """Make sure that the names of the mails in maildirs are on the disk; of each None, or why that cannot be."""
-    lost: dict[Path, Undelivered | None] = {}
-    opened: dict[Path, int] = {}
+    lost: dict[str, Undelivered | None] = {}
+    opened: dict[str, int] = {}
     for maildir in maildirs:
         try:
-            opened[maildir] = os.open(maildir / "new", os.O_RDONLY)
+            opened[maildir] = os.open(f"{maildir}/new", os.O_RDONLY)
         except OSError as error:
             lost[maildir] = _unwritten(maildir, error)
     for (maildir, handle), why in zip(opened.items(), sync_all([*opened.values()]), strict=True):
@@ -173,7 +177,7 @@ def _synced(maildirs: Iterable[Path]) -> dict[Path, Undelivered | None]:
     return lost
 
 
-def _unwritten(path: Path, why: OSError) -> Undelivered:
+def _unwritten(path: str, why: OSError) -> Undelivered:
     return Undelivered(f"{path}: {reason(why)}")
 
 

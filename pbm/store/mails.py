@@ -9,16 +9,19 @@ from pbm.store.base import Base
 from pbm.store.form import columns, text, time_of
 from pbm.store.rows import STORED_FORMS, Held, Mail
 
-WANTED_FORM = """
+ASKED = """
     coalesce(
         (SELECT html FROM users WHERE users.userid = outbox.userid),
         (SELECT iif(min(html), max(html), 0) FROM addresses JOIN users USING (userid)
             WHERE addresses.address = outbox.address AND confirmed IS NOT NULL),
         0
-    )
+    ),
+    (SELECT rowid FROM addresses WHERE addresses.userid = outbox.userid AND addresses.address = outbox.address)
 """
-"""Which of STORED_FORMS a mail may have: what its user wants, or the plainest that one wants who has its address; to a
-stranger it is text."""
+"""What is asked about a mail when it is looked at: which of STORED_FORMS it may have, and the number of its address.
+
+The form is what its user wants, or the plainest that one wants who has its address; to a stranger it is text.
+"""
 
 
 class Mails(Base):
@@ -27,12 +30,12 @@ class Mails(Base):
     def add_mail(self, mail: Mail) -> None:
         """Put a mail into the outbox."""
         row = columns(mail)
-        del row["html"], row["pictures"]
+        del row["html"], row["pictures"], row["address_number"]
         self.insert("outbox", row)
 
     def due_mails(self, now: datetime, limit: int) -> list[Mail]:
         """Mails that are to be sent by now, the oldest first."""
-        query = f"SELECT *, {WANTED_FORM} FROM outbox WHERE address IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
+        query = f"SELECT *, {ASKED} FROM outbox WHERE address IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
         return [mail_row(row) for row in self.db.execute(query, [text(now), limit])]
 
     def claim_mails(self, now: datetime, limit: int) -> list[Mail]:
@@ -55,7 +58,7 @@ class Mails(Base):
 
     def mails(self) -> list[Mail]:
         """All mails in the outbox, also those that wait for an address and those that were given up."""
-        return [mail_row(row) for row in self.db.execute(f"SELECT *, {WANTED_FORM} FROM outbox ORDER BY id")]
+        return [mail_row(row) for row in self.db.execute(f"SELECT *, {ASKED} FROM outbox ORDER BY id")]
 
     def remove_mails(self, mails: Sequence[Mail]) -> None:
         """Forget mails that were sent."""
@@ -150,11 +153,11 @@ def _period(now: datetime, *, is_hourly: bool) -> str:
 
 def mail_row(columns: tuple[Any, ...]) -> Mail:
     """A row of the table as what it says."""
-    *stored, form = columns
-    queued, due = (time_of(columns[at]) for at in MAIL_TIMES)
+    *stored, form, number = columns
+    for at in MAIL_TIMES:
+        stored[at] = time_of(stored[at])
     wanted = STORED_FORMS[form]
-    mail = Mail._make((*stored, wanted != "text", wanted == "pictures"))
-    return mail._replace(queued=queued, due=due)
+    return Mail._make((*stored, wanted != "text", wanted == "pictures", number))
 
 
 MAIL_TIMES = [Mail._fields.index(name) for name in ("queued", "due")]

@@ -111,6 +111,8 @@ class Mail(NamedTuple):
     """Whether its reader wants HTML beside the text, which is asked when it is due and not stored with it."""
     pictures: bool = False
     """Whether he wants that to begin with a picture of the board; asked in the same way."""
+    address_number: int | None = None
+    """The number of the address, if it is one of its user's; asked in the same way."""
 
 
 class Waiting(NamedTuple):

@@ -39,12 +39,6 @@ class Trust(Base):
 
     # Bounces
 
-    def address_number(self, userid: str, address: str) -> int | None:
-        """The number of an address of a user; None if it is not his."""
-        query = "SELECT rowid FROM addresses WHERE userid = ? AND address = ?"
-        row = self.db.execute(query, [userid, address]).fetchone()
-        return row[0] if row else None
-
     def address_at(self, number: int) -> str | None:
         """User and address of that number, in lower case; None if it is gone."""
         row = self.db.execute("SELECT userid, address FROM addresses WHERE rowid = ?", [number]).fetchone()
