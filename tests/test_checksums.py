@@ -248,6 +248,15 @@ def test_a_board_that_is_mended_gets_its_checksum_and_one_that_cannot_be_gets_no
         assert not_as_written(store) == [("symple", "104")]
 
 
+def test_a_board_that_is_mended_but_not_sound_yet_gets_none(old):
+    with Club(old.folder / "pbm.db").store as store:
+        store.db.execute("UPDATE boards SET changed = '2099-12-20T12:00:00.000000+00:00' WHERE board = '103'")
+    assert old.run("boards", "mend", "symple", "103").returncode == 0
+    assert sorted(unsound(old)) == ["symple 103", "symple 104"]
+    with Club(old.folder / "pbm.db").store as store:
+        assert store.board("symple", "103").checksum is None
+
+
 def test_a_move_on_a_board_without_a_checksum_gives_it_none(old):
     assert old.run("symple", "move", "102", "carol", "carol-secret", "e1").returncode == 0
     with Club(old.folder / "pbm.db").store as store:

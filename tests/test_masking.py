@@ -200,6 +200,11 @@ def test_the_password_of_every_command_is_found(form):
         assert secret not in masked(form.format(line.replace("?", secret)))
 
 
+def test_a_password_of_signs_alone_is_found_and_nothing_beside_it():
+    for front, secret in product(("", "Yesterday I tried "), ("!?!$\u00a7%&/()", "$!$!?#+*", "(;-)(;-)")):
+        assert masked(f"{front}symple move 101 alice {secret} c3") == f"{front}symple move 101 alice PASSWORD c3"
+
+
 def test_the_password_of_every_command_is_found_in_a_line_for_the_log_where_nobody_knows_who_is_a_user():
     for line, secret in product(LINES, SECRETS):
         assert secret not in Line.read(root, line.replace("?", secret)).masked().text

@@ -11,8 +11,10 @@ from contextlib import closing, contextmanager
 
 import pytest
 
+from pbm.mail import outbox
 from pbm.mail.outbox import flush
 from pbm.mail.transports import Transport, transport
+from pbm.mail.writing import compose
 from pbm.store import Unusable, base
 
 from conftest import ADDRESS
@@ -150,6 +152,23 @@ def test_a_fault_with_one_mail_makes_no_other_go_out_twice(waiting, monkeypatch)
         flush(waiting.server, Broken())
     assert taken == ["alice", "carol", "dave"]
     assert [(name, tries) for name, tries, *_ in left(waiting)] == [("bob", 1)]
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_tried_again", "said"),
+    [(ValueError("A line is too long."), False, "A line is too long."), (KeyError("x"), True, "KeyError: 'x'")],
+)
+def test_a_mail_that_cannot_be_composed_holds_up_no_other(waiting, monkeypatch, tmp_path, fault, is_tried_again, said):
+    def composed(mail, *others):
+        if str(mail.address).startswith("bob"):
+            raise fault
+        return compose(mail, *others)
+
+    monkeypatch.setattr(outbox, "compose", composed)
+    with setting("maildir", tmp_path) as (text, got):
+        assert flush(waiting.server, transport(text)) == (3, 1, said)
+        assert sorted(got()) == [f"{name}@players.example" for name in ("alice", "carol", "dave")]
+    assert left(waiting) == [("bob", 1, is_tried_again, said)]
 
 
 def test_a_relay_that_hangs_up_behind_the_text_does_not_get_the_mail_again_at_once(waiting):

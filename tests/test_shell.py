@@ -331,6 +331,19 @@ def test_without_pbm_db_the_database_is_in_the_data_folder_of_the_user(shell, tm
     assert (tmp_path / "home" / ".local" / "share" / "pbm" / "pbm.db").exists()
 
 
+def test_where_there_can_be_no_data_folder_a_command_says_what_to_do(shell, tmp_path, monkeypatch):
+    def said():
+        return " ".join(
+            shell.run("signup", "alice", "alice-secret", PBM_DB="", HOME=str(tmp_path / "home")).stderr.split()
+        )
+
+    (tmp_path / "home").touch()
+    why = "cannot be made: a part of the path is no folder. Set PBM_DB to a path."
+    assert said().startswith(f"The folder {tmp_path}/home/.local/share/pbm {why}")
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as it does where nobody knows the user
+    assert said().startswith("This user has no home folder; set PBM_DB to a path.")
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from pbm.store.base import Base
 from pbm.store.form import DUE, columns, text, time_of
@@ -40,10 +40,10 @@ class Boards(Base):
         row = self._stored(game, board)
         return board_row(row) if row else None
 
-    def _stored(self, game: str, board: str) -> tuple[Any, ...] | None:
-        """The row of a board as SQLite has it."""
+    def _stored(self, game: str, board: str) -> Any:
+        """The row of a board as SQLite has it; None if there is none."""
         query = "SELECT * FROM boards WHERE game = ? AND board = ?"
-        return cast("tuple[Any, ...] | None", self.db.execute(query, [game, board]).fetchone())
+        return self.db.execute(query, [game, board]).fetchone()
 
     def boards_among(self, game: str, names: Iterable[str]) -> list[str]:
         """Which of these names are those of boards."""
@@ -81,10 +81,8 @@ class Boards(Base):
         """Store what has changed in the row of a board, with its checksum as it is after these turns come or go."""
         from pbm.store.checksums import share_of_row, share_of_turns
 
-        stored = self._stored(row.game, row.board)
-        if not stored:
-            return
-        before, right = dict(zip(BoardRow._fields, stored, strict=True)), columns(row)
+        stored, right = self._stored(row.game, row.board), columns(row)
+        before = dict(zip(BoardRow._fields, stored, strict=True))
         changes = {name: right[name] for name in CHANGING if right[name] != before[name]}
         if before["checksum"] is not None:
             change = share_of_row(before) ^ share_of_row(before | changes) ^ share_of_turns(turns)
