@@ -295,22 +295,28 @@ def test_a_killed_shell_command_has_done_all_or_nothing(store):
     start = time.monotonic()
     pbm("spiro", "challenge", "alice", "bob")
     usual = time.monotonic() - start
+    pause = 0.001  # from the first change of the file to the kill, about as long as a move takes to be stored
     outcomes = set()
     for attempt in range(60):
-        before, unwritten = played(store), written()
+        before, unwritten, uncommitted = played(store), written(), committed(store)
         mover = before.turn or ""
         move = some_move(before, rng)
         command = [*PBM, "spiro", "move", "101", mover, password(mover), move]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-            if attempt % 3:
+            if attempt % 3 == 0:  # at any instant
+                time.sleep(rng.uniform(0, usual))
+            elif attempt % 3 == 1:  # while it stores the move
                 while process.poll() is None and written() == unwritten:
                     time.sleep(0.0001)
-                time.sleep(rng.uniform(0, 0.002))
-            else:
-                time.sleep(rng.uniform(0, usual))
+                time.sleep(rng.uniform(0, 2 * pause))
+            else:  # when it has stored it, and before it ends
+                while process.poll() is None and committed(store) == uncommitted:
+                    time.sleep(0.0001)
             process.kill()
         board = played(store)
         was_played = len(board.turns) > len(before.turns)
+        if attempt % 3 == 1:
+            pause *= 0.7 if was_played else 1.4
         outcomes.add((was_played, process.returncode < 0))
         assert typed(board) == typed(before) + [(len(before.turns) + 1, mover, move)] * was_played
         check_replay(store, "101")
@@ -324,6 +330,12 @@ def written() -> tuple[int, int]:
     """Changes as soon as a process begins to commit."""
     log = database_path().with_name("pbm.db-wal").stat()
     return log.st_size, log.st_mtime_ns
+
+
+def committed(store: Store) -> int:
+    """Changes as soon as a process has committed."""
+    [version] = store.db.execute("PRAGMA data_version").fetchone()
+    return int(version)
 
 
 def test_of_two_processes_that_move_at_once_one_wins(store):

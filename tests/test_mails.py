@@ -1,8 +1,10 @@
 """Mails as people, programs and attackers send them: the folder `mails`, with what becomes of each in expected.toml."""
 
 import smtplib
+import sqlite3
 import time
 import tomllib
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -166,9 +168,19 @@ def mutants(draw):
     )
 
 
+@pytest.fixture(scope="module")
+def as_it_was(room):
+    """A copy of the database, for when a mutant has given a command."""
+    with closing(sqlite3.connect(":memory:")) as copy:
+        room.store.db.backup(copy)
+        yield copy
+
+
 @settings(examples(300), suppress_health_check=list(HealthCheck))
 @given(mutants())
-def test_no_mutant_of_a_mail_crashes_or_takes_long_or_changes_anything_but_by_an_accepted_command(room, mutant):
+def test_no_mutant_of_a_mail_crashes_or_takes_long_or_changes_anything_but_by_an_accepted_command(
+    room, as_it_was, mutant
+):
     raw, at, sender = mutant
     reply = tokens.reply_address(room.server, "symple", "159", "alice")
     recipient = {"reply": reply, "bounce": room.bounce_address()}.get(at) or ADDRESS
@@ -179,5 +191,6 @@ def test_no_mutant_of_a_mail_crashes_or_takes_long_or_changes_anything_but_by_an
     assert outcome in {"command", "automatic", "bounce", "unreadable", "unknown", "repeated", "capped"}
     new = room.store.mails()[queued:]
     if outcome == "command" and all("error" not in one.subject.lower() for one in new):
+        as_it_was.backup(room.store.db)  # it may have ended the board, or made alice leave
         return
     assert snapshot(room.store) == before
