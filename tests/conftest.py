@@ -174,6 +174,15 @@ def club_after(done: Done) -> Made:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def trusted_disk() -> Iterator[None]:
+    """Wait for no disk in this process, whose plug nobody pulls: others write a lot to it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("os.fsync", lambda _: None)
+        patched.setattr("pbm.disk._syncfs", lambda _: True)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
 def cheap_hashes() -> Iterator[pytest.MonkeyPatch]:
     """Hash passwords in this process as cheaply as argon2 can."""
     with pytest.MonkeyPatch.context() as patched:

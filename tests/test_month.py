@@ -20,7 +20,7 @@ def month(tmp_path, monkeypatch):
     monkeypatch.setenv("PBM_DB", str(tmp_path / "pbm.db"))
     monkeypatch.setenv("PBM_ADDRESS", ADDRESS)
     monkeypatch.delenv("PBM_TRANSPORT", raising=False)
-    monkeypatch.setattr("os.fsync", lambda _: None)  # nobody pulls the plug here
+    monkeypatch.setattr("pbm.mail.illustrations.ZOOM", 0.25)  # pictures, which nobody looks at, take most of the time
     month = Month(tmp_path)
     yield month
     month.store.close()

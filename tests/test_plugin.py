@@ -90,7 +90,7 @@ def elsewhere(shell, tmp_path):
 
 def test_a_game_from_another_package_is_listed_explained_and_played(elsewhere):
     for name in ("alice", "bob"):
-        elsewhere.process("signup", name, f"{name}-secret")
+        elsewhere.run("signup", name, f"{name}-secret")
     assert re.search(r"^take +0$", elsewhere.process("list").stdout, re.MULTILINE)
     assert "Bad-Name" not in elsewhere.process("help").stdout  # it could not be called
     assert elsewhere.process("take", "help").stdout == "Take one stick or two.\n"
@@ -137,12 +137,14 @@ def written(folder, rename=lambda text: text):
 def installed(tmp_path_factory):
     """A fresh environment where pbm is installed, and then, as the page says, Hex and the same under another name."""
     folder = tmp_path_factory.mktemp("fresh")
-    venv.create(folder / "venv", with_pip=True)
+    venv.create(folder / "venv")
     [site] = (folder / "venv" / "lib").glob("python*/site-packages")
     (site / "pbm.pth").write_text("\n".join([str(ROOT), sysconfig.get_path("purelib"), ""]))  # pbm, and what it needs
     sources = written(folder / "hex"), written(folder / "hax", lambda text: re.sub("hex(?!agon)", "hax", text))
-    pip = [folder / "venv" / "bin" / "pip", "install", "-q", "--disable-pip-version-check"]
-    subprocess.run([*pip, *sources], check=True, env=bare_environment(), capture_output=True)
+    pip = [sys.executable, "-m", "pip", "--python", folder / "venv" / "bin" / "python", "--disable-pip-version-check"]
+    subprocess.run(
+        [*pip, "install", "-q", "--no-compile", *sources], check=True, env=bare_environment(), capture_output=True
+    )
     return folder
 
 
