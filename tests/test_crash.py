@@ -43,13 +43,13 @@ TOO_LATE = re.compile("It is not your turn|That is meant as move|The game has en
 
 
 @pytest.fixture
-def store(tmp_path, monkeypatch):
+def store(shell, tmp_path, monkeypatch):
     """The database of three users who have signed up, to look into; processes find it in their environment."""
     monkeypatch.setenv("PBM_DB", str(tmp_path / "pbm.db"))
     monkeypatch.setenv("PBM_ADDRESS", SERVER)
     monkeypatch.delenv("PBM_TRANSPORT", raising=False)
     for name in PLAYERS:
-        assert pbm("signup", name, password(name), address(name)).returncode == 0
+        assert shell.run("signup", name, password(name), address(name)).returncode == 0
     with open_server().store as store:
         yield store
 
