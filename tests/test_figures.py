@@ -9,8 +9,10 @@ import subprocess
 import sys
 import termios
 from base64 import b64decode
+from collections import Counter
+from functools import cache
 from io import BytesIO
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from random import Random
 from struct import pack
@@ -26,6 +28,7 @@ import games
 from games import needs_dice
 from games.figures import Cell, Figure, Label, Mark, Note, Piece, box
 from pbm.drawing import raster, svg, terminals
+from pbm.letters.pictures import height
 from pbm.refusals import Refused
 
 from conftest import PASSWORDS
@@ -122,12 +125,18 @@ def marked(position):
 
 
 def text_places(position):
-    """Where in the board in text the pieces of each cell stand: where one with one piece differs from an empty one."""
-    game, options = position.game, position.options
+    """Where in the board in text the pieces of each cell stand."""
+    return places_of(position.game, tuple(position.options.items()))
+
+
+@cache
+def places_of(game, options):
+    """The same for every position with these options: where a board with one piece differs from an empty one."""
+    options = dict(options)
     empty = game.draw(game.setup({"cells": {}}, **options)).split("\n")
     letter = "B1" if game.__name__ == "games.spora" else "X" if "X" in game.SIDES else "B"
     places = {}
-    for cell in cell_names(position.state):
+    for cell in cell_names(game.new(**options)):
         try:
             lone = game.setup({"cells": {cell: letter}}, **options)
         except games.Illegal:  # the home of the other side
@@ -168,6 +177,253 @@ def test_a_picture_marks_the_last_turn_where_the_text_does(kind, turns):
 
 def test_the_last_turn_is_marked_somewhere_at_all():
     assert all(played(kind, 9, 0).game.figure(*played(kind, 9, 0)[2:]).latest for kind in KINDS)
+
+
+# What the text says
+
+
+def board_lines(position):
+    """The lines of the board in text, without what stands below it."""
+    lines = position.game.draw(position.state, position.before).split("\n")
+    return lines[: height(lines)]
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", text)]
+
+
+def text_numbers(position, side):
+    """What the text below the board says of a side, by numbers, as far as a picture says it, too."""
+    name, text = position.game.SIDES[side], position.game.draw(position.state, position.before)
+    if name in "XO":
+        return numbers(re.search(rf"(?m)^{name} {{2,}}(.*)$", text)[1])
+    if "Pink" in text:
+        return numbers(re.search(rf"{name.title()} (\d+)", text)[1])
+    [line] = re.findall(rf"(?m)^(?:\w )? *{name} +(-?\d.*)$", text, re.IGNORECASE)
+    if needed := re.search(r"(\d+) of the \d+ cells win", text):
+        return [*numbers(line)[:1], float(needed[1])]
+    return numbers(line)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("turns", [1, 25])
+def test_the_notes_below_a_picture_have_the_numbers_of_the_text(kind, turns):
+    position = played(kind, turns if kind != "spiro -pieces=99" else 2, 1)
+    figure, state = position.game.figure(position.state, position.before), position.state
+    of_sides = [note for note in figure.notes if note.side is not None]
+    for side, note in enumerate(of_sides):
+        assert note.side == side
+        assert note.text.partition(":")[0].lower() == position.game.SIDES[side].lower()
+        assert numbers(note.text) == text_numbers(position, side)
+        assert note.dice == (tuple(state.view().get("dice") or ()) if side == figure.turn else ())
+    for note in figure.notes[len(of_sides) :]:
+        assert note.text in position.game.draw(position.state, position.before)
+    view = state.view()
+    assert figure.turn == (None if view["over"] else position.game.SIDES.index(view["turn"]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_has_the_coordinates_of_the_text(kind):
+    game, *words = kind.split()
+    game = games.load(game)
+    empty = game.setup({"cells": {}}, **games.read_options(game, words))
+    labels = [label for label in game.figure(empty).labels if label.role == "coordinate"]
+    written = re.findall(r"(?<!\w)(?:[a-z]|\d+)(?!\w)", "\n".join(board_lines(Played(game, {}, empty, None))))
+    if "track" in {strokes.role for strokes in game.figure(empty).lines}:  # whose numbers are no coordinates
+        written = re.findall(r"(?<!\w)(?:[a-z]|\d+)(?!\w)", game.draw(empty).partition("\n\n")[0])
+    assert Counter(label.text for label in labels) == Counter(written)
+    cells = game.figure(empty).cells
+    for label in labels:
+        if label.text.isalpha():  # it stands in the line of its cells
+            places = [cell.at for cell in cells if cell.name[0] == label.text] or [label.at]  # bricks have other names
+            assert any(
+                min(line) - 0.5 <= at <= max(line) + 0.5
+                for at, line in zip(label.at, zip(*places, strict=True), strict=True)
+            )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cells_lie_as_in_the_text_and_pieces_on_their_cells(kind):
+    position = played(kind, 10 if kind != "spiro -pieces=99" else 2, 0)
+    figure, places = position.game.figure(position.state), {cell: at[0] for cell, at in text_places(position).items()}
+    cells = {cell.name: cell for cell in figure.cells}
+    for one, other in combinations(cells.values(), 2):
+        (line, column), (lower, further) = places[one.name], places[other.name]
+        if abs(lower - line) > 1:
+            assert (lower > line) == (other.at[1] < one.at[1])
+        if abs(further - column) > 2:
+            assert (further > column) == (other.at[0] > one.at[0])
+    for place, outline in [*((cell.at, cell.outline) for cell in figure.cells), *(
+        (piece.at, cells[piece.cell].outline) for piece in figure.pieces
+    )]:  # fmt: skip
+        assert all(min(part) < at < max(part) for at, part in zip(place, zip(*outline, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("kind", ["spiro", "spiro -small"])
+def test_a_picture_has_the_walls_of_the_text(kind):
+    position = played(kind, 12, 0)
+    figure = position.game.figure(position.state, position.before)
+    edges = {strokes.role: strokes.ways for strokes in figure.lines if strokes.role in {"wall", "open"}}
+    lines = [line.ljust(78) for line in board_lines(position)]
+    corners = [(row, column) for row, line in enumerate(lines) for column in range(78) if line[column] == "+"]
+    places = {place for ways in edges.values() for way in ways for place in way}
+    left, top = min(x for x, _ in places), max(y for _, y in places)
+    first, last = min(column for _, column in corners), max(column for _, column in corners)
+    wide = (last - first) / (max(x for x, _ in places) - left)
+    high = (corners[-1][0] - corners[0][0]) / (top - min(y for _, y in places))
+    drawn = {}
+    for role, ways in edges.items():
+        for (x, y), (to_x, to_y) in ways:
+            row, column = corners[0][0] + (top - y) * high, first + (x - left) * wide
+            to_row, to_column = corners[0][0] + (top - to_y) * high, first + (to_x - left) * wide
+            steps = round(max(abs(to_row - row), abs(to_column - column)))
+            for n in range(1, steps):
+                at = round(row + (to_row - row) * n / steps), round(column + (to_column - column) * n / steps)
+                drawn[at] = role
+    signs = {at: lines[at[0]][at[1]] for at in drawn}
+    assert {role: {signs[at] for at in drawn if drawn[at] == role} - {" "} for role in edges} == {
+        "wall": {"-", "/", "\\"}, "open": {"."},
+    }  # fmt: skip
+    written = {
+        (row, column)
+        for row, line in enumerate(lines[corners[0][0] : corners[-1][0] + 1], corners[0][0])
+        for column in range(last + 1)
+        if line[column] in "-/\\."
+    }
+    assert written <= drawn.keys()
+
+
+def cells_at(figure, role):
+    """The cells on which marks of a role stand, with the side of each."""
+    names = {cell.at: cell.name for cell in figure.cells}
+    return sorted((names[mark.at], mark.side) for mark in figure.marks if mark.role == role)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.startswith("sprout")])
+@pytest.mark.parametrize("turns", [6, 20, 40])
+def test_a_picture_has_the_eyes_of_the_text(kind, turns):
+    position = played(kind, turns, 2)
+    told = re.findall(r"eyes: (.*)", position.game.draw(position.state, position.before))
+    eyes = [(name, side) for side, names in enumerate(told) if names != "none" for name in names.split(", ")]
+    assert cells_at(position.game.figure(position.state, position.before), "eye") == sorted(eyes)
+
+
+@pytest.mark.parametrize("kind", ["papagra -size=3", "papagra -removals=3"])
+@pytest.mark.parametrize("turns", [14, 40])
+def test_a_picture_has_what_is_matched_in_the_text_and_the_marks_on_the_track(kind, turns):
+    position = played(kind, turns, 0)
+    figure, lines = position.game.figure(position.state, position.before), board_lines(position)
+    matched = {cell for cell, [(line, column)] in text_places(position).items() if lines[line][column - 1] == "("}
+    assert {cell for cell, _ in cells_at(figure, "matched")} == matched
+    text = position.game.draw(position.state, position.before)
+    track, marks = (re.search(rf"(?m)^   {name}(.*)$", text)[1] for name in ("Track", "Marks"))
+    shown = [int(track[at : at + 4]) for at in range(0, len(track), 4)]
+    written = {side: shown[marks.index(sign) // 4] for side, sign in enumerate("o#")}
+    boxes = {label.at[0]: int(label.text) for label in figure.labels if label.role == "track"}
+    tokens = {mark.side: mark.at[0] for mark in figure.marks if mark.role == "token"}
+    assert [*boxes.values()] == shown
+    assert {side: [boxes[x] for x in boxes if abs(x - at) < 0.3] for side, at in tokens.items()} == {
+        side: [number] for side, number in written.items()
+    }
+
+
+@pytest.mark.parametrize("kind", ["spora -size=5", "spora -pie"])
+@pytest.mark.parametrize("turns", [9, 40])
+def test_a_picture_has_the_heights_of_the_text_and_the_territory(kind, turns):
+    position = played(kind, turns, 0)
+    figure, lines = position.game.figure(position.state, position.before), board_lines(position)
+    written = {
+        cell: lines[line][column : column + 2].strip() for cell, [(line, column)] in text_places(position).items()
+    }
+    stacks = {cell: text.upper() for cell, text in written.items() if text not in {".", ":"}}
+    assert {label.cell: int(label.text) for label in figure.labels if label.role == "count"} == {
+        cell: int(text[1:]) for cell, text in stacks.items() if text[1:] != "1"
+    }
+    assert all("BW"[label.side] == stacks[label.cell][0] for label in figure.labels if label.cell)
+    empty = {cell.at: cell.name for cell in figure.cells if cell.name not in stacks}
+    owned = []
+    while empty:
+        region, owners = [empty.popitem()], set()
+        for (x, y), _ in region:
+            for near in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)):
+                if near in empty:
+                    region.append((near, empty.pop(near)))
+                owners |= {stacks[cell.name][0] for cell in figure.cells if cell.at == near and cell.name in stacks}
+        if len(owners) == 1:
+            owned += [(name, "BW".index(*owners)) for _, name in region]
+    assert cells_at(figure, "territory") == sorted(owned)
+
+
+@pytest.mark.parametrize("turns", [12, 30])
+def test_a_picture_has_the_heights_of_stacks_that_the_text_counts(turns):
+    position = played("spiro", turns, 0)
+    stacks = position.state.view()["cells"]
+    counts = {label.cell: label.text for label in position.game.figure(position.state).labels if label.role == "count"}
+    assert counts == {cell: str(len(stack)) for cell, stack in stacks.items() if len(stack) > 2}
+    assert set(counts.values()) <= set(re.findall(r"\b\d\b", "\n".join(board_lines(position))))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.split()[0] in {"papagra", "sprout", "symple"}])
+def test_a_picture_joins_the_stones_that_touch_as_the_text_does_on_hexagons(kind):
+    position = played(kind, 25, 0)
+    figure, board, stones = position.game.figure(position.state), position.state.board, position.state.view()["cells"]
+    names = {cell.at: cell.name for cell in figure.cells}
+    joined = {frozenset(map(names.get, way)) for lines in figure.lines if lines.role == "join" for way in lines.ways}
+    near = {frozenset((cell, other)) for cell in names.values() for other in board.names(board.ring(board.bit[cell]))}
+    assert joined == {
+        frozenset(pair) for pair in map(tuple, near) if len({stones.get(cell, cell) for cell in pair}) == 1
+    }
+    if len(figure.cells[0].outline) == 6:
+        lines, places = [line.ljust(78) for line in board_lines(position)], text_places(position)
+        middles = {
+            pair: [sum(at) // 2 for at in zip(*(places[cell][0] for cell in pair), strict=True)] for pair in near
+        }
+        assert joined == {pair for pair, (line, column) in middles.items() if lines[line][column] in "-/\\"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_that_a_figure_has_is_drawn_in_the_colour_of_its_side(kind):
+    position = played(kind, 14 if kind != "spiro -pieces=99" else 2, 0)
+    figure, drawn = position.game.figure(position.state, position.before), position.drawn
+    hue = dict(enumerate(svg.hues(position.game.SIDES)))
+    kinds = Counter(" ".join(sorted(element.get("class", "").split())) for element in drawn.iter())
+    for role in {mark.role for mark in figure.marks}:
+        for side in (0, 1, None):
+            count = len([mark for mark in figure.marks if (mark.role, mark.side) == (role, side)])
+            assert kinds[" ".join(sorted(filter(None, ["mark", role, hue.get(side)])))] == count
+    assert kinds["pip"] == sum(sum(note.dice) for note in figure.notes)
+    texts = Counter((element.text, element.get("class")) for element in drawn.iter(f"{SVG}text"))
+    for label in figure.labels:
+        assert texts[label.text, f"count {hue[label.side]}" if label.side is not None else None]
+    words = " ".join(text for text, _ in texts.elements())
+    assert all(note.text in words for note in figure.notes)
+    swatches = [element.get("class") for element in drawn.find(f"{SVG}g[@class='notes']") if "class" in element.attrib]
+    sides = [f"swatch {hue[note.side]}" for note in figure.notes if note.side is not None]
+    assert [name for name in swatches if name != "dice"] == [
+        *(["turn"] if figure.turn == 0 else []), sides[0], *(["turn"] if figure.turn == 1 else []), sides[1],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "colours"),
+    [
+        ("spiro -small", {"d3": "X", "f3": "O"}, [(255, 214, 10), (29, 47, 134)]),  # yellow and dark blue
+        ("symple -size=5", {"b2": "W", "d4": "B"}, [(251, 250, 246), (22, 22, 22)]),
+        ("spora -size=5", {"b2": "B1", "d4": "W1"}, [(22, 22, 22), (251, 250, 246)]),
+        ("papagra -size=3", {"b2": "P", "d3": "B"}, [(255, 158, 200), (22, 22, 22)]),
+        ("sprout -board=limping-3", {"c1": "B", "e2": "W"}, [(22, 22, 22), (251, 250, 246)]),
+    ],
+)
+def test_pieces_have_the_colours_after_which_their_sides_are_called(kind, cells, colours):
+    name, *words = kind.split()
+    game = games.load(name)
+    figure = game.figure(game.setup({"cells": cells}, **games.read_options(game, words)))
+    source = svg.svg(figure, game.SIDES, "A board", style=svg.fixed_style(game.SIDES))
+    drawn = dict(by_cell(ET.fromstring(source), "piece"))
+    with Image.open(BytesIO(raster.png(source, 1))) as picture:
+        for cell, colour in zip(cells, colours, strict=True):
+            middle = [int(float(drawn[cell].get(name))) for name in ("cx", "cy")]
+            assert picture.getpixel((middle[0] + 4, middle[1] + 4))[:3] == colour
 
 
 def test_a_picture_is_called_by_its_title_and_says_in_words_what_stands_where():
@@ -437,16 +693,15 @@ def is_shown(text, image, width):
     return True
 
 
-@pytest.mark.parametrize("kind", ["spora -size=5", "papagra -size=3"])
-def test_sixel_has_the_pixels_of_the_picture_in_nearly_its_colours(kind):
-    image = drawn_png(kind, 0.5)
+def test_sixel_has_the_pixels_of_the_picture_in_nearly_its_colours():
+    image = drawn_png("papagra -size=3", 0.5)
     assert is_shown(terminals.to_sixel(image), image, 1000)
 
 
 def test_sixel_is_no_wider_than_the_terminal():
-    image = drawn_png("symple -size=5", 2)
-    assert raster.width(image) == 720
-    assert [SIXEL.search(terminals.to_sixel(image, width))[1] for width in (200, 4000)] == ["200", "720"]
+    image = drawn_png("symple -size=5", 1)
+    assert raster.width(image) == 360
+    assert [SIXEL.search(terminals.to_sixel(image, width))[1] for width in (100, 4000)] == ["100", "360"]
 
 
 def at_terminal(command, environment, answer, typed=b""):
