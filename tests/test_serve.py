@@ -11,11 +11,13 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 
+from pbm.access import tokens
 from pbm.mail import incoming, serve
 from pbm.mail.door import Delivery
 from pbm.mail.helpers import Service
@@ -445,9 +447,27 @@ def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it
 
 def test_where_nothing_can_be_stored_all_that_came_together_has_to_come_again(pair):
     with sqlite3.connect(pair.store.path) as db:
-        db.execute("ALTER TABLE outbox RENAME TO hidden")
+        db.execute("ALTER TABLE commands RENAME TO hidden")
     assert [reply[:3] for reply, _ in handled(pair, *(message(f"help {n}") for n in range(4)))] == ["451"] * 4
     assert stored(pair.store, "handled") == []
+
+
+def test_who_asks_for_a_reply_address_waits_for_no_mail_that_is_being_handled(pair):
+    address = tokens.reply_address(pair.server, "spiro", "101", "alice")
+
+    async def asked():
+        clerk = Clerk(pair.server, Service(pair.store))
+        with closing(sqlite3.connect(pair.store.path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            delivery = Delivery(message("help"), "alice@players.example", (ADDRESS,), None)
+            handling = asyncio.create_task(clerk.handle(delivery))
+            await asyncio.sleep(0)
+            known = [await clerk.is_known(name) for name in (address, address.replace("+r", "+r9"))]
+            is_waiting = not handling.done()
+            other.execute("ROLLBACK")
+        return known, is_waiting, (await handling).reply
+
+    assert asyncio.run(asked()) == ([True, False], True, "250 2.0.0 Done")
 
 
 def memory_of(process):
@@ -491,6 +511,7 @@ def test_mails_that_are_broken_off_take_up_no_memory(players, raw, number):
 def test_what_the_first_mail_needs_is_loaded_before_it_comes(players):
     script = f"""
 import gc, sys
+from pbm.access import tokens
 from pbm.mail import incoming, serve
 from pbm.settings import open_server
 server = open_server()

@@ -31,7 +31,7 @@ from pbm.mail.workers import Room, Workers
 from pbm.names import is_host
 from pbm.refusals import touching
 from pbm.server import Server
-from pbm.store import Replaced, Unusable
+from pbm.store import Replaced, Store, Unusable
 
 MOST_TOGETHER = 10
 """How many mails are handled in one transaction; others who want to write wait for it."""
@@ -151,6 +151,8 @@ class Clerk:
         self.server = server
         self.service = service
         self.thread = ThreadPoolExecutor(max_workers=1)  # a database connection serves one thread at a time
+        self.desk = server._replace(store=Store(server.store.path, read_only=True))
+        """For whoever only asks, and need not wait until mails are handled: one who reads waits for none who writes."""
         self.waiting: list[Received] = []
         self.work: asyncio.Task[None] | None = None
         self.began: float | None = None
@@ -161,14 +163,11 @@ class Clerk:
         if recipient.lower() == self.server.address.lower():
             return True
         try:
-            return await asyncio.get_running_loop().run_in_executor(self.thread, self._is_known, recipient)
+            with self.desk.store.transaction(reading=True):
+                return incoming.is_known(self.desk, recipient)
         except Replaced as problem:
             self.service.give_up(problem)
             raise
-
-    def _is_known(self, recipient: str) -> bool:
-        with self.server.store.transaction(reading=True):
-            return incoming.is_known(self.server, recipient)
 
     async def handle(self, delivery: Delivery) -> Answer:
         """Say 250 when all that the mail causes is on the disk, and 451 if it could not be stored: come again."""
@@ -250,6 +249,7 @@ class Clerk:
     def close(self) -> None:
         """Finish the work in hand."""
         self.thread.shutdown()
+        self.desk.store.close()
 
 
 def _unstored(error: Unusable) -> Answer:
