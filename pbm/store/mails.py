@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import accumulate
 from typing import Any
 
 from pbm.store.base import Base
@@ -38,9 +39,14 @@ class Mails(Base):
         query = f"SELECT *, {ASKED} FROM outbox WHERE address IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
         return [mail_row(row) for row in self.db.execute(query, [text(now), limit])]
 
-    def claim_mails(self, now: datetime, limit: int) -> list[Mail]:
-        """The same mails as they have been so far; from here on each counts as tried once more."""
-        mails = self.due_mails(now, limit)
+    def claim_mails(self, now: datetime, limit: int, with_pictures: int) -> list[Mail]:
+        """The same mails as they have been so far; from here on each counts as tried once more.
+
+        They end in front of the first one too many that wants a picture, if more than so many do.
+        """
+        due = self.due_mails(now, limit)
+        wanted = accumulate(mail.pictures for mail in due)
+        mails = [mail for mail, number in zip(due, wanted, strict=True) if number <= with_pictures]
         query = "UPDATE outbox SET tries = tries + 1 WHERE id IN (SELECT value FROM json_each(?))"
         self.db.execute(query, [json.dumps([mail.id for mail in mails])])
         return mails
