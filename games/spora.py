@@ -623,12 +623,19 @@ def draw(state: State, before: State | None = None) -> str:
         komi = "" if side == 0 or state.komi is None else state.komi + 0.5
         numbers = f"{state.stacks[side][0].bit_count():6}  {state.territory[side].bit_count():9}  {komi:>4}"
         lines.append(f"{name}  {numbers}  {state.scores[side]:>5}  {state.reserve[side]:>7}")
-    if state.pie:
-        lines += ["", "Black names the komi." if state.komi is None else "White chooses a side."]
-    elif state.is_last_turn and not state.is_over:
-        enemy = SIDES[1 - state.turn].capitalize()
-        lines += ["", f"{enemy}'s reserve is empty: this is the last turn, of single pieces."]
+    if task := _task(state):
+        lines += ["", task]
     return "\n".join(lines)
+
+
+def _task(state: State) -> str:
+    """What is particular about this turn; empty if nothing is."""
+    if state.pie:
+        return "Black names the komi." if state.komi is None else "White chooses a side."
+    if state.is_last_turn and not state.is_over:
+        enemy = SIDES[1 - state.turn].capitalize()
+        return f"{enemy}'s reserve is empty: this is the last turn, of single pieces."
+    return ""
 
 
 def _changed(state: State, before: State) -> int:
@@ -673,14 +680,17 @@ def figure(state: State, before: State | None = None) -> "Figure":
 
 
 def _notes(state: State) -> "Iterator[Note]":
-    """What each side has."""
+    """What each side has, and what is particular about this turn."""
     from games.figures import Note
 
     for side, name in enumerate(SIDES):
         parts = [
-            f"{state.stacks[side][0].bit_count()} stacks",
-            f"{state.territory[side].bit_count()} territory",
-            *([f"{state.komi + 0.5} komi"] if side and state.komi is not None else []),
+            f"stacks {state.stacks[side][0].bit_count()}",
+            f"territory {state.territory[side].bit_count()}",
+            *([f"komi {state.komi + 0.5}"] if side and state.komi is not None else []),
             f"score {state.scores[side]}",
+            f"reserve {state.reserve[side]}",
         ]
-        yield Note(f"{name.title()}: {', '.join(parts)}; {state.reserve[side]} in reserve", side)
+        yield Note(f"{name.title()}: {', '.join(parts)}", side)
+    if task := _task(state):
+        yield Note(task)

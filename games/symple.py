@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 SIDES: tuple[str, str] = ("white", "black")
 STONES: tuple[str, str] = ("W", "B")
+BALANCE = "Nobody has grown yet: Black may grow and then found in the same turn."
+"""What is said while that is so."""
 BLACK = 1
 
 NOTATION = "k10 is one stone, k10,m4,q8 grows three groups"
@@ -351,7 +353,7 @@ def draw(state: State, before: State | None = None) -> str:
         stones, groups = state.stones[side].bit_count(), state.count_groups(side)
         lines.append(f"{STONES[side]} {name.capitalize()} {stones:8}{groups:8}{score:7}")
     if state.may_balance and state.vacant:
-        lines.append("Nobody has grown yet: Black may grow and then found in the same turn.")
+        lines.append(BALANCE)
     return "\n".join(lines)
 
 
@@ -364,9 +366,11 @@ def figure(state: State, before: State | None = None) -> "Figure":
     latest = ~state.vacant & before.vacant if before else 0
     numbers = zip(SIDES, state.stones, state.scores, strict=True)
     notes = [
-        Note(f"{name.title()}: {own.bit_count()} stones, {state.count_groups(side)} groups, score {score}", side)
+        Note(f"{name.title()}: stones {own.bit_count()}, groups {state.count_groups(side)}, score {score}", side)
         for side, (name, own, score) in enumerate(numbers)
     ]
+    if state.may_balance and state.vacant:
+        notes.append(Note(BALANCE))
     return Figure(
         cells,
         (lines, *plan.joins(state.stones)),

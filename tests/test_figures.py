@@ -222,6 +222,23 @@ def test_the_notes_below_a_picture_have_the_numbers_of_the_text(kind, turns):
     assert figure.turn == (None if view["over"] else position.game.SIDES.index(view["turn"]))
 
 
+@pytest.mark.parametrize(
+    ("kind", "turns", "told"),
+    [
+        ("spora -pie", 0, "Black names the komi."),
+        ("spora -pie", 1, "White chooses a side."),
+        ("spora -size=5", 2, None),
+        ("symple -size=5", 1, "Nobody has grown yet: Black may grow and then found in the same turn."),
+        ("symple -size=5", 25, None),
+    ],
+)
+def test_what_is_particular_about_a_turn_stands_below_the_picture_too(kind, turns, told):
+    position = played(kind, turns, 0)
+    figure = position.game.figure(position.state, position.before)
+    assert [note.text for note in figure.notes if note.side is None] == ([told] if told else [])
+    assert told is None or told in position.game.draw(position.state)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_picture_has_the_coordinates_of_the_text(kind):
     game, *words = kind.split()
