@@ -116,34 +116,59 @@ class Board(metaclass=_Once):
         return first, second
 
 
-class Square(Board):
+class Grid(Board):
+    """A board of rows of equal *width*, one of whose columns is empty so that no shift leads around the edge."""
+
+    def __init__(self, cells: Mapping[str, int], width: int, /) -> None:
+        """Take the cells, each with the number of its bit, and how many bits a row has."""
+        super().__init__(cells)
+        self.width = width
+        self._around = 0b111 | 0b101 << width | 0b111 << 2 * width
+        """The eight places around the second one of the second row."""
+        self._stays: dict[int, bool] = {}
+        """Whether the neighbours of that one stay connected without it, by what of these places is in a set."""
+
+    def torn(self, cells: int, cell: int) -> list[int]:
+        """The connected parts beside a cell into which a set falls without it; none if its neighbours stay connected.
+
+        What is around the cell mostly shows that they do.
+        """
+        around = (cells << self.width + 1) >> cell.bit_length() - 1 & self._around
+        stays = self._stays.get(around)
+        if stays is None:
+            ends = self.near(1 << self.width + 1) & around
+            stays = self._stays[around] = not ends & ~self.group(ends & -ends, around)
+        return [] if stays else super().torn(cells, cell)
+
+
+class Square(Grid):
     """A board of *size* columns a, b, c ... and rows 1, 2, 3 ... from the bottom; four neighbours each."""
 
     def __init__(self, size: int, /) -> None:
-        """Lay it out row by row, with an empty column at the right so that no shift leads around the edge."""
-        self.size, self.width = size, size + 1
+        """Lay it out row by row, with an empty column at the right."""
+        self.size, width = size, size + 1
         letters = "abcdefghijklmnopqrstuvwxyz"[:size]
-        cells = {f"{letter}{row + 1}": row * self.width + x for row in range(size) for x, letter in enumerate(letters)}
-        super().__init__(cells)
+        cells = {f"{letter}{row + 1}": row * width + x for row in range(size) for x, letter in enumerate(letters)}
+        super().__init__(cells, width)
 
     def near(self, cells: int) -> int:
         """The set, shifted right, left, up and down."""
         return cells << 1 | cells >> 1 | cells << self.width | cells >> self.width
 
 
-class Hexagon(Board):
+class Hexagon(Grid):
     """A hexagon with *size* spaces to a side: rows a, b, c ... from the bottom, spaces numbered from the left."""
 
     def __init__(self, size: int, /) -> None:
         """Lay it out in slanted columns, which go up to the left, with an empty one at the right."""
-        self.size, self.width = size, 2 * size
+        self.size, width = size, 2 * size
         cells = {}
         for row in range(2 * size - 1):
             first = max(0, row - size + 1)
             length = 2 * size - 1 - abs(row - size + 1)
             for number in range(length):
-                cells[f"{chr(ord('a') + row)}{number + 1}"] = row * self.width + first + number
-        super().__init__(cells)
+                cells[f"{chr(ord('a') + row)}{number + 1}"] = row * width + first + number
+        super().__init__(cells, width)
 
     def near(self, cells: int) -> int:
         """The set, shifted along its row, along its slanted column, and along the other diagonal."""

@@ -139,7 +139,7 @@ class Turn(NamedTuple):
 
     def drop(self, point: int, count: int) -> "Turn":
         """Drop pieces on an empty point or an own stack."""
-        return self._replace(own=raised(self.own, point, count), dropped=point, pieces=count).captured(self, point)
+        return self.placed(point, raised(self.own, point, count), self.enemy, point, count)
 
     def lift(self, point: int, count: int) -> "Turn":
         """Take pieces of an own stack in hand."""
@@ -150,7 +150,7 @@ class Turn(NamedTuple):
     def land(self, point: int) -> "Turn":
         """Leave a piece of the hand on a point, where it captures an enemy stack."""
         enemy = without(self.enemy, point) if self.enemy[0] & point else self.enemy
-        return self._replace(own=raised(self.own, point, 1), enemy=enemy).captured(self, point)
+        return self.placed(point, raised(self.own, point, 1), enemy, self.dropped, self.pieces)
 
     def dropped_or_sown(self, item: str) -> "Turn":
         """The turn after a legal drop or sowing."""
@@ -165,36 +165,41 @@ class Turn(NamedTuple):
             turn = turn.land(point)
         return turn
 
-    def captured(self, before: "Turn", point: int) -> "Turn":
-        """Count the groups, now that a piece stands on a point, and capture the dead ones: the enemy's first.
+    def placed(self, point: int, own: Stacks, enemy: Stacks, dropped: int, pieces: int) -> "Turn":
+        """Count the groups, now that these stacks stand there, and capture the dead ones: the enemy's first.
 
-        What was alive *before* can only have died where the piece makes a difference: enemy groups if it captured a
-        stack of theirs or parts what is left to them; of the own groups only the one in which it stands, because what
-        had a way over the point to another group has one to this group now.
+        Only the piece on the *point* is new. What was alive before can only have died where it makes a difference:
+        enemy groups if it captured a stack of theirs or parts what is left to them; of the own groups only the one in
+        which it stands, because what had a way over the point to another group has one to this group now. If there is
+        a single own stack beside it, its group is that one's, with the ways that it had.
         """
-        board, own, enemy = self.board, self.own, self.enemy
-        has_captured, is_new = enemy[0] != before.enemy[0], not before.own[0] & point
+        board = self.board
+        has_captured, is_new = enemy[0] != self.enemy[0], not self.own[0] & point
         own_several = self.own_several or _are_several(board, own[0])
         enemy_several = self.enemy_several or (has_captured and _are_several(board, enemy[0]))
-        are_alive = before.are_alive and before.own_several
+        are_alive = self.are_alive and self.own_several
         if are_alive and not is_new:  # a stack that only grows makes no difference
-            return self
-        if enemy_several and (has_captured or (is_new and board.torn(board.all & ~before.own[0], point))):
+            return self._replace(own=own, dropped=dropped, pieces=pieces)
+        if enemy_several and (has_captured or (is_new and board.torn(board.all & ~self.own[0], point))):
             enemy = without(enemy, _dead(board, enemy[0], own[0], board.near(point)))
         if are_alive:
-            group = board.group(point, own[0])
-            lost = 0 if board.meets(group, board.all & ~enemy[0], own[0] & ~group) else group
+            lost = 0
+            if (board.near(point) & own[0]).bit_count() != 1:
+                group = board.group(point, own[0])
+                lost = 0 if board.meets(group, board.all & ~enemy[0], own[0] & ~group) else group
         else:
             lost = _dead(board, own[0], enemy[0], own[0]) if own_several else 0
         if lost:
-            own = without(own, lost & ~board.group(self.dropped, own[0]))
-        is_dead = bool(lost & self.dropped)
+            own = without(own, lost & ~board.group(dropped, own[0]))
+        is_dead = bool(lost & dropped)
         return self._replace(
             own=own,
             enemy=enemy,
             own_several=own_several,
             enemy_several=enemy_several,
             are_alive=not is_dead,
+            dropped=dropped,
+            pieces=pieces,
             is_dead=is_dead,
         )
 
