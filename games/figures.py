@@ -130,17 +130,18 @@ class Plan:
 
     def joins(self, stones: tuple[int, int]) -> tuple[Strokes, ...]:
         """The lines that join touching stones of one side."""
-        return tuple(Strokes("join", ways, side) for side, own in enumerate(stones) if (ways := _joins(self, own)))
+        return tuple([Strokes("join", ways, side) for side, own in enumerate(stones) if (ways := _joins(self, own))])
 
 
 @lru_cache(maxsize=64)
 def _stones(plan: Plan, stones: int, side: int, size: float) -> tuple[Piece, ...]:
-    return tuple([_stone(plan, bit, side, size) for bit in bits(stones)])
+    return tuple(map(_each(plan, side, size).__getitem__, bits(stones)))
 
 
 @cache
-def _stone(plan: Plan, bit: int, side: int, size: float) -> Piece:
-    return Piece(plan.board.name[bit], plan.at[bit], side, size)
+def _each(plan: Plan, side: int, size: float) -> Mapping[int, Piece]:
+    """A stone of a side on each cell."""
+    return {bit: Piece(plan.board.name[bit], at, side, size) for bit, at in plan.at.items()}
 
 
 @lru_cache(maxsize=64)

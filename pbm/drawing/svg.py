@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from html import escape
-from itertools import groupby
+from itertools import chain, groupby
 from math import ceil
 from operator import attrgetter
 from textwrap import wrap
@@ -147,7 +147,9 @@ def svg(figure: Figure, sides: tuple[str, str], title: str, told: str = "", *, s
     Those who cannot see it are told what stands where, and whatever else is to be *told*. Without a *style* sheet the
     page has to bring `STYLE`.
     """
-    return Canvas(figure, sides).picture(figure, title, told, style=style)
+    canvas = Canvas(figure, sides)
+    [drawn] = canvas.drawn([figure])
+    return canvas.picture(figure, drawn, title, told, style=style)
 
 
 def text_svg(text: str, title: str, *, style: str = STYLE) -> str:
@@ -274,12 +276,23 @@ Shape = str | Edge | Piece | Mark | Ring | Label | Way
 """A part of a picture: markup as it is, a shape of a figure, or the places through which a line leads."""
 
 
+class Layered(NamedTuple):
+    """What is drawn of a position, but for the cells."""
+
+    layers: Sequence[Sequence[Shape]]
+    """Shapes, from the lowest up; `Renderings` have their markup. There are as many layers in all positions, of which
+    most are as in the position before, and each of the first `GROUNDWORK` is one element, or nothing."""
+    height: float
+    """How many pixels high the picture is."""
+
+
 class Renderings:
     """The markup of shapes on boards of one kind: most of a position was so in another one."""
 
     def __init__(self, cells: tuple[Cell, ...], plane: _Plane, hues: tuple[str, str]) -> None:
         """Draw the cells, on which pieces stand and which can be tapped."""
         self.cells, self.plane, self.hues = cells, plane, hues
+        self.places = {cell.name: cell.at for cell in cells}
         tints = [f' class="{hues[cell.side]}"' if cell.side is not None else "" for cell in cells]
         self.ground = "".join(
             f'<path{tint} data-cell="{escape(cell.name)}" d="{plane.way(cell.outline)}z"/>\n'
@@ -368,45 +381,40 @@ class Canvas:
         self.plane = _Plane(self.scale, (self.width - self.scale * wide) / 2, self.frame)
         self.foot = 2 * MARGIN + self.scale * (self.frame.top - self.frame.bottom)
         self.markup = _renderings(figure.cells, self.plane, hues(sides))
-        self.places = {cell.name: cell.at for cell in figure.cells}
 
-    def height(self, figure: Figure) -> float:
-        """How many pixels high the picture of a position is."""
-        lines = sum([len(_wrapped(note, self.width)) for note in figure.notes])
-        return self.foot + LINE_HEIGHT * lines + MARGIN * bool(figure.notes)
-
-    def picture(self, figure: Figure, title: str, told: str = "", *, style: str) -> str:
-        """A position as SVG, as `svg` makes it."""
+    def picture(self, figure: Figure, drawn: Layered, title: str, told: str = "", *, style: str) -> str:
+        """A position that is drawn as SVG, as `svg` makes it."""
         words = " ".join(filter(None, [description(figure, self.sides), told]))
         has_points = any(strokes.role == "grid" for strokes in figure.lines)
         cells = f'<g class="cells{" points" * has_points}">\n{self.markup.ground}</g>\n'
-        shapes = [self.markup[shape] for layer in self.layers(figure) for shape in layer]
-        return _document(self.width, self.height(figure), ground(self.sides), title, words, [cells, *shapes], style)
+        shapes = [self.markup[shape] for layer in drawn.layers for shape in layer]
+        return _document(self.width, drawn.height, ground(self.sides), title, words, [cells, *shapes], style)
 
-    def layers(self, figure: Figure) -> list[Sequence[Shape]]:
-        """All that stands on the cells of a position, from the lowest up; `markup` has what becomes of it.
-
-        There are as many layers in all positions. Most of them are as in the position before, and each of the first
-        `GROUNDWORK` is one element, or nothing.
-        """
-        coordinates: list[Shape] = [label for label in figure.labels if label.role == "coordinate"]
-        under = self._lines([strokes for strokes in figure.lines if strokes.role in UNDER], "under")
-        over = self._lines([strokes for strokes in figure.lines if strokes.role not in UNDER], "over")
-        labels: list[Shape] = []
-        for role, some in groupby([label for label in figure.labels if label.role != "coordinate"], ROLE):
-            labels += _grouped(role, [*some])
-        latest, notes = [*self._latest(figure)], [*self._notes(figure)]
-        return [
-            _grouped("coordinate", coordinates), under, over,
-            figure.pieces, figure.marks, latest, labels, _grouped("notes", notes),
-        ]  # fmt: skip
+    def drawn(self, figures: Iterable[Figure]) -> Iterator[Layered]:
+        """Draw these positions. Layers that are as in the position before are the same object."""
+        before = None
+        for figure in figures:
+            if before is None or figure.lines != before.lines:
+                under = self._lines([strokes for strokes in figure.lines if strokes.role in UNDER], "under")
+                over = self._lines([strokes for strokes in figure.lines if strokes.role not in UNDER], "over")
+            if before is None or figure.labels != before.labels:
+                coordinates = _grouped("coordinate", [one for one in figure.labels if one.role == "coordinate"])
+                labels: list[Shape] = []
+                for role, some in groupby([one for one in figure.labels if one.role != "coordinate"], ROLE):
+                    labels += _grouped(role, [*some])
+            if before is None or (figure.notes, figure.turn) != (before.notes, before.turn):
+                lines, height = self._notes(figure)
+                notes = _grouped("notes", lines)
+            latest = [*self._latest(figure)]
+            yield Layered((coordinates, under, over, figure.pieces, figure.marks, latest, labels, notes), height)
+            before = figure
 
     def _lines(self, lines: Iterable[Strokes], layer: str) -> list[Shape]:
         """Lines, of which those that look alike are one element."""
         shapes: list[Shape] = []
         for role, ways, side in lines:
             names = f"{role}{self.markup.hue(side)}"
-            shapes += [f'<path class="{names}" d="', *ways, Edge('"/>\n', names)]
+            shapes += [f'<path class="{names}" d="', *ways, _edge('"/>\n', names)]
         return _grouped("lines", shapes, layer)
 
     def _latest(self, figure: Figure) -> Iterator[Ring]:
@@ -417,23 +425,30 @@ class Canvas:
         highest = {piece.cell: piece for piece in figure.pieces if piece.cell in changed}
         for name in figure.latest:
             piece = highest.get(name)
-            at, size = (piece.at, piece.size * 0.84) if piece else (self.places[name], 0.16)
+            at, size = (piece.at, piece.size * 0.84) if piece else (self.markup.places[name], 0.16)
             yield Ring(name, at, size, piece.side if piece else None)
 
-    def _notes(self, figure: Figure) -> Iterator[str]:
-        y = self.foot + LINE_HEIGHT / 2
+    def _notes(self, figure: Figure) -> tuple[list[str], float]:
+        """What stands below the board, and how high the picture is with that."""
+        parts: list[str] = []
+        lines = 0
         for note in figure.notes:
-            hue = self.markup.hue(note.side)
-            yield from _note(note, y, self.width, hue, is_turn=note.side is not None and note.side == figure.turn)
-            y += LINE_HEIGHT * len(_wrapped(note, self.width))
+            y = self.foot + LINE_HEIGHT * (lines + 0.5)
+            is_turn = note.side is not None and note.side == figure.turn
+            some, count = _note(note, y, self.width, self.markup.hue(note.side), is_turn=is_turn)
+            parts += some
+            lines += count
+        return parts, self.foot + LINE_HEIGHT * lines + MARGIN * bool(figure.notes)
 
 
 def _grouped(name: str, shapes: Sequence[Shape], of: str = "") -> list[Shape]:
     """Shapes in an element of a class, which is told apart from others of that class; nothing if there are none."""
-    return [Edge(f'<g class="{name}">\n', of or name), *shapes, Edge("</g>\n", of or name)] if shapes else []
+    return [_edge(f'<g class="{name}">\n', of or name), *shapes, _edge("</g>\n", of or name)] if shapes else []
 
 
-@lru_cache(maxsize=4096)
+_edge = lru_cache(maxsize=64)(Edge)
+
+
 def _wrapped(note: Note, width: float) -> list[str]:
     """The lines of a note below a board so many pixels wide."""
     columns = int((width - 2 * MARGIN - NOTE_INDENT) / (NOTE_SIZE * LETTER_RATIO)) - 4 * len(note.dice)
@@ -441,20 +456,21 @@ def _wrapped(note: Note, width: float) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tuple[str, ...]:
-    """A note, the middle of whose first line is so far down: its dice, and all that stands before them."""
+def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tuple[tuple[str, ...], int]:
+    """A note, the middle of whose first line is so far down: its dice, all that stands before them, and its lines."""
     parts = []
     if is_turn:
         parts.append(f'<path class="turn" d="M{MARGIN} {pixels(y - 6)}l9 6-9 6z"/>\n')
     if note.side is not None:
         parts.append(f'<circle class="swatch{hue}" cx="{MARGIN + 20}" cy="{pixels(y)}" r="7"/>\n')
     left = MARGIN + (NOTE_INDENT if note.side is not None else 4)
-    for number, line in enumerate(_wrapped(note, width)):
+    lines = _wrapped(note, width)
+    for number, line in enumerate(lines):
         place = f'x="{left}" y="{pixels(y + LINE_HEIGHT * number + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
         parts.append(f"<text {place}>{escape(line)}</text>\n")
     step = LINE_HEIGHT + 4
     right = width - MARGIN - step * len(note.dice)
-    return (*(_die(die, right + step * number, y) for number, die in enumerate(note.dice)), "".join(parts))
+    return (*(_die(die, right + step * number, y) for number, die in enumerate(note.dice)), "".join(parts)), len(lines)
 
 
 def _step(right: float, down: float) -> str:
@@ -466,17 +482,24 @@ def _step(right: float, down: float) -> str:
 
 def _frame(figure: Figure) -> _Frame:
     """What is wide enough for all shapes."""
-    places = [place for cell in figure.cells for place in cell.outline]
-    places += [place for strokes in figure.lines for way in strokes.ways for place in way]
-    circles = [(piece.at, piece.size) for piece in figure.pieces] + [(mark.at, mark.size) for mark in figure.marks]
+    places = [*_corners(figure.cells)]
+    for strokes in figure.lines:
+        places += chain.from_iterable(strokes.ways)
+    circles = {(piece.at, piece.size) for piece in figure.pieces} | {(mark.at, mark.size) for mark in figure.marks}
     for (x, y), size in circles:
-        places += [(x - size, y - size), (x + size, y + size)]
-    for label in figure.labels:
-        (x, y), size = label.at, label.size
-        wide = size * LETTER_RATIO * len(label.text) / 2
-        places += [(x - wide, y - size / 2), (x + wide, y + size / 2)]
-    xs, ys = zip(*places, strict=True)
+        places += ((x - size, y - size), (x + size, y + size))
+    for (x, y), text, _, size, *_ in figure.labels:
+        wide = size * LETTER_RATIO * len(text) / 2
+        places += ((x - wide, y - size / 2), (x + wide, y + size / 2))
+    xs, ys = [x for x, _ in places], [y for _, y in places]
     return _Frame(min(xs), min(ys), max(xs), max(ys))
+
+
+@lru_cache(maxsize=16)
+def _corners(cells: tuple[Cell, ...]) -> tuple[Place, Place]:
+    """The lower left and the upper right corner of what all cells lie in."""
+    xs, ys = zip(*(place for cell in cells for place in cell.outline), strict=True)
+    return (min(xs), min(ys)), (max(xs), max(ys))
 
 
 ROLE = attrgetter("role")

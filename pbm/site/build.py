@@ -111,10 +111,12 @@ def build(
             except Faulty as why:
                 failed[page.path] = str(why)
                 continue
-            if not memory.has(page.path):
+            file = folder / page.path
+            before = _read(file)
+            if before is None:
                 names.write(f"{page.path}\n".encode())
                 new += 1
-            written += _write(folder / page.path, content)
+            written += _write(file, content, before)
             made[page.path] = page.part
     if memory.seen is None:
         gone |= _names(folder) - made.keys() - failed.keys()
@@ -123,18 +125,20 @@ def build(
     if memory.seen is None:
         left = [*made, *(path for path in failed if memory.has(path))]
         pages = len(left)
-        _write(folder / NAMES, "".join(f"{path}\n" for path in left))
+        names_now = "".join(f"{path}\n" for path in left).encode()
+        _write(folder / NAMES, names_now, _read(folder / NAMES))
     if memory.seen != source.seen:
         parts = {path: part for path, part in {**memory.parts, **made}.items() if part and path not in gone}
         what = {"version": source.version, "seen": source.seen, "parts": parts, "pages": pages}
-        _write(folder / MANIFEST, json.dumps(what))
+        _write(folder / MANIFEST, json.dumps(what).encode())
     return Built(pages, written, removed, failed)
 
 
-def _content(page: Page) -> str | bytes:
+def _content(page: Page) -> bytes:
     """What stands on a page. Raises Gone, Faulty and, if the database cannot be read, Unusable."""
     try:
-        return page.content()
+        content = page.content()
+        return content.encode() if isinstance(content, str) else content
     except (Gone, OSError, Unusable):
         raise
     except Exception as why:  # a game that has a fault must not take the pages of all others along
@@ -184,12 +188,17 @@ def _remove(file: Path) -> bool:
     return is_there
 
 
-def _write(file: Path, content: str | bytes) -> bool:
-    """Write a file that is there as a whole or not at all; False if it has that content already."""
-    data = content.encode() if isinstance(content, str) else content
-    with suppress(FileNotFoundError):
-        if file.read_bytes() == data:
-            return False
+def _read(file: Path) -> bytes | None:
+    """What stands in a file; None if there is none."""
+    with suppress(FileNotFoundError), FileIO(file) as there:
+        return there.readall()
+    return None
+
+
+def _write(file: Path, data: bytes, before: bytes | None = None) -> bool:
+    """Write a file that is there as a whole or not at all; False if that stood in it *before*."""
+    if data == before:
+        return False
     copy = file.with_name(f".{file.name}.new")
     with _new(copy) as made:
         made.write(data)

@@ -1,7 +1,7 @@
 """What pages are put together from: templates, in which all that is no markup of ours is escaped, lines and curves."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache, partial
 from html import escape
@@ -46,6 +46,12 @@ def templates() -> Environment:
         "quoted": partial(quote, safe="@+"),
     }
     return made
+
+
+@lru_cache(maxsize=16)
+def part(template: str, **what: Hashable) -> Markup:
+    """A part that is the same on many pages."""
+    return Markup(templates().get_template(template).render(what))
 
 
 def _lines(rows: Iterable[BoardRow], up: str, *, with_game: bool) -> Markup:

@@ -230,16 +230,16 @@ class Pages:
     # What pages have in common
 
     def _render(self, template: str, path: str, **what: Any) -> str:
-        server = self.session.server
+        host, address, up = self.session.server.host, self.session.server.address, "../" * path.count("/")
         return (
             markup.templates()
             .get_template(template)
             .render(
-                site=server.host,
-                host=server.host,
-                address=server.address,
-                games=self.games,
-                up="../" * path.count("/"),
+                header=markup.part("header.html", host=host, games=self.games, up=up),
+                footer=markup.part("footer.html", address=address),
+                host=host,
+                address=address,
+                up=up,
                 url=self.look.url,
                 path=path,
                 policy=POLICY,

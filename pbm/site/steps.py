@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, islice, pairwise, takewhile
+from itertools import accumulate, compress, islice, pairwise, takewhile
 from math import ceil
-from operator import eq
+from operator import ne
 from string import ascii_lowercase, digits
 from typing import Any, NamedTuple
 
@@ -52,14 +52,15 @@ def pictured(board: Board) -> tuple[str, dict[str, Any]]:
         board.rules.figure(state, board.states[before]) for state, before in zip(board.states, [0, *typed], strict=True)
     ]
     canvas = svg.Canvas(figures[-1], board.rules.SIDES)
-    heights = [ceil(canvas.height(figure)) for figure in figures]
-    changing = {number: high for number, (low, high) in enumerate(pairwise([0, *heights])) if high != low}
-    frames = [*map(canvas.layers, figures)]
+    drawn = [*canvas.drawn(figures)]
+    heights = [ceil(one.height) for one in drawn]
+    changing = {number: now for number, (before, now) in enumerate(pairwise([0, *heights])) if now != before}
+    frames = [one.layers for one in drawn]
     groundwork = islice(zip(*frames, strict=True), svg.GROUNDWORK)
-    kept = [*takewhile(lambda layers: all(layer == layers[0] for layer in layers), groundwork)]
+    kept = [*takewhile(lambda layers: all(layer is layers[0] or layer == layers[0] for layer in layers), groundwork)]
     told = film([frame[len(kept) :] for frame in frames], _spellings(canvas.markup))
     told |= {"kept": sum(map(any, kept)), "heights": changing}
-    return canvas.picture(figures[-1], boards.caption(board.present), style=""), told
+    return canvas.picture(figures[-1], drawn[-1], boards.caption(board.present), style=""), told
 
 
 class Spellings(dict[svg.Shape, tuple[Form, str]]):
@@ -165,23 +166,24 @@ def film(frames: Iterable[Sequence[Sequence[Hashable]]], spelled: Mapping[Any, t
     number of its form and its value with a point between, and later by its own number: how many others came before it
     did. The numbers in frames have the base 36.
     """
-    forms: dict[Form, int] = {}
+    forms: dict[Form, str] = {}
     numbers: dict[Hashable, str] = {}
 
     def code(shape: Hashable) -> str:
-        if shape in numbers:
-            return numbers[shape]
+        """A shape that comes for the first time."""
         numbers[shape] = _digits(len(numbers))
         form, value = spelled[shape.shape if isinstance(shape, Again) else shape]
-        return f"{_digits(forms.setdefault(form, len(forms)))}.{value}"
+        number = forms.get(form) or forms.setdefault(form, _digits(len(forms)))
+        return f"{number}.{value}"
 
     told = []
     before: Sequence[Sequence[Hashable]] | None = None
     for frame in frames:
         splices, start, last = [], 0, 0
         for old, new in zip(before or [()] * len(frame), frame, strict=True):
-            for place, going, coming in _changes(old, new) if old != new else ():
-                splices.append(",".join([_digits(start + place - last), _digits(going), *map(code, coming)]))
+            for place, going, coming in _changes(old, new) if old is not new and old != new else ():
+                codes = [numbers.get(shape) or code(shape) for shape in coming]
+                splices.append(",".join([_digits(start + place - last), _digits(going), *codes]))
                 last = start + place
             start += len(new)
         told.append(";".join(splices))
@@ -193,33 +195,27 @@ def film(frames: Iterable[Sequence[Sequence[Hashable]]], spelled: Mapping[Any, t
 
 def _changes(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[tuple[int, int, Sequence[Hashable]]]:
     """What is done to a layer from its beginning on, so that it becomes another one: where, how many go, which come."""
-    first = _alike(before, after)
-    behind = min(_alike(reversed(before), reversed(after)), len(before) - first, len(after) - first)
+    least = min(len(before), len(after))
+    first = _alike(before, after, least)
+    behind = _alike(reversed(before), reversed(after), least - first)
     old, new = before[first : len(before) - behind], after[first : len(after) - behind]
-    if min(len(old), len(new)) <= FEW or {*old}.isdisjoint(new):
+    if least - first - behind <= FEW or {*old}.isdisjoint(new):
         yield first, len(old), new
         return
     old, new = _told_apart(old), _told_apart(new)
-    gone, come = {*old}.difference(new), {*new}.difference(old)
-    if [shape for shape in old if shape not in gone] != [shape for shape in new if shape not in come]:
-        gone, come = {*old}, {*new}  # what is in both stands in another order
-    at = place = 0
-    while at < len(old) or place < len(new):
-        going = sum(1 for _ in takewhile(gone.__contains__, islice(old, at, None)))
-        coming = [*takewhile(come.__contains__, islice(new, place, None))]
-        if going or coming:
-            yield first + place, going, coming
-        at, place = at + going + 1, place + len(coming) + 1  # behind it stands what is in both
+    both = {*old}.intersection(new)
+    places = [[at for at, shape in enumerate(layer) if shape in both] for layer in (old, new)]
+    stays = [*zip(*places, strict=True)]
+    if any(old[at] != new[place] for at, place in stays):
+        stays = []  # what is in both stands in another order
+    for (last, end), (at, place) in pairwise([(-1, -1), *stays, (len(old), len(new))]):
+        if at - last > 1 or place - end > 1:
+            yield first + end + 1, at - last - 1, new[end + 1 : place]
 
 
-def _alike(one: Iterable[Hashable], other: Iterable[Hashable]) -> int:
-    """How many shapes are the same from the beginning on."""
-    alike = 0
-    for is_same in map(eq, one, other):
-        if not is_same:
-            break
-        alike += 1
-    return alike
+def _alike(one: Iterable[Hashable], other: Iterable[Hashable], most: int) -> int:
+    """How many shapes are the same from the beginning on, of so many."""
+    return next(compress(range(most), map(ne, one, other)), most)
 
 
 def _told_apart(layer: Sequence[Hashable]) -> Sequence[Hashable]:

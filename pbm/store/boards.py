@@ -276,23 +276,18 @@ class Boards(Base):
         self.db.execute(query, [game, pool, userid])
 
 
-def board_row(columns: tuple[Any, ...]) -> BoardRow:
+def board_row(columns: Iterable[Any]) -> BoardRow:
     """A row of the table as what it says."""
-    row = BoardRow._make(columns)
-    started, ended, changed, nagged, until = (time_of(columns[at]) for at in BOARD_TIMES)
-    return row._replace(
-        started=started,
-        ended=ended,
-        changed=changed,
-        nagged=nagged,
-        until=until,
-        drawn=bool(row.drawn),
-        novacation=bool(row.novacation),
-        unrated=bool(row.unrated),
-    )
+    values = [*columns]
+    for at in BOARD_TIMES:
+        values[at] = time_of(values[at])
+    for at in BOARD_FLAGS:
+        values[at] = bool(values[at])
+    return BoardRow(*values)
 
 
 BOARD_TIMES = [BoardRow._fields.index(name) for name in ("started", "ended", "changed", "nagged", "until")]
+BOARD_FLAGS = [BoardRow._fields.index(name) for name in ("drawn", "novacation", "unrated")]
 
 
 @lru_cache(maxsize=10_000)  # those of a busy board are read again with each of its moves
