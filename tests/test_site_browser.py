@@ -54,6 +54,15 @@ return [...document.querySelectorAll('.cells [data-cell]')].map(cell => {
 });
 """
 """What stands in the line after each of the cells has been tapped alone."""
+IN_TURN = """
+document.querySelector('.tapping button').click();
+for (const name of arguments) {
+    const cell = document.querySelector(`.cells [data-cell='${name}']`);
+    cell.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+}
+return [document.querySelector('.tapping input').value, document.querySelector('.send').hasAttribute('href')];
+"""
+"""What stands in the line after these cells have been tapped, and whether it can be sent."""
 
 
 class Visited:
@@ -147,6 +156,21 @@ def test_a_move_is_put_together_by_tapping_and_sent_to_the_address_of_the_player
     assert unquote(link.path) == f"pbm+{TOKEN}@pbm.example"
     assert move == ("-" if game == "spiro" else ",").join(empty)
     assert driver.find_element("css selector", ".tapping input").get_attribute("value") == move
+    assert driver.get_log("browser") == []
+
+
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_a_cell_that_is_tapped_once_more_is_taken_back_where_no_turn_has_it_twice(browser, visited, game):
+    driver = opened(browser, visited, f"{game}/101.html", f"#{TOKEN}")
+    cells = visited.boards[game, "101"].state.view()["cells"]
+    one, two = [name for name in driver.execute_script(NAMES) if name not in cells][:2]
+    once, twice, moved_on = {
+        "spora": (f"{one}:2", f"{one},{two}:2", f"{one}:2,{two}"),
+        "spiro": ("", f"{one}-{two},{two}", two),  # a piece goes on from where it has come
+    }.get(game, ("", one, two))
+    assert driver.execute_script(IN_TURN, one, one) == [once, bool(once)]
+    assert driver.execute_script(IN_TURN, one, two, two) == [twice, True]
+    assert driver.execute_script(IN_TURN, one, one, two) == [moved_on, True]
     assert driver.get_log("browser") == []
 
 

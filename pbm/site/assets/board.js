@@ -143,6 +143,14 @@
     else send.removeAttribute("href");
   }
 
+  // a cell that is tapped once more is taken back, where no turn, or no part of one, has it twice
+  function tap(cell) {
+    const begin = taps.cells > 1 ? tapped.length - tapped.length % taps.cells : 0;
+    const again = taps.again ? -1 : tapped.indexOf(cell, begin);
+    if (again < 0) tapped.push(cell);
+    else tapped.splice(again, 1);
+  }
+
   function text() {
     const parts = [];
     for (const cell of tapped) {
@@ -164,7 +172,7 @@
       const cell = event.target.closest("[data-cell]");
       if (!cell) return;
       show(last);
-      tapped.push(cell.dataset.cell);
+      tap(cell.dataset.cell);
       line.value = text();
       write();
     });
