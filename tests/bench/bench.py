@@ -10,12 +10,13 @@ all else are medians. Every move is legal, made on a real database and checked t
 run fail.
 """
 
+import argparse
 import os
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -550,28 +551,34 @@ def computed(options: str, rng: Random) -> int:
 
 
 def main() -> None:
-    """Measure everything, or the parts that are named; ``--quick`` measures less of it, ``--runs`` that repeatedly."""
-    options = [word for word in sys.argv[1:] if word.startswith("--")]
-    named = [word for word in sys.argv[1:] if word not in options]
-    runs = next((int(word.removeprefix("--runs=")) for word in options if word.startswith("--runs=")), 0)
-    quick = "--quick" in options or runs > 0
-    parts: dict[str, Callable[[Path], None]] = {
-        "shell": partial(shell, times=4 if quick else 20),
-        "locked": partial(locked, times=3 if quick else 6),
-        "mail": partial(by_mail, times=1 if quick else 3, rounds=2 if quick else 5),
-        "pace": partial(pace, times=1 if quick else 3),
-        "doctor": partial(doctor, boards=10_000),
-        "referee": partial(referee, wanted=0.6 if quick else 6),
-        "ages": partial(ages, times=3 if quick else 10),
-        "sizes": partial(sizes, times=3 if quick else 10, boards=10_000 if quick else 1_000_000),
-    }
-    for _ in range(runs or 1):
+    """Measure everything, or the parts that are named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="measure less of everything")
+    parser.add_argument("--runs", type=int, default=0, metavar="N", help="measure N times quickly, and sum up")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="a part of it: " + ", ".join(PARTS))
+    given = parser.parse_args()
+    if unknown := [part for part in given.parts if part not in PARTS]:
+        parser.error(f"there is no part {unknown[0]}; there are {', '.join(PARTS)}")
+    quick = given.quick or given.runs > 0
+    for _ in range(given.runs or 1):
         with TemporaryDirectory() as name:
-            for part in named or (TABLE if runs else parts):
-                parts[part](Path(name) / part)
-    if runs:
-        summarize(runs)
+            for part in given.parts or (TABLE if given.runs else PARTS):
+                PARTS[part](Path(name) / part, quick)
+    if given.runs:
+        summarize(given.runs)
 
+
+PARTS: Mapping[str, Callable[[Path, bool], None]] = {
+    "shell": lambda path, quick: shell(path, times=4 if quick else 20),
+    "locked": lambda path, quick: locked(path, times=3 if quick else 6),
+    "mail": lambda path, quick: by_mail(path, times=1 if quick else 3, rounds=2 if quick else 5),
+    "pace": lambda path, quick: pace(path, times=1 if quick else 3),
+    "doctor": lambda path, _: doctor(path, boards=10_000),
+    "referee": lambda path, quick: referee(path, wanted=0.6 if quick else 6),
+    "ages": lambda path, quick: ages(path, times=3 if quick else 10),
+    "sizes": lambda path, quick: sizes(path, times=3 if quick else 10, boards=10_000 if quick else 1_000_000),
+}
+"""What can be measured, in that order, by what measures it, quickly or not."""
 
 if __name__ == "__main__":
     main()
