@@ -29,9 +29,9 @@ def _leave(args: list[str]) -> None:
 
 def run(args: list[str]) -> int:
     """Run the shell, and return the exit status. Whatever happens, the user gets a sentence and no traceback."""
-    from pbm import shell
-
     try:
+        from pbm import shell
+
         return shell.main(args)
     except KeyboardInterrupt:
         return 130

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 import pbm
+from pbm.__main__ import run
 
 from conftest import PASSWORDS
 from patience import PATIENCE
@@ -427,6 +428,20 @@ def test_every_command_is_explained_where_all_are_listed(shell):
         first = " ".join(command.text.partition("\n\n")[0].split())
         assert f"{command.syntax} {first}" in " ".join(text.split())
         assert command.text != "None"
+
+
+def test_whoever_interrupts_a_command_that_is_still_being_loaded_sees_no_traceback(monkeypatch, capsys):
+    class Interrupted:
+        @staticmethod
+        def find_spec(name, *_):
+            if name == "pbm.shell":
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "meta_path", [Interrupted, *sys.meta_path])
+    monkeypatch.delitem(sys.modules, "pbm.shell", raising=False)
+    monkeypatch.delattr(pbm, "shell", raising=False)
+    assert run(["help"]) == 130
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_game_is_a_program_of_its_own_name(board):

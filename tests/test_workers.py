@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from pbm import admin
 from pbm.mail import door, helpers, workers
 from pbm.mail.door import House, Text
 from pbm.mail.helpers import Helper, Service
@@ -308,20 +309,16 @@ def test_a_helper_is_told_at_once_and_then_once_for_all_that_comes_in_a_moment(c
     assert heard.read_text() == "\n\n"
 
 
-def test_a_helper_lets_those_go_first_who_answer(club):
-    def niceness(number):
-        return os.getpriority(os.PRIO_PROCESS, number)
+def test_the_processes_beside_a_server_let_those_go_first_that_answer(players, tmp_path):
+    def nicer(does):
+        own = os.getpriority(os.PRIO_PROCESS, process.pid)
+        return [os.getpriority(os.PRIO_PROCESS, number) - own for number in children(process, does)]
 
-    async def work():
-        helper = Helper(["cat"], "waits", Service(club.store))
-        running = asyncio.create_task(helper.run())
-        await asyncio.to_thread(until, lambda: helper.living)
-        found = niceness(helper.living.pid)
-        helper.end()
-        await asyncio.wait_for(running, PATIENCE)
-        return found
-
-    assert asyncio.run(work()) == min(niceness(0) + helpers.NICER, 19)
+    with running(players, *TWO, f"--site={tmp_path / 'site'}") as process:
+        port_of(process)
+        for does in ("keep-sending", "keep-running", "--follow"):
+            until(lambda does=does: nicer(does) == [admin.NICER])
+        assert nicer(RECEIVES) == [0, 0]
 
 
 def test_a_helper_that_cannot_be_started_is_tried_again_ever_later(club, monkeypatch, capfd):

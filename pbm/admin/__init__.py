@@ -4,6 +4,8 @@ Each module that has some brings them as a click group named `commands`; only th
 """
 
 import gc
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -56,6 +58,8 @@ MODULES: Mapping[str, str] = {
 """In which module of this package each command is."""
 ABOUT_VALUES = click.NoSuchOption, click.BadOptionUsage, click.BadParameter
 """The refusals that are about an option or a value, and not about the number of words."""
+NICER = 5
+"""How much nicer than `pbm serve` the processes are that work for it while nobody waits."""
 INTERRUPTED = 130
 """The exit status of a command that its user has ended."""
 
@@ -102,6 +106,17 @@ def open_existing() -> Server:
             f"There is no database {path} yet; the first `signup` makes it. Set PBM_DB if yours is elsewhere."
         )
     return open_server()
+
+
+def end_with_input_alone() -> None:
+    """Let no signal end this process: who sends it to a whole group means `pbm serve`, which ends the input."""
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sent, signal.SIG_IGN)
+
+
+def let_server_go_first() -> None:
+    """Be nicer than `pbm serve`, so that nobody waits for its answer because of this process."""
+    os.nice(NICER)
 
 
 def answer(text: str, data: Mapping[str, object]) -> None:

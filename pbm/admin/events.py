@@ -1,14 +1,13 @@
 """What happens, for programs: a list of numbered events, and programs that are run for them."""
 
 import json
-import signal
 import sys
 import time
 
 import click
 
 from pbm import texts
-from pbm.admin import answer, open_existing
+from pbm.admin import answer, end_with_input_alone, let_server_go_first, open_existing
 from pbm.admin.hooks import AT_ONCE, event_data, keep_running, run_due
 from pbm.admin.listing import Listing, time_text
 from pbm.admin.usage import Commands, WholeNumber, Within
@@ -155,6 +154,6 @@ def run_hooks(*, follow: bool) -> int:
 @hook.command("keep-running", hidden=True)
 def keep_running_hooks() -> None:
     """Run programs for events as they come, until standard input ends; `pbm serve` runs this."""
-    for sent in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sent, signal.SIG_IGN)  # who sends it to a whole group means `pbm serve`, which ends the input
-    keep_running(open_server(), sys.stdin.fileno())
+    end_with_input_alone()
+    let_server_go_first()
+    keep_running(open_existing(), sys.stdin.fileno())

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from pbm import texts
-from pbm.admin import answer, open_existing
+from pbm.admin import answer, end_with_input_alone, let_server_go_first, open_existing
 from pbm.admin.listing import LIMIT, more, time_data, time_text
 from pbm.admin.usage import Commands, WholeNumber
 from pbm.refusals import Refused
@@ -37,13 +37,11 @@ def flush_mails() -> int:
 @outbox.command("keep-sending", hidden=True)
 def send_mails() -> None:
     """Send mails as they come, until standard input ends; `pbm serve` runs this."""
-    import signal
-
     from pbm.mail.outbox import keep_sending
 
-    for sent in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sent, signal.SIG_IGN)  # who sends it to a whole group means `pbm serve`, which ends the input
-    keep_sending(open_server(), transport(), sys.stdin.fileno())
+    end_with_input_alone()
+    let_server_go_first()
+    keep_sending(open_existing(), transport(), sys.stdin.fileno())
 
 
 @outbox.command("list")

@@ -216,7 +216,7 @@ def keep_playing_() -> None:
 
     answering.stand_behind()
     with answering.limited_memory():
-        answering.keep_playing(Session(open_server()), pipe_ended)
+        answering.keep_playing(Session(open_existing()), pipe_ended)
 
 
 def _rested(seconds: float) -> bool:

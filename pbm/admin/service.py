@@ -1,7 +1,6 @@
 """The commands that run the server: taking mail in, sending it, and the referee for programs."""
 
 import os
-import signal
 import sys
 from functools import partial
 from io import TextIOWrapper
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 import games
+from pbm.admin import end_with_input_alone, open_existing
 from pbm.admin.usage import Commands, Within
 from pbm.disk import reason
 from pbm.language.grammar import Misused
@@ -150,9 +150,8 @@ def keep_receiving_(certificate: str, key: str, parts: int, *, lmtp: bool) -> No
 
     from pbm.mail.serve import Speech, receive
 
-    for sent in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sent, signal.SIG_IGN)  # who sends it to a whole group means `pbm serve`, which ends the input
-    asyncio.run(receive(open_server(), Speech(lmtp, certificate, key), parts))
+    end_with_input_alone()
+    asyncio.run(receive(open_existing(), Speech(lmtp, certificate, key), parts))
 
 
 def _words_of_site(folder: str | None, url: str | None) -> list[str]:

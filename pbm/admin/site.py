@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pbm import settings, texts
-from pbm.admin import answer, open_existing
+from pbm.admin import answer, let_server_go_first, open_existing
 from pbm.admin.usage import Commands
 from pbm.admin.watching import pipe_ended
 from pbm.drawing import raster
@@ -46,6 +46,8 @@ def site(folder: Path, url: str, *, no_pictures: bool, whole: bool, follow: bool
     pipe that ends. A page that cannot be made is told and left as it was, and the exit status is 1.
     """
     session = Session(open_existing())
+    if follow:
+        let_server_go_first()
     common = shared(url, no_pictures=no_pictures)
     version = session.store.data_version()
     done = _written(session, folder, common, is_whole=whole)

@@ -1,7 +1,6 @@
 """Processes of ours beside the one that was started: they are watched over, and end with it."""
 
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,8 +12,6 @@ from pbm.store import Replaced, Store
 LET_SLEEP = 0.5
 """Seconds for which a process that was woken is not woken again: each time it takes the lock, the disk and a core from
 those who wait for answers."""
-NICER = 5
-"""How much nicer the others are than this process, so that nobody waits for an answer because of them."""
 
 
 class Service:
@@ -80,8 +77,6 @@ class Helper:
         self.process = await asyncio.create_subprocess_exec(
             *self.command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL
         )
-        with suppress(ProcessLookupError):  # it may have ended
-            os.setpriority(os.PRIO_PROCESS, self.process.pid, os.getpriority(os.PRIO_PROCESS, 0) + NICER)
         if self.ending.is_set():  # it was told so before there was a process
             self.end()
         return await self.process.wait()
