@@ -5,7 +5,6 @@ Each module that has some brings them as a click group named `commands`; only th
 
 import gc
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -110,6 +109,8 @@ def open_existing() -> Server:
 
 def end_with_input_alone() -> None:
     """Let no signal end this process: who sends it to a whole group means `pbm serve`, which ends the input."""
+    import signal
+
     for sent in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sent, signal.SIG_IGN)
 
