@@ -239,7 +239,8 @@ class Base:
                 try:
                     self.db.execute(statement)
                 except sqlite3.OperationalError as error:
-                    if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    primary = error.sqlite_errorcode & 0xFF  # the rest says why: a log that somebody recovers, say
+                    if primary != sqlite3.SQLITE_BUSY or time.monotonic() > end:
                         raise
                     time.sleep(LOCK_INTERVAL)
                 else:
