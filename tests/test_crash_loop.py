@@ -11,7 +11,7 @@ from crash_loop import KILLS, run
 def test_whatever_is_killed_all_that_was_acknowledged_is_there_once(monkeypatch):
     for name in ("PBM_DB", "PBM_ADDRESS", "PBM_TRANSPORT"):
         monkeypatch.setenv(name, "")  # so that they are as before when it has ended
-    counts = run(float(os.environ.get("PBM_TEST_CRASH_SECONDS", "30")), seed=1)
+    counts = run(float(os.environ.get("PBM_TEST_CRASH_SECONDS", "60")), seed=1)
     assert counts.kills > KILLS
     assert counts.workers > 0
     assert counts.turns > KILLS

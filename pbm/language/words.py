@@ -130,5 +130,4 @@ def command(word: str) -> str:
 def unfolded(text: str) -> str:
     """A command that was broken into lines, as one line again."""
     line = " ".join(text.split()).replace(", ", ",")
-    # most lines have no two words to be joined
-    return re.sub(rf"(-[a-z]\d+) {FRONT_OF_CELL}", r"\1", line, flags=re.IGNORECASE) if " -" in line else line
+    return re.sub(rf"(-[a-z]\d+) {FRONT_OF_CELL}", r"\1", line, flags=re.IGNORECASE)

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import games
 
-LEGEND = re.compile(r"[A-Za-z]{2}|,|\w\.$")
+LEGEND = r"[A-Za-z]{2}|,|\w\.$"
 """What is in lines of words, and in those of a board only where something is said beside it."""
 KEPT_LINES = 2000
 """How many painted lines are kept that were painted last: the edges of boards, their empty rows, and what stays."""
@@ -79,7 +79,7 @@ def colours(sides: tuple[str, str]) -> Colours:
 def height(lines: Sequence[str]) -> int:
     """How many lines of a drawing are the board itself, with what stands beside it; the others are its legend."""
     last_first = zip(range(len(lines), 0, -1), reversed(lines), strict=True)
-    return next((number for number, line in last_first if line.strip() and not LEGEND.search(line)), 0)
+    return next((number for number, line in last_first if line.strip() and not re.search(LEGEND, line)), 0)
 
 
 class Latest(Protocol):

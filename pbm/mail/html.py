@@ -245,7 +245,7 @@ def _breaking(word: str) -> str:
 
 
 def _parts(word: str) -> Iterator[str]:
-    for part in (word[:-1].replace(",", ", ") + word[-1:]).split(" "):
+    for part in re.split("(?<=,)(?=.)", word):
         yield from re.split(texts.FRONT_OF_CELL, part) if len(part) > LONGEST_PART else [part]
 
 
