@@ -153,6 +153,7 @@ class Clerk:
         self.thread = ThreadPoolExecutor(max_workers=1)  # a database connection serves one thread at a time
         self.desk = server._replace(store=Store(server.store.path, read_only=True))
         """For whoever only asks, and need not wait until mails are handled: one who reads waits for none who writes."""
+        self.asking = ThreadPoolExecutor(max_workers=1)
         self.waiting: list[Received] = []
         self.work: asyncio.Task[None] | None = None
         self.began: float | None = None
@@ -163,11 +164,14 @@ class Clerk:
         if recipient.lower() == self.server.address.lower():
             return True
         try:
-            with self.desk.store.transaction(reading=True):
-                return incoming.is_known(self.desk, recipient)
+            return await asyncio.get_running_loop().run_in_executor(self.asking, self._is_known, recipient)
         except Replaced as problem:
             self.service.give_up(problem)
             raise
+
+    def _is_known(self, recipient: str) -> bool:
+        with self.desk.store.transaction(reading=True):
+            return incoming.is_known(self.desk, recipient)
 
     async def handle(self, delivery: Delivery) -> Answer:
         """Say 250 when all that the mail causes is on the disk, and 451 if it could not be stored: come again."""
@@ -249,6 +253,7 @@ class Clerk:
     def close(self) -> None:
         """Finish the work in hand."""
         self.thread.shutdown()
+        self.asking.shutdown()
         self.desk.store.close()
 
 
