@@ -524,3 +524,24 @@ print(sorted(set(sys.modules) - before), gc.get_freeze_count() > len(gc.get_obje
 """
     said = subprocess.check_output([sys.executable, "-c", script], env=players.environment, text=True)
     assert said == "[] True\n"
+
+
+def test_one_mail_that_is_handled_keeps_nobody_from_talking(players):
+    """Each line of a dialogue would wait for 5 ms, as Python has it, while a thread computes that handles a mail."""
+    script = """
+import threading, time
+from pbm.mail import serve
+from pbm.settings import open_server
+serve.make_ready(open_server())
+def compute():
+    while True:
+        pass
+threading.Thread(target=compute, daemon=True).start()
+def waited():
+    start = time.perf_counter()
+    time.sleep(0.001)
+    return time.perf_counter() - start
+print(min(waited() for _ in range(50)) < 0.004)
+"""
+    said = subprocess.check_output([sys.executable, "-c", script], env=players.environment, text=True)
+    assert said == "True\n"

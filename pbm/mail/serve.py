@@ -47,6 +47,9 @@ MOST_IN_HAND = 300
 """Seconds after which mails that are still in hand mean that something hangs."""
 MOST_NEW_OBJECTS = 10_000
 """How many objects may be new before circles are looked for among them; a mail leaves hardly any."""
+SWITCH_AFTER = 0.0005
+"""Seconds that one thread computes while another one wants to; of the 5 ms that Python allows, a mail would wait for
+several while another one is handled, one for each line of its dialogue."""
 
 
 HOOKS = (sys.executable, "-P", "-m", "pbm", "hook", "keep-running")
@@ -275,6 +278,7 @@ def make_ready(server: Server) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(MOST_NEW_OBJECTS)
+    sys.setswitchinterval(SWITCH_AFTER)
 
 
 class Reception:
