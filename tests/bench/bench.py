@@ -6,8 +6,8 @@ it.
 
 What is compared runs in turn (A B A B ...), so that both meet the same other load on the machine. Of commands it tells
 the least and the median of what they compute and of how long they take, and compares the medians of what they compute;
-all else are medians. Every move is legal, made on a real database and checked to have been stored. No figure makes the
-run fail.
+all else are medians. Servers have played one turn of each board, and know its players' passwords, before they are
+measured. Every move is legal, made on a real database and checked to have been stored. No figure makes the run fail.
 """
 
 import argparse
@@ -354,16 +354,18 @@ def wait_until_sent(db: sqlite3.Connection) -> None:
 
 def by_mail(folder: Path, times: int, rounds: int, boards: int = 40) -> None:
     """Moves by mail, beside a server that does no more than to store each mail durably."""
-    turns = zip(*database(folder, boards, 2 * times * rounds), strict=True)  # one move on each board
+    first, *turns = zip(*database(folder, boards, 1 + 2 * times * rounds), strict=True)  # one move on each board
     with (
         serving([PBM, "serve", "--listen=127.0.0.1:0"], folder) as (pid, port),
         serving([PYTHON, "-c", ONE_COMMIT_A_MAIL, str(folder / "bare.db")], folder) as (bare_pid, bare_port),
         sqlite3.connect(folder / "pbm.db") as db,
     ):
         runs: dict[int, list[tuple[float, ...]]] = {1: [], 10: []}
+        begin((port, bare_port), first, db)
+        coming = iter(turns)
         for _ in range(times):
             for connections, measured in runs.items():
-                batch = list(islice(turns, rounds))
+                batch = list(islice(coming, rounds))
                 shares = [[typed for turn in batch for typed in turn[at::connections]] for at in range(connections)]
                 count, before, start = rounds * boards, cpu_seconds(pid), time.perf_counter()
                 speed = mails_a_second(port, shares)
@@ -389,7 +391,15 @@ def by_mail(folder: Path, times: int, rounds: int, boards: int = 40) -> None:
                 ">= 0.5",
             )
             say("  so many commands would keep a core busy", f"{86_400_000 / cpu:,.0f} a day")
-        check_stored(db, 2 * times * rounds * boards)
+        check_stored(db, (1 + 2 * times * rounds) * boards)
+
+
+def begin(ports: Sequence[int], first: Sequence[Typed], db: sqlite3.Connection) -> None:
+    """Have servers play the first turn of each board: one that goes on knows its players' passwords, and has replayed
+    its busy boards."""
+    for port in ports:
+        mails_a_second(port, [first])
+    wait_until_sent(db)
 
 
 def check_stored(db: sqlite3.Connection, sent: int) -> None:
@@ -401,15 +411,16 @@ def check_stored(db: sqlite3.Connection, sent: int) -> None:
 
 def pace(folder: Path, times: int, boards: int = 100, rounds: int = 3) -> None:
     """How long moves wait for their answer that come at a fixed rate, beside the same server as above."""
-    turns = zip(*database(folder, boards, times * rounds), strict=True)
+    first, *turns = zip(*database(folder, boards, 1 + times * rounds), strict=True)
     with (
         serving([PBM, "serve", "--listen=127.0.0.1:0"], folder) as (_, port),
         serving([PYTHON, "-c", ONE_COMMIT_A_MAIL, str(folder / "bare.db")], folder) as (_, bare_port),
         sqlite3.connect(folder / "pbm.db") as db,
     ):
-        measured = []
+        begin((port, bare_port), first, db)
+        coming, measured = iter(turns), []
         for _ in range(times):
-            script = [typed for turn in islice(turns, rounds) for typed in turn]
+            script = [typed for turn in islice(coming, rounds) for typed in turn]
             measured.append([waits(each, script) for each in (port, bare_port)])
             wait_until_sent(db)
         for share, aim in ((50, ""), (90, ""), (99, "<= 3")):
@@ -418,7 +429,7 @@ def pace(folder: Path, times: int, boards: int = 100, rounds: int = 3) -> None:
             )
             what = f"p{share} of {RATE} moves a second, pbm / bare"
             say(what, f"{pbm * 1000:.1f} / {bare * 1000:.1f} ms", pbm / bare, aim)
-        check_stored(db, times * rounds * boards)
+        check_stored(db, (1 + times * rounds) * boards)
 
 
 def waits(port: int, script: Sequence[Typed], connections: int = 20) -> list[float]:
