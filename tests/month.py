@@ -27,6 +27,7 @@ from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.settings import transport
+from pbm.store.health import Health
 
 import helptexts
 from conftest import ADDRESS, Club, not_as_written
@@ -480,7 +481,7 @@ class Month(Club):
 
     def check_books(self):
         """The database says what the secretary's books say."""
-        assert set(self.store.board_names()) == set(self.books.tables)
+        assert set(Health(self.store).board_names()) == set(self.books.tables)
         for table in self.books.tables.values():
             if not table.is_over or table.ended.date() == self.time.date():
                 self.check_board(table)

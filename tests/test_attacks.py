@@ -9,6 +9,7 @@ from pbm import budget, texts
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.store import Unusable, copies
+from pbm.store.health import Health
 
 from conftest import ADDRESS
 from test_mail import answer, message, reply_address
@@ -145,4 +146,4 @@ def test_a_database_that_somebody_has_changed_is_not_restored_and_seen_by_the_do
     with pytest.raises(Unusable, match=what):
         copies.bring_up_to_date(tmp_path / "copy.db", tmp_path / "copy.db", club.time)
     club.store.db.executescript(change)
-    assert any(what in one for one in club.store.damage())
+    assert any(what in one for one in Health(club.store).damage())

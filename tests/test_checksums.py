@@ -19,6 +19,8 @@ from pbm.board.board import Board
 from pbm.session import Session
 from pbm.store import TurnRow
 from pbm.store.checksums import share_of_row
+from pbm.store.health import Health
+from pbm.store.keeping import Keeping
 
 from conftest import Club, Shell, lasting_folder, not_as_written
 from examples import examples
@@ -91,7 +93,7 @@ def busy(club):
 
 def look(club, *, replay):
     """What the doctor finds out by looking at all boards of games that there are."""
-    places = [place for place in club.store.board_names() if games.exists(place[0])]
+    places = [place for place in Health(club.store).board_names() if games.exists(place[0])]
     return looked_at(club.store, club.time, places, replay=replay)
 
 
@@ -102,7 +104,7 @@ def test_after_each_step_the_checksum_of_every_board_is_right(club):
         take(club, step)
         assert club.store.db.total_changes > before[1], step
         assert not_as_written(club.store) == [], step
-    reasons = {row.reason for game in ("spiro", "symple") for row in club.store.every_board(game)}
+    reasons = {row.reason for game in ("spiro", "symple") for row in Keeping(club.store).every_board(game)}
     assert reasons == {None, "agreed", "forfeited"}
     assert look(club, replay=True) == look(club, replay=False) == (6, 0, [])
 

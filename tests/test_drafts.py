@@ -16,6 +16,7 @@ from pbm.passwords import Passwords
 from pbm.session import Session
 from pbm.store import Store, WouldWrite
 from pbm.store.drafts import FOLLOWING, DraftConnection, tables
+from pbm.store.events import Events
 
 from conftest import ADDRESS, Club
 from test_strangers import message
@@ -343,7 +344,7 @@ def test_no_statement_of_a_move_looks_through_a_whole_table(room):
         lambda store: store.follow("symple", "101", "carol", "subscriber"),
         lambda store: store.next_number("symple"),
         lambda store: [store.set_zone("bob", None), store.zone("bob")],
-        lambda store: [store.note_event(datetime.now(UTC), "end"), store.last_event()],
+        lambda store: [store.note_event(datetime.now(UTC), "end"), Events(store).last_event()],
         lambda store: [store.db.execute("UPDATE boards SET ended = changed"), store.active_boards("symple")],
         lambda store: store.remove_board("symple", "101"),
     ],

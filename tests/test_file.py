@@ -19,6 +19,7 @@ from pbm.admin import doctor
 from pbm.disk import COPY, whole
 from pbm.store import SCHEMA, Store, Unusable
 from pbm.store.form import APPLICATION_ID, BUSY_SECONDS
+from pbm.store.health import Health
 from pbm.store.schema import migrations
 
 from conftest import PASSWORDS
@@ -57,9 +58,9 @@ def test_two_sign_ups_are_in_the_file_itself(shell, tmp_path):
 def test_a_new_database_is_in_the_file_itself_while_it_is_open(tmp_path):
     with Store(tmp_path / "pbm.db") as store:
         shutil.copyfile(store.path, tmp_path / "copy")
-        assert store.uses_wal()
+        assert Health(store).uses_wal()
     with Store(tmp_path / "copy") as copy:
-        assert copy.damage() == []
+        assert Health(copy).damage() == []
 
 
 @pytest.mark.parametrize(
@@ -95,14 +96,14 @@ def test_a_database_whose_maker_is_killed_is_made_by_the_next_process(tmp_path):
     code += "schema.apply = killed; Store(Path(sys.argv[1]))"
     assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == -signal.SIGKILL
     with Store(path) as store:
-        assert store.damage() == []
-        assert store.uses_wal()
+        assert Health(store).damage() == []
+        assert Health(store).uses_wal()
 
 
 def test_the_first_opening_of_an_older_version_leaves_a_copy_beside_it(tmp_path):
     path = older(tmp_path / "pbm.db")
     with Store(path) as store:
-        assert store.damage() == []
+        assert Health(store).damage() == []
     kept = tmp_path / f"pbm.db.before-schema-{SCHEMA}"
     assert kept.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(kept)) as db:

@@ -18,6 +18,8 @@ from pbm.board import clocks
 from pbm.board.clocks import Deed
 from pbm.session import Session
 from pbm.store import BoardRow, Vacation, copies
+from pbm.store.health import Health
+from pbm.store.vitals import Vitals
 
 from conftest import Club, Shell
 from costs import steps
@@ -164,7 +166,7 @@ def test_a_clean_up_looks_at_no_board_before_something_is_due(club):
 
 def test_boards_are_counted_as_they_begin_end_and_go(club):
     def counted():
-        return club.store.count_boards(), club.store.active_boards("symple")
+        return Vitals(club.store).count_boards(), club.store.active_boards("symple")
 
     club.signed_up("alice", "bob")
     for _ in range(3):
@@ -176,9 +178,9 @@ def test_boards_are_counted_as_they_begin_end_and_go(club):
     assert counted() == ((3, 2), 2)
     club.say("symple move 102 alice alice-secret resign")  # it had not begun
     assert counted() == ((2, 1), 1)
-    assert [*club.store.doubtful_rows()] == []
+    assert [*Health(club.store).doubtful_rows()] == []
     club.store.db.execute("UPDATE tallies SET active = 2")
-    assert [*club.store.doubtful_rows()] == [("a count of boards that is wrong", "symple")]
+    assert [*Health(club.store).doubtful_rows()] == [("a count of boards that is wrong", "symple")]
 
 
 @pytest.fixture

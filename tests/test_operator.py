@@ -37,6 +37,8 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.shell import main
 from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
+from pbm.store.health import Health
+from pbm.store.keeping import Keeping
 from pbm.store.schema import first_tables
 
 import helptexts
@@ -170,7 +172,7 @@ def test_a_user_is_not_removed_unasked(operate):
 
 
 def states(club, name):
-    return {one.address: people.state_of_address(one) for one in club.store.known_addresses([name])}
+    return {one.address: people.state_of_address(one) for one in Keeping(club.store).known_addresses([name])}
 
 
 def test_addresses_are_listed_with_their_states(operate, pair):
@@ -590,7 +592,7 @@ def test_the_doctor_finds_what_was_changed(several, findings, query, where, what
     found = findings()
     assert [one for one in found if one.where == where and what in one.what], found
     assert all(one.mend for one in found)
-    places = [place for place in several.store.board_names() if games.exists(place[0])]
+    places = [place for place in Health(several.store).board_names() if games.exists(place[0])]
     assert looks(several, places, replay=False) == looks(several, places, replay=True)
 
 

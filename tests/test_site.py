@@ -29,6 +29,7 @@ from pbm.site.concerns import Site
 from pbm.site.pages import Look, Pages
 from pbm.site.steps import Spellings, film
 from pbm.store import BoardRow, Tournament
+from pbm.store.glances import Glances
 
 import helptexts
 from conftest import PASSWORDS, Club
@@ -557,7 +558,7 @@ def do(club, deed, rng):
     club.pass_time(hours=rng.choice([1, 30, 24 * 20]))
     game = rng.choice(["symple", "spiro"])
     one, other = rng.sample([*PASSWORDS], 2)
-    boards = club.store.all_boards([game])
+    boards = Glances(club.store).all_boards([game])
     board = rng.choice(boards)[1] if boards else "101"
     row = club.store.board(game, board)
     if row and deed in {"draw", "undo", "yes"}:

@@ -13,6 +13,7 @@ from pbm.actions import cleanup
 from pbm.admin.status import look, needed
 from pbm.mail import incoming
 from pbm.session import Session
+from pbm.store.vitals import Vitals
 
 from conftest import PASSWORDS, stored
 from costs import cost
@@ -27,7 +28,7 @@ def needs(club):
 def begun(pair):
     """The club, whose notes begin when its clock does; all that needs to be done has been."""
     for name in ("begun", "backup", "cleanup"):
-        pair.store.note(name, pair.time)
+        Vitals(pair.store).note(name, pair.time)
     pair.store.db.execute("DELETE FROM outbox")
     return pair
 

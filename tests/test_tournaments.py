@@ -17,6 +17,7 @@ from pbm.letters.contests import SWISS_ORDER, USUAL_ORDER
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import Tournament
+from pbm.store.events import Events
 from pbm.tournaments.meetings import NOBODY, points
 
 from conftest import PASSWORDS, Club
@@ -560,7 +561,7 @@ def test_killed_ten_times_in_a_change_of_rounds_nothing_is_lost_and_no_round_beg
         assert ended != killed[-1]
         assert found.one.round == number + ended  # both, or neither
         assert (last in league.running()) == (not ended)
-        begun = [event.detail["round"] for event in club.store.events(0, 10**6) if event.kind == "round"]
+        begun = [event.detail["round"] for event in Events(club.store).events(0, 10**6) if event.kind == "round"]
         assert begun == list(range(1, found.one.round + 1))
         assert Counter(one.round for one in found.meetings) == {
             each: 2 if each % 2 else 1 for each in range(1, found.one.round + 1)
@@ -599,7 +600,12 @@ def test_nobody_is_reminded_of_a_board_that_a_director_takes_away(league):
     clean_up(league.session)
     league.do("cancel")
     assert not [mail for mail in league.mails("player01", "^Nag:") if mail.reminds]
-    assert [one.kind for one in league.club.store.events(0, 99)][-4:] == ["remove", "remove", "remove", "cancel"]
+    assert [one.kind for one in Events(league.club.store).events(0, 99)][-4:] == [
+        "remove",
+        "remove",
+        "remove",
+        "cancel",
+    ]
 
 
 def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):

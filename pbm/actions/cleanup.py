@@ -16,6 +16,7 @@ from pbm.board.clocks import Deed
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
+from pbm.store.vitals import Vitals
 
 KEPT_FOR = timedelta(days=100)
 """For how long it is known which mails were handled, and why others could not be sent."""
@@ -57,7 +58,7 @@ def clean_up(session: Session) -> Done:
     done = done._replace(problems=(*done.problems, *directing.start_due(session)))
     with session.writing():
         session.store.forget(session.now() - KEPT_FOR)
-        session.store.note("cleanup", session.now())
+        Vitals(session.store).note("cleanup", session.now())
         return done._replace(digests=digests.send(session, session.now()))
 
 

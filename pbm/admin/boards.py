@@ -16,6 +16,8 @@ from pbm.board.soundness import Unsound, differences, outcome, replayed
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
+from pbm.store.health import Health
+from pbm.store.keeping import Keeping
 
 CHECKED_AT_ONCE = 100
 """How many boards are noted as sound in one transaction."""
@@ -44,7 +46,7 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
     store = server.store
     asked = [word.lower() for word in words]
     with store.transaction(reading=True):
-        kinds = store.games_with_boards()
+        kinds = Keeping(store).games_with_boards()
         game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
         for word in asked:
             if word not in (*selection.STATES, *selection.KINDS, *selection.FILLERS):
@@ -52,7 +54,7 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
         userids, state, kind = selection.read(Session(server), game or "", asked)
         rows: list[BoardRow] = []
         for one in [game] if game else kinds:
-            rows += store.listed_boards(
+            rows += Keeping(store).listed_boards(
                 one,
                 userids,
                 active=None if wants_all else state != "inactive",
@@ -148,7 +150,7 @@ def mend_board(game: str, board: str) -> None:
             raise Refused(f"{row.game} {row.board} cannot be mended: {why}") from why
         server.store.save_board(right)
         if not looked_at(server.store, server.now(), [(row.game, row.board)], replay=True).doubtful:
-            server.store.renew_checksum(row.game, row.board)
+            Health(server.store).renew_checksum(row.game, row.board)
     changed = list(differences(row, right))
     text = "\n".join(["Mended:", *changed]) if changed else "There was nothing to mend."
     answer(text, {"game": row.game, "board": row.board, "mended": changed})
@@ -166,7 +168,7 @@ def check_boards() -> int:
     server = open_existing()
     store, now = server.store, server.now()
     with store.transaction(reading=True):
-        places = [*store.board_names()]
+        places = [*Health(store).board_names()]
     checked = left = 0
     with progress_bar("Boards") as progress:
         for part in (places[at : at + CHECKED_AT_ONCE] for at in range(0, len(places), CHECKED_AT_ONCE)):
@@ -176,7 +178,7 @@ def check_boards() -> int:
                     if looked_at(store, now, [place], replay=True).doubtful:
                         left += 1
                     else:
-                        store.renew_checksum(*place)
+                        Health(store).renew_checksum(*place)
                         drafts.append(draft)
             with store.transaction():
                 checked += [store.carry_out(draft) for draft in drafts].count(True)

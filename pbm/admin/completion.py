@@ -21,7 +21,8 @@ from pbm.language.commands import root
 from pbm.language.grammar import Command
 from pbm.language.help import subjects
 from pbm.settings import database_path
-from pbm.store import Glanced, Unusable
+from pbm.store import Unusable
+from pbm.store.glances import Glanced, Glances
 from pbm.terminal import say
 
 MOST_OFFERED = 100
@@ -124,7 +125,7 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
         return SHELL_OPTIONS if is_move else [*SHELL_OPTIONS, *_options(node, game, current)]
     if node.name == "tournament" and behind and behind[-1].lower() in OF_A_PLAYER:
         pool = behind[0 if isinstance(node, Command) else 1].lower()
-        return _glanced(lambda store: store.players_of_pool(game, pool))
+        return _glanced(lambda glances: glances.players_of_pool(game, pool))
     return [] if is_move else _values(_kind(node, len(behind)), game, current)
 
 
@@ -197,13 +198,13 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
         return [value for one in kind.split("|") for value in _values(one, game, current)]
     if not kind.isupper():
         return kind.split()
-    stored: Mapping[str, Callable[[Glanced], list[str]]] = {
-        "BOARD": lambda store: store.newest_active(game, MOST_OFFERED),
-        "POOL": lambda store: store.newest_pools(game, MOST_OFFERED),
-        "USERID": lambda store: store.userids_from(current.lower(), MOST_OFFERED),
-        "SELECTOR": lambda store: [
+    stored: Mapping[str, Callable[[Glances], list[str]]] = {
+        "BOARD": lambda glances: glances.newest_active(game, MOST_OFFERED),
+        "POOL": lambda glances: glances.newest_pools(game, MOST_OFFERED),
+        "USERID": lambda glances: glances.userids_from(current.lower(), MOST_OFFERED),
+        "SELECTOR": lambda glances: [
             *(word for word in (*STATES, *KINDS) if current),
-            *store.userids_from(current.lower(), MOST_OFFERED),
+            *glances.userids_from(current.lower(), MOST_OFFERED),
         ],
     }
     known: Mapping[str, Callable[[], Sequence[str]]] = {
@@ -218,10 +219,10 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
     return known[noun]() if noun in known else []
 
 
-def _glanced(look: Callable[[Glanced], list[str]]) -> list[str]:
+def _glanced(look: Callable[[Glances], list[str]]) -> list[str]:
     """What a look at the database finds, if there is one that can be looked at."""
     try:
         with Glanced(database_path()) as store, store.transaction(reading=True):
-            return look(store)
+            return look(Glances(store))
     except Unusable:
         return []

@@ -34,6 +34,7 @@ from pbm.names import is_address
 from pbm.refusals import Refused
 from pbm.settings import address, database_path, transport
 from pbm.store import BoardRow, Store, Unusable
+from pbm.store.health import Health
 from pbm.terminal import say
 
 LEAST_FREE = 100_000_000
@@ -161,12 +162,13 @@ def _file(path: Path) -> Iterator[Finding]:
 
 def _database(store: Store) -> Iterator[Finding]:
     """Whether SQLite finds the file sound."""
-    for what in store.damage():
+    health = Health(store)
+    for what in health.damage():
         yield Finding("database", f"{what}.", BACKUP)
-    if why := store.objection():
+    if why := health.objection():
         mend = "Look who owns the file and its folder, and whether the disk is mounted read-only."
         yield Finding("database", f"it cannot be written: {why}.", mend)
-    if not store.uses_wal():
+    if not health.uses_wal():
         mend = "`pbm backup FILE` and `pbm restore FILE`, while nothing else runs, mend it."
         yield Finding("database", "it is not in WAL mode, so that whoever reads holds up who writes.", mend)
     if sqlite3.sqlite_version_info < (3, 38):
@@ -178,9 +180,9 @@ def _boards(
     store: Store, now: datetime, progress: Callable[[int, int], object], processes: int, *, replay: bool
 ) -> Iterator[Finding]:
     """Whether every board is what its turns lead to, and games end whose players take too long."""
-    counts = store.counts_of_boards()
+    counts = Health(store).counts_of_boards()
     missing = {game: count for game, count in counts.items() if not games.exists(game)}
-    known = (place for place in store.board_names() if place[0] not in missing)
+    known = (place for place in Health(store).board_names() if place[0] not in missing)
     parts = iter(lambda: list(islice(known, BOARDS_AT_ONCE)), [])
     of, late = sum(counts.values()), 0
     if (processes := min(processes, of // (BOARDS_AT_ONCE if replay else WORTH_A_PROCESS))) > 1:
@@ -238,7 +240,7 @@ def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]], *,
 
 def as_written(store: Store, now: datetime, places: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
     """The boards among these that need not be played again."""
-    return store.boards_as_written(places[0], places[-1], now - MISSED, now + CLOCK_ERROR)
+    return Health(store).boards_as_written(places[0], places[-1], now - MISSED, now + CLOCK_ERROR)
 
 
 def looked_at_alone(path: Path, now: datetime, places: Sequence[tuple[str, str]], *, replay: bool) -> LookedAt:
@@ -304,7 +306,7 @@ def _replayed(store: Store, game: str, board: str) -> tuple[BoardRow, Board]:
     try:
         row = store.board(game, board)
         turns = store.turns(game, board)
-        if (last := store.last_turn_number(game, board)) != len(turns):
+        if (last := Health(store).last_turn_number(game, board)) != len(turns):
             raise Fault(f"its turns are numbered up to {last}, but there are {len(turns)}.")
         again = row and replayed(row, turns)
     except (Unsound, ValueError, TypeError, LookupError) as why:
@@ -336,11 +338,11 @@ def _is_late(store: Store, row: BoardRow, seat: int, now: datetime) -> bool:
 
 def _ratings(store: Store) -> Iterator[Finding]:
     """Whether what is counted of each player is what his results add up to."""
-    for game, userid in store.players_without_row():
+    for game, userid in Health(store).players_without_row():
         yield Finding(f"{game}, {userid}", "there are results, but no rating.", BACKUP)
-    for game, userid, score in store.scores():
+    for game, userid, score in Health(store).scores():
         rating, counts = None, {1: 0, -1: 0, 0: 0}
-        for number, (games_, result, before, after) in enumerate(store.results(game, userid), 1):
+        for number, (games_, result, before, after) in enumerate(Health(store).results(game, userid), 1):
             if games_ != number or before != (START if rating is None else rating):
                 led = f"{texts.counted(number - 1, 'game')} led to {rating or START}"
                 what = f"rated game {games_} begins with {before}, but {led}."
@@ -355,7 +357,7 @@ def _ratings(store: Store) -> Iterator[Finding]:
 
 def _formula(store: Store) -> Iterator[Finding]:
     """Whether every rated game did to ratings what the formula says."""
-    for own, other in store.rated_games():
+    for own, other in Health(store).rated_games():
         before, against = (Rating(one.before, one.games - 1) for one in (own, other))
         right = rated(before, against, own.outcome)
         if own.after != right:
@@ -369,20 +371,20 @@ def _score(rating: int | None, won: int, lost: int, tied: int) -> str:
 
 def _rows(store: Store) -> Iterator[Finding]:
     """Rows that belong nowhere."""
-    for what, which in store.doubtful_rows():
+    for what, which in Health(store).doubtful_rows():
         yield Finding(which, f"there is {what}.", BACKUP)
 
 
 def _mails(store: Store, now: datetime) -> Iterator[Finding]:
     """Whether mail goes out, and whether the clock can be trusted."""
-    due = store.oldest_due(now)
+    due = Health(store).oldest_due(now)
     if due and due < now - OLDEST_DUE:
         what = f"a mail has been due since {due:%Y-%m-%d %H:%M} UTC; is anything sending?"
         yield Finding("outbox", what, "Let `pbm serve` run, or `pbm outbox flush` from cron.")
-    if given_up := store.given_up():
+    if given_up := Health(store).given_up():
         mend = "`pbm outbox list` tells why; then `pbm outbox retry ID` or `pbm outbox drop ID`."
         yield Finding("outbox", f"mails that were given up: {given_up}.", mend)
-    latest = store.latest()
+    latest = Health(store).latest()
     if latest and latest > now + CLOCK_ERROR:
         what = f"something was done at {latest:%Y-%m-%d %H:%M} UTC, but it is {now:%Y-%m-%d %H:%M} UTC."
         yield Finding("clock", what, "Set the clock of this machine right (`timedatectl`).")

@@ -21,6 +21,7 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import BoardRow
+from pbm.store.keeping import Keeping
 from pbm.terminal import say
 
 NOT_BLANK = re.compile(r"\S")
@@ -61,7 +62,7 @@ def _rows(server: Server, game: str, boards: Sequence[str], pool: str | None) ->
     if boards:
         return [find_row(Session(server), game, board) for board in dict.fromkeys(boards)]
     if pool is None:
-        return server.store.every_board(game)
+        return Keeping(server.store).every_board(game)
     found = server.store.tournament_boards(game, pool.lower())
     if not found:
         raise Refused(f"There are no {game} boards of a pool {pool!r}.")
@@ -155,7 +156,7 @@ def take_in(server: Server, record: Record, number: str | None = None) -> str:
             raise Unsound(f"there is a board {board} already.")
         board = store.next_number(row.game)
     if board.isdigit():
-        store.reserve_number(row.game, int(board))
+        Keeping(store).reserve_number(row.game, int(board))
     row = row._replace(
         board=board,
         pool=board.rstrip("0123456789") or None,

@@ -18,7 +18,7 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Vacation
-from pbm.store.keeping import KnownAddress, UserRow
+from pbm.store.keeping import Keeping, KnownAddress, UserRow
 
 FORM_NAMES = {"text": "text", "html": "HTML and text", "pictures": "pictures, HTML and text"}
 """How mails come, in words."""
@@ -66,7 +66,7 @@ def _facts(server: Server, rows: Sequence[UserRow]) -> list[Facts]:
     names = [row.userid for row in rows]
     active = server.store.active_by_game(names)
     addresses: dict[str, list[KnownAddress]] = {}
-    for address in server.store.known_addresses(names):
+    for address in Keeping(server.store).known_addresses(names):
         addresses.setdefault(address.userid, []).append(address)
     today = server.now().date()
     vacations = {name: server.store.vacations(name, today) for name in names}
@@ -111,7 +111,7 @@ def _page(server: Server, userids: Sequence[str], limit: int, after: str) -> tup
     """The users who are named, or a page of all, with the line below it if there are more."""
     if userids:
         return [find_user(server, userid) for userid in dict.fromkeys(map(str.lower, userids))], []
-    rows = server.store.user_rows(limit=limit + 1, after=after.lower())
+    rows = Keeping(server.store).user_rows(limit=limit + 1, after=after.lower())
     if len(rows) <= limit:
         return rows, []
     return rows[:limit], [f"There are more users; --after={rows[limit - 1].userid} goes on."]
@@ -119,7 +119,7 @@ def _page(server: Server, userids: Sequence[str], limit: int, after: str) -> tup
 
 def _ratings(server: Server, userid: str) -> list[dict[str, Any]]:
     """What a user has achieved in each game."""
-    players = [(game, server.store.player(game, userid)) for game in server.store.games_with_boards()]
+    players = [(game, server.store.player(game, userid)) for game in Keeping(server.store).games_with_boards()]
     return [
         {"game": game, "rating": player.rating, "won": player.won, "lost": player.lost, "tied": player.tied}
         for game, player in players
@@ -203,7 +203,9 @@ def _new_password() -> str:
 def _known(server: Server, userid: str, address: str) -> KnownAddress:
     """An address of a user. Raises Refused if it is none of his."""
     user = find_user(server, userid)
-    found = [one for one in server.store.known_addresses([user.userid]) if one.address.lower() == address.lower()]
+    found = [
+        one for one in Keeping(server.store).known_addresses([user.userid]) if one.address.lower() == address.lower()
+    ]
     if not found:
         raise Refused(f"{address} is no address of {user.userid}.")
     return found[0]
@@ -223,7 +225,7 @@ def list_addresses(userids: tuple[str, ...], limit: int, after: str) -> None:
     server = open_existing()
     with server.store.transaction(reading=True):
         rows, more = _page(server, userids, limit, after)
-        found = server.store.known_addresses([row.userid for row in rows])
+        found = Keeping(server.store).known_addresses([row.userid for row in rows])
     lines = [("Userid", "Address", "State"), *((one.userid, one.address, state_of_address(one)) for one in found)]
     text = "\n".join([texts.table(lines) if found else "There are no addresses.", *more])
     answer(text, {"addresses": [_address_data(one) for one in found]})
@@ -240,12 +242,12 @@ def add_address(userid: str, address: str) -> None:
     if not is_address(address) or is_ours(address, server.address):
         raise Refused(f"{address!r} cannot be a player's mail address.")
     with server.store.transaction():
-        present = [one.address.lower() for one in server.store.known_addresses([user.userid])]
+        present = [one.address.lower() for one in Keeping(server.store).known_addresses([user.userid])]
         if address.lower() in present:
             raise Refused(f"{user.userid} has the address {address} already.")
         if len(present) >= address_book.MOST_ADDRESSES:
             raise Refused(f"{user.userid} has {len(present)} addresses, and more are not allowed; drop one.")
-        server.store.add_address(user.userid, address, server.now())
+        Keeping(server.store).add_address(user.userid, address, server.now())
     answer(f"Mails for {user.userid} go to {address}, too.", {"userid": user.userid, "address": address})
 
 
@@ -257,8 +259,8 @@ def drop_address(userid: str, address: str) -> None:
     server = open_existing()
     with server.store.transaction():
         known = _known(server, userid, address)
-        dropped = server.store.drop_address(known.userid, known.address)
-        is_last = not server.store.known_addresses([known.userid])
+        dropped = Keeping(server.store).drop_address(known.userid, known.address)
+        is_last = not Keeping(server.store).known_addresses([known.userid])
     text = f"{known.address} is no address of {known.userid} any more."
     if dropped:
         text += f" Mails dropped: {dropped}."
@@ -287,7 +289,7 @@ def resume_address(address: str) -> None:
     """Send mails to an address again that was suspended because mails to it came back."""
     server = open_existing()
     with server.store.transaction():
-        userids = server.store.resume_address(address, server.now())
+        userids = Keeping(server.store).resume_address(address, server.now())
         if not userids:
             raise Refused(f"{address} is not suspended.")
     answer(f"Mails for {' and '.join(userids)} go to {address} again.", {"userids": userids, "address": address})

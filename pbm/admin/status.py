@@ -13,8 +13,9 @@ from pbm.admin.usage import Commands
 from pbm.board.clocks import DAY
 from pbm.refusals import Refused
 from pbm.settings import database_path, open_server
-from pbm.store import SCHEMA, Robot, Store, Waiting
-from pbm.store.vitals import Counted
+from pbm.store import SCHEMA, Robot, Store
+from pbm.store.health import Health
+from pbm.store.vitals import Counted, Vitals, Waiting
 
 LATEST_CLEANUP = timedelta(days=2)
 """How long ago the last clean-up may be while boards are active."""
@@ -60,7 +61,7 @@ def status() -> int:
     server = open_server()
     now, found = server.now(), look(server.store, server.now())
     needs = list(needed(found, now))
-    why = server.store.objection()
+    why = Health(server.store).objection()
     if why:
         needs.insert(0, f"The database cannot be written: {why}.")
     answer("\n".join([_text(found, now), *needs]), _data(found, now, needs))
@@ -69,17 +70,18 @@ def status() -> int:
 
 def look(store: Store, now: datetime) -> Status:
     """How the server is doing at a time."""
+    vitals = Vitals(store)
     with store.transaction(reading=True):
-        boards, active = store.count_boards()
+        boards, active = vitals.count_boards()
         return Status(
-            users=store.count_users(),
+            users=vitals.count_users(),
             boards=boards,
             active=active,
-            mails=store.outbox(),
-            begun=store.noted("begun") or now,
-            cleanup=store.noted("cleanup"),
-            backup=store.noted("backup"),
-            commands=store.commands_since(now - DAY),
+            mails=vitals.outbox(),
+            begun=vitals.noted("begun") or now,
+            cleanup=vitals.noted("cleanup"),
+            backup=vitals.noted("backup"),
+            commands=vitals.commands_since(now - DAY),
             failed=[robot for robot in store.robots() if robot.why],
             size=store.path.stat().st_size,
             free=shutil.disk_usage(store.path.absolute().parent).free,

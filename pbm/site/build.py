@@ -10,7 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from pbm.store import Seen, Unusable
+from pbm.store import Unusable
+from pbm.store.glances import Seen
 
 MANIFEST = ".pbm-site.json"
 """Where in its folder a site keeps what it remembers."""

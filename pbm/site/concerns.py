@@ -14,7 +14,8 @@ from pbm.site.build import Gone, Memory, Page, digested
 from pbm.site.leaves import Leaf, leaves
 from pbm.site.markup import Ranked
 from pbm.site.pages import UNDRAWN, Look, Pages, plain_png
-from pbm.store import Among, BoardRow, Change, Seen
+from pbm.store import BoardRow
+from pbm.store.glances import Among, Change, Glances, Seen
 
 MOST_DRAWN = 500
 """Of how many boards a first build makes a PNG: those that have changed last. One takes as long as ten pages."""
@@ -50,8 +51,9 @@ class Site:
     def __init__(self, session: Session, look: Look) -> None:
         """Make pages from what is stored now."""
         self.session, self.store, self.look = session, session.store, look
+        self.glances = Glances(session.store)
         self.games = games.names()
-        self.seen = self.store.seen()
+        self.seen = self.glances.seen()
         self.made = Pages(session, look)
 
     @cached_property
@@ -61,12 +63,12 @@ class Site:
 
     def remembers(self, seen: Seen) -> bool:
         """Whether it is known what has changed since then."""
-        return self.store.has_gone_on_since(seen)
+        return self.glances.has_gone_on_since(seen)
 
     def pages(self, memory: Memory) -> list[Page]:
         """The files that are to be made: what has changed, or all; pictures for those who link come last."""
         with self.session.reading():
-            concerned = self._concerned(self.store.changes_since(memory.seen)) if memory.seen else self._all()
+            concerned = self._concerned(self.glances.changes_since(memory.seen)) if memory.seen else self._all()
             found = [] if memory.seen else [*self._fixed()]
             if concerned.games:
                 found.append(Page("index.html", self.made.index))
@@ -78,7 +80,7 @@ class Site:
             for game, pool in concerned.pools:
                 found += self._of_pool(game, pool)
             if self.look.has_pictures:
-                latest = self.store.latest_boards(Among(self.games), MOST_DRAWN)
+                latest = self.glances.latest_boards(Among(self.games), MOST_DRAWN)
                 self.made.drawn = {*concerned.boards} if memory.seen else {(row.game, row.board) for row in latest}
             for game, board in concerned.boards:
                 found += self._of_board(game, board)
@@ -88,7 +90,7 @@ class Site:
     def _all(self) -> Concerned:
         """All that pages are about."""
         pools = [(one.game, one.pool) for one in self.store.tournaments() if one.game in self.games]
-        boards, players = self.store.all_boards(self.games), self.store.all_players(self.games)
+        boards, players = self.glances.all_boards(self.games), self.glances.all_players(self.games)
         return Concerned(boards, {}, self.games, self.games, players, pools)
 
     def _concerned(self, changes: Sequence[Change]) -> Concerned:
@@ -130,7 +132,7 @@ class Site:
         for name, over in (("running", False), ("finished", True)):
             if over and memory.seen and not any(self._ends(game, board, concerned, memory) for board in changed):
                 continue
-            numbers = self.store.boards_in_order(game, over=over)[::-1]
+            numbers = self.glances.boards_in_order(game, over=over)[::-1]
             found = leaves(game, name, numbers, is_last_numbered_first=True)
             parts = [(leaf, digested(leaf.items, leaf.before, leaf.after)) for leaf in found]
             yield from _listed(parts, f"{game}/{name}", partial(self.made.boards, game, name), memory, changed)
@@ -171,15 +173,15 @@ class Site:
             return
         known = {path for path in memory.parts if "/sitemap-" in path}
         paths = ["index.html", *(f"{game}/{name}.html" for game in self.games for name in FOR_ALL)]
-        if sum(self.store.tally(game)[0] for game in self.games) <= MOST_ON_MAP:
-            paths += [f"{game}/{board}.html" for game, board in self.store.all_boards(self.games)]
+        if sum(self.glances.tally(game)[0] for game in self.games) <= MOST_ON_MAP:
+            paths += [f"{game}/{board}.html" for game, board in self.glances.all_boards(self.games)]
             yield Page("sitemap.xml", partial(markup.locations, "urlset", "url", self.look.url, paths))
             yield from (Page(path, _nothing) for path in [*known, REST] if known)
             return
         there = set(known)
-        for game, front in changed if known else self.store.fronts(self.games, LAST_LETTERS):
+        for game, front in changed if known else self.glances.fronts(self.games, LAST_LETTERS):
             path = f"{game}/sitemap-{front or 0}.xml"
-            boards = [f"{game}/{board}.html" for board in self.store.boards_beginning(game, front, LAST_LETTERS)]
+            boards = [f"{game}/{board}.html" for board in self.glances.boards_beginning(game, front, LAST_LETTERS)]
             if boards:
                 there.add(path)
                 yield Page(path, partial(markup.locations, "urlset", "url", self.look.url, boards), "map")

@@ -21,7 +21,8 @@ from pbm.site import leaves, markup
 from pbm.site.build import Gone
 from pbm.site.leaves import Leaf
 from pbm.site.steps import pictured
-from pbm.store import Among, BoardRow
+from pbm.store import BoardRow
+from pbm.store.glances import Among, Glances
 
 RECENT = 20
 """How many boards a page or a feed names of those that changed last."""
@@ -46,6 +47,7 @@ class Pages:
     def __init__(self, session: Session, look: Look) -> None:
         """Make pages that have a *look* in common."""
         self.session, self.store, self.look = session, session.store, look
+        self.glances = Glances(session.store)
         self.games = games.names()
         self.drawn: set[tuple[str, str]] = set()
         """The boards that have a PNG of their own; the others show that of their game."""
@@ -118,7 +120,7 @@ class Pages:
     def game(self, game: str) -> str:
         """What there is of a game."""
         rules = games.load(game)
-        boards, running = self.store.tally(game)
+        boards, running = self.glances.tally(game)
         return self._render(
             "game.html",
             f"{game}/index.html",
@@ -135,7 +137,7 @@ class Pages:
     def _recent(self, game: str) -> list[BoardRow]:
         """The boards of a game that have changed last: they stand on several pages."""
         if game not in self._latest:
-            self._latest[game] = self.store.latest_boards(Among([game]), RECENT)
+            self._latest[game] = self.glances.latest_boards(Among([game]), RECENT)
         return self._latest[game]
 
     def rules(self, game: str) -> str:
@@ -146,12 +148,12 @@ class Pages:
     def boards(self, game: str, name: str, leaf: Leaf) -> str:
         """A page of the list of running or finished boards, the last one first."""
         title = f"{name.capitalize()} boards of {texts.title(game)}"
-        rows = self.store.boards_named(game, leaf.items)
+        rows = self.glances.boards_named(game, leaf.items)
         return self._render("list.html", leaf.path, title=title, rows=rows, leaf=leaf)
 
     def standings(self, game: str, leaf: Leaf) -> str:
         """A page of the standings."""
-        curves = self.store.ratings_of(game, [one.player.userid for one in leaf.items])
+        curves = self.glances.ratings_of(game, [one.player.userid for one in leaf.items])
         title = f"Standings of {texts.title(game)}"
         return self._render("standings.html", leaf.path, title=title, leaf=leaf, curves=curves)
 
@@ -175,7 +177,7 @@ class Pages:
         if self.store.tournament(game, pool) is None:
             raise Gone
         path, title = f"{game}/pool-{pool}.atom", f"{texts.title(game)}, tournament {pool}"
-        return self._feed(path, title, self.store.latest_boards(Among([game], pool=pool), RECENT))
+        return self._feed(path, title, self.glances.latest_boards(Among([game], pool=pool), RECENT))
 
     def feed(self, game: str) -> str:
         """The boards of a game that have changed last, for programs that watch."""
@@ -198,10 +200,10 @@ class Pages:
         """Where a visitor begins."""
         counts = []
         for game in self.games:
-            boards, running = self.store.tally(game)
+            boards, running = self.glances.tally(game)
             counts.append({"game": game, "running": running, "finished": boards - running})
         host = self.session.server.host
-        rows = self.store.latest_boards(Among(self.games), RECENT)
+        rows = self.glances.latest_boards(Among(self.games), RECENT)
         return self._render("index.html", "index.html", title=f"Games at {host}", counts=counts, rows=rows)
 
     def user(self, userid: str) -> str:
@@ -209,14 +211,14 @@ class Pages:
         running, finished = (Among(self.games, userid, over=over) for over in (False, True))
         rated = [(game, self.store.player(game, userid)) for game in self.games]
         ratings_of = [
-            {"game": game, "player": player, "ratings": self.store.ratings_of(game, [userid]).get(userid, [])}
+            {"game": game, "player": player, "ratings": self.glances.ratings_of(game, [userid]).get(userid, [])}
             for game, player in rated
             if player.rating is not None
         ]
-        rows = [self.store.latest_boards(among, leaves.ON_PAGE) for among in (running, finished)]
+        rows = [self.glances.latest_boards(among, leaves.ON_PAGE) for among in (running, finished)]
         if not (ratings_of or any(rows)):
             raise Gone
-        more = sum(self.store.count_among(among) for among in (running, finished)) - sum(map(len, rows))
+        more = sum(self.glances.count_among(among) for among in (running, finished)) - sum(map(len, rows))
         return self._render(
             "user.html",
             f"users/{userid}.html",

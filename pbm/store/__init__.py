@@ -10,10 +10,7 @@ from pbm.store.contests import Contests, Tournament
 from pbm.store.drafts import Draft
 from pbm.store.errors import Replaced, Settled, Unusable, WouldWrite
 from pbm.store.form import SCHEMA
-from pbm.store.glances import Among, Change, Glanced, Glances, Seen
-from pbm.store.happenings import Event, Happenings, Hook
-from pbm.store.health import Health
-from pbm.store.keeping import Keeping
+from pbm.store.happenings import Happenings
 from pbm.store.mails import Mails
 from pbm.store.players import Players, Section
 from pbm.store.robots import Claim, Robot, Robots, Task
@@ -30,27 +27,20 @@ from pbm.store.rows import (
     ResultRow,
     TurnRow,
     Vacation,
-    Waiting,
 )
 from pbm.store.trust import Trust
 from pbm.store.users import Users
-from pbm.store.vitals import Vitals
 
 __all__ = [
     "ESTABLISHED",
     "SCHEMA",
     "STORED_FORMS",
     "Address",
-    "Among",
     "BoardRow",
-    "Change",
     "Claim",
     "Draft",
-    "Event",
     "Failures",
-    "Glanced",
     "Held",
-    "Hook",
     "Mail",
     "PlayerRow",
     "Replaced",
@@ -58,7 +48,6 @@ __all__ = [
     "ResultRow",
     "Robot",
     "Section",
-    "Seen",
     "Settled",
     "Store",
     "Task",
@@ -66,10 +55,9 @@ __all__ = [
     "TurnRow",
     "Unusable",
     "Vacation",
-    "Waiting",
     "WouldWrite",
 ]
 
 
-class Store(Keeping, Vitals, Health, Robots, Users, Players, Contests, Boards, Happenings, Mails, Trust, Glances):
+class Store(Robots, Users, Players, Contests, Boards, Happenings, Mails, Trust):
     """An open database. Every method is one statement or a few; a `transaction` makes them one step."""

@@ -211,6 +211,11 @@ class Base:
         end = "END" if reading else "COMMIT"  # the same; but nothing is committed, and no disk waited for
         self.db.execute(f"RELEASE level{level}" if level else end)
 
+    def data_version(self) -> int:
+        """A number that is another one after anybody else has written to the database."""
+        (version,) = self.db.execute("PRAGMA data_version").fetchone()
+        return int(version)
+
     def note_with_next_change(self, note: Callable[[Self], None]) -> None:
         """Write something into this database with whatever is written next, and never if nothing is."""
         self._noted = note
@@ -252,6 +257,14 @@ class Base:
         """Insert a row."""
         places = ", ".join("?" * len(columns))
         self.db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", [*columns.values()])
+
+
+class Questions:
+    """What few commands ask of an open database, such as `Health(store).damage()`: only these load it."""
+
+    def __init__(self, store: Base) -> None:
+        """Ask that database."""
+        self.store, self.db = store, store.db
 
 
 def _uri(file: str, mode: str) -> str:

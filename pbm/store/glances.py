@@ -6,7 +6,7 @@ from itertools import product
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from pbm.store.base import Base
+from pbm.store.base import Base, Questions
 from pbm.store.boards import BY_NUMBER, board_row
 from pbm.store.errors import Unusable
 from pbm.store.form import SCHEMA
@@ -72,13 +72,8 @@ class Among(NamedTuple):
         return some | {"userid": self.userid, "pool": self.pool}
 
 
-class Glances(Base):
+class Glances(Questions):
     """Short looks at the database."""
-
-    def data_version(self) -> int:
-        """A number that is another one after anybody else has written to the database."""
-        (version,) = self.db.execute("PRAGMA data_version").fetchone()
-        return int(version)
 
     def newest_active(self, game: str, most: int) -> list[str]:
         """The numbers of the active boards of a game that were started last, at most so many, the newest first."""
@@ -214,7 +209,7 @@ class Glances(Base):
         return found
 
 
-class Glanced(Glances):
+class Glanced(Base):
     """A database that is only looked at: it is not made, brought up to date or written."""
 
     def __init__(self, path: "Path") -> None:

@@ -6,7 +6,7 @@ from contextlib import closing
 from datetime import datetime
 from typing import NamedTuple
 
-from pbm.store.base import Base, problem
+from pbm.store.base import Questions, problem
 from pbm.store.boards import MOMENT
 from pbm.store.form import DUE, text
 from pbm.store.rows import ResultRow
@@ -60,7 +60,7 @@ class Score(NamedTuple):
     tied: int
 
 
-class Health(Base):
+class Health(Questions):
     """What shows whether all is well."""
 
     def damage(self) -> list[str]:
@@ -78,7 +78,7 @@ class Health(Base):
     def objection(self) -> str:
         """Why nothing can be written; empty if something can, also if somebody else is just doing so."""
         try:
-            with closing(sqlite3.connect(self.path, timeout=0, isolation_level=None)) as db:
+            with closing(sqlite3.connect(self.store.path, timeout=0, isolation_level=None)) as db:
                 db.execute("BEGIN IMMEDIATE")  # which does no more than read if nothing can be written
                 db.execute("DELETE FROM users WHERE 0")
                 db.execute("ROLLBACK")

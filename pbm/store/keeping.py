@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from pbm.store.base import Questions
 from pbm.store.boards import BY_NUMBER, board_row
 from pbm.store.form import text, time_of
 from pbm.store.mails import ASKED, mail_row
 from pbm.store.rows import STORED_FORMS, BoardRow, Mail
-from pbm.store.users import Users
 
 SUSPENDED = (
     "EXISTS (SELECT 1 FROM addresses WHERE addresses.userid = outbox.userid AND suspended IS NOT NULL "
@@ -41,7 +41,7 @@ class KnownAddress(NamedTuple):
     """Since when no mail is sent to it."""
 
 
-class Keeping(Users):
+class Keeping(Questions):
     """What is stored, as the operator sees it."""
 
     # Users and addresses
@@ -71,17 +71,6 @@ class Keeping(Users):
             for userid, address, confirmed, bounces, since, suspended in self.db.execute(query, [json.dumps(userids)])
         ]
 
-    def active_by_game(self, userids: Sequence[str]) -> dict[str, dict[str, int]]:
-        """How many active boards each of these users has, by userid and game; users without any are left out."""
-        count = "(SELECT count(*) FROM boards WHERE game = tallies.game AND %s AND ended IS NULL)"
-        first, second = count % "first_player = value", count % "second_player = value AND first_player <> value"
-        query = f"SELECT value, game, {first} + {second} FROM json_each(?), tallies"
-        counts: dict[str, dict[str, int]] = {}
-        for userid, game, boards in self.db.execute(query, [json.dumps(userids)]):
-            if boards:
-                counts.setdefault(userid, {})[game] = boards
-        return counts
-
     def add_address(self, userid: str, address: str, now: datetime) -> None:
         """Give a user one more address, confirmed; what has been waiting for one goes out to it."""
         self.db.execute(
@@ -96,12 +85,6 @@ class Keeping(Users):
         self.db.execute("DELETE FROM addresses WHERE userid = ? AND address = ?", [userid, address])
         query = "DELETE FROM outbox WHERE userid = ? AND address = ? COLLATE NOCASE"
         return int(self.db.execute(query, [userid, address]).rowcount)
-
-    def confirm_address_of(self, userid: str, address: str, now: datetime) -> None:
-        """Confirm an address of a user as if he had answered the mail that asks for it."""
-        query = "UPDATE addresses SET confirmed = ?, code = NULL WHERE userid = ? AND address = ?"
-        self.db.execute(query, [text(now), userid, address])
-        self._retire_addresses(userid, now)
 
     def resume_address(self, address: str, now: datetime) -> list[str]:
         """Send mails to a suspended address again. Returns the users it belongs to; none if it is not suspended."""

@@ -74,6 +74,17 @@ class Players(Boards):
         query = f"SELECT value, ({count} {first}) + ({count} {second}) FROM json_each(?2)"
         return dict(self.db.execute(query, [game, json.dumps(userids)]).fetchall())
 
+    def active_by_game(self, userids: Sequence[str]) -> dict[str, dict[str, int]]:
+        """How many active boards each of these users has, by userid and game; users without any are left out."""
+        count = "(SELECT count(*) FROM boards WHERE game = tallies.game AND %s AND ended IS NULL)"
+        first, second = count % "first_player = value", count % "second_player = value AND first_player <> value"
+        query = f"SELECT value, game, {first} + {second} FROM json_each(?), tallies"
+        counts: dict[str, dict[str, int]] = {}
+        for userid, game, boards in self.db.execute(query, [json.dumps(userids)]):
+            if boards:
+                counts.setdefault(userid, {})[game] = boards
+        return counts
+
     def subscribers_of_all(self, game: str) -> list[str]:
         """The users who subscribe to every board of a game, by name."""
         which = "INDEXED BY players_subscribing WHERE game = ? AND subscribes"  # else all players are looked at

@@ -115,18 +115,6 @@ class Mail(NamedTuple):
     """The number of the address, if it is one of its user's; asked in the same way."""
 
 
-class Waiting(NamedTuple):
-    """How many mails are in the outbox, by what they wait for."""
-
-    to_send: int
-    """Mails that are due, or will be tried again."""
-    unaddressed: int
-    """Mails for users who have no address that works."""
-    given_up: int
-    oldest: datetime | None
-    """When the oldest of those to be sent was written."""
-
-
 class Held(NamedTuple):
     """A mail about a board that waits for the next digest."""
 

@@ -177,6 +177,12 @@ class Users(Base):
         self._retire_addresses(userid, now)
         return userid, address
 
+    def confirm_address_of(self, userid: str, address: str, now: datetime) -> None:
+        """Confirm an address of a user as if he had answered the mail that asks for it."""
+        query = "UPDATE addresses SET confirmed = ?, code = NULL WHERE userid = ? AND address = ?"
+        self.db.execute(query, [text(now), userid, address])
+        self._retire_addresses(userid, now)
+
     def _retire_addresses(self, userid: str, now: datetime) -> None:
         """If one of the newest addresses is confirmed, drop the older ones and send it what has been waiting."""
         newest = "SELECT address, generation FROM addresses JOIN users USING (userid, generation)"

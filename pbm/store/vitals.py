@@ -6,9 +6,8 @@ Nothing here costs more because there is more to tell of: counts come out of ind
 from datetime import datetime
 from typing import NamedTuple
 
+from pbm.store.base import Questions
 from pbm.store.form import text, time_of
-from pbm.store.rows import Waiting
-from pbm.store.users import Users
 
 
 class Counted(NamedTuple):
@@ -18,7 +17,19 @@ class Counted(NamedTuple):
     refused: int
 
 
-class Vitals(Users):
+class Waiting(NamedTuple):
+    """How many mails are in the outbox, by what they wait for."""
+
+    to_send: int
+    """Mails that are due, or will be tried again."""
+    unaddressed: int
+    """Mails for users who have no address that works."""
+    given_up: int
+    oldest: datetime | None
+    """When the oldest of those to be sent was written."""
+
+
+class Vitals(Questions):
     """What shows how the server is doing."""
 
     def note(self, name: str, now: datetime) -> None:
@@ -32,14 +43,6 @@ class Vitals(Users):
         """
         row = self.db.execute("SELECT moment FROM notes WHERE name = ?", [name]).fetchone()
         return datetime.fromisoformat(row[0]) if row else None
-
-    def count_command(self, now: datetime, *, refused: bool) -> None:
-        """Count a command, by the hour in which it was given."""
-        query = (
-            "INSERT INTO commands VALUES (?1, NOT ?2, ?2) "
-            "ON CONFLICT DO UPDATE SET done = done + excluded.done, refused = refused + excluded.refused"
-        )
-        self.db.execute(query, [text(now.replace(minute=0, second=0, microsecond=0)), refused])
 
     def commands_since(self, moment: datetime) -> Counted:
         """How many commands there were in the hours that began after a time."""
