@@ -17,7 +17,7 @@ import games
 from pbm import letters, texts
 from pbm.actions import digests
 from pbm.board.board import Board
-from pbm.letters import pictures
+from pbm.letters import painting, pictures
 from pbm.letters.pictures import Drawing
 from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
@@ -445,17 +445,17 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("game", helptexts.GAMES)
 def test_all_letters_of_a_board_can_be_read_and_its_pieces_stand_out(game):
-    found = pictures.colours(games.load(game).SIDES)
+    found = painting.colours(games.load(game).SIDES)
     assert contrast(found.ink, found.paper) >= 4.5  # what WCAG asks of a text
-    assert contrast(*pictures.LATEST) >= 4.5
+    assert contrast(*painting.LATEST) >= 4.5
     for tile in (found.first, found.second):
         assert contrast(*tile) >= 4.5
         assert contrast(tile.paper, found.paper) >= 3  # and of what is no text
-    assert contrast(pictures.LATEST.paper, found.paper) >= 3
+    assert contrast(painting.LATEST.paper, found.paper) >= 3
 
 
 def test_black_is_dark_and_white_is_light_and_pink_is_pink():
-    symple, papagra = (pictures.colours(games.load(game).SIDES) for game in ("symple", "papagra"))
+    symple, papagra = (painting.colours(games.load(game).SIDES) for game in ("symple", "papagra"))
     assert (symple.first.paper, symple.second.paper) == ("#ffffff", "#000000")  # White moves first
     assert papagra.second.paper == "#000000"
     red, green, blue = (int(papagra.first.paper[at : at + 2], 16) for at in (1, 3, 5))

@@ -17,8 +17,8 @@ from pbm.admin import answer, open_existing
 from pbm.admin.listing import time_data
 from pbm.admin.usage import Commands
 from pbm.board.board import Board, Point
-from pbm.letters import pictures
-from pbm.letters.pictures import Brush, Tile
+from pbm.letters import painting
+from pbm.letters.painting import Brush, Tile
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.terminal import HIDDEN, escaped
@@ -95,7 +95,7 @@ def shown(point: Point) -> str:
     dice = f", dice {' '.join(map(str, turn.dice))}" if turn and turn.dice else ""
     last = f"{turn.userid}{dice}: {letters.turn_text(turn)}" if turn else "The beginning."
     drawing = letters.picture(point)[0]
-    coloured = "\n".join(pictures.painted(row.game, drawing.text.split("\n"), drawing.changes, _brush(row.game)))
+    coloured = "\n".join(painting.painted(row.game, drawing.text.split("\n"), drawing.changes, _brush(row.game)))
     end = [letters.status_of(point)] if point.is_present else []
     comment = letters.comment_part(row.commenter, row.comment) if point.is_present else []
     where = f"Move {point.moves} of {len(board.turns)}. "
@@ -105,7 +105,7 @@ def shown(point: Point) -> str:
 
 def _brush(game: str) -> Brush:
     """What makes the pieces of a game coloured in a terminal, and underlines what the last turn has changed."""
-    found = pictures.colours(games.load(game).SIDES)
+    found = painting.colours(games.load(game).SIDES)
     tiles = found.first, found.second
 
     def latest(text: str, **_: bool) -> str:

@@ -16,8 +16,9 @@ from urllib.parse import quote
 import games
 from pbm import texts
 from pbm.language import words
-from pbm.letters import pictures
-from pbm.letters.pictures import Brush, Span
+from pbm.letters import painting, pictures
+from pbm.letters.painting import Brush
+from pbm.letters.pictures import Span
 from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
 
@@ -59,10 +60,10 @@ PARAGRAPH = '<pre\nclass="{name}" style="{style}">\n{text}</pre>\n'
 """Browsers drop a line end at its very beginning."""
 TILE = '<b\nclass="{name}" style="background: {tile.paper}; color: {tile.ink}">{{}}</b>'
 LATEST_SPAN = (
-    f'<span\nclass="latest" style="background: {pictures.LATEST.paper}; color: {pictures.LATEST.ink}; '
+    f'<span\nclass="latest" style="background: {painting.LATEST.paper}; color: {painting.LATEST.ink}; '
     'text-decoration: underline{frame}">{text}</span>'
 )
-FRAME = f"; outline: 0.15em solid {pictures.LATEST.paper}"
+FRAME = f"; outline: 0.15em solid {painting.LATEST.paper}"
 """Around a piece that has no other mark, and would cover what is behind it."""
 PICTURE = (
     '<img\nsrc="cid:{name}"\nalt="{text}"\nwidth="{width}" style="display: block; width: 100%; max-width: {width}px; '
@@ -99,7 +100,7 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
     at = 0
     for first, end, changes, _ in places:
         if illustration:
-            height = pictures.height(lines[first:end])
+            height = painting.height(lines[first:end])
             parts = [*_illustrated(illustration, name, lines[first : first + height], mail), _text(*lines[at:first])]
             parts.append(_text(*lines[first + height : end]))
             at = end
@@ -285,10 +286,10 @@ def _drawn(game: str, changes: Sequence[Span], *lines: str) -> str:
 
 
 def _parts_of_drawing(game: str, lines: Sequence[str], changes: Sequence[Span]) -> Iterator[str]:
-    found = pictures.colours(games.load(game).SIDES)
+    found = painting.colours(games.load(game).SIDES)
     colours = f"; padding: 0 6px; background: {found.paper}; color: {found.ink}"
-    shown = pictures.painted(game, lines, changes, _brush(game))
-    height = pictures.height(lines)
+    shown = painting.painted(game, lines, changes, _brush(game))
+    height = painting.height(lines)
     if height:
         yield _scaled(BOARD_SIZE, lines[:height], shown[:height], colours)
     legend, its_html = lines[height:], shown[height:]
@@ -309,7 +310,7 @@ def _legend_kinds(lines: Sequence[str]) -> Iterator[str]:
 @cache
 def _brush(game: str) -> Brush:
     """What makes HTML of the parts of a game's picture."""
-    found = pictures.colours(games.load(game).SIDES)
+    found = painting.colours(games.load(game).SIDES)
 
     def latest(text: str, *, is_bare: bool) -> str:
         return LATEST_SPAN.format(text=text, frame=FRAME if is_bare else "")
