@@ -20,7 +20,7 @@ QUERY = (
     f"SELECT (SELECT group_concat({TURN}, char(10)) FROM turns WHERE (game, board) = (boards.game, boards.board)), "
     "boards.* FROM boards"
 )
-DEFAULTS = BoardRow._field_defaults
+USUAL = BoardRow._field_defaults.items()
 
 
 class Content(NamedTuple):
@@ -55,7 +55,7 @@ def share_of_row(row: Mapping[str, object]) -> int:
 
     A column that has its usual value adds nothing, so that boards keep their checksums when they get one more column.
     """
-    known = [(name, value) for name, value in row.items() if name != "checksum" and value != DEFAULTS.get(name)]
+    known = [one for one in row.items() if one[1] is not None and one not in USUAL and one[0] != "checksum"]
     return _hash(ascii(known))
 
 

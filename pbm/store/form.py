@@ -1,8 +1,9 @@
 """The form of the database: what says that a file is one of ours, and how times and rows are written."""
 
 import json
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 APPLICATION_ID = int.from_bytes(b"pbm1")
 """What SQLite's header calls the application that a file belongs to."""
@@ -26,15 +27,10 @@ time of the player to move, or a reminder is due, the next one, or a forfeit. Th
 
 def columns(row: NamedTuple) -> dict[str, object]:
     """A row as `insert` wants it, and as SQLite keeps it: a dict in which times and lists are text, bools numbers."""
-    return {name: _kept(value) for name, value in row._asdict().items()}
-
-
-def _kept(value: object) -> object:
-    if isinstance(value, datetime):
-        return text(value)
-    if isinstance(value, tuple):
-        return json.dumps(value)
-    return int(value) if isinstance(value, bool) else value
+    return {
+        name: KEPT[type(value)](value) if type(value) in KEPT else value
+        for name, value in zip(row._fields, row, strict=True)
+    }
 
 
 def text(moment: datetime) -> str:
@@ -49,3 +45,7 @@ def time_of(stored: None) -> None: ...
 def time_of(stored: str | None) -> datetime | None:
     """A time as it was stored."""
     return datetime.fromisoformat(stored) if stored else None
+
+
+KEPT: Mapping[type, Callable[[Any], object]] = {datetime: text, tuple: json.dumps, bool: int}
+"""What SQLite keeps of a value of such a type; all others stay as they are."""
