@@ -215,7 +215,7 @@ class Board:
     @property
     def present(self) -> "Point":
         """The board as it is now."""
-        return Point(self, len(self.turns))
+        return self.after(len(self.turns))
 
     def until(self, moves: int) -> "Board":
         """The board as it was after the first *moves* turns, to be played on without throwing dice."""
@@ -234,7 +234,10 @@ class Board:
 
     def after(self, moves: int) -> "Point":
         """The board after so many moves, at most all there are; a negative number counts back from the end."""
-        return Point(self, max(0, len(self.turns) + moves) if moves < 0 else min(moves, len(self.turns)))
+        last = len(self.turns)
+        moves = max(0, last + moves) if moves < 0 else min(moves, last)
+        state = self.states[moves]
+        return Point(self, moves, self.turn if moves == last else self.player(state, state.turn))
 
     def _follow(self, turn: TurnRow) -> None:
         state = self.state
@@ -258,6 +261,8 @@ class Point(NamedTuple):
 
     board: Board
     moves: int
+    turn: str | None
+    """The userid of the player to move; None if the game had ended then."""
 
     @property
     def state(self) -> State:
@@ -272,14 +277,9 @@ class Point(NamedTuple):
     @property
     def is_over(self) -> bool:
         """Whether the game had ended then."""
-        return self.is_present and self.board.is_over
+        return self.turn is None
 
     @property
     def last_typed(self) -> int:
         """How many turns were played before the last one that a player made himself."""
         return max((n for n, turn in enumerate(self.board.turns[: self.moves]) if not turn.automatic), default=0)
-
-    @property
-    def turn(self) -> str | None:
-        """The userid of the player to move."""
-        return None if self.is_over else self.board.player(self.state, self.state.turn)

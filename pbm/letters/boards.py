@@ -76,6 +76,7 @@ def of_board(
     turn = f" {point.turn}" if point.turn else ""
     subject = f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}"
     shown = data(point)
+    mover, notation = board.turn or "", "" if point.is_over else games.notation(row.game)
     return [
         Letter(
             to=to,
@@ -87,11 +88,11 @@ def of_board(
             begins_thread=is_new,
             game=row.game,
             board="" if row.board == "new" else row.board,
-            mover=board.turn or "",
+            mover=mover,
             is_urgent=point.is_over,
             unsubscribe=f"{row.game} unsubscribe {row.board} {to} PASSWORD" if to in board.about.subscribers else "",
             drawings=(drawing,),
-            notation="" if point.is_over else games.notation(row.game),
+            notation=notation,
         )
         for to in readers
     ]
