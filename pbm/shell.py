@@ -138,10 +138,11 @@ def _told(answers: Letters, drawn_by: Sequence["Server"], *, as_json: bool) -> i
 
 def _waits_for_robot(letter: Letter) -> bool:
     """Whether a letter shows a board on which a robot has to move, or to answer a proposal, to somebody who is none."""
-    robots = letter.data.get("robots", ())
-    is_asked = letter.data.get("voter") not in {None, *robots}
-    people = {*letter.data.get("players", {}).values()}.difference(robots)
-    return bool(robots and people) and not letter.data["over"] and (is_asked or letter.data["turn"] in robots)
+    data = letter.data
+    robots = data.get("robots", ())
+    is_asked = data.get("voter") not in {None, *robots}
+    people = {*data.get("players", {}).values()}.difference(robots)
+    return bool(robots and people) and not data["over"] and (is_asked or data["turn"] in robots)
 
 
 def _show_pictures(answers: Letters, servers: Sequence["Server"]) -> None:

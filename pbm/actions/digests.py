@@ -57,6 +57,6 @@ def _digest(userid: str, game: str, held: list[Held], zone: tzinfo) -> Letter:
         subject=f"{name} Digest {last[:10]}",
         body="\n\n".join([heading, *parts, RULE]),
         answer=f"{game} games {userid}",
-        data={},
+        facts=dict,
         drawings=tuple(drawing for mail in held for drawing in pictures.drawings(mail.text, mail.picture)),
     )

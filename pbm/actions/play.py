@@ -59,7 +59,7 @@ def submit(session: Session, game: str, number: str, text: str, *, userid: str, 
         [shown] = letters.of_board(
             point, None, now=session.now(), zones=session.zone, kind="Submit", notes=[note], command=command
         )
-        return delivery.answer(session, name, shown._replace(data=shown.data | {"submitted": canonical}))
+        return delivery.answer(session, name, shown._replace(facts=lambda: shown.data | {"submitted": canonical}))
 
 
 def confirm(session: Session, game: str, number: str, *, userid: str, password: str) -> list[Letter]:

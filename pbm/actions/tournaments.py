@@ -202,7 +202,7 @@ def table(session: Session, game: str, pool: str) -> list[Letter]:
         text = contests.described_tournament(found) if is_open else found.text()
         answer = _joining(game, found.one.pool) if _who_joins(found) == ANYBODY else f"{game} games tournament"
         letter = contests.of_tournament(found, "the table", text, answer=answer)
-        return delivery.answer(session, None, letter._replace(data=found.data | {"reply": text}))
+        return delivery.answer(session, None, letter._replace(facts=lambda: found.data | {"reply": text}))
 
 
 def _listed(session: Session, game: str) -> Letter:
@@ -262,7 +262,7 @@ def joined(session: Session, one: Tournament, name: str) -> Shown:
 def of_deed(session: Session, found: Shown, subject: str, text: str) -> list[Letter]:
     """What is answered to whoever has done something with a tournament."""
     letter = contests.of_tournament(found, subject, text)
-    return delivery.answer(session, None, letter._replace(data=letter.data | {"reply": text}))
+    return delivery.answer(session, None, letter._replace(facts=lambda: letter.data | {"reply": text}))
 
 
 def withdraw(session: Session, found: Shown, name: str) -> str:

@@ -197,7 +197,7 @@ def _dropped(session: Session, board: Board, name: str, text: str, why: str) -> 
     reason = f"The move that you had queued could not be played, and is forgotten. {why}"
     letter = letters.of_error(reason, [quoted], game=row.game, point=board.present, reader=name)
     data = {"game": row.game, "board": row.board, "forgotten": text, "reply": reason}
-    return letter._replace(to=name, thread=letters.thread(board), data=data, is_urgent=True)
+    return letter._replace(to=name, thread=letters.thread(board), facts=lambda: data, is_urgent=True)
 
 
 def forgotten(session: Session, board: Board, name: str, note: str) -> list[Letter]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -75,7 +76,6 @@ def of_board(
     ]
     turn = f" {point.turn}" if point.turn else ""
     subject = f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}"
-    shown = data(point)
     mover, notation = board.turn or "", "" if point.is_over else games.notation(row.game)
     return [
         Letter(
@@ -83,7 +83,7 @@ def of_board(
             subject=subject,
             body="\n\n".join([*before, *_own(point, to), *after, *_clocks(point, now, zones, to)]),
             answer=command or answer(point, to),
-            data=shown | _own_data(point, to),
+            facts=partial(data, point, to),
             thread=thread(board),
             begins_thread=is_new,
             game=row.game,
@@ -113,7 +113,7 @@ def of_turns(point: Point, reader: str) -> Letter:
     text = "\n\n".join([heading, status_of(point), *listed, *_throws(point)])
     letter = note(text, subject=f"Historical List of {name} board {row.board}", answer=answer(point, reader))
     notation = "" if point.is_over else games.notation(row.game)
-    return letter._replace(data=data(point), game=row.game, board=row.board, notation=notation)
+    return letter._replace(facts=partial(data, point), game=row.game, board=row.board, notation=notation)
 
 
 def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str) -> Letter:
@@ -164,8 +164,8 @@ def challenge(board: Board, first: str, second: str) -> str:
     return " ".join(filter(None, [row.game, "challenge", row.options, clocks.of(row).text, first, second]))
 
 
-def data(point: Point) -> dict[str, Any]:
-    """A board as ``--json`` prints it."""
+def data(point: Point, reader: str | None = None) -> dict[str, Any]:
+    """A board as ``--json`` prints it, with what its reader has told the server."""
     board = point.board
     seen = point.state.view()
     winner = (board.winner or "draw") if point.is_over else None
@@ -196,6 +196,7 @@ def data(point: Point) -> dict[str, Any]:
                 **seen,
             },
         }
+        | _own_data(point, reader)
     )
 
 

@@ -252,13 +252,12 @@ def of_new_boards(letters: Sequence[Letter], shown: Shown, number: int) -> Lette
     count = f"{texts.counted(len(letters), 'board')} of yours"
     parts = [f"Round {number} of pool {shown.one.pool} of {texts.title(shown.one.game)} has begun: {count}."]
     parts += [f"{rule}\n{letter.body.rstrip()}\n\n{letter.answer}" for letter in letters]
-    boards = [letter.data for letter in letters]
     return Letter(
         to=first.to,
         subject=f"{texts.title(shown.one.game)} tournament {shown.one.pool}: your boards of round {number}",
         body="\n\n".join([*parts, rule]),
         answer=f"{first.game} games {first.to} next",
-        data={"boards": boards},
+        facts=lambda: {"boards": [letter.data for letter in letters]},
         drawings=tuple(drawing for letter in letters for drawing in letter.drawings),
         notation=first.notation,
         is_urgent=True,

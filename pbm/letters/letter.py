@@ -1,6 +1,6 @@
 """A letter: what somebody is told, whichever way it reaches him."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from pbm import texts
@@ -19,8 +19,8 @@ class Letter(NamedTuple):
     body: str
     answer: str
     """The command that the reader will probably answer with; empty if there is none."""
-    data: dict[str, Any]
-    """The same for programs, as ``--json`` prints it."""
+    facts: Callable[[], dict[str, Any]]
+    """Finds out the same for programs, which no mail needs."""
     thread: str = ""
     """What letters about the same board have in common; empty where there is no board."""
     begins_thread: bool = False
@@ -45,6 +45,11 @@ class Letter(NamedTuple):
     """More of the body, in pieces that are made while a shell prints them; nothing by mail."""
 
     @property
+    def data(self) -> dict[str, Any]:
+        """The same for programs, as ``--json`` prints it."""
+        return self.facts()
+
+    @property
     def text(self) -> str:
         """The whole text for a screen: the command to answer with is its last line."""
         return _paragraphs(self.body, self.answer)
@@ -58,12 +63,12 @@ class Letter(NamedTuple):
         """The same to whoever gave the command, in which no secret of his is said back."""
         if not secrets or self.to is not None:
             return self
-        return self._replace(body=said(self.body, secrets), data=_without(self.data, secrets))
+        return self._replace(body=said(self.body, secrets), facts=lambda: _without(self.data, secrets))
 
 
 def note(text: str, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
     """A letter without a board, to whoever gave the command."""
-    return Letter(None, subject, text, answer, {**(data or {}), "reply": text})
+    return Letter(None, subject, text, answer, lambda: {**(data or {}), "reply": text})
 
 
 def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def of_error(
     how = answer(point, reader) if point else f"{game} help" if game != "pbm" else "help"
     name = game if game == "pbm" else title(game)
     data = {"error": why, "status": status}
-    letter = Letter(None, subject or f"{name} error", "\n\n".join(parts), how, data, drawings=drawings)
+    letter = Letter(None, subject or f"{name} error", "\n\n".join(parts), how, lambda: data, drawings=drawings)
     if point is None or point.is_over:
         return letter
     number = "" if point.board.row.board == "new" else point.board.row.board
