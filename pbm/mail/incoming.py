@@ -183,7 +183,7 @@ def hear(
     kind = _kind(server, mail, recipients)
     if kind != "command":
         return Heard(mail, kind)
-    reply = _reply(server, recipients)
+    reply, machine = _reply(server, recipients), _peer(peer)
     typed = _typed(mail, reply)
     rehearsal = Rehearsal(server.passwords)
     session = Session(
@@ -192,9 +192,9 @@ def hear(
         tokens.masked(quoting.comment(root, typed.body, server.store.is_taken)),
         body=typed.body,
         message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
-        guesses=Guesses(server.store, _peer(peer) or mail.sender or "", server.now()),
+        guesses=Guesses(server.store, machine or mail.sender or "", server.now()),
         proved=None if typed.line.command else reply,
-        peer=_peer(peer),
+        peer=machine,
         rehearsal=rehearsal,
     )
     refused = None

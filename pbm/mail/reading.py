@@ -98,7 +98,8 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
     fields: dict[str, list[str]] = {}
     for name, value in message.raw_items():
         fields.setdefault(name.lower(), []).append(str(value))
-    sender = _sender(fields, envelope_sender)
+    found = senders(fields.get("from", ()))
+    sender = _sender(found, envelope_sender)
     subject, message_id = _line(fields, "subject"), _line(fields, "message-id")
     return Incoming(
         sender=sender,
@@ -109,7 +110,7 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
         is_automatic=report is not None or automatic.is_automatic(message, fields, sender, envelope_sender),
         wants_no_answer=automatic.wants_no_answer(fields),
         report=report,
-        senders=[address.lower() for address in senders(fields.get("from", ()))],
+        senders=[address.lower() for address in found],
     )
 
 
@@ -129,7 +130,10 @@ def _with_header(raw: bytes) -> bytes:
     begun = raw.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
     end = re.search(rb"\r?\n\r?\n", begun)
     at = end.start() if end else len(begun)
-    return LOOSE.sub(rb"\1:", begun[:at]) + begun[at:]
+    header = begun[:at]
+    if b" :" in header or b"\t:" in header:  # few have one, and the pattern looks at every letter
+        header = LOOSE.sub(rb"\1:", header)
+    return header + begun[at:]
 
 
 def _is_small(lowered: bytes) -> bool:
@@ -172,9 +176,8 @@ def senders(fields: Iterable[str]) -> list[str]:
     return list({address.lower(): address for address in found}.values())
 
 
-def _sender(fields: dict[str, list[str]], envelope_sender: str | None) -> str | None:
-    """The one address in From; that of the envelope if From has none that mail could go to."""
-    found = senders(fields.get("from", ()))
+def _sender(found: Sequence[str], envelope_sender: str | None) -> str | None:
+    """The one address that was found in From; that of the envelope if From has none that mail could go to."""
     if len(found) > 1:
         return None
     return next((one for one in (*found, envelope_sender or "") if is_address(one)), None)
@@ -218,9 +221,12 @@ def _text(message: Message) -> str:
 def _text_in(part: Message, *, has_name: bool) -> str:
     """The first text in a part of a mail; *has_name* if it may be a file that is shown with the mail."""
     kind = "".join(part.get_content_type().split()[:1])  # a parameter may follow without its semicolon
-    if part.get_content_disposition() == "attachment":
+    disposition = part.get_content_disposition()
+    if disposition == "attachment":
         return ""
-    if part.get_filename() and not (has_name and part.get_content_disposition() in {None, "inline"}):
+    parameters = {name.lower(): value for name, value in reversed(part.get_params([]))}  # the first of a name counts
+    is_file = (disposition is not None or "name" in parameters) and part.get_filename()
+    if is_file and not (has_name and disposition in {None, "inline"}):
         return ""
     if part.is_multipart():
         parts = _parts(part) if kind.startswith("multipart/") else []  # else it is a mail that was passed on
@@ -232,13 +238,13 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     payload = _payload(part)
     most = MOST_HTML if kind == "text/html" else MOST_TEXT
     raw = payload[: 4 * most] if isinstance(payload, bytes) else b""
-    text = _decoded(raw, str(part.get_param("charset") or ""))[:most].replace("\r\n", "\n").replace("\r", "\n")
+    text = _decoded(raw, str(parameters.get("charset") or ""))[:most].replace("\r\n", "\n").replace("\r", "\n")
     if kind == "text/html":
         from pbm.mail.unhtml import to_text
 
         return clean(to_text(text))[:MOST_TEXT]
-    if str(part.get_param("format")).lower() == "flowed":
-        text = _unflowed(text, joins_words=str(part.get_param("delsp")).lower() == "yes")
+    if str(parameters.get("format")).lower() == "flowed":
+        text = _unflowed(text, joins_words=str(parameters.get("delsp")).lower() == "yes")
     return clean(text)
 
 
