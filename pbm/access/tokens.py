@@ -5,6 +5,7 @@ hash of 128 bits. A token is in lower case, because mail servers may change the 
 """
 
 import re
+from functools import lru_cache
 
 from pbm.server import Server
 from pbm.store import Mail, Reply
@@ -16,7 +17,7 @@ TOKEN = re.compile("([rb])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 def reply_address(server: Server, game: str, board: str, userid: str) -> str:
     """Where a user answers the mails about a board without a password, while its game goes on."""
     number = server.store.reply_number(game, board, userid)
-    return _address(server, _token(server, REPLY, number, userid))
+    return _address(server, _token(server.store.address_key, REPLY, number, userid))
 
 
 def reply(server: Server, recipient: str) -> Reply | None:
@@ -24,7 +25,7 @@ def reply(server: Server, recipient: str) -> Reply | None:
     token = _behind(server, recipient, "+")
     number = _number(token, REPLY)
     found = None if number is None else server.store.reply(number)
-    return found if found and is_same(token, _token(server, REPLY, number, found.userid)) else None
+    return found if found and is_same(token, _token(server.store.address_key, REPLY, number, found.userid)) else None
 
 
 def return_path(server: Server, mail: Mail) -> str:
@@ -36,7 +37,7 @@ def return_path(server: Server, mail: Mail) -> str:
 
 def bounce_token(server: Server, number: int, whose: str) -> str:
     """The token for mails to the address of that number, which tells *whose* it is: a userid and the address."""
-    return _token(server, BOUNCE, number, whose.lower())
+    return _token(server.store.address_key, BOUNCE, number, whose.lower())
 
 
 def bounced(server: Server, recipient: str) -> int | None:
@@ -57,7 +58,7 @@ def masked(text: str) -> str:
 def _bounced(server: Server, token: str) -> int | None:
     number = _number(token, BOUNCE)
     about = None if number is None else server.store.address_at(number)
-    return number if about and is_same(token, _token(server, BOUNCE, number, about)) else None
+    return number if about and is_same(token, _token(server.store.address_key, BOUNCE, number, about)) else None
 
 
 def is_same(told: str, right: str) -> bool:
@@ -81,10 +82,11 @@ def _number(token: str, kind: str) -> int | None:
     return int(found[2]) if found and found[1] == kind else None
 
 
-def _token(server: Server, kind: str, number: int | None, about: str) -> str:
+@lru_cache(maxsize=10_000)  # those of busy players go out with each of their moves
+def _token(key: bytes, kind: str, number: int | None, about: str) -> str:
     import hmac
 
-    digest = hmac.digest(server.store.address_key, f"{kind} {number} {about}".encode(), "sha256")
+    digest = hmac.digest(key, f"{kind} {number} {about}".encode(), "sha256")
     return f"{kind}{number}-{digest[:16].hex()}"
 
 
