@@ -40,12 +40,17 @@ def queue(session: Session, letter: Letter) -> None:
     if letter.to is None:
         _answer_sender(session, letter)
         return
-    addresses = session.store.addresses(letter.to)
+    if letter.board:
+        addresses, wanted, number = session.store.reached(letter.to, letter.game, letter.board)
+    else:
+        addresses, wanted, number = session.store.addresses(letter.to), "each", None
     if not addresses:
         return
-    answered = _answered(session, letter)
+    answered = _answered(session, letter, number)
     thread = f"<{letter.thread}.{letter.to}@{session.server.host}>" if letter.thread else None
-    if letter.board and not letter.is_urgent and _holds_back(session, letter, letter.to):
+    if wanted != "each" and not letter.is_urgent:
+        if wanted == "digest":
+            _hold(session, letter, letter.to)
         return
     usable = [address for address in addresses if address.confirmed and not address.suspended]
     for address in usable:
@@ -69,13 +74,10 @@ def _answer_sender(session: Session, letter: Letter) -> None:
         mail(session, session.sender, letter, session.message_id, **_answered(session, letter))
 
 
-def _holds_back(session: Session, letter: Letter, userid: str) -> bool:
-    """Whether a user wants no mail about a board by itself; if he wants digests, it is kept for the next one."""
-    wanted = session.store.player(letter.game, userid).mail
-    if wanted == "digest":
-        picture = pictures.placed(letter.text, letter.drawings)
-        session.store.hold_mail(Held(userid, letter.game, letter.subject, letter.text, picture, session.now()))
-    return wanted != "each"
+def _hold(session: Session, letter: Letter, userid: str) -> None:
+    """Keep a letter about a board for the next digest of a user."""
+    picture = pictures.placed(letter.text, letter.drawings)
+    session.store.hold_mail(Held(userid, letter.game, letter.subject, letter.text, picture, session.now()))
 
 
 class Answered(TypedDict):
@@ -85,11 +87,14 @@ class Answered(TypedDict):
     is_easy: bool
 
 
-def _answered(session: Session, letter: Letter) -> Answered:
-    """Where the reader of a letter can answer it without a password, if he can; and whether he is to move there."""
+def _answered(session: Session, letter: Letter, number: int | None = None) -> Answered:
+    """Where the reader of a letter can answer it without a password, if he can; and whether he is to move there.
+
+    The *number* of that reply address is given if it is known.
+    """
     place = _place(session, letter)
     mover = _mover(session, letter, place) if place else ""
-    address = tokens.reply_address(session.server, *place) if place and mover else None
+    address = tokens.reply_address(session.server, *place, number) if place and mover else None
     is_easy = place is not None and mover == place.userid and bool(letter.notation)
     return Answered(reply_to=address, is_easy=is_easy)
 

@@ -14,9 +14,12 @@ REPLY, BOUNCE = "r", "b"
 TOKEN = re.compile("([rb])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 
-def reply_address(server: Server, game: str, board: str, userid: str) -> str:
-    """Where a user answers the mails about a board without a password, while its game goes on."""
-    number = server.store.reply_number(game, board, userid)
+def reply_address(server: Server, game: str, board: str, userid: str, number: int | None = None) -> str:
+    """Where a user answers the mails about a board without a password, while its game goes on; its *number*, if known.
+
+    One who has none yet gets one.
+    """
+    number = number or server.store.reply_number(game, board, userid)
     return _address(server, _token(server.store.address_key, REPLY, number, userid))
 
 

@@ -146,6 +146,21 @@ class Users(Base):
         rows = self.db.execute(query, [userid])
         return [Address(address, time_of(since), time_of(until), number) for address, since, until, number in rows]
 
+    def reached(self, userid: str, game: str, board: str) -> tuple[list[Address], str, int | None]:
+        """The addresses of a user, and for a mail about a board how he gets those of its game, and his reply address.
+
+        That is ``each`` where he has not said it, and None if he has no reply address for the board yet.
+        """
+        query = (
+            "SELECT address, confirmed, suspended, rowid, (SELECT mail FROM players WHERE game = ?2 AND userid = ?1), "
+            "(SELECT id FROM replies WHERE game = ?2 AND board = ?3 AND userid = ?1) "
+            "FROM addresses WHERE userid = ?1 ORDER BY rowid"
+        )
+        rows = self.db.execute(query, [userid, game, board]).fetchall()
+        found = [Address(address, time_of(since), time_of(until), at) for address, since, until, at, *_ in rows]
+        *_, mail, number = rows[0] if rows else (None, None)
+        return found, mail or "each", number
+
     def userids_at(self, address: str) -> set[str]:
         """The users who have confirmed an address."""
         query = "SELECT userid FROM addresses WHERE address = ? AND confirmed IS NOT NULL"
