@@ -54,12 +54,13 @@ def board_of(session: Session, row: BoardRow) -> Board:
     """The board whose row was found."""
     store, place, players = session.store, (row.game, row.board), (row.first_player, row.second_player)
     followers = store.followers(*place)
+    away, robots = store.away_and_robots(players, session.now().date())
     about = About(
         subscribers=followers["subscriber"],
         notified=followers["notified"],
-        away=store.away(players, session.now().date()) if row.ended is None else {},
+        away=away,
         results=store.results_of_board(*place) if row.ended else (),
-        robots=store.robots_among(players),
+        robots=robots,
     )
     turns = store.turns(*place)
     board = Board(row, turns, store.queued(*place), about, known=replays.recalled(row, turns))

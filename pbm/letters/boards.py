@@ -77,6 +77,7 @@ def of_board(
     turn = f" {point.turn}" if point.turn else ""
     subject = f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}"
     mover, notation = board.turn or "", "" if point.is_over else games.notation(row.game)
+    begun = thread(board)
     return [
         Letter(
             to=to,
@@ -84,7 +85,7 @@ def of_board(
             body="\n\n".join([*before, *_own(point, to), *after, *_clocks(point, now, zones, to)]),
             answer=command or answer(point, to),
             facts=partial(data, point, to),
-            thread=thread(board),
+            thread=begun,
             begins_thread=is_new,
             game=row.game,
             board="" if row.board == "new" else row.board,

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 from pbm.store.base import Base
@@ -67,6 +67,18 @@ class Robots(Base):
         """Those of these users who are robots, by name."""
         query = f"{SELECTED} WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid"
         return {row[0]: _robot(row) for row in self.db.execute(query, [json.dumps([*userids])])}
+
+    def away_and_robots(self, players: tuple[str, str], today: date) -> tuple[dict[str, date], dict[str, Robot]]:
+        """The players who are on vacation, planned or taken, each with the last day of it; and those who are robots."""
+        planned = "SELECT max(last) FROM vacations WHERE userid = users.userid AND ?1 BETWEEN first AND last"
+        taken = "SELECT day FROM vacation_days WHERE userid = users.userid AND day = ?1"
+        query = (
+            f"SELECT coalesce(({planned}), ({taken})), users.userid, robots.* "
+            "FROM users LEFT JOIN robots USING (userid) WHERE users.userid IN (?2, ?3) ORDER BY users.userid"
+        )
+        rows = self.db.execute(query, [today.isoformat(), *players]).fetchall()
+        away = {userid: date.fromisoformat(last) for last, userid, *_ in rows if last}
+        return away, {userid: _robot(robot) for _, userid, *robot in rows if userid == robot[0]}
 
     def save_robot(self, robot: Robot) -> None:
         """Store what has changed of a robot, or that a user is one."""

@@ -1,6 +1,6 @@
 """Users and their addresses."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, datetime
 
 from pbm.store.base import Base
@@ -121,16 +121,6 @@ class Users(Base):
             Vacation(name, date.fromisoformat(first), date.fromisoformat(last))
             for name, first, last in self.db.execute(query, [userid, since.isoformat()])
         ]
-
-    def away(self, userids: Sequence[str], today: date) -> dict[str, date]:
-        """Those of some users who are on vacation, planned or taken, each with the last day of it."""
-        places = ", ".join("?" * len(userids))
-        query = (
-            f"SELECT userid, last FROM vacations WHERE userid IN ({places}) AND ? BETWEEN first AND last "
-            f"UNION ALL SELECT userid, day FROM vacation_days WHERE userid IN ({places}) AND day = ? ORDER BY last"
-        )
-        day = today.isoformat()
-        return {name: date.fromisoformat(last) for name, last in self.db.execute(query, [*userids, day, *userids, day])}
 
     def replace_vacations(self, userid: str, since: date, vacations: Iterable[Vacation]) -> None:
         """Store these vacations in place of all that end on that day or later."""
