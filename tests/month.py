@@ -27,6 +27,7 @@ from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.settings import transport
+from pbm.store.contests import Contests
 from pbm.store.health import Health
 
 import helptexts
@@ -422,7 +423,7 @@ class Month(Club):
         self.books.pools[game, pool] = {name: {"won": 0, "lost": 0, "tied": 0} for name in names}
         with self.store.transaction():
             for name in names:
-                self.store.add_pool_player(game, pool, name)
+                Contests(self.store).add_pool_player(game, pool, name)
         return [
             self.challenge(first, second, game, board=f"{pool}{number}")
             for number, (first, second) in enumerate(combinations(names, 2), 1)

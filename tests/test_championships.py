@@ -22,6 +22,7 @@ import pytest
 from pbm import texts
 from pbm.board.board import Board
 from pbm.store import Store
+from pbm.store.contests import Contests
 
 from conftest import ADDRESS
 from helptexts import GAMES
@@ -148,7 +149,7 @@ class Hall:
 
     def now(self, game, pool):
         with self.store.transaction(reading=True):
-            return self.store.tournament(game, pool), self.store.meetings(game, pool)
+            return Contests(self.store).tournament(game, pool), Contests(self.store).meetings(game, pool)
 
     def play(self, game, pool, *, until=None, kills=0):
         """Let the programs play until a tournament is over, or so many games are; it is so often killed a round."""
@@ -215,7 +216,7 @@ class Hall:
                     due[name, f"New {title} Board {each.board}"] += 1
                 else:
                     due[name, f"{title} tournament {pool}: your boards of round {each.round}"] = 1
-        for each in self.store.entrants(game, pool):
+        for each in Contests(self.store).entrants(game, pool):
             due[each.name, f"{title} tournament {pool}: the end"] += 1
         return due
 
@@ -225,7 +226,7 @@ class Hall:
         rows = {each: self.store.board(game, each.board) for each in meetings}
         assert all(row is None or row.ended for row in rows.values())
         games = [(*each.pair, each.first if row is None else row.winner) for each, row in rows.items()]
-        scores = scored([each.name for each in self.store.entrants(game, pool)], games)
+        scores = scored([each.name for each in Contests(self.store).entrants(game, pool)], games)
         found = json.loads(self.shell.run("tournament", game, pool, "--json").stdout)["table"]
         keys = {"points", "sonneborn_berger", "buchholz", "buchholz_cut_1", "won"}
         assert {line["userid"]: {key: line[key] for key in keys & line.keys()} for line in found} == {
@@ -314,7 +315,7 @@ def test_a_swiss_of_33_with_withdrawals_and_a_late_joiner_on_a_server_that_is_ki
     one, meetings = hall.now("symple", "s")
     assert (one.state, one.round) == ("finished", 6)
     assert set(Counter((each.round, name) for each in meetings for name in each.pair if name).values()) == {1}
-    field = hall.store.entrants("symple", "s")
+    field = Contests(hall.store).entrants("symple", "s")
     assert {each.name for each in field if each.withdrawn is not None} == {names[4], names[8]}
     check_rules(field, meetings)
     assert check_sides(field, meetings) == 0

@@ -2,6 +2,8 @@
 
 import pytest
 
+from pbm.store.contests import Contests
+
 from contract import SENDER, text_to, to
 
 # The end
@@ -152,7 +154,7 @@ def test_a_forfeit_before_the_first_moves_makes_the_late_player_inactive(four):
 def test_a_tournament_board_counts_in_the_table_of_its_pool_if_that_is_set_up(four):
     with four.store.transaction():
         for name in ("alice", "bob"):
-            four.store.add_pool_player("symple", "a", name)
+            Contests(four.store).add_pool_player("symple", "a", name)
     for board in ("a1", "b1"):
         four.begin(f"symple challenge -size=5 --name={board} alice bob")
         four.plays("c3", "b1", "resign", board=board)

@@ -12,6 +12,7 @@ from pbm.board.clocks import Deed, Due
 from pbm.board.records import Record
 from pbm.board.soundness import Unsound
 from pbm.store import BoardRow, Vacation
+from pbm.store.contests import Contests
 from pbm.store.schema import tell_reasons
 
 from contract import SENDER, Told, text_to, to
@@ -515,7 +516,7 @@ def test_a_game_in_which_not_both_have_moved_is_never_rated(four, end, moves):
 def test_it_still_counts_in_the_table_of_its_pool(four):
     with four.store.transaction():
         for name in ("alice", "bob"):
-            four.store.add_pool_player("symple", "a", name)
+            Contests(four.store).add_pool_player("symple", "a", name)
     four.begin("symple challenge -size=5 --name=a1 alice bob")
     four.signs("alice", "symple resign a1 ME")
     assert four.store.pool_players("symple", "a") == [("a", "bob", 1, 0, 0), ("a", "alice", 0, 1, 0)]

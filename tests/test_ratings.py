@@ -16,6 +16,7 @@ from games import Option
 from pbm.board import ratings
 from pbm.board.ratings import LOWEST, Rating, described, rated, settle
 from pbm.store import BoardRow, PlayerRow, ResultRow
+from pbm.store.contests import Contests
 
 WIN, TIE, LOSS = 1, 0, -1
 HELP = (Path(__file__).parents[1] / "help" / "ratings.txt").read_text()
@@ -224,7 +225,7 @@ def test_a_player_who_has_signed_off_is_rated_under_his_name(three):
 @pytest.fixture
 def pool(three):
     for userid in ("alice", "bob"):
-        three.store.add_pool_player("symple", "a", userid)
+        Contests(three.store).add_pool_player("symple", "a", userid)
     return three
 
 

@@ -27,8 +27,9 @@ from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.robots.thinking import Thought
 from pbm.session import Session
-from pbm.store import Claim, Robot, Store, Task
+from pbm.store import Robot, Store
 from pbm.store.schema import migrations
+from pbm.store.tasks import Claim, Task, Tasks
 
 from conftest import PASSWORDS, Club
 from patience import PATIENCE
@@ -513,10 +514,10 @@ def test_what_a_living_process_has_claimed_is_left_to_it(against, mind):
     task = next_task(session)
     for process, is_free in ((1, False), (dead(), True), (os.getpid(), True)):
         with against.store.transaction():
-            against.store.claim_task(task, Claim(process, against.time + timedelta(minutes=1)))
+            Tasks(against.store).claim_task(task, Claim(process, against.time + timedelta(minutes=1)))
         assert (next_task(session) == task) == is_free
     with against.store.transaction():
-        against.store.claim_task(task, Claim(1, against.time + timedelta(minutes=1)))
+        Tasks(against.store).claim_task(task, Claim(1, against.time + timedelta(minutes=1)))
     against.pass_time(minutes=2)
     assert next_task(session) == task
 
@@ -531,7 +532,7 @@ def dead():
 def test_boards_that_wait_for_robots_are_found_by_indexes(against):
     seen = []
     against.store.db.set_trace_callback(seen.append)
-    against.store.tasks()
+    Tasks(against.store).tasks()
     against.store.db.set_trace_callback(None)
     plan = [row[-1] for row in against.store.db.execute(f"EXPLAIN QUERY PLAN {seen[-1]}")]
     assert not [step for step in plan if re.match(r"SCAN boards(?! USING INDEX boards_vote)", step)], plan
@@ -702,7 +703,7 @@ def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
     monkeypatch.setattr(answering, "next_task", lambda *_: pytest.fail("There is nothing to do."))
     with Store(typed.folder / "pbm.db") as store, store.transaction():
         until = datetime.now(UTC) + timedelta(minutes=5)
-        store.claim_task(Task("symple", "101", "robot1", "alice"), Claim(answering.EVERYBODY, until))
+        Tasks(store).claim_task(Task("symple", "101", "robot1", "alice"), Claim(answering.EVERYBODY, until))
     done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     assert "robot1's turn (black)." in done.stdout
 
@@ -839,8 +840,8 @@ def test_a_game_is_analysed_when_it_is_over_and_not_before(lost):
         loss = turn["before"] - turn["after"]
         assert turn["mark"] == ("??" if loss >= 0.2 else "?" if loss >= 0.1 else "")
     with Store(lost.folder / "pbm.db") as store:
-        assert json.loads(store.analysis("symple", "101")) == found
-        assert store.analysis("symple", "102") is None
+        assert json.loads(Tasks(store).analysis("symple", "101")) == found
+        assert Tasks(store).analysis("symple", "102") is None
     shown = lost.run("analyse", "symple", "101", "--seconds=0.02").stdout
     assert "How likely alice was to win:" in shown
     assert "Won by robot1 (alice resigned)." in shown

@@ -485,9 +485,9 @@ def test_the_installed_package_needs_no_module_of_the_mail_server_for_a_move():
 
 
 NOT_NEEDED = (
-    "games.figures importlib.metadata pbm.language.masking pbm.store.events pbm.store.glances pbm.store.health "
-    "pbm.store.keeping pbm.store.schema pbm.store.vitals pbm.tournaments.meetings random secrets signal sqlite_utils "
-    "textwrap"
+    "games.figures importlib.metadata pbm.language.masking pbm.letters.painting pbm.store.contests pbm.store.events "
+    "pbm.store.glances pbm.store.health pbm.store.keeping pbm.store.schema pbm.store.tasks pbm.store.vitals "
+    "pbm.tournaments.meetings random secrets signal sqlite_utils textwrap"
 ).split()
 
 

@@ -28,8 +28,10 @@ from pbm.site.build import MANIFEST, NAMES, build
 from pbm.site.concerns import Site
 from pbm.site.pages import Look, Pages
 from pbm.site.steps import Spellings, film
-from pbm.store import BoardRow, Tournament
+from pbm.store import BoardRow
+from pbm.store.contests import Contests, Tournament
 from pbm.store.glances import Glances
+from pbm.store.tasks import Tasks
 
 import helptexts
 from conftest import PASSWORDS, Club
@@ -566,7 +568,7 @@ def do(club, deed, rng):
         if row.voter == one or (row.vote is None and rng.random() < 0.5):
             one, other = other, one
     session = Session(club.server)
-    cup = club.store.tournament(game, "cup")
+    cup = Contests(club.store).tournament(game, "cup")
     with suppress(Refused):
         match deed:
             case "open" if cup is None:
@@ -581,7 +583,7 @@ def do(club, deed, rng):
             case "analyse" if row:
                 curve = json.dumps({"curve": [rng.random(), rng.random()]})
                 with club.store.transaction():
-                    club.store.save_analysis(game, board, curve, club.time)
+                    Tasks(club.store).save_analysis(game, board, curve, club.time)
             case "remove" if row:
                 with club.store.transaction():
                     club.store.remove_board(game, board)

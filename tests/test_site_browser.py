@@ -15,7 +15,7 @@ from pbm.session import Session
 from pbm.site.build import build
 from pbm.site.concerns import Site
 from pbm.site.pages import Look
-from pbm.store import Tournament
+from pbm.store.contests import Tournament
 
 import helptexts
 from conftest import PASSWORDS, Club

@@ -12,6 +12,7 @@ from pbm.board.ratings import settle
 from pbm.language.grammar import Misused
 from pbm.refusals import Refused
 from pbm.store import BoardRow, PlayerRow
+from pbm.store.contests import Contests
 
 LONG = ("abcdefghijklmnop", "qrstuvwxyz.12345")
 
@@ -39,7 +40,7 @@ def pool(club, name, *userids):
     """A tournament of these users."""
     with club.store.transaction():
         for userid in userids:
-            club.store.add_pool_player("symple", name, userid)
+            Contests(club.store).add_pool_player("symple", name, userid)
 
 
 def played(club, first, second, winner=None, board=None, **fields):

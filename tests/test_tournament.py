@@ -10,6 +10,7 @@ import pytest
 from sqlite_utils import Database
 
 from pbm.store import Store
+from pbm.store.contests import Contests
 from pbm.store.schema import migrations
 from pbm.tournaments.meetings import Meeting, bye
 from pbm.tournaments.roundrobin import neighbours, round_robin
@@ -385,8 +386,10 @@ def test_a_pool_of_an_older_version_goes_on_as_a_round_robin(tmp_path):
     db.conn.commit()
     db.close()
     with Store(path) as store:
-        assert [(one.pool, one.kind, one.state) for one in store.tournaments()] == [("a", "roundrobin", "running")]
-        assert store.meetings("symple", "a") == [Meeting(1, "alice", "bob", board="a1")]
+        assert [(one.pool, one.kind, one.state) for one in Contests(store).tournaments()] == [
+            ("a", "roundrobin", "running")
+        ]
+        assert Contests(store).meetings("symple", "a") == [Meeting(1, "alice", "bob", board="a1")]
 
 
 def test_the_pools_of_a_game_are_listed(played):

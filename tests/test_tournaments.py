@@ -16,7 +16,7 @@ from pbm.board.board import RESIGN
 from pbm.letters.contests import SWISS_ORDER, USUAL_ORDER
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import Tournament
+from pbm.store.contests import Contests, Tournament
 from pbm.store.events import Events
 from pbm.tournaments.meetings import NOBODY, points
 
@@ -50,7 +50,7 @@ class League:
             return directing.done(self.session, one, words.split(), dry_run=dry_run)[1]
 
     def now(self, pool="s"):
-        return rounds.as_it_is(self.session, self.club.store.tournament("symple", pool))
+        return rounds.as_it_is(self.session, Contests(self.club.store).tournament("symple", pool))
 
     def running(self, pool="s"):
         return [one.board for one in self.now(pool).meetings if one.is_running]
@@ -62,7 +62,7 @@ class League:
             if how == "draw":
                 with self.session.store.transaction():
                     directing.done(
-                        self.session, self.club.store.tournament("symple", found.row.pool),
+                        self.session, Contests(self.club.store).tournament("symple", found.row.pool),
                         ["adjudicate", board, "draw"], dry_run=False,
                     )  # fmt: skip
                 return
@@ -301,7 +301,7 @@ def test_a_pool_without_a_move_vanishes_whole_and_its_name_is_free(league):
     league.start("swiss", names, rounds=2)
     league.do("cancel")
     assert league.club.store.tournament_boards("symple", "s") == []
-    assert league.club.store.tournament("symple", "s") is None
+    assert Contests(league.club.store).tournament("symple", "s") is None
     league.start("knockout", names)
 
 
@@ -615,8 +615,8 @@ def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
             one = Tournament("symple", pool, "knockout", league.club.time, tie_breaks=SWISS_ORDER,
                              starts=league.club.time)  # fmt: skip
             tournaments.announce(league.session, one, names, {})
-        one = league.club.store.tournament("symple", "a")
-        league.club.store.save_tournament(one._replace(options="-of-older-rules"))
+        one = Contests(league.club.store).tournament("symple", "a")
+        Contests(league.club.store).save_tournament(one._replace(options="-of-older-rules"))
     done = clean_up(league.session)
     assert [problem.partition(": ")[0] for problem in done.problems] == ["symple tournament a"]
     assert (league.now("a").one.state, league.now("b").one.state) == ("open", "running")
@@ -648,6 +648,6 @@ def test_nobody_joins_a_match_of_teams_which_would_become_another_tournament(lea
     *names, late = league.signed_up(5)
     league.start("roundrobin", names, teams={"a": names[:2], "b": names[2:]})
     with league.session.writing():
-        league.club.store.save_tournament(league.now().one._replace(state=state))
+        Contests(league.club.store).save_tournament(league.now().one._replace(state=state))
     with pytest.raises(Refused, match="is played by teams"):
         league.do(f"add {late}")

@@ -16,7 +16,9 @@ from pbm.letters import Letter
 from pbm.names import is_tournament_board
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import Robot, Settled, Task
+from pbm.store import Robot, Settled
+from pbm.store.contests import Contests
+from pbm.store.tasks import Task, Tasks
 
 TALK = "-talk"
 """The option with which robots say what they think."""
@@ -80,7 +82,7 @@ def challenge(
         )
         for robot in robots if talks else ():
             task = Task(game, board.row.board, robot, board.opponent(robot))
-            session.store.let_talk(task, "always")
+            Tasks(session.store).let_talk(task, "always")
         is_director = session.sender is None or not {first, second} & session.store.userids_at(session.sender)
         return delivery.answer(session, None, *announced(session, board, *([None] if is_director else [])))
 
@@ -187,7 +189,7 @@ def _of_name(session: Session, game: str, name: str) -> list[str]:
         return ["Only the operator names boards, in a shell."]
     if not is_tournament_board(name):
         return [f"--name={name} should be letters and then digits, such as --name=a1."]
-    pool = session.store.tournament(game, name.lower().rstrip("0123456789"))
+    pool = Contests(session.store).tournament(game, name.lower().rstrip("0123456789"))
     if pool and pool.kind not in {"roundrobin", "pairs"}:
         return [f"The boards of pool {pool.pool} are started by its rounds; choose another name."]
     if session.store.board(game, name.lower()):

@@ -10,7 +10,7 @@ from pbm.actions.finding import find_board, find_row
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import Task
+from pbm.store.tasks import Task, Tasks
 
 MOST_READERS = 10
 """To how many users one message can go."""
@@ -28,7 +28,7 @@ def chat(session: Session, game: str, number: str, userid: str, password: str) -
         following = dict.fromkeys([*playing, *board.about.subscribers])
         readers = [*following, *([] if name in following else [name])]
         for robot in () if board.is_over else board.about.robots:
-            session.store.let_talk(Task(game, board.row.board, robot, board.opponent(robot)), "once")
+            Tasks(session.store).let_talk(Task(game, board.row.board, robot, board.opponent(robot)), "once")
         data = {"userid": name, "game": game, "board": board.row.board, "readers": readers}
         mover = board.turn or ""
         chatted = [

@@ -14,7 +14,8 @@ from pbm.board.clocks import DAY, Clocks
 from pbm.letters import contests
 from pbm.letters.contests import Shown
 from pbm.session import Session
-from pbm.store import Store, Tournament
+from pbm.store import Store
+from pbm.store.contests import Contests, Tournament
 from pbm.tournaments import arena, knockout, ladder
 from pbm.tournaments.meetings import NOBODY, Meeting, Pair
 from pbm.tournaments.roundrobin import neighbours, round_robin, team_match
@@ -49,15 +50,15 @@ class Round(NamedTuple):
 def as_it_is(session: Session, one: Tournament) -> Shown:
     """A tournament as it is now."""
     store = session.store
-    return Shown(one, store.entrants(one.game, one.pool), store.meetings(one.game, one.pool))
+    return Shown(one, Contests(store).entrants(one.game, one.pool), Contests(store).meetings(one.game, one.pool))
 
 
 def advance(session: Session, game: str, pool: str, start: Start) -> None:
     """Start what can be started now in a tournament, or end it; and tell everybody whom it concerns."""
-    one = session.store.tournament(game, pool)
+    one = Contests(session.store).tournament(game, pool)
     if one and one.until and one.until <= session.now() and one.state == "running":
         one = one._replace(state="closing")
-        session.store.save_tournament(one)
+        Contests(session.store).save_tournament(one)
     while one is not None and one.is_on:
         found = as_it_is(session, one)
         due = next_games(found)
@@ -127,7 +128,7 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
             name = next(names)
             boards[name] = pair
         outcome = None if name else 1
-        store.add_meeting(one.game, one.pool, Meeting(number, *pair, outcome, board=name))
+        Contests(store).add_meeting(one.game, one.pool, Meeting(number, *pair, outcome, board=name))
     until = session.now() + one.round_days * DAY if one.round_days else None
     times = Clocks(one.nag_days, one.forfeit_days, one.total_days, one.novacation)
     begun = [
@@ -140,7 +141,7 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
 
 def free_names(store: Store, game: str, pool: str) -> Iterator[str]:
     """The names that the next boards of a pool can have, numbered on."""
-    for number in count(store.last_board_number(game, pool) + 1):
+    for number in count(Contests(store).last_board_number(game, pool) + 1):
         name = f"{pool}{number}"
         if not (store.is_taken(name) or store.board(game, name)):
             yield name
@@ -149,7 +150,7 @@ def free_names(store: Store, game: str, pool: str) -> Iterator[str]:
 def _begun(session: Session, one: Tournament, due: Round, start: Start) -> Tournament:
     """Begin a round, which is stored before its boards are: what follows from these finds it."""
     one = one._replace(round=due.number)
-    session.store.save_tournament(one)
+    Contests(session.store).save_tournament(one)
     boards = start_games(session, one, due.number, due.pairs, start)
     idle = [name for name, other in due.pairs if other == NOBODY]
     now = session.now()
@@ -196,7 +197,7 @@ def tell_director(session: Session, found: Shown, subject: str, text: str) -> No
 
 def tell_of_pause(session: Session, robot: str) -> None:
     """Tell the directors of the tournaments in which a robot takes part that it is paused, which holds them up."""
-    for one in session.store.tournaments_of(robot):
+    for one in Contests(session.store).tournaments_of(robot):
         if one.is_on or one.state == "open":
             text = (
                 f"{robot} is a robot that is paused, and its games wait until it plays again. `withdraw {robot}` or "
@@ -209,7 +210,7 @@ def finish(session: Session, found: Shown) -> None:
     """End a tournament, and mail the table to all who took part, and to the director."""
     one = found.one._replace(state="finished")
     found = found._replace(one=one)
-    session.store.save_tournament(one)
+    Contests(session.store).save_tournament(one)
     first = [line.name for line in found.lines if line.place == 1]
     session.store.note_event(session.now(), "finish", game=one.game, pool=one.pool, winners=first)
     letter = contests.of_tournament(found, "the end", f"It is over.\n\n{found.text()}")
@@ -220,9 +221,9 @@ def finish(session: Session, found: Shown) -> None:
 def withdrawn(session: Session, one: Tournament, userid: str) -> None:
     """Note that somebody takes part no more; his games are another matter."""
     store = session.store
-    entrant = next(each for each in store.entrants(one.game, one.pool) if each.name == userid)
+    entrant = next(each for each in Contests(store).entrants(one.game, one.pool) if each.name == userid)
     if one.state == "open":
-        store.remove_entrant(one.game, one.pool, userid)
+        Contests(store).remove_entrant(one.game, one.pool, userid)
     else:
-        store.save_entrant(one.game, one.pool, entrant._replace(withdrawn=one.round + 1))
+        Contests(store).save_entrant(one.game, one.pool, entrant._replace(withdrawn=one.round + 1))
     store.note_event(session.now(), "withdraw", game=one.game, pool=one.pool, userid=userid)

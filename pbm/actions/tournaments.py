@@ -16,7 +16,7 @@ from pbm.letters.contests import Shown
 from pbm.names import LONGEST_POOL, is_pool
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import Tournament
+from pbm.store.contests import Contests, Tournament
 from pbm.tournaments.meetings import Pair
 from pbm.tournaments.tables import TIE_BREAKS
 
@@ -68,17 +68,17 @@ def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Map
     store = session.store
     if not is_pool(one.pool):
         raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {one.pool!r}.")
-    taken = store.tournament(one.game, one.pool) or store.pool_players(one.game, one.pool)
+    taken = Contests(store).tournament(one.game, one.pool) or store.pool_players(one.game, one.pool)
     if taken or store.tournament_boards(one.game, one.pool):
         raise Refused(f"There is a pool {one.pool} of {texts.title(one.game)} already.")
     if problems := [*_of_plan(one, players), *problems_of_players(session, one.game, players)]:
         raise Refused("\n".join(problems))
     if one.director and store.password_of(one.director) is None:
         raise Refused(f"There is no user {one.director!r}.")
-    store.save_tournament(one)
+    Contests(store).save_tournament(one)
     team = {name: team for team, names in teams.items() for name in names}
     for userid in players:
-        store.add_pool_player(one.game, one.pool, userid, team=team.get(userid, ""))
+        Contests(store).add_pool_player(one.game, one.pool, userid, team=team.get(userid, ""))
     return as_it_is(session, one)
 
 
@@ -133,11 +133,11 @@ def started(session: Session, found: Shown) -> tuple[Shown, dict[str, Pair]]:
     if problems := [*problems_of_start(found)] or [*_of_names(session, found)]:
         raise Refused("\n".join(problems))
     one = found.one._replace(state="running")
-    session.store.save_tournament(one)
+    Contests(session.store).save_tournament(one)
     names = [entrant.name for entrant in found.entrants]
     session.store.note_event(session.now(), "start", game=one.game, pool=one.pool, players=names)
     rounds.advance(session, one.game, one.pool, turns.start)
-    now = as_it_is(session, session.store.tournament(one.game, one.pool) or one)
+    now = as_it_is(session, Contests(session.store).tournament(one.game, one.pool) or one)
     return now, {meeting.board: meeting.pair for meeting in now.meetings if meeting.board}
 
 
@@ -146,7 +146,7 @@ def started(session: Session, found: Shown) -> tuple[Shown, dict[str, Pair]]:
 
 def find(session: Session, game: str, pool: str) -> Tournament:
     """A tournament. Raises Refused if there is none of that name."""
-    one = session.store.tournament(game, pool.lower())
+    one = Contests(session.store).tournament(game, pool.lower())
     if one is None:
         raise Refused(f"There is no pool {pool.lower()!r} of {texts.title(game)}.")
     return one
@@ -155,7 +155,7 @@ def find(session: Session, game: str, pool: str) -> Tournament:
 def of_pool(session: Session, game: str, pool: str) -> Shown:
     """A tournament with all that is needed to show it. Raises Refused if there is none of that name."""
     with session.reading():
-        one = session.store.tournament(game, pool.lower())
+        one = Contests(session.store).tournament(game, pool.lower())
         if one is None and session.store.tournament_boards(game, pool.lower()):  # boards that were named one by one
             created, order = session.now(), contests.USUAL_ORDER
             one = Tournament(game, pool.lower(), "roundrobin", created, "running", tie_breaks=order)
@@ -207,7 +207,9 @@ def table(session: Session, game: str, pool: str) -> list[Letter]:
 
 def _listed(session: Session, game: str) -> Letter:
     """The tournaments of a game that are open, or on."""
-    found = [as_it_is(session, one) for one in session.store.tournaments(game) if one.is_on or one.state == "open"]
+    found = [
+        as_it_is(session, one) for one in Contests(session.store).tournaments(game) if one.is_on or one.state == "open"
+    ]
     rows = [("Pool", "Type", "State", "Players", "Round", "Starts (UTC)", "Who can join")]
     data = []
     for shown in found:
@@ -252,9 +254,9 @@ def joined(session: Session, one: Tournament, name: str) -> Shown:
     if problems := [*problems_of_players(session, one.game, [name])]:
         raise Refused("\n".join(problems))
     if before:
-        session.store.save_entrant(one.game, one.pool, before._replace(joined=one.round + 1, withdrawn=None))
+        Contests(session.store).save_entrant(one.game, one.pool, before._replace(joined=one.round + 1, withdrawn=None))
     else:
-        session.store.add_pool_player(one.game, one.pool, name, one.round + 1)
+        Contests(session.store).add_pool_player(one.game, one.pool, name, one.round + 1)
     session.store.note_event(session.now(), "join", game=one.game, pool=one.pool, userid=name)
     return as_it_is(session, one)
 

@@ -12,6 +12,7 @@ from pbm.letters import Letter, settled
 from pbm.names import RESERVED, is_userid
 from pbm.refusals import Refused, check_own
 from pbm.session import Session
+from pbm.store.contests import Contests
 
 
 def signup(session: Session, userid: str, password: str, addresses: Sequence[str]) -> list[Letter]:
@@ -51,7 +52,7 @@ def removed(session: Session, name: str) -> list[Letter]:
     told: list[Letter] = []
     from pbm.actions import rounds
 
-    contests = [one for one in session.store.tournaments_of(name) if one.state == "open" or one.is_on]
+    contests = [one for one in Contests(session.store).tournaments_of(name) if one.state == "open" or one.is_on]
     for one in contests:
         rounds.withdrawn(session, one, name)
     for game in games.names():

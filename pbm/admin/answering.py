@@ -26,7 +26,8 @@ from pbm.refusals import Refused
 from pbm.robots.player import Player
 from pbm.robots.thinking import Thought
 from pbm.session import Session
-from pbm.store import BoardRow, Claim, Replaced, Robot, Task, Unusable
+from pbm.store import BoardRow, Replaced, Robot, Unusable
+from pbm.store.tasks import Claim, Task, Tasks
 from pbm.terminal import spinning
 
 HOPELESS = 0.02
@@ -77,13 +78,13 @@ def next_task(session: Session, *place: str) -> Task | None:
         robot = session.store.robot(task.robot) if task else None
         if task and robot:
             until = session.now() + timedelta(seconds=_longest(robot)) + CLAIM_SPARE
-            session.store.claim_task(task, Claim(os.getpid(), until))
+            Tasks(session.store).claim_task(task, Claim(os.getpid(), until))
         return task
 
 
 def _free(session: Session, *place: str) -> Iterator[Task]:
     """What there is to do and nobody does."""
-    for task, claim in session.store.tasks(*place):
+    for task, claim in Tasks(session.store).tasks(*place):
         if claim is None or claim.until <= session.now() or not _lives(claim.process):
             yield task
 
@@ -115,7 +116,7 @@ def do_task(session: Session, task: Task, actor: str | None = None) -> list[Lett
     with session.reading():
         before, robot = store.board(task.game, task.board), store.robot(task.robot)
         board = finding.find_board(session, task.game, task.board) if before else None
-        talks, hopeless = store.talks(task), store.hopeless_turns(task)
+        talks, hopeless = Tasks(store).talks(task), Tasks(store).hopeless_turns(task)
     if board is None or robot is None:
         return None
     try:
@@ -126,12 +127,12 @@ def do_task(session: Session, task: Task, actor: str | None = None) -> list[Lett
     with session.writing():
         now = store.board(task.game, task.board)
         if now is None or _seen(now) != _seen(board.row) or store.robot(task.robot) != robot:
-            store.claim_task(task, None)
+            Tasks(store).claim_task(task, None)
             return None
         acting = session._replace(comment=decision.comment)
         board = finding.find_board(acting, task.game, task.board)
         told = play.moved(acting, board, task.robot, decision.text)
-        store.note_answer(task, decision.hopeless, session.now())
+        Tasks(store).note_answer(task, decision.hopeless, session.now())
         return delivery.answer(acting, actor, *told)
 
 
@@ -237,10 +238,10 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
         "The operator is told. Until it plays again, no time is counted on this board."
     )
     with session.writing():
-        store.claim_task(task, None)
+        Tasks(store).claim_task(task, None)
         if store.robot(name) != robot:
             return
-        waiting = [one for one, _ in store.tasks() if one.robot == name]
+        waiting = [one for one, _ in Tasks(store).tasks() if one.robot == name]
         store.save_robot(robot._replace(paused=session.now(), why=why))
         rounds.tell_of_pause(session, name)
         for one in waiting:
@@ -270,7 +271,7 @@ def play_all(session: Session, until: Callable[[], bool] = lambda: False) -> int
             told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
             sys.stderr.write(f"{told}\n")
             with session.writing():
-                session.store.claim_task(task, Claim(EVERYBODY, session.now() + PUT_OFF))
+                Tasks(session.store).claim_task(task, Claim(EVERYBODY, session.now() + PUT_OFF))
     return done
 
 
@@ -330,5 +331,5 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
 
 def _is_awaited(session: Session, *place: str) -> bool:
     """Whether a robot has something to do on a board that was not put off."""
-    claims = (claim for _, claim in session.store.tasks(*place))
+    claims = (claim for _, claim in Tasks(session.store).tasks(*place))
     return any(claim is None or claim.process != EVERYBODY or claim.until <= session.now() for claim in claims)

@@ -16,6 +16,7 @@ from pbm.board.soundness import Unsound, differences, outcome, replayed
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
+from pbm.store.contests import Contests
 from pbm.store.health import Health
 from pbm.store.keeping import Keeping
 
@@ -121,7 +122,7 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
         if row.pool:
             from pbm.actions import rounds, turns
 
-            server.store.void_meeting(row.game, row.board)
+            Contests(server.store).void_meeting(row.game, row.board)
             rounds.advance(session, row.game, row.pool, turns.start)
         letter = letters.note(
             f"{name} was removed by the operator of this server.",

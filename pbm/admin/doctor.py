@@ -35,6 +35,7 @@ from pbm.refusals import Refused
 from pbm.settings import address, database_path, transport
 from pbm.store import BoardRow, Store, Unusable
 from pbm.store.health import Health
+from pbm.store.tasks import Tasks
 from pbm.terminal import say
 
 LEAST_FREE = 100_000_000
@@ -400,7 +401,7 @@ def _zones(store: Store) -> Iterator[Finding]:
 
 def _robots(store: Store, now: datetime) -> Iterator[Finding]:
     """Whether somebody plays for the robots."""
-    rows = (store.board(task.game, task.board) for task, _ in store.tasks())
+    rows = (store.board(task.game, task.board) for task, _ in Tasks(store).tasks())
     late = sum(1 for row in rows if row and clocks.age(row, now) > OLDEST_DUE)
     if late:
         what = f"boards that have waited for a robot for more than a day: {late}."

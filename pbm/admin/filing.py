@@ -16,7 +16,8 @@ from pbm.letters.contests import USUAL_ORDER
 from pbm.referee import Referee
 from pbm.server import Server
 from pbm.session import Session
-from pbm.store import BoardRow, Tournament, TurnRow
+from pbm.store import BoardRow, TurnRow
+from pbm.store.contests import Contests, Tournament
 from pbm.tournaments.meetings import Meeting, Pair
 
 
@@ -35,7 +36,7 @@ class Filing:
         with self.store.transaction():
             tournaments.set_up(Session(server), one, [name.lower() for name in names], {})
             # no game of it will be started by the server
-            self.store.save_tournament(one._replace(state="finished"))
+            Contests(self.store).save_tournament(one._replace(state="finished"))
 
     def of(self, pair: Pair) -> Noted:
         """What stores the games of two players, of whom the first one is the first program of a match."""
@@ -77,7 +78,7 @@ class Filing:
             row = outcome(board.row._replace(drawn=is_drawn), board, len(turns))
             store.add_board(row)
             store.save_board(row, 1, turns)
-            store.add_meeting(self.game, self.pool, Meeting(1, *players, board=row.board))
+            Contests(store).add_meeting(self.game, self.pool, Meeting(1, *players, board=row.board))
             ratings.settle(store, row, now, has_begun=self.is_rated and board.has_begun)
         self.boards.append(row.board)
 

@@ -18,7 +18,7 @@ from pbm.letters.contests import SWISS_ORDER, TITLES, USUAL_ORDER
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.settings import open_server
-from pbm.store import Tournament
+from pbm.store.contests import Contests, Tournament
 from pbm.terminal import say
 from pbm.tournaments.tables import Sheet
 
@@ -287,7 +287,7 @@ def _list(session: Session, game: str, *, as_csv: bool, as_json: bool) -> None:
     """Print the pools of a game."""
     with session.reading():
         players = Counter(pool for pool, *_ in session.store.pool_players(game))
-        found = session.store.tournaments(game)
+        found = Contests(session.store).tournaments(game)
     counts = {one.pool: players[one.pool] for one in found}
     rows = [(one.pool, str(counts[one.pool]), one.kind, one.state) for one in found]
     text = texts.table([("Pool", "Players", "Type", "State"), *rows])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from pbm import texts
 from pbm.letters.letter import Letter, note
-from pbm.store import Tournament
+from pbm.store.contests import Tournament
 from pbm.tournaments import knockout, ladder, tables
 from pbm.tournaments.meetings import WORTH, Entrant, Meeting, Pair
 from pbm.tournaments.tables import Sheet, Standing, TeamLine

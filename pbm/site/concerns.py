@@ -15,6 +15,7 @@ from pbm.site.leaves import Leaf, leaves
 from pbm.site.markup import Ranked
 from pbm.site.pages import UNDRAWN, Look, Pages, plain_png
 from pbm.store import BoardRow
+from pbm.store.contests import Contests
 from pbm.store.glances import Among, Change, Glances, Seen
 
 MOST_DRAWN = 500
@@ -89,7 +90,7 @@ class Site:
 
     def _all(self) -> Concerned:
         """All that pages are about."""
-        pools = [(one.game, one.pool) for one in self.store.tournaments() if one.game in self.games]
+        pools = [(one.game, one.pool) for one in Contests(self.store).tournaments() if one.game in self.games]
         boards, players = self.glances.all_boards(self.games), self.glances.all_players(self.games)
         return Concerned(boards, {}, self.games, self.games, players, pools)
 

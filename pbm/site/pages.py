@@ -22,7 +22,9 @@ from pbm.site.build import Gone
 from pbm.site.leaves import Leaf
 from pbm.site.steps import pictured
 from pbm.store import BoardRow
+from pbm.store.contests import Contests
 from pbm.store.glances import Among, Glances
+from pbm.store.tasks import Tasks
 
 RECENT = 20
 """How many boards a page or a feed names of those that changed last."""
@@ -91,7 +93,7 @@ class Pages:
 
     def _chances(self, game: str, number: str) -> list[int]:
         """How far down from 100 the chances of the first player lie in a curve, move by move; nothing if unknown."""
-        stored = self.store.analysis(game, number)
+        stored = Tasks(self.store).analysis(game, number)
         return [round(100 - 100 * chance) for chance in json.loads(stored)["curve"]] if stored else []
 
     def record(self, game: str, number: str) -> str:
@@ -130,7 +132,7 @@ class Pages:
             image=f"{game}/{UNDRAWN}.png" if self.look.has_pictures else "",
             running=running,
             finished=boards - running,
-            pools=[one.pool for one in self.store.tournaments(game)],
+            pools=[one.pool for one in Contests(self.store).tournaments(game)],
             rows=self._recent(game),
         )
 
@@ -168,13 +170,13 @@ class Pages:
 
     def _tournament(self, game: str, pool: str) -> Shown:
         with self.session.reading():
-            if self.store.tournament(game, pool) is None:
+            if Contests(self.store).tournament(game, pool) is None:
                 raise Gone
             return tournaments.of_pool(self.session, game, pool)
 
     def pool_feed(self, game: str, pool: str) -> str:
         """The boards of a tournament that have changed last."""
-        if self.store.tournament(game, pool) is None:
+        if Contests(self.store).tournament(game, pool) is None:
             raise Gone
         path, title = f"{game}/pool-{pool}.atom", f"{texts.title(game)}, tournament {pool}"
         return self._feed(path, title, self.glances.latest_boards(Among([game], pool=pool), RECENT))

@@ -6,14 +6,13 @@ replay games. Its checksum says that nobody else has changed either.
 """
 
 from pbm.store.boards import Boards
-from pbm.store.contests import Contests, Tournament
 from pbm.store.drafts import Draft
 from pbm.store.errors import Replaced, Settled, Unusable, WouldWrite
 from pbm.store.form import SCHEMA
 from pbm.store.happenings import Happenings
 from pbm.store.mails import Mails
 from pbm.store.players import Players, Section
-from pbm.store.robots import Claim, Robot, Robots, Task
+from pbm.store.robots import Robot, Robots
 from pbm.store.rows import (
     ESTABLISHED,
     STORED_FORMS,
@@ -37,7 +36,6 @@ __all__ = [
     "STORED_FORMS",
     "Address",
     "BoardRow",
-    "Claim",
     "Draft",
     "Failures",
     "Held",
@@ -50,8 +48,6 @@ __all__ = [
     "Section",
     "Settled",
     "Store",
-    "Task",
-    "Tournament",
     "TurnRow",
     "Unusable",
     "Vacation",
@@ -59,5 +55,5 @@ __all__ = [
 ]
 
 
-class Store(Robots, Users, Players, Contests, Boards, Happenings, Mails, Trust):
+class Store(Robots, Users, Players, Boards, Happenings, Mails, Trust):
     """An open database. Every method is one statement or a few; a `transaction` makes them one step."""

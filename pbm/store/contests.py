@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pbm.store.base import Base
+from pbm.store.base import Questions
 from pbm.store.boards import Boards
 from pbm.store.form import columns, text, time_of
 
@@ -59,8 +59,13 @@ class Tournament(NamedTuple):
 TIMES = [Tournament._fields.index(name) for name in ("created", "starts", "until")]
 
 
-class Contests(Boards, Base):
+class Contests(Questions):
     """What is stored of tournaments."""
+
+    def __init__(self, store: Boards) -> None:
+        """Ask that database."""
+        super().__init__(store)
+        self.boards = store
 
     def tournament(self, game: str, pool: str) -> Tournament | None:
         """A tournament; None if there is none of that name."""
@@ -145,7 +150,7 @@ class Contests(Boards, Base):
             Meeting(number, first, second, won, bool(void), board) for number, first, second, won, void, board in rows
         ]
         known = {one.board for one in found}
-        for row in self.tournament_boards(game, pool):
+        for row in self.boards.tournament_boards(game, pool):
             if row.board not in known and row.first_player != row.second_player:
                 won = (
                     None if row.ended is None else (row.winner == row.first_player) - (row.winner == row.second_player)
@@ -156,7 +161,7 @@ class Contests(Boards, Base):
     def add_meeting(self, game: str, pool: str, one: "Meeting") -> None:
         """Store a game that is started, or a bye."""
         values = {"round": one.round, "first": one.first, "second": one.second, "board": one.board or None}
-        self.insert("meetings", {"game": game, "pool": pool, **values, "void": int(one.is_void)})
+        self.store.insert("meetings", {"game": game, "pool": pool, **values, "void": int(one.is_void)})
 
     def void_meeting(self, game: str, board: str) -> None:
         """Let a game of a tournament count for nothing."""
