@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from pbm.actions.cleanup import clean_up
 from pbm.admin import doctor
 from pbm.admin.doctor import examine, silence
-from pbm.board import clocks
-from pbm.board.clocks import Deed
+from pbm.board.dues import Deed, due
 from pbm.session import Session
 from pbm.store import BoardRow, Vacation, copies
 from pbm.store.health import Health
@@ -149,7 +148,7 @@ def test_a_clean_up_looks_at_every_board_on_which_something_is_due(
         if away:
             store.replace_vacations(turn, NOON.date(), [Vacation(turn, NOON.date(), NOON.date() + timedelta(days=3))])
         store.add_board(row)
-        deed = clocks.due(store, row, turn == "bob", NOON).deed
+        deed = due(store, row, turn == "bob", NOON).deed
         assert deed is Deed.NOTHING or store.unfinished_boards(NOON) == [("symple", "a1")]
 
 

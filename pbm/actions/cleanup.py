@@ -10,9 +10,9 @@ from games import Illegal
 from pbm import delivery, texts
 from pbm.actions import digests, directing, forfeits, reminders, votes
 from pbm.actions.finding import find_board
-from pbm.board import clocks
+from pbm.board import clocks, dues
 from pbm.board.board import Board
-from pbm.board.clocks import Deed
+from pbm.board.dues import Deed
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -68,14 +68,14 @@ def _is_due(session: Session, game: str, number: str) -> bool:
     if row is None:
         return False
     seats = (seat for seat, name in enumerate((row.first_player, row.second_player)) if name == row.turn)
-    return any(clocks.due(session.store, row, seat, session.now()).deed is not Deed.NOTHING for seat in seats)
+    return any(dues.due(session.store, row, seat, session.now()).deed is not Deed.NOTHING for seat in seats)
 
 
 def _look_at(session: Session, board: Board) -> str:
     """Do what is due on a board. Returns which count of `Done` goes up; empty if nothing was due."""
     if board.is_over:
         return ""
-    deed, late = clocks.due(session.store, board.row, board.seat, session.now())
+    deed, late = dues.due(session.store, board.row, board.seat, session.now())
     if deed is Deed.NOTHING:
         return ""
     if deed in {Deed.REMIND, Deed.SPARE}:
