@@ -4,13 +4,16 @@ from itertools import accumulate
 from typing import TypedDict
 
 from pbm import texts
-from pbm.access import quotas, tokens
 from pbm.letters import Letter, pictures
 from pbm.session import Session
 from pbm.store import Held, Mail, Reply
 
 MOST_WAITING = 200
 """How many mails wait for a user who has no address that works; older ones are forgotten."""
+MOST_OF_AN_ANSWER = 20_000
+"""How many bytes an answer may have that goes to an address that belongs to nobody."""
+OVERHEAD = 1000
+"""How many bytes the header of a mail of ours has at most."""
 CUT = "The rest is left out: an answer to a stranger has at most 20 kB."
 
 
@@ -31,6 +34,8 @@ def queue(session: Session, letter: Letter) -> None:
     one who has none gets nothing. Mails about a board reach him as he has chosen for its game, unless they are
     urgent. A sender who has had more answers than anybody reads gets none.
     """
+    from pbm.access import tokens
+
     if letter.to is None and session.gathered is not None:
         session.gathered.append(letter)
         return
@@ -92,6 +97,8 @@ def _answered(session: Session, letter: Letter, number: int | None = None) -> An
 
     The *number* of that reply address is given if it is known.
     """
+    from pbm.access import tokens
+
     place = _place(session, letter)
     mover = _mover(session, letter, place) if place else ""
     address = tokens.reply_address(session.server, *place, number) if place and mover else None
@@ -157,15 +164,15 @@ def _size(letter: Letter) -> int:
     """How many bytes a letter has as a mail, or a little more."""
     text = texts.fitted(letter.mailed(is_easy=True))
     length = len(text.encode()) + text.count("\n")
-    return quotas.OVERHEAD + (length if text.isascii() else length * 3 // 2)
+    return OVERHEAD + (length if text.isascii() else length * 3 // 2)
 
 
 def _cut(letter: Letter) -> Letter:
     """A letter with as many of its lines as a stranger may get."""
-    if _size(letter) <= quotas.MOST_OF_AN_ANSWER:
+    if _size(letter) <= MOST_OF_AN_ANSWER:
         return letter
     lines = texts.fitted(letter.body).split("\n")
-    left = quotas.MOST_OF_AN_ANSWER - _size(letter._replace(body=f"\n\n{CUT}"))
+    left = MOST_OF_AN_ANSWER - _size(letter._replace(body=f"\n\n{CUT}"))
     sizes = accumulate((len(line.encode()) + 2) * (2 if letter.body.isascii() else 3) // 2 for line in lines)
     kept = lines[: sum(size <= left for size in sizes)]
     return letter._replace(body="\n".join([*kept, "", CUT]), drawings=())

@@ -7,18 +7,19 @@ answer whoever gave it in a shell; all other letters are in the outbox by then.
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta, tzinfo
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pbm import zones
-from pbm.access import quotas
-from pbm.access.guesses import Guesses
-from pbm.access.quotas import Holders
 from pbm.letters import Letter
 from pbm.passwords import Passwords
 from pbm.refusals import Refused, copied
 from pbm.rehearsal import Rehearsal
 from pbm.server import Server
 from pbm.store import Reply, Store, WouldWrite
+
+if TYPE_CHECKING:
+    from pbm.access.guesses import Guesses
+    from pbm.access.quotas import Holders
 
 
 class Session(NamedTuple):
@@ -35,7 +36,7 @@ class Session(NamedTuple):
     """The Message-ID of its mail, if that has a proper one."""
     as_json: bool = False
     """Whether the answer is for a program, which wants all of a board where a person wants a line."""
-    guesses: Guesses | None = None
+    guesses: "Guesses | None" = None
     """Where passwords that come by mail are counted; None in a shell, which may try as many as it likes."""
     proved: Reply | None = None
     """The reply address that the command came to, which speaks for one user on one board."""
@@ -88,21 +89,29 @@ class Session(NamedTuple):
         return bool(self.sender and self.store.userids_at(self.sender))
 
     @property
-    def holders(self) -> Holders:
+    def holders(self) -> "Holders":
         """Whose numbers the mail uses up that gives the command."""
+        from pbm.access.quotas import Holders
+
         signs = bool(self.proved or (self.guesses and self.guesses.was_right))
         return Holders(address=self.sender or "", peer=self.peer, signs=signs)
 
     def is_left(self, what: str, **whose: str) -> bool:
         """Whether there is one left of something, for whoever gives the command or for those who are named."""
+        from pbm.access import quotas
+
         return quotas.is_left(self.store, what, self.holders._replace(signs=False, **whose), self.now())
 
     def take(self, what: str, amount: int = 1, **whose: str) -> bool:
         """Use up some of something, of those numbers; False if there are not as many left."""
+        from pbm.access import quotas
+
         return quotas.take(self.store, what, self.holders._replace(signs=False, **whose), self.now(), amount)
 
     def take_own(self, what: str, amount: int = 1) -> bool:
         """Use up some of something that a user has twice: once for what he signs, once for what uses his address."""
+        from pbm.access import quotas
+
         return quotas.take(self.store, what, self.holders, self.now(), amount)
 
     def writing(self, *, signs: bool = True) -> AbstractContextManager[None]:

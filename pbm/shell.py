@@ -14,7 +14,6 @@ from pbm.language.commands import root
 from pbm.language.dispatch import run
 from pbm.language.front import Front
 from pbm.language.grammar import Letters
-from pbm.language.help import help_letter
 from pbm.language.line import Line
 from pbm.language.quoting import refusal
 from pbm.letters import Letter
@@ -85,6 +84,8 @@ def main(args: Sequence[str]) -> int:
     if "--comment" in line:
         return fail("--comment needs a text: --comment=TEXT, or --comment=- for standard input.", 1, as_json=as_json)
     if not line:
+        from pbm.language.help import help_letter
+
         reason = "There is no command; `pbm help` tells what there is."
         return fail(help_letter("", ()).body, 2, as_json=as_json, reason=reason)
     if line == ["--version"]:

@@ -6,10 +6,6 @@ from typing import NamedTuple
 from pbm.store import Store
 
 AN_HOUR, A_DAY = "hour", "day"
-MOST_OF_AN_ANSWER = 20_000
-"""How many bytes an answer may have that goes to an address that belongs to nobody."""
-OVERHEAD = 1000
-"""How many bytes the header of a mail of ours has at most."""
 
 
 class Quota(NamedTuple):

@@ -11,7 +11,6 @@ from pbm.language import words
 from pbm.language.dispatch import in_session
 from pbm.language.front import Front, PasswordType
 from pbm.language.grammar import Consent, Follow, GameCommand, Group, InsteadOfMove, Letters, Misused, Root
-from pbm.language.help import help_letter
 from pbm.refusals import Refused
 from pbm.session import Session
 
@@ -686,6 +685,8 @@ def help_of_game(front: Front, game: str, command: str) -> Letters:
 
 def _helped(front: Front, *subjects: str) -> Letters:
     """Help needs no database, but where its answer is a mail."""
+    from pbm.language.help import help_letter
+
     once = list(dict.fromkeys(subject.lower() for subject in subjects))[:MOST_SUBJECTS]
     answers = [help_letter(subject, root.explained()) for subject in once]
     return answers if front.prints else delivery.answer(front.session(), None, *answers)

@@ -14,7 +14,6 @@ import games
 from pbm import texts
 from pbm.actions import selection
 from pbm.language import words
-from pbm.language.help import Explained
 from pbm.letters import Letter
 from pbm.names import is_address, is_board, is_pool, is_userid
 from pbm.refusals import Refused
@@ -22,6 +21,7 @@ from pbm.refusals import Refused
 if TYPE_CHECKING:
     from pbm.language import masking
     from pbm.language.front import Front
+    from pbm.language.help import Explained
 
 
 MOST_CHARACTERS = 10_000
@@ -245,8 +245,10 @@ class Group(Declared, click.Group):
         self.add_help_option = self.no_args_is_help = False
         self.command_class = command_class
 
-    def explained(self, prefix: str = "") -> Iterator[Explained]:
+    def explained(self, prefix: str = "") -> "Iterator[Explained]":
         """What all commands say of themselves, each behind the words that lead to it."""
+        from pbm.language.help import Explained
+
         for name, command in sorted(self.commands.items()):
             if isinstance(command, Group):
                 yield from command.explained(f"{prefix}{name} ")
@@ -285,7 +287,7 @@ class Root(Group):
         super().__init__(name)
         self.game = game
 
-    def explained(self, prefix: str = "") -> Iterator[Explained]:
+    def explained(self, prefix: str = "") -> "Iterator[Explained]":
         """What all commands say of themselves, those of a game first."""
         yield from self.game.explained(f"{prefix}GAME ")
         yield from super().explained(prefix)
