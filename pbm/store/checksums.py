@@ -20,7 +20,8 @@ QUERY = (
     f"SELECT (SELECT group_concat({TURN}, char(10)) FROM turns WHERE (game, board) = (boards.game, boards.board)), "
     "boards.* FROM boards"
 )
-USUAL = BoardRow._field_defaults.items()
+LEFT_OUT = BoardRow._field_defaults.items()
+"""Columns with the value that they usually have."""
 
 
 class Content(NamedTuple):
@@ -55,7 +56,7 @@ def share_of_row(row: Mapping[str, object]) -> int:
 
     A column that has its usual value adds nothing, so that boards keep their checksums when they get one more column.
     """
-    known = [one for one in row.items() if one[1] is not None and one not in USUAL and one[0] != "checksum"]
+    known = [one for one in row.items() if one[1] is not None and one not in LEFT_OUT and one[0] != "checksum"]
     return _hash(ascii(known))
 
 

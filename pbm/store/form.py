@@ -28,7 +28,7 @@ time of the player to move, or a reminder is due, the next one, or a forfeit. Th
 def columns(row: NamedTuple) -> dict[str, object]:
     """A row as `insert` wants it, and as SQLite keeps it: a dict in which times and lists are text, bools numbers."""
     return {
-        name: KEPT[type(value)](value) if type(value) in KEPT else value
+        name: AS_STORED[type(value)](value) if type(value) in AS_STORED else value
         for name, value in zip(row._fields, row, strict=True)
     }
 
@@ -47,5 +47,5 @@ def time_of(stored: str | None) -> datetime | None:
     return datetime.fromisoformat(stored) if stored else None
 
 
-KEPT: Mapping[type, Callable[[Any], object]] = {datetime: text, tuple: json.dumps, bool: int}
+AS_STORED: Mapping[type, Callable[[Any], object]] = {datetime: text, tuple: json.dumps, bool: int}
 """What SQLite keeps of a value of such a type; all others stay as they are."""
