@@ -582,7 +582,7 @@ def main() -> None:
 PARTS: Mapping[str, Callable[[Path, bool], None]] = {
     "shell": lambda path, quick: shell(path, times=4 if quick else 20),
     "locked": lambda path, quick: locked(path, times=3 if quick else 6),
-    "mail": lambda path, quick: by_mail(path, times=1 if quick else 3, rounds=2 if quick else 5),
+    "mail": lambda path, quick: by_mail(path, times=1 if quick else 3, rounds=5),
     "pace": lambda path, quick: pace(path, times=1 if quick else 3),
     "doctor": lambda path, _: doctor(path, boards=10_000),
     "referee": lambda path, quick: referee(path, wanted=0.6 if quick else 6),
