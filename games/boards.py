@@ -68,23 +68,24 @@ class Board(metaclass=_Once):
         return front != 0
 
     def torn(self, cells: int, cell: int) -> list[int]:
-        """The connected parts beside a cell into which a set falls without it; none if its neighbours stay connected.
+        """The parts beside a cell into which a connected set falls without it; none if its neighbours stay connected.
 
-        That they stay connected is mostly seen near the cell, without going through the whole set.
+        That they stay connected is mostly seen near the cell, without going through the whole set. Of a set that is not
+        connected, what is elsewhere counts to the last part.
         """
         left = cells & ~cell
         ends, parts = self.near(cell) & left, list[int]()
         while ends:
             front = ends & -ends
             rest = left ^ front
-            while front and (parts or ends & rest):
+            while front and ends & rest:
                 front = self.near(front) & rest
                 rest ^= front
-            if front:
-                return parts
+            if front:  # all the other neighbours are met, so what is left is one part, and need not be gone through
+                rest = 0
             parts.append(left ^ rest)
             left, ends = rest, ends & rest
-        return parts
+        return parts if len(parts) > 1 else []
 
     def groups(self, cells: int, there: int = -1) -> Iterator[int]:
         """The connected parts of a set, or those of them that have cells *there*."""
