@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from itertools import combinations, groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Hexagon, bits, union
@@ -254,7 +254,7 @@ class State(_Fields, Position):
             actions.append("".join(f"-{name}" for name in left if name in chosen))
         return ",".join(actions)
 
-    def play(self, move: str) -> Self:
+    def play(self, move: str) -> "State":
         """The position after a turn, with the marks moved after each of its actions."""
         if move == SKIP:
             return self._replace(turn=1 - self.turn, turns=self.turns + 1)
@@ -268,14 +268,8 @@ class State(_Fields, Position):
                 own ^= cell
             marks = _moved(board, marks, mover, before, parts)
         stones = (self.stones[0], own) if mover else (own, self.stones[1])
-        return self._replace(
-            stones=stones,
-            marks=marks,
-            turn=1 - mover,
-            turns=self.turns + 1,
-            past=(*self.past, stones),
-            parts=parts,
-        )
+        past = (*self.past, stones)
+        return State(board, parts, self.removals, stones, marks, turn=1 - mover, turns=self.turns + 1, past=past)
 
     @property
     def must_skip(self) -> bool:
@@ -326,14 +320,19 @@ def _moved(board: Hexagon, marks: Pair, mover: int, before: Partition, after: Pa
     """The marks after an action: first the mover's is moved, then the other one, to groups that the action created."""
     # these are new groups, or such as have the size of a new region
     groups, regions = ({*map(int.bit_count, after[kind] - before[kind])} for kind in (mover, 2))
-    moved, has_created = [*marks], partial(_has_created, board, before, after)
+    moved, has_created, highest = [*marks], partial(_has_created, board, before, after), _highest(board)
     for side, sizes in (mover, groups | regions), (1 - mover, regions):
         for size in sizes:
-            is_free = moved[side] < size != moved[1 - side]
+            is_free = moved[side] < size <= highest and size != moved[1 - side]
             # a size of which it has created groups of both sides is for the mover alone
             if is_free and has_created(side, size) and (side == mover or not has_created(mover, size)):
                 moved[side] = size
     return moved[0], moved[1]
+
+
+def _highest(board: Hexagon) -> int:
+    """The highest mark there can be: a larger group leaves no region of its size."""
+    return board.all.bit_count() // 2
 
 
 def _has_created(board: Hexagon, before: Partition, after: Partition, side: int, size: int) -> bool:
@@ -361,7 +360,7 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     if not isinstance(marks, Mapping) or not set(marks) <= set(SIDES):
         raise Illegal('"marks" gives the marks of the two sides, such as {"pink": 3, "black": 2}.')
     pink, black = (marks.get(side, 0) for side in SIDES)
-    highest = start.board.all.bit_count() // 2
+    highest = _highest(start.board)
     if not all(type(mark) is int and 0 <= mark <= highest for mark in (pink, black)):
         raise Illegal(f"A mark is a number from 0 to {highest}: a larger group leaves no region of its size.")
     if pink == black != 0:
