@@ -192,11 +192,13 @@ class Turn(NamedTuple):
         if lost:
             own = without(own, lost & ~board.group(dropped, own[0]))
         is_dead = bool(lost & dropped)
-        return self._replace(
-            own=own,
-            enemy=enemy,
-            own_several=own_several,
-            enemy_several=enemy_several,
+        return Turn(
+            board,
+            self.side,
+            own,
+            enemy,
+            own_several,
+            enemy_several,
             are_alive=not is_dead,
             dropped=dropped,
             pieces=pieces,
@@ -360,11 +362,14 @@ class State(_Fields, Position):
         own_several, enemy_several = turn.own_several, turn.enemy_several and bool(turn.enemy[0])
         left = 0 if self.is_last_turn else self.reserve[side] - turn.pieces
         black, white = self.has_dropped
-        return self._replace(
-            reserve=(self.reserve[0], left) if side else (left, self.reserve[1]),
+        return State(
+            self.board,
+            (self.reserve[0], left) if side else (left, self.reserve[1]),
+            self.komi,
             stacks=(turn.enemy, turn.own) if side else (turn.own, turn.enemy),
             has_dropped=(black or side == 0, white or side == 1),
             turn=1 - side,
+            seats=self.seats,
             several=(enemy_several, own_several) if side else (own_several, enemy_several),
         )
 
