@@ -99,12 +99,15 @@ def split(words: Sequence[str], begins_moves: Callable[[list[str], str], bool]) 
 
 def moves(text: str) -> list[str]:
     """The moves in a text: what blanks part, but not beside a comma or behind the x of a removal."""
+    if len(found := text.split()) < 2:  # then no pattern need be compiled
+        return found
     return re.sub(r"((?:^|[\s,])x) (?=[a-z]\d)", r"\1", re.sub(r"\s*,\s*", ",", text), flags=re.IGNORECASE).split()
 
 
 def one_move(text: str) -> list[str]:
     """The words of a text that should be one move; a long row of removals may have been broken at a blank, too."""
-    return unfolded(" ".join(moves(text))).split()
+    found = moves(text)
+    return found if len(found) < 2 else unfolded(" ".join(found)).split()
 
 
 def whole_turn(lines: Sequence[str], at: int = 0) -> tuple[str, int]:
