@@ -130,6 +130,13 @@ def test_a_text_is_read_whatever_describes_it(fields):
     assert read(f"From: {ALICE}\n{fields}\n\nc3\n".encode(), ALICE).body == "c3"
 
 
+def test_a_file_whose_name_does_not_fit_together_hides_no_text():
+    name = "name*=utf-8''scan.pdf; name*0=scan"
+    file = f"Content-Type: application/pdf; {name}\nContent-Disposition: inline; filename=scan.pdf\n\n%PDF\n"
+    text = f"Content-Type: text/plain; {name}\n\nc3\n"
+    assert body(f"--x\n{file}--x\n{text}--x--\n", "multipart/mixed; boundary=x") == "c3"
+
+
 @pytest.mark.parametrize("footer", ["", "\n--\nThe list", "_____\nThe list of Symple\n", "\nUnsubscribe\n"])
 @pytest.mark.parametrize("encoded", ["YzMKSGVsbG8gYm9iCg==\n", "YzMKSGVsbG8gYm9iCg\n", "YzMKSGVsbG8g\nYm9iIQoK\n"])
 @pytest.mark.parametrize("encoding", ["base64", "BASE64 (as ever)"])

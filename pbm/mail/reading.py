@@ -224,7 +224,7 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     disposition = part.get_content_disposition()
     if disposition == "attachment":
         return ""
-    parameters = {name.lower(): value for name, value in reversed(part.get_params([]))}  # the first of a name counts
+    parameters = _parameters(part)
     is_file = (disposition is not None or "name" in parameters) and part.get_filename()
     if is_file and not (has_name and disposition in {None, "inline"}):
         return ""
@@ -246,6 +246,16 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     if str(parameters.get("format")).lower() == "flowed":
         text = _unflowed(text, joins_words=str(parameters.get("delsp")).lower() == "yes")
     return clean(text)
+
+
+def _parameters(part: Message) -> dict[str, object]:
+    """The parameters of a part's Content-Type, by their names in small letters; of those with one name, the first.
+
+    None are known where the pieces of one (RFC 2231) do not fit together: that is no reason to read nothing at all.
+    """
+    with suppress(ValueError, TypeError):
+        return {name.lower(): value for name, value in reversed(part.get_params([]))}
+    return {}
 
 
 def _payload(part: Message) -> object:
