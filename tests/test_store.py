@@ -2,12 +2,13 @@
 
 import sqlite3
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
 
-from pbm.store import SCHEMA, Mail, Store, Unusable
+from pbm.store import SCHEMA, Mail, Robot, Store, Unusable, Vacation
 from pbm.store.mails import ASKED
 from pbm.store.schema import migrations
 
@@ -53,6 +54,20 @@ def test_a_database_is_found_by_its_whole_path_from_a_folder_that_is_gone(tmp_pa
 def test_robots_are_found_among_more_users_than_a_statement_may_have_values(store):
     store.db.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 10)
     assert [*store.robots_among([*map(str, range(100)), "robot2", "robot1"])] == ["robot1", "robot2"]
+
+
+def test_a_player_who_is_away_twice_and_plays_both_sides_is_found_once_and_a_robot_as_it_is_stored(club):
+    club.signed_up("alice")
+    today = club.time.date()
+    club.store.replace_vacations("alice", today, [Vacation("alice", today, today + timedelta(days=3))])
+    club.store.take_vacation_day("alice", today)
+    robot = Robot(
+        "robot1", None, "play --fast", ("spiro",), most=7, seconds=0.5, rated=False, paused=club.time, why="It failed."
+    )
+    club.store.save_robot(robot)
+    assert club.store.away_and_robots(("alice", "alice"), today) == ({"alice": today + timedelta(days=3)}, {})
+    later = today + timedelta(days=4)
+    assert club.store.away_and_robots(("robot1", "alice"), later) == ({}, {"robot1": robot})
 
 
 def test_an_inner_transaction_is_undone_alone(store):
