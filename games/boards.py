@@ -130,7 +130,7 @@ class Grid(Board):
         """Whether the neighbours of that one stay connected without it, by what of these places is in a set."""
 
     def torn(self, cells: int, cell: int) -> list[int]:
-        """The connected parts beside a cell into which a set falls without it; none if its neighbours stay connected.
+        """The parts beside a cell into which a connected set falls without it; none if its neighbours stay connected.
 
         What is around the cell mostly shows that they do.
         """
