@@ -19,7 +19,6 @@ CUT = "The rest is left out: an answer to a stranger has at most 20 kB."
 
 def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter]:
     """Put letters into the outbox, and return those that a shell prints instead: to its user and to *actor*."""
-    answers = tuple(letter.without(session.secrets) for letter in answers)
     printed = [letter for letter in answers if session.in_shell and letter.to in (None, actor)]
     for letter in answers:
         if letter not in printed:

@@ -1,6 +1,7 @@
 """What things are called: which words can be a userid, an address, a board, a password."""
 
 import re
+from collections.abc import Callable
 
 SHORTEST_PASSWORD = 6
 """How many characters a password has at least."""
@@ -18,6 +19,9 @@ RESERVED = frozenset(
 
 PLACEHOLDERS = frozenset("code newpassword password userid".split())
 """Words of our help that stand for words of a reader's own."""
+
+IsUser = Callable[[str], bool]
+"""Tells of a word in lower case whether it is a userid of ours."""
 
 
 def is_userid(word: str) -> bool:

@@ -4,7 +4,6 @@ A command is a function that takes a Session and does all it does in one transac
 answer whoever gave it in a shell; all other letters are in the outbox by then.
 """
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
@@ -45,8 +44,6 @@ class Session(NamedTuple):
     rehearsal: Rehearsal | None = None
     """What is done of the command before it takes the write lock."""
 
-    secrets: Sequence[str] = ()
-    """Words of the command that are not said back, though it is none with a password."""
     gathered: list[Letter] | None = None
     """Where the answers go to the sender of the command, if they are not mailed one by one."""
 

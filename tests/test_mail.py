@@ -132,15 +132,15 @@ def test_an_error_mail_quotes_what_was_sent_with_the_password_masked(pair):
 @pytest.mark.parametrize(
     ("subject", "quoted"),
     [
-        ("sprio move 101 alice alice-secret", "> sprio move PASSWORD PASSWORD PASSWORD"),
-        ("spiro move alice alice-secret e3:4", "> spiro move PASSWORD PASSWORD PASSWORD"),
-        ("spiro move alice alice-secret e3:4 e4", "> spiro move PASSWORD PASSWORD PASSWORD PASSWORD"),
-        ("spiro move 101 alice-secret-and-more alice e3:4", "> spiro move PASSWORD PASSWORD PASSWORD PASSWORD"),
-        ("change password alice alice-secret", "> change password PASSWORD PASSWORD"),
+        ("sprio move 101 alice alice-secret", "> sprio move \u2026"),
+        ("spiro move alice alice-secret e3:4", "> spiro move alice PASSWORD e3:4"),
+        ("spiro move alice alice-secret e3:4 e4", "> spiro move alice PASSWORD e3:4 e4"),
+        ("spiro move 101 alice-secret-and-more alice e3:4", "> spiro move 101 PASSWORD alice e3:4"),
+        ("change password alice alice-secret", "> change password alice PASSWORD"),
         ("signup alice alice-secret", "> signup alice PASSWORD"),
     ],
 )
-def test_of_a_line_that_is_not_understood_every_word_after_the_second_is_masked(pair, subject, quoted):
+def test_of_a_line_that_is_not_understood_every_word_that_may_be_a_password_is_masked(pair, subject, quoted):
     send(pair, subject)
     assert quoted in pair.mails()[-1].text
     assert "alice-secret" not in pair.mails()[-1].text
@@ -150,7 +150,6 @@ def test_of_a_line_that_is_not_understood_every_word_after_the_second_is_masked(
     "line",
     [
         "spiro move 101 alice alice-secret e3:5",
-        "spiro move alice alice-secret",
         "Re: signup alice alice-secret",
         "change password alice alice-secret new-secret",
     ],

@@ -32,7 +32,6 @@ def run(line: Line, front: "Front") -> Letters:
         raise Misused("There is no command `--`; `help commands` tells what there is.")
     if not line.words:
         raise Misused("There is no command; a mail has it in the subject. `help` tells what there is.")
-    front = front._replace(secrets=line.secrets)
     answers: Letters
     try:
         if line.command is None:  # click finds out what is wrong with it
@@ -56,8 +55,7 @@ def in_session(function: Callable[Concatenate[Session, P], Letters]) -> Callable
         ctx = click.get_current_context()
         session: Session = ctx.obj.session()
         known = [value for name, value in ctx.params.items() if "password" in name and value]
-        stray = [] if known else ctx.obj.secrets(session.store.is_taken)
-        session = session._replace(comment=without(session.comment, known), secrets=stray)
+        session = session._replace(comment=without(session.comment, known))
         if session.in_shell and not session.store.is_in_transaction:
             return carried_out(session, lambda session: function(session, *args, **kwargs))
         return function(session, *args, **kwargs)

@@ -1,14 +1,11 @@
 """Where commands come from: a shell, or a mail."""
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection
+from typing import NamedTuple
 
 import click
 
 from pbm.session import Session
-
-if TYPE_CHECKING:
-    from pbm.language.masking import IsUser
 
 
 class Front(NamedTuple):
@@ -18,8 +15,6 @@ class Front(NamedTuple):
     """Opens what a command needs."""
     prints: bool = False
     """Whether the answer is printed and not mailed."""
-    secrets: "Callable[[IsUser], Sequence[str]]" = lambda _: ()
-    """The words of the command that nobody may see."""
     read_password: Callable[[], str] = lambda: "-"
     """Asked for a password that is written as a hyphen."""
     beside: Collection[str] = ()

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from inspect import cleandoc
 from itertools import pairwise, zip_longest
 from types import MappingProxyType
@@ -19,7 +18,6 @@ from pbm.names import is_address, is_board, is_pool, is_userid
 from pbm.refusals import Refused
 
 if TYPE_CHECKING:
-    from pbm.language import masking
     from pbm.language.front import Front
     from pbm.language.help import Explained
 
@@ -130,6 +128,11 @@ class Command(Declared):
     def ways(self) -> Sequence[Sequence[str]]:
         """What the words of the command stand for, in each order that it takes."""
         return [[parameter.name or "" for parameter in self.params]]
+
+    @property
+    def takes_password(self) -> bool:
+        """Whether one of the words of the command is a password."""
+        return any("password" in name for way in self.ways() for name in way)
 
     def syntax(self, name: str) -> str:
         """How the command is written; *name* is what stands in front of its words, such as ``spiro move``."""
@@ -255,16 +258,6 @@ class Group(Declared, click.Group):
             elif isinstance(command, Command) and not command.hidden:
                 yield Explained(f"{prefix}{name}", command.syntax(f"{prefix}{name}"), cleandoc(str(command.help)))
 
-    def signatures(self, prefix: tuple[str, ...] = (), *, of_game: bool = False) -> "Iterator[masking.Signature]":
-        """How all commands are written."""
-        from pbm.language.masking import Signature
-
-        for name, command in self.commands.items():
-            if isinstance(command, Group):
-                yield from command.signatures((*prefix, name), of_game=of_game)
-            elif isinstance(command, Command):
-                yield Signature((*prefix, name), of_game, command.ways())
-
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str, click.Command, list[str]]:
         """The command that the first word means. Raises Misused if it means none."""
         name = words.command(args[0])
@@ -292,12 +285,10 @@ class Root(Group):
         yield from self.game.explained(f"{prefix}GAME ")
         yield from super().explained(prefix)
 
-    @cached_property
-    def masking(self) -> "masking.Masking":
-        """What finds secrets in texts."""
-        from pbm.language.masking import Masking
-
-        return Masking([*self.signatures(), *self.game.signatures(of_game=True)], games.names())
+    def knows(self, word: str) -> bool:
+        """Whether a word is the name of a game or of a command, or the first word of one."""
+        name = words.command(word)
+        return name in self.commands or name in self.game.commands or name in games.names()
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The command of that name, or the commands of the game of that name."""

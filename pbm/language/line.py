@@ -1,6 +1,6 @@
 """A line of a shell or a mail, read once: what it says, which command it names, and what in it is secret."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import click
@@ -8,11 +8,11 @@ import click
 import games
 from pbm.language import words
 from pbm.language.grammar import Command, Group, Root
-from pbm.names import SHORTEST_PASSWORD
+from pbm.names import IsUser
 from pbm.texts import MASK
 
 if TYPE_CHECKING:
-    from pbm.language.masking import IsUser, Masked
+    from pbm.language.masking import Masked
 
 NOWHERE = click.Context(click.Command(""))
 """Where commands are looked up; that of a line is carried out in a context of its own, which stands in this one."""
@@ -56,39 +56,36 @@ class Line(NamedTuple):
         _, others = words.split(self.rest, self.command.begins_moves)
         return None if self.command.wrong_number(others) else self.command.passwords(others)
 
-    def masked(self, is_user: "IsUser | None" = None, *, is_answer: bool = False) -> "Masked":
-        """The line as it may be seen, and what was masked in it; an *answer* to a board mail is a mere move.
+    def masked(self, is_user: IsUser | None = None, *, is_answer: bool = False) -> "Masked":
+        """The line as it may be seen, and the words that were masked in it.
 
-        Of a line that is not understood, that is every word but the first two, and these if they look like passwords.
+        Of a line that names no command these are the first two words, unless it is an *answer* to a board mail.
         """
-        from pbm.language.masking import Masked, of_lost_answer, strange
+        from pbm.language import masking
 
-        found = self.passwords()
-        if found is None:
-            # an answer to a board mail is no command, and its short words are no passwords
-            likely = strange(self.words) if is_answer else of_lost_answer(self.words[:2])
-            found = [word for word in likely if not self.tree.masking.is_word(word)]
-            if not is_answer:
-                found += self.words[2:]
+        if self.command is None:
+            shown = self.typed.split() if is_answer else self.words[:2]
+            is_mixed = is_answer and len(shown) > 1  # a word alone may be prose
+            is_secret = masking.may_be_password if is_mixed else masking.is_strange
+            plain = ((word, word.strip(masking.PUNCTUATION)) for word in shown)
+            found = [word for word, bare in plain if is_secret(bare) and not self.tree.knows(bare)]
+            text = " ".join(MASK if word in found else word for word in shown)
+            return masking.Masked(text if len(shown) == len(self.typed.split()) else f"{text} \u2026", found)
+        known = self.passwords()
+        found = self._long(is_user) if known is None and self.command.takes_password else [*(known or ())]
         whole = {word for one in found for word in one.split()}
-        read = self.tree.masking.read(" ".join(self.typed.split()), is_user)
-        shown = " ".join(MASK if word in whole else word for word in read.text.split())
-        return Masked(shown, [*found, *read.secrets])
+        read = masking.masked(self.tree, " ".join(self.typed.split()), is_user)
+        text = " ".join(MASK if word in whole else word for word in read.text.split())
+        return masking.Masked(text, [*found, *read.secrets])
 
-    def signed(self, passwords: Collection[str]) -> str | None:
-        """The line as it may be seen when these words are known to be right passwords: all stand in their places.
+    def logged(self, is_user: IsUser) -> str:
+        """The line as a log may hold it: a password may stand where the command has none."""
+        found = [*self.masked(is_user).secrets, *self._long(is_user)]
+        return " ".join(MASK if word in found else word for word in self.typed.split())
 
-        None if another word stands in such a place, or if one of them also stands within another word.
-        """
-        found = self.passwords()
-        if not found or not set(found) <= set(passwords):
-            return None
-        shown = " ".join(MASK if word in found else word for word in self.typed.split())
-        return None if any(word in shown for word in found) else shown
+    def _long(self, is_user: IsUser | None) -> list[str]:
+        """The words behind the command that are long enough for a password, and no users or turns."""
+        from pbm.language import masking
 
-    def secrets(self, is_user: "IsUser") -> Sequence[str]:
-        """The words that nobody may see, none of which is short."""
-        others = self.words[2:]
-        if all(len(word) < SHORTEST_PASSWORD for word in others) or (len(others) == 1 and is_user(others[0].lower())):
-            return []  # a user whom a command is about stands beside nothing that would make a password of him
-        return [word for word in self.masked(is_user).secrets if len(word) >= SHORTEST_PASSWORD]
+        others = filter(masking.may_be_password, self.rest)
+        return [word for word in others if not (is_user and is_user(word.lower()))]

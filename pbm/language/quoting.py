@@ -1,19 +1,15 @@
 """What is said back of a line: the refusal, and the quotation in which its secrets are masked."""
 
-from typing import TYPE_CHECKING
-
 from pbm import letters, texts
 from pbm.language.grammar import Root
 from pbm.language.line import Line
 from pbm.letters import Letter
+from pbm.names import IsUser
 from pbm.refusals import Refused
 from pbm.texts import said, without
 
-if TYPE_CHECKING:
-    from pbm.language.masking import IsUser
 
-
-def refusal(why: Refused, line: Line, body: str = "", game: str = "", is_user: "IsUser | None" = None) -> Letter:
+def refusal(why: Refused, line: Line, body: str = "", game: str = "", is_user: IsUser | None = None) -> Letter:
     """What is answered to a line that was refused: the reason, the board if he may see it, and what he wrote.
 
     Passwords are masked. The *game* is named for the answer to a board mail, which does not begin with it.
@@ -33,22 +29,25 @@ def refusal(why: Refused, line: Line, body: str = "", game: str = "", is_user: "
     )
 
 
-def below(line: Line, body: str, is_user: "IsUser | None") -> str:
-    """A text without what is secret in it, also as the rest of the line above it, which may have been broken.
+def below(line: Line, body: str, is_user: IsUser | None) -> str:
+    """A text without the passwords in it, also where it goes on with the line above it.
 
-    Its first line may be an answer to a board mail that has lost its address.
+    Below a line that is no command, its first line may be an answer to a board mail with a password in front.
     """
-    from pbm.language.masking import of_lost_answer
+    from pbm.language import masking
 
     typed = " ".join(line.typed.split())
-    masked = line.tree.masking.read(f"{typed}\n{body}", is_user).text.partition("\n")[2]
-    first = next((one for one in masked.splitlines() if one.strip()), "")
-    return masked.replace(first, without(first, of_lost_answer(first.split())), 1)
+    text = masking.masked(line.tree, f"{typed}\n{body}", is_user).text.partition("\n")[2]
+    first = next((one for one in text.splitlines() if one.strip()), "")
+    words = [word.strip(masking.PUNCTUATION) for word in first.split()] if line.command is None else ()
+    return text.replace(first, without(first, filter(masking.is_strange, words)), 1)
 
 
-def comment(tree: Root, text: str, is_user: "IsUser") -> str:
+def comment(tree: Root, text: str, is_user: IsUser) -> str:
     """What somebody wrote to others, as they may see it: as much of it as is kept, and no password."""
     if not text:
         return ""
+    from pbm.language import masking
+
     # masked before it is broken into lines, which would break a long password, too
-    return texts.written(tree.masking.read(text[: texts.MOST_COMMENT], is_user).text)
+    return texts.written(masking.masked(tree, text[: texts.MOST_COMMENT], is_user).text)

@@ -1,11 +1,10 @@
 """A letter: what somebody is told, whichever way it reaches him."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from pbm import texts
 from pbm.letters.pictures import Drawing
-from pbm.texts import said
 
 EASY = "To play, answer this mail with your move as its first line; no password."
 
@@ -59,12 +58,6 @@ class Letter(NamedTuple):
         notation = f"Notation: {self.notation}" if self.notation else ""
         return _paragraphs(self.body, "\n".join(filter(None, [EASY if is_easy else "", notation])), self.answer)
 
-    def without(self, secrets: Sequence[str]) -> "Letter":
-        """The same to whoever gave the command, in which no secret of his is said back."""
-        if not secrets or self.to is not None:
-            return self
-        return self._replace(body=said(self.body, secrets), facts=lambda: _without(self.data, secrets))
-
 
 def note(text: str, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
     """A letter without a board, to whoever gave the command."""
@@ -91,14 +84,6 @@ def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 def _paragraphs(*parts: str) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
-
-
-def _without(data: Any, secrets: Sequence[str]) -> Any:
-    if isinstance(data, dict):
-        return {name: _without(value, secrets) for name, value in data.items()}
-    if isinstance(data, list):
-        return [_without(value, secrets) for value in data]
-    return said(data, secrets) if isinstance(data, str) else data
 
 
 def settled(text: str, answer: str, **data: object) -> Letter:

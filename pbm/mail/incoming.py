@@ -11,7 +11,7 @@ from pbm import delivery, letters, texts
 from pbm.access import quotas, tokens
 from pbm.access.guesses import Guesses
 from pbm.access.quotas import most
-from pbm.language import answers, dispatch, quoting, words
+from pbm.language import answers, dispatch, masking, quoting, words
 from pbm.language.commands import root
 from pbm.language.front import Front
 from pbm.language.grammar import Misused
@@ -204,8 +204,7 @@ def hear(
         refused = why
     masked = ""
     if typed.line.command:
-        right = [password for _, password in rehearsal.signed] if rehearsal.draft else []  # else one may be wrong
-        masked = tokens.masked(typed.line.signed(right) or typed.line.masked(server.store.is_taken).text)
+        masked = tokens.masked(typed.line.logged(server.store.is_taken))
     return Heard(mail, kind, Order(typed, session, rehearsal, refused, masked))
 
 
@@ -227,7 +226,7 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
     """
     sender = mail.sender or ""
     text, subject = (
-        tokens.masked(root.masking.read(texts.clean(said)[:MOST_OF_ONE], server.store.is_taken).text)
+        tokens.masked(masking.masked(root, texts.clean(said)[:MOST_OF_ONE], server.store.is_taken).text)
         for said in (mail.body, mail.subject)
     )
     subject = " ".join(subject.split())[:MOST_LOGGED]
@@ -274,7 +273,7 @@ def _do(server: Server, mail: Incoming, order: Order, recipients: Sequence[str])
     command = _told(order, None if line.command else reply, is_done=why is None)
     if why is None:
         return Outcome("command", command)
-    is_close = is_meant or any(map(root.masking.is_word, line.words[:2]))
+    is_close = is_meant or any(map(root.knows, line.words[:2]))
     is_bulk = mail.wants_no_answer and isinstance(why, Misused) and not (reply or is_close)
     if (mail.is_absence and not is_meant) or is_bulk:
         return Outcome("automatic", command)
