@@ -91,7 +91,7 @@ def main(args: Sequence[str]) -> int:
     if line == ["--version"]:
         from importlib.metadata import version
 
-        text = f"pbm {version('pbm')}"
+        text = f"pbm {version('pbm-server')}"
         say(text, {"reply": text}, as_json=as_json)
         return 0
     first = next((word.lower() for word in line if not word.startswith("-")), "")

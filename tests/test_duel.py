@@ -243,7 +243,7 @@ def duel_in_a_process(*words):
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE).stdout)
 
 
-NO_DASK = "Dask's distributed, of pbm[cluster], is not installed"
+NO_DASK = "Dask's distributed, of the extra cluster, is not installed"
 
 
 @pytest.mark.long

@@ -595,7 +595,7 @@ def test_without_the_extra_png_says_what_brings_it_and_svg_is_drawn(board, tmp_p
     monkeypatch.setitem(sys.modules, "resvg_py", None)
     done = board.run("picture", "symple", "101", str(tmp_path / "board.png"))
     assert (done.returncode, (tmp_path / "board.png").exists()) == (1, False)
-    assert "pip install 'pbm[pictures]'" in done.stderr
+    assert "pip install '.[pictures]'" in done.stderr
     assert board.run("picture", "symple", "101", str(tmp_path / "board.svg")).returncode == 0
 
 
@@ -788,7 +788,7 @@ def test_show_with_a_picture_shows_it_in_a_terminal_that_says_that_it_knows_sixe
 
 def test_where_sixel_cannot_be_made_the_text_is_shown_with_what_brings_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(Refused, match=r"pip install 'pbm\[sixel\]' brings it"):
+    with pytest.raises(Refused, match=r"pip install '\.\[sixel\]' brings it"):
         terminals.to_sixel(b"")
 
 

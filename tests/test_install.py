@@ -1,10 +1,13 @@
 """What a newcomer does first: start from a bare checkout, install the package, watch the demo."""
 
 import os
+import re
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,18 @@ from patience import PATIENCE
 
 CHECKOUT = Path(__file__).parent.parent
 NAMES = {"pbm", "spiro", "spora", "papagra", "symple", "sprout"}
+TRIED = {
+    "'.[site,pictures]'": ["jinja2", "resvg_py"],
+    "'.[site]'": ["jinja2"],
+    "'.[pictures]'": ["resvg_py"],
+    "'.[sixel]'": ["PIL", "resvg_py"],
+    "'.[metrics]'": ["prometheus_client"],
+    "'.[cluster]'": ["distributed"],
+    "tzdata": ["tzdata"],
+}
+"""What users are told to install in a clone, and what can be imported then."""
+TRIED_ELSEWHERE = {"FOLDER"}
+"""What is installed by another test, that of docs/adding-a-game.md."""
 
 
 @pytest.fixture
@@ -62,6 +77,53 @@ def test_programs_of_a_bare_checkout_set_themselves_up_once_even_when_started_to
         [moved / "bin" / "pbm", "help"], env=environment(tmp_path), capture_output=True, text=True, check=True
     )
     assert "Setting up pbm" in again.stderr
+
+
+def test_users_are_told_to_install_nothing_that_these_tests_have_not_tried():
+    read = [CHECKOUT / name for name in ("README.md", "CHANGELOG.md", "setup.cfg")]
+    for folder in ("bin", "docs", "games", "help", "pbm"):
+        read += [
+            path for path in (CHECKOUT / folder).rglob("*") if path.is_file() and path.suffix not in {".png", ".pyc"}
+        ]
+    texts = [path.read_text() for path in read if path.suffix != ".ttf"]
+    named = {
+        form for text in texts for form in re.findall(r"pip\s+install\s+(?!-)('[^']+'|[\w.\[\],]*[\w\]]|\.)", text)
+    }
+    assert named <= {*TRIED, *TRIED_ELSEWHERE}
+    assert named >= {"'.[site,pictures]'", "'.[metrics]'", "tzdata", "FOLDER"}
+    assert not [text for text in texts if "pbm[" in text]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", TRIED)
+def test_what_users_are_told_to_install_is_installed_into_a_fresh_environment(form, bare, tmp_path):
+    venv.create(tmp_path / "fresh")
+    fresh = tmp_path / "fresh" / "bin"
+    pip = [sys.executable, "-m", "pip", "--python", fresh / "python", "--disable-pip-version-check"]
+    typed = [*pip, "install", "-qq", "--no-compile", *shlex.split(form)]
+    subprocess.run(typed, env=environment(tmp_path), cwd=bare, check=True)
+    subprocess.run([fresh / "python", "-c", f"import {', '.join(TRIED[form])}"], cwd="/", check=True)
+    if form != "tzdata":
+        done = subprocess.run([fresh / "pbm", "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout.startswith("pbm 0.")
+        installed = subprocess.run([*pip, "list", "--format=freeze"], capture_output=True, text=True, check=True)
+        assert [line for line in installed.stdout.splitlines() if line.startswith("pbm")] == ["pbm-server==0.1.0"]
+
+
+@pytest.mark.long
+def test_an_environment_made_when_the_server_was_called_pbm_becomes_one_of_pbm_server(bare, tmp_path):
+    settings = bare / "setup.cfg"
+    now = settings.read_text()
+    settings.write_text(now.replace("name = pbm-server", "name = pbm"))
+    subprocess.run([sys.executable, bare / "bin" / "make_environment.py"], env=environment(tmp_path), check=True)
+    settings.write_text(now)
+    start = [bare / "bin" / "pbm", "--version"]
+    done = subprocess.run(start, env=environment(tmp_path), capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("pbm 0.")
+    [site] = (bare / ".venv").glob("lib/python*/site-packages")
+    assert [path.name for path in site.glob("pbm*")] == ["pbm_server-0.1.0.dist-info"]
+    assert [path.name for path in bare.glob("*.egg-info")] == ["pbm_server.egg-info"]
+    assert {path.name for path in (bare / ".venv" / "bin").iterdir()} >= NAMES
 
 
 @pytest.mark.long

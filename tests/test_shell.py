@@ -408,8 +408,8 @@ def test_pbm_alone_shows_the_overview_though_it_is_no_command(shell):
 
 def test_pbm_tells_its_version(shell):
     done = shell.run("--version")
-    assert (done.returncode, done.stdout) == (0, f"pbm {version('pbm')}\n")
-    assert json.loads(shell.run("--version", "--json").stdout) == {"reply": f"pbm {version('pbm')}"}
+    assert (done.returncode, done.stdout) == (0, f"pbm {version('pbm-server')}\n")
+    assert json.loads(shell.run("--version", "--json").stdout) == {"reply": f"pbm {version('pbm-server')}"}
 
 
 def test_a_command_that_needs_the_database_says_how_there_will_be_one(shell):

@@ -266,7 +266,7 @@ def run_on_cluster(match: Match, pairs: int, address: str, report: Told) -> None
     try:
         from distributed import Client, as_completed
     except ImportError as why:
-        raise Refused("--dask needs Dask's distributed: pip install 'pbm[cluster]'.") from why
+        raise Refused("--dask needs Dask's distributed: pip install '.[cluster]'.") from why
     try:
         client = Client(address, timeout=CONNECTING)
     except (OSError, ValueError) as why:

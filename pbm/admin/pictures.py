@@ -32,7 +32,7 @@ def picture(game: str, board: str, file: Path) -> None:
     """Draw a board as it is, or after n moves, into FILE, which ends in .svg or .png; `#-1` is one move ago.
 
     SVG is drawn for light and for dark surroundings, and can be shown as large as one likes. PNG needs
-    `pip install 'pbm[pictures]'`.
+    `pip install '.[pictures]'`.
     """
     draw = BY_ENDING.get(file.suffix.lower())
     if draw is None:

@@ -176,7 +176,7 @@ def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
     try:
         from pbm.mail.metrics import Metrics
     except ImportError as why:
-        raise Refused("--metrics needs the official client of Prometheus: pip install 'pbm[metrics]'.") from why
+        raise Refused("--metrics needs the official client of Prometheus: pip install '.[metrics]'.") from why
     figures = Metrics(opened.store.path, opened.now)
     try:
         port = figures.listen(where.host, where.port)

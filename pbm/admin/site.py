@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pbm.site.pages import Look
 
 commands = Commands("pbm")
-TEMPLATES_EXTRA = "Pages are made with Jinja2, which is not installed: pip install 'pbm[site]' brings it."
+TEMPLATES_EXTRA = "Pages are made with Jinja2, which is not installed: pip install '.[site]' brings it."
 LOOK_AGAIN_AFTER = 1.0
 """Seconds from one look whether anything has changed to the next."""
 

@@ -109,7 +109,7 @@ def version() -> str:
     """The version of this program."""
     from importlib import metadata
 
-    return metadata.version("pbm")
+    return metadata.version("pbm-server")
 
 
 def _text(found: Status, now: datetime) -> str:

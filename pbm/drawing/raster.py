@@ -10,7 +10,7 @@ from pbm.refusals import Refused
 
 FONT = Path(__file__).parent / "fonts" / "DejaVuSans-ASCII.ttf"
 FAMILY = "DejaVu Sans"
-EXTRA = "PNG is drawn by resvg-py, which is not installed: pip install 'pbm[pictures]' brings it. SVG needs nothing."
+EXTRA = "PNG is drawn by resvg-py, which is not installed: pip install '.[pictures]' brings it. SVG needs nothing."
 
 
 def is_available() -> bool:

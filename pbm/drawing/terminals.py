@@ -27,7 +27,7 @@ UNTOLD_WIDTH, MOST_OF_SIXEL = 800, 1000
 """How many pixels wide a terminal is that does not tell; how many pixels of a picture in Sixel xterm shows at most."""
 OPAQUE = 128
 """How opaque a pixel is at least, of 255, that is not left out."""
-SIXEL_EXTRA = "Sixel is made with Pillow, which is not installed: pip install 'pbm[sixel]' brings it."
+SIXEL_EXTRA = "Sixel is made with Pillow, which is not installed: pip install '.[sixel]' brings it."
 BAND = 6
 """How many pixels one below the other a character of Sixel has."""
 SIXELS = bytes((pixels + 63) % 256 for pixels in range(256))

@@ -1,4 +1,4 @@
-"""Figures of the running server for Prometheus, by its official client, which `pip install pbm[metrics]` brings."""
+"""Figures of the running server for Prometheus, by its official client, which `pip install '.[metrics]'` brings."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -27,7 +27,7 @@ class Stored(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """The figures as they are now; no more than that it cannot be read if that is so."""
-        yield InfoMetricFamily("pbm", "The version of pbm.", {"version": version("pbm"), "schema": str(SCHEMA)})
+        yield InfoMetricFamily("pbm", "The version of pbm.", {"version": version("pbm-server"), "schema": str(SCHEMA)})
         try:
             with Store(self.path, read_only=True) as store, store.transaction(reading=True):
                 vitals = Vitals(store)
