@@ -45,9 +45,9 @@ RUBBISH = (
     "9" * 2000,
 )
 """What is written in place of a move."""
-VIEWS: tuple[Any, ...] = ({}, [], None, {"cells": 3}, {"cells": {"nowhere": "?"}}, {"cells": {"a1": []}},
+VIEWS: tuple[Mapping[str, Any], ...] = ({}, {"cells": 3}, {"cells": {"nowhere": "?"}}, {"cells": {"a1": []}},
                           {"cells": {}, "turn": "nobody"}, {"cells": {}, "turn": []})  # fmt: skip
-"""What is set up in place of a position; none of them is one."""
+"""What is set up in place of a position, by a referee or a robot, which read JSON objects only; none of them is one."""
 REQUEST, REFUSAL, FURTHER = "    > ", "    ? ", "      "
 """How the lines of a help text begin that are requests to the referee, its refusals, and what goes on with them."""
 

@@ -201,6 +201,13 @@ def test_a_setup_that_forgets_whose_turn_it_is_is_found():
     assert any("is set up with other turn" in sentence for sentence in broken(setup=setup))
 
 
+def test_setup_is_given_nothing_that_a_referee_or_a_robot_would_not_give_it():
+    def setup(view, **options):
+        return symple.setup(dict(view.items()), **options)  # as a game may that takes only objects
+
+    assert broken(setup=setup) == []
+
+
 def test_the_command_says_that_a_game_keeps_its_promises(shell):
     done = shell.run("promises", "papagra")
     assert (done.returncode, done.stdout) == (0, "papagra keeps all its promises.\n")
