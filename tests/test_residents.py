@@ -847,6 +847,28 @@ def test_a_game_is_analysed_when_it_is_over_and_not_before(lost):
     assert "Won by robot1 (alice resigned)." in shown
 
 
+def test_turns_without_another_legal_one_are_not_judged(shell):
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name])
+    shell.run("symple", "challenge", "-size=5", "alice", "bob")
+    chosen = "c4 a1 b5 a2,c5 d1 e2 a5,c1,d4 a3,d2,d5 a4,b1,e4 c3 b3 b4 d3,e1 b2,c2,e5".split()
+    forced = "e3"  # the last vacant point
+    for number, move in enumerate([*chosen, forced]):
+        name = ("alice", "bob")[number % 2]
+        assert shell.run("symple", "move", "101", name, PASSWORDS[name], move).returncode == 0
+    found = json.loads(shell.run("analyse", "symple", "101", "--seconds=0.02", "--json").stdout)
+    assert [turn["number"] for turn in found["turns"]] == [*range(1, 15)]
+
+
+def test_a_game_in_which_nobody_had_a_choice_is_not_analysed(shell):
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name])
+    shell.run("symple", "challenge", "-size=5", "--name=a1", "alice", "bob")
+    shell.run("symple", "resign", "a1", "alice", PASSWORDS["alice"])
+    done = shell.run("analyse", "symple", "a1")
+    assert (done.returncode, done.stderr) == (1, "There was no choice between turns on Symple board a1.\n")
+
+
 def test_a_curve_is_drawn_with_blocks_of_eighths():
     assert drawn_curve([0, 0.5, 1, 0.25, 3 / 32]) == [
         "      ███      ",

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from random import Random
 from statistics import mean
 from typing import NamedTuple
@@ -64,9 +64,10 @@ class Judged(NamedTuple):
 def analyse(game: str, board: str, seconds: float) -> None:
     """Let a robot think about each position of a game that is over: how likely its player was to win, before and after.
 
-    ?? stands behind a turn that has lost 20 % or more of his chance beside the best turn that was found, and ? behind
-    one that has lost 10 %. Where dice are thrown, what a turn leads to is looked at with several throws. Nobody gets
-    such hints while a game goes on. What was found last is kept with the board.
+    ?? stands behind a turn that has lost 20 % or more of their chance beside the best turn that was found, and ? behind
+    one that has lost 10 %. Where dice are thrown, what a turn leads to is looked at with several throws. Turns
+    without another legal one are left out. Nobody gets such hints while a game goes on. What was found last is kept
+    with the board.
     """
     if not games.exists(game.lower()):
         raise Refused(games.unknown(game))
@@ -76,9 +77,9 @@ def analyse(game: str, board: str, seconds: float) -> None:
     name = f"{texts.title(found.row.game)} board {found.row.board}"
     if not found.is_over:
         raise Refused(f"The game on {name} goes on; it can be analysed when it is over.")
-    numbers = [number for number, turn in enumerate(found.turns) if turn.text not in {RESIGN, FORFEIT, SKIP}]
+    numbers = [number for number, turn in enumerate(found.turns) if _was_chosen(found.states[number], turn.text)]
     if not numbers:
-        raise Refused(f"No move was made on {name}.")
+        raise Refused(f"There was no choice between turns on {name}.")
     critic = Critic(found, seconds)
     with click.progressbar(numbers, label="Turns", file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
         judged = [critic.judge(number) for number in shown]
@@ -93,6 +94,11 @@ def analyse(game: str, board: str, seconds: float) -> None:
     with session.writing():
         Tasks(session.store).save_analysis(found.row.game, found.row.board, json.dumps(result), session.now())
     answer(_told(found, judged), result)
+
+
+def _was_chosen(state: State, turn: str) -> bool:
+    """Whether there was another legal turn than this one."""
+    return turn not in {RESIGN, FORFEIT} and len([*islice(state.moves(), 2)]) > 1
 
 
 class Critic:
