@@ -326,17 +326,21 @@ def quoted(text: object) -> str:
     return shown if len(shown) <= 32 else f"{shown[:28]}...{shown[0]}"
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The one of these words that somebody probably meant who wrote another one; empty if none is near."""
+def nearest(word: str, known: Iterable[str], least: float = 0.65) -> str:
+    """The one of these words that somebody probably meant who wrote another one; empty if none is near.
+
+    Equal words are 1, and words without a common letter are 0 near.
+    """
     from difflib import get_close_matches
 
-    return "".join(get_close_matches(word.lower(), known, 1, 0.65))
+    return "".join(get_close_matches(word.lower(), known, 1, least))
 
 
 def unknown(name: str) -> str:
     """What is said to somebody who names a game that there is not."""
     near = nearest(name, names())
-    what = f"did you mean {near}?" if near else f"there are {', '.join(names())}."
+    where = "a game stands in front of the board: " if name.isdecimal() else "there are "
+    what = f"did you mean {near}?" if near else f"{where}{', '.join(names())}."
     return f"There is no game {quoted(name)}; {what}"
 
 

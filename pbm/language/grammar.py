@@ -303,15 +303,17 @@ def _meant(ctx: click.Context, word: str, rest: Sequence[str]) -> str:
     here, front = path(ctx), ctx.obj
     game = here or next((one.lower() for one in rest[:1] if games.exists(one.lower())), "GAME")
     beside = front.beside if front else ()
-    everywhere = {name: name for name in (*tree.commands, *games.names(), *beside)}
+    everywhere = {name: name for name in (*tree.commands, *games.names())} | {name: f"pbm {name}" for name in beside}
     behind_game = {
         name: one.syntax(game) if isinstance(one, InsteadOfMove) else f"{game} {name}"
         for name, one in tree.game.commands.items()
     }
     own = {name: f"{here} {name}" for name in group.commands}
     ways = behind_game | everywhere if group is tree else everywhere | behind_game if group is tree.game else own
-    name = words.MEANT.get(word, word)
-    return ways.get(name) or ways.get(games.nearest(name, ways), "")
+    name = "show" if word.isdecimal() else words.MEANT.get(word, word)
+    second = next((one.lower() for one in rest[:1] if one.lower() not in games.names()), "")
+    # three letters of a short word in common, as echo and fetch have, are not near enough for a command
+    return ways.get(name) or ways.get(games.nearest(name, ways, 0.7)) or ways.get(second, "")
 
 
 def path(ctx: click.Context | None) -> str:

@@ -39,7 +39,9 @@ removal, or between two removals without commas, such as those of Papagra."""
 INSTEAD_OF_MOVE = {"draw": "propose", "propose": "propose", "undo": "undo", "unresign": "unresign"}
 """What people type as commands, and stands in the place of a move: in which word."""
 MEANT = {
+    "commands": "help",
     "hallo": "help",
+    "hello": "help",
     "info": "help",
     "invite": "challenge",
     "manual": "help",
@@ -47,9 +49,11 @@ MEANT = {
     "ranking": "standings",
     "rating": "standings",
     "register": "signup",
+    "replay": "show",
     "rules": "help",
     "start": "challenge",
     "takeback": "undo",
+    "tutorial": "help",
 }
 """What people mean by words that are no commands, and are not near those that are."""
 
