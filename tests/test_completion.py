@@ -1,5 +1,6 @@
 """What a shell offers when the tab key is pressed."""
 
+import json
 import os
 import pty
 import re
@@ -109,6 +110,18 @@ def offered(shell, *words):
 )
 def test_what_is_offered(board, words, expected):
     assert offered(board, *words) == expected
+
+
+def test_pools_are_offered_to_players_only_while_they_can_be_joined_or_left(board):
+    board.run("tournament", "symple", "late", "alice", "carol", "--open")
+    board.run("tournament", "symple", "late", "start")
+    assert (offered(board, "symple", "join", ""), offered(board, "symple", "leave", "l")) == (["pool"], ["late"])
+    first = board.run("symple", "games", "late1", "--json").stdout
+    turn = json.loads(first)["boards"][0]["turn"]
+    board.run("symple", "resign", "late1", turn, PASSWORDS[turn])
+    for command, pools in (("join", ["pool"]), ("leave", ["pool"]), ("table", ["late", "pool"])):
+        assert sorted(offered(board, "symple", command, "")) == pools
+    assert sorted(offered(board, "pbm", "tournament", "symple", "")) == ["late", "pool"]
 
 
 def test_every_command_is_offered_but_the_one_that_offers(shell):

@@ -29,6 +29,8 @@ MOST_OFFERED = 100
 """How many boards, pools or users are offered."""
 OF_A_PLAYER = "withdraw", "replace"
 """What a director does with somebody who takes part."""
+STATES_OF_POOLS = {"join": ["open"], "leave": ["open", "running", "closing"]}
+"""In which states tournaments are offered to a player, for commands that can do nothing with others."""
 SHELL_OPTIONS = ["--comment=", "--help", "--json", "--picture"]
 """The options that a shell understands wherever they stand."""
 
@@ -126,6 +128,8 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     if node.name == "tournament" and behind and behind[-1].lower() in OF_A_PLAYER:
         pool = behind[0 if isinstance(node, Command) else 1].lower()
         return _glanced(lambda glances: glances.players_of_pool(game, pool))
+    if not behind and (states := STATES_OF_POOLS.get(str(node.name))):
+        return _glanced(lambda glances: glances.newest_pools(game, MOST_OFFERED, states))
     return [] if is_move else _values(_kind(node, len(behind)), game, current)
 
 

@@ -80,10 +80,11 @@ class Glances(Questions):
         query = "SELECT board FROM boards WHERE game = ? AND ended IS NULL ORDER BY rowid DESC LIMIT ?"
         return [board for (board,) in self.db.execute(query, [game, most])]
 
-    def newest_pools(self, game: str, most: int) -> list[str]:
-        """The tournaments of a game that were set up last, at most so many, the newest first."""
-        query = "SELECT pool FROM tournaments WHERE game = ? ORDER BY created DESC, pool LIMIT ?"
-        return [pool for (pool,) in self.db.execute(query, [game, most])]
+    def newest_pools(self, game: str, most: int, states: Sequence[str] = ()) -> list[str]:
+        """The tournaments of a game, or only those in some *states*: the newest first, at most so many."""
+        which = "(?3 = '[]' OR state IN (SELECT value FROM json_each(?3)))"
+        query = f"SELECT pool FROM tournaments WHERE game = ?1 AND {which} ORDER BY created DESC, pool LIMIT ?2"
+        return [pool for (pool,) in self.db.execute(query, [game, most, json.dumps([*states])])]
 
     def players_of_pool(self, game: str, pool: str) -> list[str]:
         """Who takes part in a tournament, as they were placed."""
