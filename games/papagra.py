@@ -212,7 +212,7 @@ class State(_Fields, Position):
         if sign == "+" and there != "no stone":
             raise Illegal(f"A stone is added to an empty space, but {there} stands on {name}{by_then}.")
         if sign == "-" and not own & cell:
-            raise Illegal(f"A player removes stones of his own, but {there} stands on {name}{by_then}.")
+            raise Illegal(f"A player removes stones of their own, but {there} stands on {name}{by_then}.")
 
     def moves(self) -> Iterator[str]:
         """Every order of actions; the spaces of a third action in board order."""

@@ -134,7 +134,7 @@ def test_1_whoever_sends_a_command_it_is_the_player_to_move_who_forfeits(both_wa
     told = both_ways.signs(name, f"symple {line}")
     assert both_ways.at().winner == "bob"
     assert both_ways.played() == ["c3", "b1", "(Forfeit)"]
-    assert "alice had used up his time" in text_to(SENDER, told)
+    assert "alice had used up their time" in text_to(SENDER, told)
     assert ("alice", "Symple Board 101 **") in to(told)
     assert ("bob", "Symple Board 101 **") in to(told)
 

@@ -325,7 +325,7 @@ def test_a_line_of_multiple_that_comes_too_late_forfeits_and_the_others_go_on(bo
     told = both_ways.give("alice", "multiple", lines("symple move 101 ME a1", "symple seek ME 2"))
     assert both_ways.at().winner == "bob"
     assert both_ways.store.player("symple", "alice").seeking == 2
-    assert "used up his time" in text_to(SENDER, told)
+    assert "used up their time" in text_to(SENDER, told)
     assert "bob" in {one.to for one in told}
 
 

@@ -45,7 +45,7 @@ def test_total_time_is_checked_before_whose_turn_it_is_and_behind_the_votes(both
     both_ways.signs("bob", "symple move 101 ME propose")
     assert both_ways.at().row.vote == "draw"
     told = both_ways.signs("bob", "symple move 101 ME z9")
-    assert "alice had used up his time" in text_to(SENDER, told)
+    assert "alice had used up their time" in text_to(SENDER, told)
     assert both_ways.played()[-1] == "(Forfeit)"
 
 

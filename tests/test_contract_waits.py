@@ -233,7 +233,7 @@ def test_a_reminder_to_answer_a_proposal_says_what_silence_means(game):
     game.signs("bob", "symple move 101 ME propose")
     game.pass_time(days=7)
     game.clean()
-    assert "Who does not answer for 21 days accepts by his silence." in game.mails()[0].text
+    assert "Who does not answer for 21 days accepts by silence." in game.mails()[0].text
 
 
 def test_an_opponent_reminds_once_in_three_days(both_ways):

@@ -253,7 +253,7 @@ def test_17_who_forfeits_for_total_time_is_the_player_to_move_and_not_who_sends_
     both_ways.plays("c3", "b1")
     both_ways.pass_time(days=2)
     told = both_ways.signs("bob", f"symple {line}")
-    assert "alice had used up his time" in text_to(SENDER, told)
+    assert "alice had used up their time" in text_to(SENDER, told)
     assert both_ways.at().winner == "bob"
     assert both_ways.at().queued == {}
 

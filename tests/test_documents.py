@@ -1,5 +1,6 @@
 """The documents show what really happens: what they say to type is typed as it stands, in order, on one machine."""
 
+import ast
 import os
 import re
 import subprocess
@@ -9,12 +10,14 @@ from pathlib import Path
 import pytest
 
 import games
+from pbm import admin
+from pbm.language.commands import root
 
 from conftest import Shell
 from helptexts import FOLDER
 from patience import PATIENCE
+from sources import MODULES, TOP
 
-TOP = Path(__file__).parents[1]
 README = (TOP / "README.md").read_text()
 TUTORIAL = (FOLDER / "tutorial.txt").read_text()
 PAGES = [TOP / "README.md", *sorted((TOP / "docs").glob("*.md"))]
@@ -126,6 +129,31 @@ def test_the_first_screen_has_the_two_commands_and_a_board():
     first = "\n".join(README.splitlines()[:37])
     for text in ("bin/pbm demo", "bin/test", "   a  b  c  d  e"):
         assert text in first
+
+
+def said_in(path: Path) -> list[str]:
+    """All texts in the code of a file but docstrings: what a program can say."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    documenting = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            and id(node) not in documenting]  # fmt: skip
+
+
+def read_by_users() -> dict[str, str]:
+    """What users read, by where it stands: documents, help, messages, pages of the site."""
+    files = [TOP / "README.md", TOP / "CHANGELOG.md", *(TOP / "docs").glob("*.md"), *(TOP / "help").glob("*.txt")]
+    files += (TOP / "pbm" / "site" / "templates").iterdir()
+    read = {str(path.relative_to(TOP)): path.read_text() for path in files}
+    read |= {str(path.relative_to(TOP)): "\n".join(said_in(path)) for paths in MODULES.values() for path in paths}
+    read |= {f"help {one.name}": one.text for one in root.explained()}
+    return read | {f"help {name}": admin.help_on([name]) for name in admin.MODULES}
+
+
+def test_no_player_is_taken_for_a_man():
+    found = {
+        where: re.findall(r"\b(?:he|him|his|himself)\b", text, re.IGNORECASE) for where, text in read_by_users().items()
+    }
+    assert {where: words for where, words in found.items() if words} == {}
 
 
 def test_every_file_that_the_readme_names_is_there():

@@ -38,7 +38,7 @@ def test_who_is_too_late_on_a_board_that_has_not_begun_is_told_that_it_is_remove
     pair.say("spiro challenge -small -pieces=2 --totaltime=1 alice bob")
     pair.pass_time(days=1)
     with pytest.raises(
-        Refused, match="alice had used up his time before the game began, so the board is removed"
+        Refused, match="alice had used up their time before the game began, so the board is removed"
     ) as why:
         pair.move("alice", "e3:5", board="102")
     assert why.value.point is None

@@ -122,7 +122,7 @@ def test_the_outbox_says_that_a_mail_waits_because_others_have_bounced(shell):
     with Store(shell.folder / "pbm.db") as store, store.transaction():
         store.suspend_address(store.addresses("alice")[0].number, datetime.now(UTC))
     shell.run("spiro", "challenge", "-small", "bob", "alice")
-    assert "after a mail from him; his bounces" in shell.run("outbox", "list").stdout
+    assert "after a mail from them; theirs bounces" in shell.run("outbox", "list").stdout
     assert shell.run("outbox", "flush").stdout == "0 sent, 0 not sent.\n"
 
 

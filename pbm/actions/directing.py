@@ -136,9 +136,9 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
             rounds.start_games(session, one, meeting.round, [(first, second)], turns.start)
     for _, board in boards:
         if len(board.turns) >= FIRST_MOVES:
-            given_up(session, board, old, f"{old} has withdrawn from the tournament; {new} takes his place.")
+            given_up(session, board, old, f"{old} has withdrawn from the tournament; {new} takes their place.")
     rounds.advance(session, one.game, one.pool, turns.start)
-    return f"{new} takes the place of {old} in pool {one.pool}, with his points."
+    return f"{new} takes the place of {old} in pool {one.pool}, with their points."
 
 
 def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:

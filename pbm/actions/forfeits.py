@@ -37,5 +37,7 @@ def check_time(session: Session, board: Board) -> None:
         is_removed = can_leave(board)
         delivery.answer(session, None, *out_of_time(session, board))
         if is_removed:
-            raise Forfeited(f"{name} had used up his time before the game began, so the board is removed.")
-        raise Forfeited(f"{name} had used up his time, so the game is over: he has forfeited.", point=board.present)
+            raise Forfeited(f"{name} had used up their time before the game began, so the board is removed.")
+        raise Forfeited(
+            f"{name} had used up their time, so the game is over: they have forfeited.", point=board.present
+        )

@@ -59,7 +59,7 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     row, store, now = board.row, session.store, session.now()
     days, allowed = (texts.counted(number, "day") for number in (clocks.age(row, now).days, clocks.limits(row)[1].days))
     if row.vote == "draw":
-        what, rule = "answer the proposal", f"Who does not answer for {allowed} accepts by his silence"
+        what, rule = "answer the proposal", f"Who does not answer for {allowed} accepts by silence"
         then = "your silence counts as accepting"
     elif can_leave(board):
         what, rule, then = "move", f"A board that does not begin within {allowed} is removed", "it is removed"

@@ -45,7 +45,7 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
             token = session.server.random_bytes(16).hex()
             session.store.set_reset_code(name, digest(token), session.now())
             delivery.queue(session, _reset_letter(name, token))
-        text = f"If there is a user {name} with a mail address, a code has been mailed to him."
+        text = f"If there is a user {name} with a mail address, a code has been mailed to them."
         return delivery.answer(session, None, settled(text, f"reset {name} CODE NEWPASSWORD", userid=name))
 
 

@@ -117,7 +117,7 @@ WHEN_TRIED = {
     "retry": "later",
     "given up": "never (given up)",
     "unconfirmed": "when an address is confirmed",
-    "suspended": "after a mail from him; his bounces",
+    "suspended": "after a mail from them; theirs bounces",
 }
 """When a mail is tried next, by its state."""
 

@@ -133,7 +133,7 @@ def _described(facts: Facts, ratings: list[dict[str, Any]]) -> str:
     lines = [("userid", row.userid), ("signed up", time_text(row.created))]
     if row.signed_off:
         lines.append(("signed off", time_text(row.signed_off)))
-    lines += [("address", _address_text(one)) for one in known] or [("address", "none: he gets no mail")]
+    lines += [("address", _address_text(one)) for one in known] or [("address", "none: they get no mail")]
     lines.append(("mails", f"{FORM_NAMES[row.form]}{', broadcasts' * row.hears_broadcasts}"))
     lines += [("vacation", f"{one.first} to {one.last}{' (now)' * is_away}") for one in vacations]
     lines += [("boards", f"{game} {count}") for game, count in active.items()]
@@ -166,15 +166,15 @@ def set_password(userid: str) -> None:
 @click.argument("userid")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove_user(userid: str, *, yes: bool) -> None:
-    """Sign a user off: he gives up all his boards, and his userid is never given out again.
+    """Sign a user off: they give up all their boards, and their userid is never given out again.
 
-    His opponents are told, and he is not. What he has played stays on record.
+    Their opponents are told, and they are not. What they have played stays on record.
     """
     server = open_existing()
     user = find_user(server, userid)
     if user.signed_off:
         raise Refused(f"{user.userid} has signed off.")
-    confirm(f"Sign {user.userid} off, who gives up all his boards?", yes=yes)
+    confirm(f"Sign {user.userid} off, who gives up all their boards?", yes=yes)
     with server.store.transaction():
         told = users.removed(Session(server), user.userid)
     text = f"{user.userid} is signed off."

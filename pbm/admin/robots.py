@@ -32,7 +32,7 @@ def wait(ctx: click.Context, game: str, boards: tuple[str, ...], until: str, tim
 
     That is a change since the command began: a move, a move taken back, a proposal, the end. With --until=over it is
     the end of a game, and with --until=turn=USERID the turn of that player; what is so already is not waited for. The
-    end of a game of his ends the wait for his turn, too, and the removal of a board ends any wait.
+    end of a game of theirs ends the wait for their turn, too, and the removal of a board ends any wait.
 
     The exit status is 1 if nothing has happened in time.
     """
@@ -68,7 +68,7 @@ def play(ctx: click.Context, game: str, board: str, userid: str, program: str, t
     the line `quit`, and the status is 0.
 
     The words of PROGRAM are split as a shell does it, but there is no shell: write --with 'sh -c "..."' if you need
-    one. No password is asked for. The mails go out as they do for any move, but the user gets none about his own.
+    one. No password is asked for. The mails go out as they do for any move, but the user gets none about their own.
     """
     from pbm.admin.program import command_words, run
 

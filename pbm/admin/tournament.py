@@ -55,8 +55,8 @@ A DIRECTION is one of these:
   start                         start a tournament that was open
   status                        how far it is
   add USERID                    one more player, from the next round on
-  replace USERID NEW            another player in his place
-  withdraw USERID               he loses the games that are on, unrated
+  replace USERID NEW            another player in their place
+  withdraw USERID               they lose the games that are on, unrated
   adjudicate BOARD win [USERID] the player who waits, or that one, has won
   adjudicate BOARD draw|cancel  a draw, or it counts for nobody
   finish                        no more rounds; the table goes to everybody
@@ -85,8 +85,8 @@ commands = Commands("pbm")
 @click.option("--director", metavar="USERID", help="Who may give the commands of a tournament by mail, and is told.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--nagtime", metavar="DAYS", help="Until the player to move is reminded.")
-@click.option("--forfeittime", metavar="DAYS", help="Until he has lost.")
-@click.option("--totaltime", metavar="DAYS", help="What a player has for all his moves.")
+@click.option("--forfeittime", metavar="DAYS", help="Until they have lost.")
+@click.option("--totaltime", metavar="DAYS", help="What a player has for all their moves.")
 @click.option("--novacation", flag_value="yes", help="Vacations do not stop the clocks.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the list as CSV.")
 @click.option("--format", "form", type=click.Choice(contests.FORMATS), help="How the table is printed.")

@@ -199,7 +199,7 @@ def multiple(session: Session) -> Letters:
 @click.argument("state", default="next", metavar="[next|active]")
 @in_session
 def show_all(session: Session, userid: str, state: str) -> Letters:
-    """Show the boards of all games on which a user is to move, or all on which he plays (`active`)."""
+    """Show the boards of all games on which a user is to move, or all on which they play (`active`)."""
     from pbm.actions import lists
 
     if state.lower() not in {"next", "active"}:
@@ -394,7 +394,7 @@ def show(session: Session, game: str, boards: tuple[str, ...]) -> Letters:
 @BOARDS
 @in_session
 def showas(session: Session, game: str, userid: str, password: str, boards: tuple[str, ...]) -> Letters:
-    """Show boards as one player sees them, with what only he may know."""
+    """Show boards as one player sees them, with what only they may know."""
     from pbm.actions import lists
 
     return lists.showas(session, game, userid, password, boards)
@@ -450,9 +450,9 @@ def chat(session: Session, game: str, board: str, userid: str, password: str) ->
 @PASSWORD
 @in_session
 def nag(session: Session, game: str, board: str, userid: str, password: str) -> Letters:
-    """Remind your opponent of a board on which it is his turn, at most once in three days.
+    """Remind your opponent of a board on which it is their turn, at most once in three days.
 
-    The mail tells him when he loses if he does nothing; it is not sent any more if his move comes before it goes out.
+    The mail says when they lose if they do nothing; it is not sent any more if their move comes before it goes out.
     """
     from pbm.actions import reminders
 

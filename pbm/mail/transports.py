@@ -331,11 +331,11 @@ def _smtp(setting: str, password: str) -> Smtp:
     if not (host and is_host(host)) or port is None or url.path.strip("/"):
         raise Refused(f"PBM_TRANSPORT is not {url.scheme}://HOST:PORT.")
     if url.password is not None:
-        raise Refused("PBM_TRANSPORT names a user without his password; that belongs in PBM_TRANSPORT_PASSWORD.")
+        raise Refused("PBM_TRANSPORT names a user with a password; that belongs in PBM_TRANSPORT_PASSWORD.")
     if not url.username:
         return Smtp(url.scheme, host, port)
     if url.scheme == "smtp":
         raise Refused("A password is sent over TLS only: PBM_TRANSPORT has to begin with smtps or smtp+starttls.")
     if not password:
-        raise Refused("PBM_TRANSPORT names a user, so his password has to be in PBM_TRANSPORT_PASSWORD.")
+        raise Refused("PBM_TRANSPORT names a user, so their password has to be in PBM_TRANSPORT_PASSWORD.")
     return Smtp(url.scheme, host, port, unquote(url.username), password)
