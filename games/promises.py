@@ -101,6 +101,10 @@ def broken(game: Game[Any], rng: Random, text: str, replies: Replies | None = No
             yield sentence
 
 
+def _turns(number: int) -> str:
+    return f"{number} turn{'s' * (number != 1)}"
+
+
 def _named(why: Exception) -> str:
     return " ".join(f"{type(why).__name__} ({why})".split())
 
@@ -246,7 +250,7 @@ def _check_play(game: Game[Any], options: Options, rng: Random, most: int) -> No
         alike = pictures.setdefault(plain, cells)
         _keep(
             alike == cells,
-            f"The picture after {turns} turns cannot be read: a position before, with other cells, has the same.",
+            f"The picture after {_turns(turns)} cannot be read: a position before, with other cells, has the same.",
         )
         found = [
             some or bool(re.search(side, plain)) for some, side in zip(found, games.glyphs(game).sides, strict=True)
@@ -267,7 +271,7 @@ def _check_play(game: Game[Any], options: Options, rng: Random, most: int) -> No
         again = _shown(game, position.state, position.before)
         _keep(
             again == position.shown,
-            f"The position after {position.turns} turns has changed while others were played from it.",
+            f"The position after {_turns(position.turns)} has changed while others were played from it.",
         )
 
 
@@ -279,10 +283,10 @@ def _check_playout(game: Game[Any], state: State, turns: int) -> None:
     try:
         worths = [playout(state, Random(turns)) for _ in range(2)]
     except Exception as why:
-        raise Broken(f"playout raised {_named(why)} after {turns} turns.") from why
+        raise Broken(f"playout raised {_named(why)} after {_turns(turns)}.") from why
     first, again = worths
     _keep(isinstance(first, int | float) and 0 <= first <= 1, f"playout gives {first!r}, and not a number from 0 to 1.")
-    _keep(first == again, f"playout gives {first} and then {again} with the same seed, after {turns} turns.")
+    _keep(first == again, f"playout gives {first} and then {again} with the same seed, after {_turns(turns)}.")
 
 
 def _thrown(state: State, rng: Random) -> State:
@@ -329,13 +333,15 @@ def _check_figure(game: Game[Any], state: State, before: State | None, turns: in
         return
     figure = game.figure(state, before)
     names, cells = [cell.name for cell in figure.cells], state.view()["cells"]
-    _keep(len(set(names)) == len(names), f"The figure after {turns} turns has two cells of one name.")
+    _keep(len(set(names)) == len(names), f"The figure after {_turns(turns)} has two cells of one name.")
     _keep({piece.cell for piece in figure.pieces} == set(cells),
-          f"The figure after {turns} turns has pieces on other cells than view().")  # fmt: skip
+          f"The figure after {_turns(turns)} has pieces on other cells than view().")  # fmt: skip
     named = {*cells, *figure.latest}
-    _keep(named <= set(names), f"The figure after {turns} turns lacks a cell: {', '.join(sorted(named - set(names)))}.")
+    _keep(
+        named <= set(names), f"The figure after {_turns(turns)} lacks a cell: {', '.join(sorted(named - set(names)))}."
+    )
     sides = {shape.side for shape in (*figure.pieces, *figure.marks, *figure.notes)} | {figure.turn}
-    _keep(sides <= {0, 1, None}, f"The figure after {turns} turns has a side that is no index of SIDES.")
+    _keep(sides <= {0, 1, None}, f"The figure after {_turns(turns)} has a side that is no index of SIDES.")
 
 
 def _check_view(game: Game[Any], state: State, options: Options, turns: int) -> None:
@@ -359,12 +365,12 @@ def _check_view(game: Game[Any], state: State, options: Options, turns: int) -> 
     try:
         again = game.setup({**view, "moves": turns}, **options).view()
     except Illegal as why:
-        raise Broken(f"setup refuses what view() gave after {turns} turns: {why}") from why
+        raise Broken(f"setup refuses what view() gave after {_turns(turns)}: {why}") from why
     except Exception as why:
-        raise Broken(f"setup raised {_named(why)} at what view() gave after {turns} turns.") from why
+        raise Broken(f"setup raised {_named(why)} at what view() gave after {_turns(turns)}.") from why
     for name, value in view.items():  # how the game ended may follow from the turns before
         if name not in {"over", "winner"} and not (view["over"] and name == "dice"):
-            _keep(again.get(name) == value, f"What view() gave after {turns} turns is set up with other {name}.")
+            _keep(again.get(name) == value, f"What view() gave after {_turns(turns)} is set up with other {name}.")
 
 
 def _check_end(state: State) -> None:

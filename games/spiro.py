@@ -441,7 +441,7 @@ class State(_Fields, Position):
             left, longer = turn.fullest(ways)
             proposed = longer if left == fewest else turn.fullest(start)[1]
             raise Illegal(
-                f"{written[:80]} uses {used} of the {most} pips that can be used, and all of them must be; "
+                f"{written[:80]} uses {used} of the {_counted(most)} that can be used, and all of them must be; "
                 f"{_text(proposed, self.board)} does."
             )
         if len(readings) > 1:
@@ -803,10 +803,14 @@ def draw(state: State, before: State | None = None) -> str:
     return "\n".join(lines)
 
 
+def _counted(pips: int) -> str:
+    return f"{pips} pip{'s' * (pips != 1)}"
+
+
 def _race(state: State) -> Iterator[str]:
     """How far each side has come."""
     for side, (name, off) in enumerate(zip(SIDES, state.scores, strict=True)):
-        yield f"{name}  {state.pips(side):4} pips to go  {off:2} of {state.pieces} pieces off"
+        yield f"{name}  {_counted(state.pips(side)):>9} to go  {off:2} of {state.pieces} pieces off"
 
 
 @lru_cache
@@ -871,7 +875,7 @@ def figure(state: State, before: State | None = None) -> "Figure":
         latest=tuple(name for name, is_new in zip(layout.names, changed, strict=False) if is_new),
         notes=tuple(
             Note(
-                f"{name}: {state.pips(side)} pips to go, {off} of {state.pieces} off",
+                f"{name}: {_counted(state.pips(side))} to go, {off} of {state.pieces} off",
                 side,
                 state.dice if side == state.turn and not state.result() else (),
             )

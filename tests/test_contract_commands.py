@@ -269,6 +269,11 @@ def test_limit_without_a_number_says_the_present_one(both_ways):
     assert both_ways.store.player("symple", "alice").most == 4
 
 
+def test_one_challenge_is_sought_in_the_singular(four):
+    assert "You seek 1 challenge of Symple." in text_to("alice", four.signs("alice", "symple seek ME 1"))
+    assert "You seek no challenges of Symple." in text_to("alice", four.signs("alice", "symple seek ME 0"))
+
+
 def test_seek_is_shown_in_the_standings_and_said_without_a_number(both_ways):
     both_ways.signs("alice", "symple seek ME 3")
     assert "You seek 3" in text_to("alice", both_ways.signs("alice", "symple seek ME"))

@@ -109,6 +109,11 @@ def test_what_the_last_turn_changed_stands_in_brackets_and_the_race_below():
     ]
 
 
+def test_the_race_counts_one_pip_in_the_singular():
+    state = position("X", 1, 2, pieces=3, c4="X", e2="O")
+    assert "X      1 pip to go   2 of 3 pieces off" in spiro.draw(state, state).splitlines()
+
+
 def test_brackets_stand_around_the_upper_of_two_pieces_and_where_there_is_none_any_more():
     before = position("X", 1, 2, f3="X", f2="O", e2="O")
     lines = spiro.draw(before.play("f3:1:2"), before).splitlines()

@@ -85,6 +85,18 @@ def test_the_source_is_named_in_every_mail_and_by_show(spiro):
     assert "source" not in spiro.say("spiro show 101")[0].data
 
 
+def test_one_move_from_an_old_position_is_told_of_as_one(spiro):
+    studied(spiro, "101#1")
+    told = "The first move is that of board 101; the game is not rated."
+    assert {mail.userid for mail in spiro.mails() if told in mail.text} == {"carol", "alice"}
+    for name in ("alice", "carol"):
+        new = Board.load(spiro.store, "spiro", "102")
+        spiro.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
+    spiro.say("spiro resign 102 alice alice-secret")
+    checked = spiro.text("dice spiro 102")
+    assert "The dice of the first move are those of board 101." in checked
+
+
 def test_such_a_game_is_not_rated(spiro):
     studied(spiro)
     for name in ("carol", "alice"):

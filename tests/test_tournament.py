@@ -254,6 +254,7 @@ def test_the_list_of_boards_is_text_or_csv(players):
         (["a", "alice", "bob", "--nagtime=0.5"], 1, "--nagtime=DAYS takes a whole number"),
         (["a", "alice", "bob", "--nagtime=0"], 1, "from 1 to 3650"),
         (["a", "alice", "bob", "--nagtime=7"], 1, "reminded after 7 days and forfeit after 7"),
+        (["a", "alice", "bob", "--nagtime=1", "--forfeittime=1"], 1, "reminded after 1 day and forfeit after 1"),
         (["a", "alice", "bob", "--totaltime=3651"], 1, "from 1 to 3650"),
         (["a", "alice", "bob", "carol", "--pairs"], 1, "3 players cannot be paired."),
         (["a", "alice", "bob", "--pairs", "--double"], 1, "Choose one of --double and --pairs."),

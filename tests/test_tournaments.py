@@ -410,6 +410,13 @@ def test_a_tournament_of_teams_is_announced_as_one_that_nobody_can_join(club, le
     assert "nobody: teams" in club.text("symple table")
 
 
+def test_one_game_and_one_board_are_told_of_in_the_singular(league):
+    league.start("swiss", league.signed_up(2), rounds=1)
+    assert league.now().heading.endswith(", 0 of 1 game played")
+    league.do("cancel")
+    assert any(" s1 is removed." in mail.text for mail in league.club.mails())
+
+
 def test_a_tournament_starts_by_itself_at_its_date_or_is_cancelled_if_nobody_has_come(club, league):
     club.signed_up("alice", "bob")
     opened(league, starts=club.time.replace(day=25))

@@ -197,7 +197,8 @@ def _cancelled(session: Session, found: Shown, why: str) -> str:
     for board in idle:
         _taken_away(session, board)
         Contests(store).void_meeting(one.game, board.row.board)
-    rest = f" {', '.join(board.row.board for board in idle)} are removed." if idle else ""
+    verb = "is" if len(idle) == 1 else "are"
+    rest = f" {', '.join(board.row.board for board in idle)} {verb} removed." if idle else ""
     text = f"{found.title} is cancelled. {why}{rest}"
     letter = contests.of_tournament(found, "cancelled", text, answer=f"{one.game} games")
     for name in dict.fromkeys([*(each.name for each in found.entrants), *filter(None, [one.director])]):

@@ -54,7 +54,8 @@ def seek(session: Session, game: str, userid: str, password: str, word: str) -> 
             player = player._replace(seeking=int(word))
             session.store.save_player(game, player)
             subject = f"Now seeking {player.seeking} {title} challenges"
-        text = f"You seek {player.seeking or 'no'} challenges of {title}."
+        sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
+        text = f"You seek {sought} of {title}."
         letter = letters.note(text, subject=subject, answer=f"{game} standings", data=_data(game, player))
         return delivery.answer(session, name, letter._replace(to=name))
 

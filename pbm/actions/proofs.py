@@ -40,9 +40,11 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
         *((str(n), " ".join(map(str, stored))) for n, (stored, _) in enumerate(throws, given + 1)),
     ]
     proof = f"Secret:  {secret.hex()}\nSHA-256: {dice.commitment(secret)}"
-    verdict = f"All {len(throws)} throws follow from the secret. Compare its SHA-256 with your first mail's."
+    follow = "The throw follows" if len(throws) == 1 else f"All {len(throws)} throws follow"
+    verdict = f"{follow} from the secret. Compare its SHA-256 with your first mail's."
     if given:
-        verdict += f"\nThe dice of the first {texts.counted(given, 'move')} are those of board {board.row.source}."
+        moves = "first move" if given == 1 else f"first {given} moves"
+        verdict += f"\nThe dice of the {moves} are those of board {board.row.source}."
     text = f"{texts.table(lines)}\n\n{verdict}\n\n{proof}"
     data = {"secret": secret.hex(), "sha256": dice.commitment(secret), "dice": [stored for stored, _ in throws]}
     subject = f"{texts.title(game)} Board {number} Dice"

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 from pbm.store import BoardRow, Store, Vacation
+from pbm.texts import counted
 
 DAY = timedelta(days=1)
 USUAL = 7, 21
@@ -61,8 +62,8 @@ def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clock
     reminded, lost = clocks.limits(is_tournament=is_tournament)
     if not problems and reminded >= lost:
         problems.append(
-            f"A player would be reminded after {reminded} days and forfeit after {lost}; --nagtime has to be below "
-            "--forfeittime."
+            f"A player would be reminded after {counted(reminded, 'day')} and forfeit after {lost}; "
+            "--nagtime has to be below --forfeittime."
         )
     return clocks, problems
 

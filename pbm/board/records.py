@@ -128,7 +128,7 @@ def read(document: object, names: Mapping[str, str], now: datetime) -> Record:
     _board_name(row.board)
     nag, forfeit = clocks.of(row).limits(is_tournament=is_tournament_board(row.board))
     if nag >= forfeit:
-        raise Unsound(f"clocks: nobody can be reminded after {nag} days and forfeit after {forfeit}.")
+        raise Unsound(f"clocks: nobody can be reminded after {texts.counted(nag, 'day')} and forfeit after {forfeit}.")
     return Record(_checked(row, turns), turns)
 
 

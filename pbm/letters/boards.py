@@ -57,7 +57,8 @@ def of_board(
     options = " ".join(filter(None, [row.options, clocks.of(row).text]))
     told = [f"Options: {options}"] if options else []
     if row.source:
-        told.append(f"The first {counted(row.given, 'move')} are those of board {row.source}; the game is not rated.")
+        moves = "The first move is that" if row.given == 1 else f"The first {row.given} moves are those"
+        told.append(f"{moves} of board {row.source}; the game is not rated.")
     if row.novacation:
         told.append("Vacations do not stop the clocks of this board.")
     if row.board != "new" and not point.is_over and (why := ratings.why_unrated(row)):

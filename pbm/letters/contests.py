@@ -93,7 +93,7 @@ class Shown(NamedTuple):
         which = f", round {self.one.round}" if self.one.kind not in {"roundrobin", "pairs"} else ""
         of = f" of {self.one.rounds}" if which and self.one.rounds else ""
         ended = "" if self.one.is_on or not which else f", {self.one.state}"
-        return f"{self.title}{which}{of}{ended}, {over} of {len(games)} games played"
+        return f"{self.title}{which}{of}{ended}, {over} of {texts.counted(len(games), 'game')} played"
 
     @property
     def legend(self) -> str:
