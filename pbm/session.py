@@ -149,6 +149,7 @@ class Session(NamedTuple):
         name = userid.lower()
         proved = self.proved and (f"{self.proved.game} {self.proved.board}", self.proved.userid)
         if proved == (board, name) and not password:
+            self.store.note_command(name, self.now())
             return name
         if self.rehearsal and self.is_rehearsed:
             self.rehearsal.signed.append((userid, password))
@@ -170,4 +171,5 @@ class Session(NamedTuple):
             self.begin_writing()
         if renewed:
             self.store.set_password(name, renewed)
+        self.store.note_command(name, self.now())
         return name

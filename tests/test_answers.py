@@ -717,3 +717,16 @@ def test_the_whole_way_by_smtp_from_a_lost_mail_to_a_wrapped_turn(shell):
         smtp.sendmail(ALICE, [again["Reply-To"]], wrapped)
         smtp.sendmail(ALICE, [again["Reply-To"]], wrapped.replace("preview ", ""))
     assert '"moves": 7' in shell.run("symple", "show", "101", "--json").stdout
+
+
+def test_who_answers_board_mails_goes_on_seeking(board):
+    board.say(f"spiro seek alice {PASSWORDS['alice']} 2")
+    for days, move in ((20, "c3"), (59, "")):
+        board.pass_time(days=days)
+        if move:
+            answer(board, move)
+        cleanup.clean_up(Session(board.server))
+    assert "alice" in board.text("all seekers")
+    board.pass_time(days=1)
+    cleanup.clean_up(Session(board.server))
+    assert "Nobody seeks challenges." in board.text("all seekers")

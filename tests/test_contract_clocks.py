@@ -1,6 +1,7 @@
 """Clocks, the clean-up and vacations (the command language, section 6)."""
 
 import json
+import re
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -313,6 +314,27 @@ def test_5_a_player_who_is_gone_accepts_a_draw_instead_of_being_reminded(game):
 
 
 # The clean-up as a whole
+
+
+def test_a_seek_ends_60_days_after_the_last_command_of_its_user_who_is_told(four):
+    four.signs("alice", "symple seek ME 3")
+    four.signs("bob", "spiro seek ME 2")
+    four.pass_time(days=40)
+    four.signs("alice", "symple limit ME")  # any command shows that she is there
+    four.pass_time(days=20)
+    four.clean()
+    [mail] = four.mails("bob")
+    assert mail.subject == "Spiro seek status"
+    assert "You seek no challenges of Spiro any more, because you have given no command for 60 days." in " ".join(
+        mail.text.split()
+    )
+    assert re.findall(r"^\w+ +(\w+) +(\d+)$", four.text("all seekers"), re.MULTILINE) == [("alice", "3")]
+    four.pass_time(days=39)
+    four.clean()
+    assert "alice" in four.text("all seekers")
+    four.pass_time(days=1)
+    four.clean()
+    assert "Nobody seeks challenges." in four.text("all seekers")
 
 
 def test_to_clean_up_twice_is_to_clean_up_once(four):

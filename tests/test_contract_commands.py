@@ -1,5 +1,7 @@
 """The overview of the commands of a game, a row each, and what selects boards (the command language, section 3)."""
 
+import re
+
 import pytest
 
 from contract import SENDER, text_to, to
@@ -278,6 +280,21 @@ def test_seek_is_shown_in_the_standings_and_said_without_a_number(both_ways):
     both_ways.signs("alice", "symple seek ME 3")
     assert "You seek 3" in text_to("alice", both_ways.signs("alice", "symple seek ME"))
     assert "alice        3" in text_to(SENDER, both_ways.give("carol", "symple standings"))
+
+
+def test_all_seekers_lists_them_in_all_games_with_their_ratings(both_ways):
+    assert "Nobody seeks challenges." in text_to(SENDER, both_ways.give("carol", "all seekers"))
+    both_ways.begin()
+    for move in ("c3", "a1", "resign"):
+        both_ways.plays(move)
+    both_ways.signs("alice", "symple seek ME 3")
+    both_ways.signs("carol", "spiro seek ME 12")
+    told = text_to(SENDER, both_ways.give("bob", "all seekers"))
+    assert re.findall(r"^(?:Game|spiro|symple) .*", told, re.MULTILINE) == [
+        "Game    Name   Rating  Seeking",
+        "spiro   carol               12",
+        "symple  alice    1424        3",
+    ]
 
 
 @pytest.mark.parametrize("word", ["x", "-1", "1.5", "100", "many"])

@@ -76,6 +76,7 @@ EXAMPLES = {
     "addresses list": ("addresses", "dave: signup dave dave-secret; addresses list"),
     "addresses resume": ("resumed_address", "addresses resume carol@players.example"),
     "all games": ("waiting", "all games alice bob"),
+    "all seekers": ("seekers", "symple seek alice alice-secret 2; all seekers"),
     "all show": ("boards", "all show alice active"),
     "arena": ("arena", "arena spiro a=false b=true --games=1 -small"),
     "backup": ("backup", "backup COPY"),

@@ -162,6 +162,17 @@ def test_a_move_rewrites_its_page_and_what_lists_it(played, folder):
     }
 
 
+def test_the_first_page_shows_who_wants_games_in_all_games(played, folder):
+    written(played, folder)
+    assert "Who wants to play" not in (folder / "index.html").read_text()
+    played.say("spiro seek carol carol-secret 2")
+    played.say("symple seek alice alice-secret 1")
+    assert "index.html" in written(played, folder)
+    texts = [text.strip() for text in Elements((folder / "index.html").read_text()).texts]
+    shown = list(filter(None, texts[texts.index("Who wants to play") :]))
+    assert shown[5:13] == ["Spiro", "carol", "2", "Symple", "alice", "1424", "1", "What has just been played"]
+
+
 def test_the_page_of_a_board_that_was_removed_goes_and_other_files_stay(club, folder):
     club.signed_up("alice", "bob")
     club.say("symple challenge alice bob")

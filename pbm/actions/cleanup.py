@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from games import Illegal
 from pbm import delivery, texts
-from pbm.actions import digests, directing, forfeits, reminders, votes
+from pbm.actions import digests, directing, forfeits, limits, reminders, votes
 from pbm.actions.finding import find_board
 from pbm.board import clocks, dues
 from pbm.board.board import Board
@@ -57,6 +57,7 @@ def clean_up(session: Session) -> Done:
             done = done._replace(**{what: getattr(done, what) + 1})
     done = done._replace(problems=(*done.problems, *directing.start_due(session)))
     with session.writing():
+        limits.end_seeks(session)
         session.store.forget(session.now() - KEPT_FOR)
         Vitals(session.store).note("cleanup", session.now())
         return done._replace(digests=digests.send(session, session.now()))

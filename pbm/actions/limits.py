@@ -1,8 +1,11 @@
-"""How many challenges a user takes, and how many he is looking for."""
+"""How many challenges a user takes, how many they are looking for, and who is looking for some."""
 
 import re
+from datetime import timedelta
+from itertools import chain
 
 from pbm import delivery, letters, texts
+from pbm.actions import pages
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -11,6 +14,8 @@ from pbm.store import PlayerRow
 MOST_SOUGHT = 99
 """How many challenges a player may seek."""
 MOST_LIMIT = 999
+SEEKS_FOR = timedelta(days=60)
+"""How long a player seeks challenges who gives no command."""
 
 
 def accept(session: Session, game: str, userid: str, password: str) -> list[Letter]:
@@ -53,11 +58,51 @@ def seek(session: Session, game: str, userid: str, password: str, word: str) -> 
                 raise Refused(f"{word!r} is no number of challenges; it is from 0 to {MOST_SOUGHT}.")
             player = player._replace(seeking=int(word))
             session.store.save_player(game, player)
+            session.store.note_seeker(name, session.now())
             subject = f"Now seeking {player.seeking} {title} challenges"
         sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
         text = f"You seek {sought} of {title}."
         letter = letters.note(text, subject=subject, answer=f"{game} standings", data=_data(game, player))
         return delivery.answer(session, name, letter._replace(to=name))
+
+
+def seekers(session: Session, word: str) -> list[Letter]:
+    """List who would like to get challenges, in all games."""
+    with session.reading():
+        page = pages.number(session, word)
+        found, has_more = pages.cut(session.store.all_seekers(*pages.window(page)), page)
+        if not found and page > 1:
+            raise Refused(f"There is no page {page} of these players.")
+        told = [
+            {"game": game, "userid": who.userid, "rating": who.rating, "seeking": who.seeking} for game, who in found
+        ]
+        rows = (
+            {"Game": game, "Name": who.userid, "Rating": str(who.rating or ""), "Seeking": str(who.seeking)}
+            for game, who in found
+        )
+        lines = chain.from_iterable(pages.table(rows, {"Rating", "Seeking"}))
+        letter = letters.note(
+            "\n".join(lines) or "Nobody seeks challenges.",
+            subject="List of seekers",
+            answer="GAME seek USERID PASSWORD 1",
+            data={"seekers": told},
+        )
+        return delivery.answer(session, None, pages.with_next(letter, "all seekers", page) if has_more else letter)
+
+
+def end_seeks(session: Session) -> None:
+    """Let players seek no challenges any more who have given no command for so long, and tell them."""
+    for game, name in session.store.silent_seekers(session.now() - SEEKS_FOR):
+        player = session.store.player(game, name)._replace(seeking=0)
+        session.store.save_player(game, player)
+        text = (
+            f"You seek no challenges of {texts.title(game)} any more, because you have given no command for "
+            f"{SEEKS_FOR.days} days. `{game} seek {name} PASSWORD N` seeks N again."
+        )
+        answer = f"{game} seek {name} PASSWORD N"
+        subject = f"{texts.title(game)} seek status"
+        letter = letters.note(text, subject=subject, answer=answer, data=_data(game, player))
+        delivery.queue(session, letter._replace(to=name))
 
 
 def _limited(session: Session, game: str, name: str, most: int | None) -> list[Letter]:

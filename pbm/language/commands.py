@@ -37,7 +37,7 @@ for typed, meant in words.INSTEAD_OF_MOVE.items():
     game.add_command(InsteadOfMove(meant), typed)
 
 
-every = Group("all", help="Do something with the boards of all games.")
+every = Group("all", help="Do something in all games.")
 
 
 root.add_command(every)
@@ -220,6 +220,16 @@ def games_of_all(session: Session, selector: tuple[str, ...]) -> Letters:
     from pbm.actions import lists
 
     return lists.table_of_all(session, selector)
+
+
+@every.command("seekers")
+@PAGE_WORD
+@in_session
+def seekers(session: Session, page: str) -> Letters:
+    """List who would like to get challenges, in all games, with their ratings; in a mail a page of 200 lines."""
+    from pbm.actions import limits
+
+    return limits.seekers(session, page)
 
 
 @root.command("list")
@@ -540,7 +550,10 @@ def limit(session: Session, game: str, userid: str, password: str, number: str) 
 @click.argument("number", default="", metavar="[N]")
 @in_session
 def seek(session: Session, game: str, userid: str, password: str, number: str) -> Letters:
-    """Let the standings show that you would like to get N challenges. Without N, it says how many you seek."""
+    """Let others know that you would like to get N challenges. Without N, it says how many you seek.
+
+    The standings, `all seekers` and the site show it, until you have got as many, or have given no command for 60 days.
+    """
     from pbm.actions import limits
 
     return limits.seek(session, game, userid, password, number)

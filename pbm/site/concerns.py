@@ -71,7 +71,7 @@ class Site:
         with self.session.reading():
             concerned = self._concerned(self.glances.changes_since(memory.seen)) if memory.seen else self._all()
             found = [] if memory.seen else [*self._fixed()]
-            if concerned.games:
+            if concerned.games or concerned.ranked:
                 found.append(Page("index.html", self.made.index))
             for game in concerned.games:
                 found += self._of_game(game, concerned, memory)

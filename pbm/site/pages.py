@@ -206,7 +206,10 @@ class Pages:
             counts.append({"game": game, "running": running, "finished": boards - running})
         host = self.session.server.host
         rows = self.glances.latest_boards(Among(self.games), RECENT)
-        return self._render("index.html", "index.html", title=f"Games at {host}", counts=counts, rows=rows)
+        seekers = self.store.all_seekers(leaves.ON_PAGE)
+        return self._render(
+            "index.html", "index.html", title=f"Games at {host}", counts=counts, rows=rows, seekers=seekers
+        )
 
     def user(self, userid: str) -> str:
         """A player: his ratings and his boards."""

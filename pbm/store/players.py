@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from pbm.store.boards import Boards
@@ -65,6 +66,19 @@ class Players(Boards):
             f"WHERE game = ? AND rating IS NULL AND seeking > 0 AND {SIGNED_UP} ORDER BY userid"
         )
         return [_player(row) for row in self.db.execute(query, [game])]
+
+    def all_seekers(self, most: int = -1, skip: int = 0) -> list[tuple[str, PlayerRow]]:
+        """All who seek challenges, each with the game, by game and name: at most so many, behind the first so many."""
+        query = f"SELECT game, {COLUMNS} FROM players WHERE seeking > 0 ORDER BY game, userid LIMIT ? OFFSET ?"
+        return [(game, _player(tuple(row))) for game, *row in self.db.execute(query, [most, skip])]
+
+    def silent_seekers(self, since: datetime) -> list[tuple[str, str]]:
+        """The games and names of those who seek challenges, and have given no command after that time."""
+        query = (
+            "SELECT game, userid FROM players INDEXED BY players_seeking CROSS JOIN users USING (userid) "
+            "WHERE seeking > 0 AND coalesce(heard, created) <= ? ORDER BY game, userid"
+        )
+        return self.db.execute(query, [text(since)]).fetchall()
 
     def active_counts(self, game: str, userids: Sequence[str]) -> dict[str, int]:
         """On how many active boards of a game each of these users plays."""

@@ -566,5 +566,10 @@ def noted_changes(db: Database) -> None:
 
 @migrations()
 def board_checksums(db: Database) -> None:
-    """What says that a board is as pbm has written it; of those of an older version nobody knows that."""
-    db.execute("ALTER TABLE boards ADD COLUMN checksum INTEGER")
+    """What says that a board is as pbm has written it, which of older ones nobody knows; when users were heard of."""
+    db.executescript("""
+        ALTER TABLE boards ADD COLUMN checksum INTEGER;
+        ALTER TABLE users ADD COLUMN heard TEXT;
+        DROP INDEX players_seeking;
+        CREATE INDEX players_seeking ON players (game, userid) WHERE seeking > 0
+    """)

@@ -56,6 +56,16 @@ class Users(Base):
         row = self.db.execute(query, [userid]).fetchone()
         return (row[0], time_of(row[1])) if row and row[0] else None
 
+    def note_seeker(self, userid: str, now: datetime) -> None:
+        """Note that a user seeks challenges, of whom each day with a command is noted from now on."""
+        self.db.execute("UPDATE users SET heard = ? WHERE userid = ?", [text(now), userid])
+
+    def note_command(self, userid: str, now: datetime) -> None:
+        """Note that a user gives a command, once a day, and only if they have ever sought challenges."""
+        (heard,) = self.db.execute("SELECT heard FROM users WHERE userid = ?", [userid]).fetchone()
+        if heard and time_of(heard).date() < now.date():
+            self.note_seeker(userid, now)
+
     # Settings
 
     def set_form(self, userid: str, form: str) -> None:
