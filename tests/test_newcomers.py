@@ -78,6 +78,8 @@ def test_what_was_probably_meant_is_named(club_of_two_boards, line, meant):
         ("hi", "There is no game or command 'hi'; `help commands` tells what there is."),
         ("symple nonsense", "There is no command `symple nonsense`; `symple help` tells what there is."),
         ("symple quit", "There is no command `symple quit`; `symple help` tells what there is."),
+        ("symple", "There is no command behind `symple`; `symple help` tells what there is."),
+        ("all", "There is no command behind `all`; `help all` tells what there is."),
         ("symple echo", "There is no command `symple echo`; `symple help` tells what there is."),
         ("symple alice bob", "There is no command `symple alice`; `symple help` tells what there is."),
         ("symple show 777", "There is no Symple board '777'."),

@@ -266,9 +266,10 @@ class Group(Declared, click.Group):
             raise Misused(f"GAME is a placeholder; write the name of one in its place: {', '.join(games.names())}.")
         if found is None:
             what = f"command `{path(ctx)} {args[0]}`" if path(ctx) else f"game or command {args[0]!r}"
-            where = f"{path(ctx)} help" if path(ctx) in games.names() else "help commands"
             near = _meant(ctx, name.rstrip(".,:;!?"), args[1:])
-            raise Misused(f"There is no {what}; {near and f'did you mean `{near}`? '}`{where}` tells what there is.")
+            raise Misused(
+                f"There is no {what}; {near and f'did you mean `{near}`? '}`{help_on(ctx)}` tells what there is."
+            )
         return name, found, args[1:]
 
 
@@ -323,6 +324,11 @@ def path(ctx: click.Context | None) -> str:
         names.insert(0, str(ctx.info_name))
         ctx = ctx.parent
     return " ".join(names)
+
+
+def help_on(ctx: click.Context | None) -> str:
+    """The command that tells which commands begin with the words that led here."""
+    return f"{path(ctx)} help" if path(ctx) in games.names() else f"help {path(ctx) or 'commands'}"
 
 
 def _names_board(word: str) -> bool:
