@@ -302,15 +302,17 @@ def _meant(ctx: click.Context, word: str, rest: Sequence[str]) -> str:
     if not (isinstance(tree, Root) and isinstance(group, Group)):
         return ""
     here, front = path(ctx), ctx.obj
-    game = here or next((one.lower() for one in rest[:1] if games.exists(one.lower())), "GAME")
+    game = here if group is tree.game else next((one.lower() for one in rest[:1] if games.exists(one.lower())), "GAME")
     beside = front.beside if front else ()
     everywhere = {name: name for name in (*tree.commands, *games.names())} | {name: f"pbm {name}" for name in beside}
     behind_game = {
         name: one.syntax(game) if isinstance(one, InsteadOfMove) else f"{game} {name}"
         for name, one in tree.game.commands.items()
     }
-    own = {name: f"{here} {name}" for name in group.commands}
-    ways = behind_game | everywhere if group is tree else everywhere | behind_game if group is tree.game else own
+    groups = {begin: node for begin, node in tree.commands.items() if isinstance(node, Group)}
+    below = {name: f"{begin} {name}" for begin, node in groups.items() for name in node.commands}
+    own = everywhere if group is tree else {name: f"{here} {name}" for name in group.commands if here in groups}
+    ways = below | everywhere | behind_game | own
     name = "show" if word.isdecimal() else words.MEANT.get(word, word)
     second = next((one.lower() for one in rest[:1] if one.lower() not in games.names()), "")
     # three letters of a short word in common, as echo and fetch have, are not near enough for a command
