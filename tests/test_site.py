@@ -22,6 +22,7 @@ from pbm.actions import cleanup, directing, tournaments
 from pbm.board.board import Board
 from pbm.drawing.boards import board_svg
 from pbm.drawing.svg import Canvas
+from pbm.language.help import of_game
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.site.build import MANIFEST, NAMES, build
@@ -129,6 +130,7 @@ def test_there_are_pages_of_boards_of_games_of_players_and_feeds_and_a_map(playe
         "site.css",
         "board.css",
         "board.js",
+        "favicon.svg",
     }
     assert not (folder / "symple" / "101.json").exists()  # a record is told when the game is over
 
@@ -716,6 +718,61 @@ def test_the_table_of_a_tournament_stands_there(club, folder):
     text = " ".join(Elements((folder / "symple" / "pool-cup.html").read_text()).texts)
     assert all(name in text for name in names)
     assert (folder / "symple" / "pool-cup.atom").exists()
+
+
+def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club, folder):
+    club.signed_up(*PASSWORDS)
+    session = Session(club.server)
+    cup, swiss = (
+        Tournament("symple", pool, kind, club.time, rounds=1, options="-size=5", tie_breaks="cut1,sb")
+        for pool, kind in (("cup", "roundrobin"), ("open", "swiss"))
+    )
+    with session.writing():
+        tournaments.set_going(session, cup, [*PASSWORDS], {})
+        tournaments.announce(session, swiss, ["alice", "bob"], {})
+        directing.done(session, swiss, ["start"], dry_run=False)
+    written(club, folder)
+    cup, swiss = ((folder / "symple" / f"pool-{pool}.html").read_text() for pool in ("cup", "open"))
+    for name in PASSWORDS:
+        assert f'<td><a href="../users/{name}.html">{name}</a></td>' in cup
+        assert f">{name}</a></td>" in swiss or name == "carol"
+    assert "1 won, = tied, 0 lost, . still to be played, x cancelled." in cup
+    assert "R1 is round 1; 5:1 in it is a game won against No 5" in swiss
+    assert "Buchholz score without the lowest opponent (BH-1)" in swiss
+
+
+def test_lists_tell_how_boards_stand_before_the_rest(played, folder):
+    written(played, folder)
+    for page in ("index.html", "symple/finished.html", "users/alice.html"):
+        source = (folder / page).read_text()
+        assert "<th>Board</th><th>Status</th><th>Players</th>" in source
+        assert "102</a></td><td>won by bob</td><td><a" in source
+
+
+def test_every_page_says_what_it_is_about_and_has_an_icon(played, folder):
+    written(played, folder)
+    described = set()
+    for page in folder.rglob("*.html"):
+        elements = Elements(page.read_text())
+        [description] = elements.all("meta", name="description")
+        [icon] = elements.all("link", rel="icon")
+        assert (page.parent / icon["href"]).resolve() == folder / "favicon.svg"
+        described.add(description["content"])
+    assert len(described) == len([*folder.rglob("*.html")])
+    assert "Symple board 102: alice (white) against bob (black). Won by bob (alice resigned)." in described
+    assert ET.parse(folder / "favicon.svg").getroot().tag.endswith("}svg")
+
+
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_the_rules_have_all_words_of_the_help_and_their_prose_wraps(played, folder, game):
+    written(played, folder)
+    source = (folder / game / "rules.html").read_text().partition("</svg>")[2].partition("</main>")[0]
+    text = re.sub(r"(?m)^[-=]{4,}$", "", of_game(game))
+    assert " ".join("".join(Elements(source).texts).split()).lower() == " ".join(text.split()).lower()
+    fixed = "\n".join(re.findall(r'(?s)<pre class="text">(.*?)</pre>', source))
+    assert 0 < fixed.count("\n") < text.count("\n") / 1.5
+    assert text.split("\n\n", 1)[1].lstrip().startswith("Aim   ")
+    assert '<p class="item"><b>Aim</b> ' in source
 
 
 def test_a_game_of_another_package_shows_its_text(played, folder, monkeypatch):

@@ -65,6 +65,22 @@ return [document.querySelector('.tapping input').value, document.querySelector('
 """What stands in the line after these cells have been tapped, and whether it can be sent."""
 
 
+FOLLOWED = """
+const list = document.querySelector('.moves').getBoundingClientRect();
+const item = document.querySelector('.moves [aria-current]').getBoundingClientRect();
+return [list.top <= item.top + 1 && item.bottom <= list.bottom + 1, window.scrollY];
+"""
+"""Whether the move that is shown can be seen in the list of moves, and how far the page is scrolled."""
+SMALLEST_LETTERS = """
+return Math.min(...[...document.querySelectorAll('main p, main pre, main h2, main b')]
+    .map(one => parseFloat(getComputedStyle(one).fontSize)));
+"""
+RIGHT_OF_STATUS = """
+return [...document.querySelectorAll('td')].filter(cell => / to start$|'s turn$|^won by |^tie$/.test(cell.textContent))
+    .map(cell => cell.getBoundingClientRect().right);
+"""
+
+
 class Visited:
     """A site with a running and a finished board of each game."""
 
@@ -262,6 +278,41 @@ def test_every_page_fits_the_screen_and_has_no_serious_fault_for_anybody(browser
         faults = [one for one in axe.run()["violations"] if one["impact"] in {"serious", "critical"}]
         assert [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in faults] == [], path
         assert driver.get_log("browser") == []
+
+
+def test_a_long_turn_wraps_and_the_list_of_moves_follows_the_slider(browser, tmp_path):
+    from selenium.webdriver.common.keys import Keys
+
+    club, rng = Club(tmp_path / "pbm.db"), Random(2)
+    club.signed_up("alice", "bob")
+    club.say("sprout challenge alice bob")
+    while (board := Board.load(club.store, "sprout", "101")).turn and len(board.turns) < 24:
+        longest = max((board.state.random(rng) for _ in range(30)), key=len)
+        club.say(f"sprout move 101 {board.turn} {PASSWORDS[board.turn]} {longest}")
+    assert max(len(turn.text) for turn in board.turns) > 30
+    build(tmp_path / "site", Site(Session(club.server), Look("", has_pictures=False)), iter)
+    club.store.close()
+    driver = opened(browser, SimpleNamespace(folder=tmp_path / "site"), "sprout/101.html", width=PHONE)
+    for _ in board.turns:
+        assert driver.execute_script(WIDTH) <= PHONE
+        assert driver.execute_script(FOLLOWED) == [True, 0]
+        press(driver, Keys.ARROW_LEFT)
+    assert step_of(driver) == 0
+
+
+def test_rules_can_be_read_on_a_telephone(browser, visited):
+    for game in helptexts.GAMES:
+        driver = opened(browser, visited, f"{game}/rules.html", width=PHONE)
+        assert driver.execute_script(WIDTH) <= PHONE
+        assert driver.execute_script(SMALLEST_LETTERS) >= 12
+
+
+def test_lists_show_status_and_result_on_a_telephone_before_anything_is_scrolled(browser, visited):
+    for page in ("index.html", "symple/running.html", "symple/finished.html", "users/alice.html"):
+        driver = opened(browser, visited, page, width=PHONE)
+        rows = driver.execute_script(RIGHT_OF_STATUS)
+        assert rows
+        assert max(rows) <= PHONE
 
 
 def test_boards_of_every_kind_fit_the_screen_and_can_be_stepped_through_and_tapped(browser, tmp_path):

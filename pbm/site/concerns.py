@@ -20,7 +20,7 @@ from pbm.store.glances import Among, Change, Glances, Seen
 
 MOST_DRAWN = 500
 """Of how many boards a first build makes a PNG: those that have changed last. One takes as long as ten pages."""
-ASSETS = "site.css", "board.js"
+ASSETS = "site.css", "board.js", "favicon.svg"
 FOR_ALL = "index", "rules", "standings"
 """The pages of each game of which search engines are told."""
 MOST_ON_MAP = 1000

@@ -1,10 +1,12 @@
 """What pages are put together from: templates, in which all that is no markup of ours is escaped, lines and curves."""
 
 import json
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache, partial
 from html import escape
+from textwrap import dedent
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -16,6 +18,12 @@ from pbm.store import BoardRow, PlayerRow, TurnRow
 
 MOST_PLACES = 60
 """How many points a curve has at most."""
+ITEM = re.compile(r"\n(?=\S| *(?:\d+\.|-) )")
+"""What is between the items of a list, the further lines of which are indented."""
+GAP = re.compile(r"\S {2,}\S")
+"""What is only in lines that have columns."""
+ROW = re.compile(r"\S+(?: \S+)* {2,}\S+(?: \S+)*(?:\n {4,}\S+(?: \S+)*)*")
+"""A row of a table of two columns, with further lines of the second one."""
 
 
 class Ranked(NamedTuple):
@@ -37,6 +45,7 @@ def templates() -> Environment:
     )
     made.filters |= {
         "status": letters.status,
+        "help": _help,
         "lines": _lines,
         "ranks": _ranks,
         "turns": _turns,
@@ -60,13 +69,39 @@ def _lines(rows: Iterable[BoardRow], up: str, *, with_game: bool) -> Markup:
     for row in rows:
         name, game, board = texts.title(row.game), _escaped(row.game), _escaped(row.board)
         front = f'<td><a href="{up}{game}/index.html">{_escaped(name)}</a></td>' if with_game else ""
-        players = ", ".join(_user_link(userid, up) for userid in (row.first_player, row.second_player))
+        players = ", ".join(user_link(userid, up) for userid in (row.first_player, row.second_player))
         lines.append(
-            f'<tr>{front}<td><a href="{up}{game}/{board}.html">{board}</a></td><td>{players}</td>'
-            f'<td class="number">{row.moves}</td><td>{_escaped(letters.status(row))}</td>'
-            f"<td>{row.changed or row.started:{texts.MINUTES}}</td></tr>\n"
+            f'<tr>{front}<td><a href="{up}{game}/{board}.html">{board}</a></td><td>{_escaped(letters.status(row))}</td>'
+            f'<td>{players}</td><td class="number">{row.moves}</td>'
+            f'<td class="time">{row.changed or row.started:{texts.MINUTES}}</td></tr>\n'
         )
     return Markup("".join(lines))
+
+
+def _help(text: str, game: str) -> Markup:
+    """A help text of a game, whose prose wraps; boards, examples and other tables keep their lines.
+
+    Of a table of two columns, such as ``Aim        Fill the board``, each row is a paragraph.
+    """
+    blocks = []
+    for block in re.split(r"\n{2,}", text.strip("\n")):
+        heading, _, underline = block.partition("\n")
+        rows = re.split(r"\n(?=\S)", dedent(block))
+        if not underline.strip("-=") and (underline or heading.isupper()):
+            blocks.append(f"<h2>{escape(heading.capitalize())}</h2>\n")
+        elif all(ROW.fullmatch(row) for row in rows):
+            for row in rows:
+                name, gap, told = re.split("( {2,})", row, maxsplit=1)
+                lines = told.replace("\n" + " " * len(name + gap), "\n")
+                lines = re.sub(rf"\n(?!{game} )", " ", lines)  # commands keep their lines
+                blocks.append(f'<p class="item"><b>{escape(name)}</b> {escape(lines)}</p>\n')
+        elif block.startswith("    ") or GAP.search(block):
+            blocks.append(f'<pre class="text">{escape(block)}</pre>\n')
+        else:
+            parts = ITEM.split(block) if "\n " in block else [block]
+            kind = ' class="item"' * (len(parts) > 1)
+            blocks += [f"<p{kind}>{escape(' '.join(part.split()))}</p>\n" for part in parts]
+    return Markup("".join(blocks))
 
 
 def _turns(turns: Iterable[TurnRow]) -> Markup:
@@ -87,15 +122,16 @@ def _ranks(players: Sequence[Ranked], first: int, curves: Mapping[str, Sequence[
         cells = "".join(f'<td class="number">{number}</td>' for number in numbers)
         gone = rating_curve(curves.get(player.userid, []), f"Ratings of {player.userid}")
         lines.append(
-            f'<tr><td class="number">{place}</td><td>{_user_link(player.userid, "../")}{robot}</td>{cells}'
+            f'<tr><td class="number">{place}</td><td>{user_link(player.userid, "../")}{robot}</td>{cells}'
             f"<td>{gone}</td></tr>\n"
         )
     return Markup("".join(lines))
 
 
-def _user_link(userid: str, up: str) -> str:
+def user_link(userid: str, up: str) -> Markup:
+    """A link to the page of a player."""
     name = _escaped(userid)
-    return f'<a href="{up}users/{name}.html">{name}</a>'
+    return Markup(f'<a href="{up}users/{name}.html">{name}</a>')
 
 
 def rating_curve(values: Sequence[int], told: str) -> Markup:

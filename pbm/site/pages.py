@@ -25,7 +25,10 @@ from pbm.store import BoardRow
 from pbm.store.contests import Contests
 from pbm.store.glances import Among, Glances
 from pbm.store.tasks import Tasks
+from pbm.tournaments import tables
 
+ABOUT = "Abstract board games, played by mail and looked at here."
+"""What the site is, in a sentence."""
 RECENT = 20
 """How many boards a page or a feed names of those that changed last."""
 POLICY = "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
@@ -144,8 +147,14 @@ class Pages:
 
     def rules(self, game: str) -> str:
         """The help of a game, with its board."""
-        title = f"Rules of {texts.title(game)}"
-        return self._render("rules.html", f"{game}/rules.html", title=title, text=of_game(game), picture=_diagram(game))
+        return self._render(
+            "rules.html",
+            f"{game}/rules.html",
+            title=f"Rules of {texts.title(game)}",
+            game=game,
+            text=of_game(game),
+            picture=_diagram(game),
+        )
 
     def boards(self, game: str, name: str, leaf: Leaf) -> str:
         """A page of the list of running or finished boards, the last one first."""
@@ -162,11 +171,28 @@ class Pages:
     def pool(self, game: str, pool: str) -> str:
         """The table of a tournament, and its boards."""
         found = self._tournament(game, pool)
-        head, lines = found.sheet(found.lines, fits=False)
-        title = f"Tournament {pool} of {texts.title(game)}"
-        rows = self.store.tournament_boards(game, pool)[: leaves.ON_PAGE]
-        path = f"{game}/pool-{pool}.html"
-        return self._render("pool.html", path, title=title, pool=pool, head=head, lines=lines, rows=rows)
+        head, sheet = found.sheet(found.lines, fits=False)
+        rows = self.store.tournament_boards(game, pool)
+        linked = {userid for row in rows for userid in (row.first_player, row.second_player)}  # they have pages
+        at = head.index("Player")
+        lines = [
+            [
+                markup.user_link(cell, "../") if column == at and cell in linked else cell
+                for column, cell in enumerate(row)
+            ]
+            for row in sheet
+        ]
+        return self._render(
+            "pool.html",
+            f"{game}/pool-{pool}.html",
+            title=f"Tournament {pool} of {texts.title(game)}",
+            pool=pool,
+            status=found.heading,
+            head=head,
+            lines=lines,
+            legend=[found.legend, tables.signs_explained(is_numbered=head[0] == "No")],
+            rows=rows[: leaves.ON_PAGE],
+        )
 
     def _tournament(self, game: str, pool: str) -> Shown:
         with self.session.reading():
@@ -208,7 +234,7 @@ class Pages:
         rows = self.glances.latest_boards(Among(self.games), RECENT)
         seekers = self.store.all_seekers(leaves.ON_PAGE)
         return self._render(
-            "index.html", "index.html", title=f"Games at {host}", counts=counts, rows=rows, seekers=seekers
+            "index.html", "index.html", title=f"Games at {host}", brief=ABOUT, counts=counts, rows=rows, seekers=seekers
         )
 
     def user(self, userid: str) -> str:
@@ -236,7 +262,7 @@ class Pages:
 
     # What pages have in common
 
-    def _render(self, template: str, path: str, **what: Any) -> str:
+    def _render(self, template: str, path: str, *, title: str, **what: Any) -> str:
         host, address, up = self.session.server.host, self.session.server.address, "../" * path.count("/")
         return (
             markup.templates()
@@ -250,6 +276,8 @@ class Pages:
                 url=self.look.url,
                 path=path,
                 policy=POLICY,
+                title=title,
+                description=f"{title}. {what.get('status') or what.get('brief') or ABOUT}",
                 **what,
             )
         )

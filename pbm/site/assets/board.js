@@ -90,6 +90,8 @@
       if (number === at - 1) item.setAttribute("aria-current", "step");
       else item.removeAttribute("aria-current");
     });
+    const [item, list] = [items[Math.max(0, at - 1)], items[0].parentElement];
+    list.scrollTop = item.offsetTop - list.offsetTop - (list.clientHeight - item.offsetHeight) / 2; // the page stays
   }
 
   if (last) {
