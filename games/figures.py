@@ -91,6 +91,8 @@ class Note(NamedTuple):
     side: int | None = None
     dice: tuple[int, ...] = ()
     """The dice that it has to play."""
+    is_task: bool = False
+    """Whether it says what the side to move has to do, which is left out of a game that has ended otherwise."""
 
 
 class Figure(NamedTuple):

@@ -427,9 +427,8 @@ def draw(state: State, before: State | None = None) -> str:
     lines = [*_picture(state, new_stones, _matched_cells(state)), "", *_track(state.marks), ""]
     legend = f"   o Pink {state.marks[0]}    # Black {state.marks[1]}    . empty    ( ) matched now"
     lines.append(legend + "    O @ last turn" * any(new_stones))
-    if texts := _told_matches(state):
-        lines += textwrap.wrap(f"Matched {'; '.join(texts)}.", 78, initial_indent=" " * 3, subsequent_indent=" " * 6)
-    return "\n".join([*lines, *(f"   {line}" for line in _standing(state))])
+    lines += textwrap.wrap(_told_matches(state), 78, initial_indent=" " * 3, subsequent_indent=" " * 6)
+    return "\n".join([*lines, *(f"   {line}" for line in (_standing(state), _task(state)) if line)])
 
 
 def _matches(state: State) -> tuple[dict[int, int], list[int]]:
@@ -451,8 +450,8 @@ def _matched_cells(state: State) -> int:
     return union([*groups, *regions])
 
 
-def _told_matches(state: State) -> list[str]:
-    """These shapes, the largest first."""
+def _told_matches(state: State) -> str:
+    """These shapes in a sentence, the largest first; empty if there are none."""
     board = state.board
     sides, regions = _matches(state)
     alike: dict[int, list[int]] = {}
@@ -462,11 +461,12 @@ def _told_matches(state: State) -> list[str]:
     def first(cells: int) -> str:
         return board.name[cells & -cells]
 
-    return [
+    told = [
         f"{key.bit_count()}: {', '.join(f'{SIDES[sides[group]].title()} {first(group)}' for group in some)}"
         f" like {', '.join(first(region) for region in regions if shape(board, region) == key)}"
         for key, some in alike.items()
     ]
+    return f"Matched {'; '.join(told)}." if told else ""
 
 
 Written = tuple[int, int, str]
@@ -540,18 +540,24 @@ def _track(both: Pair) -> list[str]:
     return [f"   Track{''.join(f'{number:4}' for number in shown)}", f"   Marks{marks}".rstrip()]
 
 
-def _standing(state: State) -> list[str]:
-    """Who leads, how far it is to the end, and who is to move; or how the game ended."""
+def _standing(state: State) -> str:
+    """Who leads, and how far it is to the end; or how the game ended."""
     result, leader = state.result(), state.leader
     if result:
-        return ["The game is drawn." if result.winner is None else f"{SIDES[result.winner].title()} has won."]
-    leads = "Nobody leads yet."
-    if leader is not None:
-        side, needed, free = SIDES[leader], state.needed(leader), state.free_of(leader)
-        leads = f"{side.title()} leads. The end: fewer than {needed} spaces free of {side} (now {free})."
+        return "The game is drawn." if result.winner is None else f"{SIDES[result.winner].title()} has won."
+    if leader is None:
+        return "Nobody leads yet."
+    side, needed, free = SIDES[leader], state.needed(leader), state.free_of(leader)
+    return f"{side.title()} leads. The end: fewer than {needed} spaces free of {side} (now {free})."
+
+
+def _task(state: State) -> str:
+    """Who is to move, and how many actions they have; empty when the game is over."""
+    if state.result():
+        return ""
     third = f", then up to {state.removals} removal{'s' * (state.removals > 1)}" * (state.removals > 0)
     actions = "one stone" if state.actions == 1 else f"two actions{third}"
-    return [leads, f"Turn {state.turns + 1}: {SIDES[state.turn].title()} to move ({actions})."]
+    return f"Turn {state.turns + 1}: {SIDES[state.turn].title()} to move ({actions})."
 
 
 def figure(state: State, before: State | None = None) -> "Figure":
@@ -566,6 +572,7 @@ def figure(state: State, before: State | None = None) -> "Figure":
     notes = [
         Note(f"{name.title()}: {mark}", side) for side, (name, mark) in enumerate(zip(SIDES, state.marks, strict=True))
     ]
+    notes += [Note(_told_matches(state)), Note(_standing(state)), Note(_task(state), is_task=True)]
     return Figure(
         cells,
         (*plan.joins(state.stones), boxes),
@@ -573,7 +580,7 @@ def figure(state: State, before: State | None = None) -> "Figure":
         (*matched_marks, *tokens),
         (*labels, *numbers),
         tuple(board.names(latest)),
-        (*notes, *map(Note, _standing(state))),
+        tuple(note for note in notes if note.text),
         turn=None if state.result() else state.turn,
     )
 

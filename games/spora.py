@@ -703,4 +703,4 @@ def _notes(state: State) -> "Iterator[Note]":
         ]
         yield Note(f"{name.title()}: {', '.join(parts)}", side)
     if task := _task(state):
-        yield Note(task)
+        yield Note(task, is_task=True)

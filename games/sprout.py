@@ -519,18 +519,21 @@ def _summary(state: State) -> Iterator[str]:
         eyes = ", ".join(board.names(state.eyes(side))) or "none"
         size = state.territory(side).bit_count()
         yield from wrap(f"{name.title()} {size:3}, eyes: {eyes}", 78, initial_indent="  ", subsequent_indent=" " * 19)
+    yield from wrap(_task(state), 78, subsequent_indent="  ")
+
+
+def _task(state: State) -> str:
+    """What there is to do; empty when the game is over."""
+    board, mover = state.board, SIDES[state.turn].title()
     if state.result():
-        return
-    mover = SIDES[state.turn].title()
+        return ""
     if state.must_skip:
-        task = f"{mover} must pass."
-    elif state.first_cells():
+        return f"{mover} must pass."
+    if state.first_cells():
         enemies = ", ".join(map(board.first, board.groups(state.stones[1 - state.turn])))
-        task = f"{mover} to move; enemy groups to be played to: {enemies or 'none'}."
-    else:
-        choice = ", ".join(map(board.first, state.eyeless()))
-        task = f"{mover} has no first stone and must remove one of: {choice}."
-    yield from wrap(task, 78, subsequent_indent="  ")
+        return f"{mover} to move; enemy groups to be played to: {enemies or 'none'}."
+    choice = ", ".join(map(board.first, state.eyeless()))
+    return f"{mover} has no first stone and must remove one of: {choice}."
 
 
 def _join(own: int, board: Layout, picture: Picture, places: Places) -> None:
@@ -613,7 +616,11 @@ def figure(state: State, before: State | None = None) -> "Figure":
     for side, own in enumerate(state.stones):
         latest |= own & ~before.stones[side] if before else 0
     eyes = [(bit, side) for side in (0, 1) for bit in bits(state.eyes(side))]
-    needed = len(cells) // 2 + 1
+    needed, task = len(cells) // 2 + 1, _task(state)
+    notes = [
+        Note(f"{name.title()}: territory {state.territory(side).bit_count()} of {needed} to win", side)
+        for side, name in enumerate(SIDES)
+    ]
     return Figure(
         cells,
         plan.joins(state.stones),
@@ -621,10 +628,7 @@ def figure(state: State, before: State | None = None) -> "Figure":
         tuple(Mark(plan.at[bit], "eye", 0.17, side) for bit, side in eyes),
         labels,
         tuple(board.names(latest)),
-        tuple(
-            Note(f"{name.title()}: territory {state.territory(side).bit_count()} of {needed} to win", side)
-            for side, name in enumerate(SIDES)
-        ),
+        (*notes, *([Note(task, is_task=True)] if task else [])),
         turn=None if state.result() else state.turn,
     )
 

@@ -369,8 +369,9 @@ def figure(state: State, before: State | None = None) -> "Figure":
         Note(f"{name.title()}: stones {own.bit_count()}, groups {state.count_groups(side)}, score {score}", side)
         for side, (name, own, score) in enumerate(numbers)
     ]
+    notes.append(Note(f"score (stones - {state.penalty} x groups)"))
     if state.may_balance and state.vacant:
-        notes.append(Note(BALANCE))
+        notes.append(Note(BALANCE, is_task=True))
     return Figure(
         cells,
         (lines, *plan.joins(state.stones)),

@@ -216,8 +216,15 @@ def test_the_notes_below_a_picture_have_the_numbers_of_the_text(kind, turns):
         assert note.text.partition(":")[0].lower() == position.game.SIDES[side].lower()
         assert numbers(note.text) == text_numbers(position, side)
         assert note.dice == (tuple(state.view().get("dice") or ()) if side == figure.turn else ())
+    text = " ".join(position.game.draw(position.state, position.before).split())
     for note in figure.notes[len(of_sides) :]:
-        assert note.text in position.game.draw(position.state, position.before)
+        assert note.text in text
+    for sentence in re.findall(
+        r"\w+ to move; enemy groups .*?\.|\w+ must pass\.|\w+ has no first .*?\.|Matched .*?\.", text
+    ):
+        assert sentence in [note.text for note in figure.notes]
+    for formula in re.findall(r"score \(.*?\)", text):
+        assert formula in [note.text for note in figure.notes]
     view = state.view()
     assert figure.turn == (None if view["over"] else position.game.SIDES.index(view["turn"]))
 
@@ -230,13 +237,52 @@ def test_the_notes_below_a_picture_have_the_numbers_of_the_text(kind, turns):
         ("spora -size=5", 2, None),
         ("symple -size=5", 1, "Nobody has grown yet: Black may grow and then found in the same turn."),
         ("symple -size=5", 25, None),
+        ("sprout", 0, "Black to move; enemy groups to be played to: none."),
+        ("sprout", 2, "Black to move; enemy groups to be played to: d1, g3."),
     ],
 )
 def test_what_is_particular_about_a_turn_stands_below_the_picture_too(kind, turns, told):
     position = played(kind, turns, 0)
     figure = position.game.figure(position.state, position.before)
-    assert [note.text for note in figure.notes if note.side is None] == ([told] if told else [])
+    assert [note.text for note in figure.notes if note.is_task] == ([told] if told else [])
     assert told is None or told in position.game.draw(position.state)
+
+
+def test_a_picture_says_what_is_matched():
+    texts = set()
+    for turns in range(10, 30, 2):
+        position = played("papagra -size=3", turns, 0)
+        text = " ".join(position.game.draw(position.state, position.before).split())
+        found = re.findall(r"Matched \d.*?\.", text)
+        assert [note.text for note in position.game.figure(position.state).notes if "Matched" in note.text] == found
+        texts.update(found)
+    assert len(texts) > 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("turns", [0, 20])
+def test_a_picture_explains_the_marks_that_it_has_and_no_others(kind, turns):
+    position = played(kind, turns if kind != "spiro -pieces=99" else turns % 6, 0)
+    figure, drawn = position.game.figure(position.state, position.before), position.drawn
+    names = {"latest": "last turn", "eye": "eye", "territory": "territory", "matched": "matched"}
+    used = {mark.role for mark in figure.marks} | ({"latest"} if figure.latest else set())
+    legend = drawn.find(f"{SVG}g[@class='legend']")
+    told = [] if legend is None else [text.text for text in legend.iter(f"{SVG}text")]
+    assert set(told) == {names[role] for role in used & names.keys()}
+    low = max(float(text.get("y")) for text in drawn.iter(f"{SVG}text"))
+    assert low < float(drawn.get("height")) < low + 30
+
+
+def test_joins_of_stones_can_be_seen_on_light_and_dark_boards():
+    game = games.load("sprout")
+    state = game.setup({"cells": {"e4": "W", "e5": "W"}, "moves": 8})
+    source = svg.svg(game.figure(state), game.SIDES, "A board", style=svg.fixed_style(game.SIDES))
+    one, other = (element for _, element in by_cell(ET.fromstring(source), "piece"))
+    with Image.open(BytesIO(raster.png(source, 2))).convert("RGB") as picture:
+        x, y = (int(float(one.get(at)) + float(other.get(at))) for at in ("cx", "cy"))
+        column = [sum(picture.getpixel((x, y + down))) / 3 for down in range(-12, 13)]
+    assert column[12] > 240
+    assert min(column[:12]) < 60 > min(column[13:])  # an edge on both sides
 
 
 @pytest.mark.parametrize("kind", KINDS)

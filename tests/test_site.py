@@ -775,6 +775,25 @@ def test_the_rules_have_all_words_of_the_help_and_their_prose_wraps(played, fold
     assert '<p class="item"><b>Aim</b> ' in source
 
 
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_the_picture_of_a_finished_board_says_who_won_and_not_whose_turn_it_is(club, folder, game):
+    club.signed_up("alice", "bob")
+    club.say(f"{game} challenge alice bob")
+    loser = play_some(club, game, 6).turn
+    winner = "bob" if loser == "alice" else "alice"
+    before = board_svg(Board.load(club.store, game, "101").present)
+    club.say(f"{game} resign 101 {loser} {PASSWORDS[loser]}")
+    board = Board.load(club.store, game, "101")
+    written(club, folder)
+    page = (folder / game / "101.html").read_text().partition("</svg>")[0]
+    for picture in (board_svg(board.present), page):
+        words = " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", picture))
+        assert f"Won by {winner} ({loser} resigned)." in words
+        assert not re.search(r"to move|class=\"turn\" d=\"M12|class=\"die|'s turn", picture)
+    assert 'class="turn" d="M12' in before
+    assert board_svg(board.after(6)).partition("</title>")[2] == before.partition("</title>")[2]
+
+
 def test_a_game_of_another_package_shows_its_text(played, folder, monkeypatch):
     monkeypatch.delattr(games.load("symple"), "figure")
     written(played, folder)

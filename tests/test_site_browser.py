@@ -42,6 +42,8 @@ place.remove();
 return found;
 """
 """What the page shows and what it should show: the elements, with their colours."""
+IS_DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
+"""Comes back when the page was drawn: before, it may be as wide as its picture is without the style sheet."""
 REACHED = "return performance.getEntriesByType('resource').map(entry => entry.name)"
 WIDTH = "return document.documentElement.scrollWidth"
 NAMES = "return [...new Set([...document.querySelectorAll('[data-cell]')].map(cell => cell.dataset.cell))]"
@@ -128,6 +130,8 @@ def opened(browser, visited, path, fragment="", *, width=WIDE, is_dark=False, sc
     browser.sees(width=width, is_dark=is_dark)
     driver.get("about:blank")
     driver.get((visited.folder / path).as_uri() + fragment)
+    if scripts:
+        driver.execute_async_script(IS_DRAWN)
     return driver
 
 

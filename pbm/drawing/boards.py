@@ -1,5 +1,8 @@
 """A board, as it was after so many turns, becomes a picture: of the figure that its game makes, or of its text."""
 
+from typing import Any
+
+from games.figures import Figure, Note
 from pbm import letters, texts
 from pbm.board.board import Board, Point
 from pbm.drawing import raster, svg
@@ -18,13 +21,23 @@ def point_of(store: Store, drawing: Drawing) -> Point | None:
     return point if point and letters.picture(point)[0].text == drawing.text else None
 
 
+def figure(point: Point) -> Figure:
+    """What a position looks like; of a board that is over, it says how that ended, and not whose turn it is."""
+    rules: Any = point.board.rules
+    found: Figure = rules.figure(point.state, point.board.states[point.last_typed])
+    if not point.is_over:
+        return found
+    notes = [note._replace(dice=()) for note in found.notes if not note.is_task]
+    return found._replace(notes=(*notes, Note(letters.status_of(point))), turn=None)
+
+
 def board_svg(point: Point, *, style: str = svg.STYLE) -> str:
     """The picture in SVG. Without a *style* sheet the page has to bring `svg.STYLE`."""
     board = point.board
-    before = board.states[point.last_typed]
     if not hasattr(board.rules, "figure"):
+        before = board.states[point.last_typed]
         return svg.text_svg(board.rules.draw(point.state, before), caption(point), style=style)
-    return svg.svg(board.rules.figure(point.state, before), board.rules.SIDES, caption(point), style=style)
+    return svg.svg(figure(point), board.rules.SIDES, caption(point), style=style)
 
 
 def caption(point: Point) -> str:

@@ -30,6 +30,17 @@ NOTE_SIZE, LINE_HEIGHT = 13, 24
 """Pixels: how high the letters and lines below a board are."""
 NOTE_INDENT = 36
 """Pixels in front of such a line for what shows whose it is."""
+EXPLAINED = {"latest": "last turn", "eye": "eye", "territory": "territory", "matched": "matched"}
+"""What marks mean, by their roles, as it stands in the last line below a board where they are."""
+KEYS = {
+    "latest": '<circle class="key" cx="{x}" cy="{y}" r="6"/>',
+    "eye": '<path class="turn" d="M{x} {y}m0-5l5 5-5 5-5-5z"/>',
+    "territory": '<path class="turn" d="M{x} {y}m-4-4h8v8h-8z"/>',
+    "matched": '<circle class="key matched" cx="{x}" cy="{y}" r="5"/>',
+}
+"""What they look like."""
+EXPLAINED_WIDTH = 100
+"""Pixels from one such mark to the next."""
 LETTER_RATIO = 0.6
 """How wide letters of a proportional font are on average, at most, as a part of their height."""
 TEXT_SIZE = 13
@@ -73,18 +84,19 @@ RULES = """\
 .board .panel{fill:var(--panel)}
 .board text{fill:var(--ink);text-anchor:middle}
 .board .coordinate,.board .track{opacity:.8}
-.board .notes text{text-anchor:start}
+.board .notes text,.board .legend text{text-anchor:start}
 .board .plain{font-family:monospace}
 .board .cells path{fill:var(--field);stroke:var(--line);stroke-width:1}
 .board .points path{fill:none;stroke:none;pointer-events:all}
 .board .lines path{fill:none;stroke:var(--line);stroke-width:1;stroke-linecap:round;pointer-events:none}
 .board .lines .wall{stroke:var(--ink);stroke-width:3.5}
 .board .lines .open{stroke-dasharray:1 5}
-.board .lines .join{stroke-width:5}
+.board .lines .rim{stroke:var(--edge);stroke-width:6}
+.board .lines .join{stroke-width:3.6}
 .board .lines .path{stroke-width:2;opacity:.45}
 .board .piece,.board .swatch{stroke:var(--edge);stroke-width:1.2}
 .board .count{font-weight:bold;pointer-events:none}
-.board .latest{fill:none;stroke:var(--hint);stroke-width:2.5;pointer-events:none}
+.board .latest,.board .key{fill:none;stroke:var(--hint);stroke-width:2.5;pointer-events:none}
 .board .mark{stroke:var(--edge);stroke-width:1;pointer-events:none}
 .board .matched{fill:var(--good);stroke:#fff}
 .board .turn{fill:var(--ink)}
@@ -392,7 +404,7 @@ class Canvas:
 
     def drawn(self, figures: Iterable[Figure]) -> Iterator[Layered]:
         """Draw these positions. Layers that are as in the position before are the same object."""
-        before = None
+        before = told = None
         for figure in figures:
             if before is None or figure.lines != before.lines:
                 under = self._lines([strokes for strokes in figure.lines if strokes.role in UNDER], "under")
@@ -402,9 +414,11 @@ class Canvas:
                 labels: list[Shape] = []
                 for role, some in groupby([one for one in figure.labels if one.role != "coordinate"], ROLE):
                     labels += _grouped(role, [*some])
-            if before is None or (figure.notes, figure.turn) != (before.notes, before.turn):
-                lines, height = self._notes(figure)
-                notes = _grouped("notes", lines)
+            below = figure.notes, figure.turn, _explained(figure)
+            if below != told:
+                told = below
+                lines, keys, height = self._notes(figure)
+                notes = [*_grouped("notes", lines), *_grouped("legend", keys)]
             latest = [*self._latest(figure)]
             yield Layered((coordinates, under, over, figure.pieces, figure.marks, latest, labels, notes), height)
             before = figure
@@ -414,6 +428,8 @@ class Canvas:
         shapes: list[Shape] = []
         for role, ways, side in lines:
             names = f"{role}{self.markup.hue(side)}"
+            if role == "join":  # as stones do, they have an edge, so that they are seen on any ground
+                shapes += ['<path class="rim" d="', *ways, _edge('"/>\n', f"rim{names}")]
             shapes += [f'<path class="{names}" d="', *ways, _edge('"/>\n', names)]
         return _grouped("lines", shapes, layer)
 
@@ -428,8 +444,8 @@ class Canvas:
             at, size = (piece.at, piece.size * 0.84) if piece else (self.markup.places[name], 0.16)
             yield Ring(name, at, size, piece.side if piece else None)
 
-    def _notes(self, figure: Figure) -> tuple[list[str], float]:
-        """What stands below the board, and how high the picture is with that."""
+    def _notes(self, figure: Figure) -> tuple[list[str], list[str], float]:
+        """What stands below the board, what marks mean, and how high the picture is with that."""
         parts: list[str] = []
         lines = 0
         for note in figure.notes:
@@ -438,7 +454,21 @@ class Canvas:
             some, count = _note(note, y, self.width, self.markup.hue(note.side), is_turn=is_turn)
             parts += some
             lines += count
-        return parts, self.foot + LINE_HEIGHT * lines + MARGIN * bool(figure.notes)
+        y = self.foot + LINE_HEIGHT * (lines + 0.5)
+        keys: list[str] = []
+        for number, role in enumerate(_explained(figure)):
+            x = MARGIN + 10 + EXPLAINED_WIDTH * number
+            keys.append(f"{KEYS[role].format(x=x, y=pixels(y))}\n")
+            place = f'x="{x + 12}" y="{pixels(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
+            keys.append(f"<text {place}>{EXPLAINED[role]}</text>\n")
+        lines += bool(keys)
+        return parts, keys, self.foot + LINE_HEIGHT * lines + MARGIN * bool(lines)
+
+
+def _explained(figure: Figure) -> list[str]:
+    """The roles of the marks in a picture that are explained below it."""
+    roles = {mark.role for mark in figure.marks} | ({"latest"} if figure.latest else set())
+    return [role for role in EXPLAINED if role in roles]
 
 
 def _grouped(name: str, shapes: Sequence[Shape], of: str = "") -> list[Shape]:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import accumulate, compress, islice, pairwise, takewhile
+from itertools import compress, islice, pairwise, takewhile
 from math import ceil
 from operator import ne
 from string import ascii_lowercase, digits
@@ -47,10 +47,7 @@ def pictured(board: Board) -> tuple[str, dict[str, Any]]:
     """
     if not hasattr(board.rules, "figure"):
         return boards.board_svg(board.present, style=""), {}
-    typed = accumulate((0 if turn.automatic else number for number, turn in enumerate(board.turns)), max)
-    figures = [
-        board.rules.figure(state, board.states[before]) for state, before in zip(board.states, [0, *typed], strict=True)
-    ]
+    figures = [boards.figure(board.after(moves)) for moves in range(len(board.states))]
     canvas = svg.Canvas(figures[-1], board.rules.SIDES)
     drawn = [*canvas.drawn(figures)]
     heights = [ceil(one.height) for one in drawn]
