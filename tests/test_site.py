@@ -1,5 +1,6 @@
 """The site: pages that anybody may see, written when something has changed, and then only what that concerns."""
 
+import gzip
 import json
 import re
 import sqlite3
@@ -7,7 +8,6 @@ import subprocess
 import sys
 from contextlib import closing, suppress
 from html.parser import HTMLParser
-from itertools import count
 from pathlib import Path
 from random import Random
 from xml.etree import ElementTree as ET
@@ -17,18 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import games
-from games.figures import Cell, Figure, box
 from pbm.actions import cleanup, directing, tournaments
 from pbm.board.board import Board
 from pbm.drawing.boards import board_svg
-from pbm.drawing.svg import Canvas
 from pbm.language.help import of_game
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.site.build import MANIFEST, NAMES, build
 from pbm.site.concerns import Site
 from pbm.site.pages import Look, Pages
-from pbm.site.steps import Spellings, film
 from pbm.store import BoardRow
 from pbm.store.contests import Contests, Tournament
 from pbm.store.glances import Glances
@@ -273,64 +270,20 @@ def test_each_step_of_a_game_is_the_picture_of_its_position(club, folder, game):
     written(club, folder)
     pictures = [board_svg(board.after(moves), style="") for moves in range(len(board.turns) + 1)]
     assert len(set(pictures)) > 8
-    page = (folder / game / "101.html").read_text()
-    kept = steps_of(page)["kept"]
-    assert kept > 0
-    for shown, picture in zip(shown_steps(steps_of(page), cells_of(page)), pictures, strict=True):
-        on_cells = picture.split("</g>\n", 1 + kept)[-1]
-        assert (*shown,) == (int(re.search(r'height="(\d+)"', picture)[1]), f"{on_cells}")
+    found = steps_of((folder / game / "101.html").read_text())
+    for (height, shapes), picture in zip(shown_steps(found), pictures, strict=True):
+        on_cells = picture.split("</g>\n", 1)[1]
+        assert height == int(re.search(r'height="(\d+)"', picture)[1])
+        assert f"{shapes}</svg>\n" == on_cells
 
 
-def cells_of(page):
-    """The names of the cells in the picture of a page, and the tenths of pixels of their first corners."""
-    found = re.findall(r'<path[^>]* data-cell="([^"]*)" d="M(\S+) ([-.\d]+)', page.partition("</g>")[0])
-    return [(name, {"x": round(10 * float(x)), "y": round(10 * float(y))}) for name, x, y in found]
-
-
-def shown_steps(found, cells):
+def shown_steps(found):
     """The height of each step and what stands on the cells, as a page puts it together."""
-    shapes, known, height = [], [], None
-    for number, frame in enumerate(found["frames"]):
-        height, place = found["heights"].get(str(number), height), 0
-        for splice in filter(None, frame.split(";")):
-            further, going, *coming = splice.split(",")
-            place += int(further, 36)
-            known += [markup_of(found, code, cells) for code in coming if "." in code]
-            numbers = count(len(known) - sum("." in code for code in coming))
-            arriving = [known[next(numbers) if "." in code else int(code, 36)] for code in coming]
-            shapes[place : place + int(going, 36)] = arriving
-        yield height, "".join(shapes) + "</svg>\n"
-
-
-def markup_of(found, code, cells):
-    form, _, value = code.partition(".")
-    *_, cell = value.split("|")
-    values = iter(value.split("|"))
-    texts, *behind = map(int, found["forms"][int(form, 36)].split("|"))
-    further = iter(behind)
-    parts = []
-    for number, text in enumerate(found["texts"][texts]):
-        if number % 2 == 0:
-            parts.append(text)
-        elif not text:
-            parts.append(next(values))
-        else:
-            name, corner = cells[int(cell, 36)]
-            parts.append(name if text == "name" else f"{(corner[text] + next(further)) / 10:.1f}".removesuffix(".0"))
-    return "".join(parts)
-
-
-MARKUP = st.sampled_from(["a", "b", "</g>", '<i x="1|2" y="=$" cx="3">"', "<text>5 of 7</text>", "M1.5 -2h3", "Mx 007"])
-LAYERS = st.lists(MARKUP, max_size=5)
-
-
-@examples(60)
-@given(st.lists(st.tuples(LAYERS, LAYERS)))
-def test_any_sequences_of_shapes_are_told_by_what_changes(frames):
-    figure = Figure((Cell("a1", (0, 0), box(0, 0, 1, 1)),))
-    found = film(frames, Spellings(Canvas(figure, ("black", "white")).markup))
-    shown = [text for _, text in shown_steps(json.loads(json.dumps(found | {"heights": {}})), [])]
-    assert shown == ["".join([*under, *over]) + "</svg>\n" for under, over in frames]
+    parts = {}
+    for step in found["steps"]:
+        parts |= {int(number): shapes for number, shapes in step["parts"].items()}
+        shapes = [found["shapes"][shape] for _, shapes in sorted(parts.items()) for shape in shapes]
+        yield step["height"], "".join([*shapes, step["below"]])
 
 
 def test_a_game_that_cannot_draw_takes_no_page_of_another_along(shell, monkeypatch):
@@ -369,7 +322,7 @@ def largest_kinds():
     "line",
     [pytest.param(line, marks=[] if line in {"papagra", "spora"} else pytest.mark.long) for line in largest_kinds()],
 )
-def test_the_page_of_a_long_game_is_small(club, line):
+def test_the_page_of_a_long_game_is_small_when_it_is_compressed(club, line):
     game, _, options = line.partition(" ")
     club.signed_up("alice", "bob")
     board = Board(BoardRow(game, "101", options, "alice", "bob", b"secret", club.time, turn="alice"), [], {})
@@ -382,7 +335,8 @@ def test_the_page_of_a_long_game_is_small(club, line):
         club.store.save_board(board.row._replace(moves=len(board.turns), turn=board.turn), 1, board.turns)
     source = Pages(Session(club.server), Look(URL, has_pictures=False)).board(game, "101")
     assert board.turn is None or len(board.turns) == 300
-    assert len(re.sub(r"(?s)<svg.*?</svg>", "", source)) < 60_000
+    assert len(gzip.compress(source.encode(), 6)) < 60_000
+    assert len(source) < 800_000
 
 
 def play_some(club, game, moves):

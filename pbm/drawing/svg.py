@@ -5,17 +5,17 @@ What is drawn has classes and no colours: these stand in `STYLE`, which a page w
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from html import escape
 from itertools import chain, groupby
 from math import ceil
-from operator import attrgetter
+from operator import itemgetter
 from textwrap import wrap
 from typing import NamedTuple
 
-from games.figures import Cell, Figure, Label, Mark, Note, Piece, Place, Strokes, Way
+from games.figures import Cell, Figure, Label, Mark, Note, Piece, Place, Strokes
 
 USUAL_WIDTH = 400
 """How many pixels wide a board is made, as far as its cells become neither tiny nor huge by that."""
@@ -159,9 +159,7 @@ def svg(figure: Figure, sides: tuple[str, str], title: str, told: str = "", *, s
     Those who cannot see it are told what stands where, and whatever else is to be *told*. Without a *style* sheet the
     page has to bring `STYLE`.
     """
-    canvas = Canvas(figure, sides)
-    [drawn] = canvas.drawn([figure])
-    return canvas.picture(figure, drawn, title, told, style=style)
+    return Canvas(figure, sides).picture(figure, title, told, style=style)
 
 
 def text_svg(text: str, title: str, *, style: str = STYLE) -> str:
@@ -265,14 +263,6 @@ class _Plane(NamedTuple):
         return f"M{pixels(start[0])} {pixels(start[1])}{''.join(steps)}"
 
 
-class Edge(NamedTuple):
-    """Where a part of a picture begins or ends that holds others."""
-
-    markup: str
-    of: str
-    """What that is, so that no two edges of a picture are equal."""
-
-
 class Ring(NamedTuple):
     """What marks a cell that the last turn has changed."""
 
@@ -284,61 +274,97 @@ class Ring(NamedTuple):
     """Of the piece around which it goes."""
 
 
-Shape = str | Edge | Piece | Mark | Ring | Label | Way
-"""A part of a picture: markup as it is, a shape of a figure, or the places through which a line leads."""
+class Group(NamedTuple):
+    """Shapes in an element of a class."""
+
+    name: str
+    shapes: tuple[Strokes | Label, ...]
 
 
-class Layered(NamedTuple):
-    """What is drawn of a position, but for the cells."""
-
-    layers: Sequence[Sequence[Shape]]
-    """Shapes, from the lowest up; `Renderings` have their markup. There are as many layers in all positions, of which
-    most are as in the position before, and each of the first `GROUNDWORK` is one element, or nothing."""
-    height: float
-    """How many pixels high the picture is."""
+Shape = Strokes | Piece | Mark | Ring | Label | Group
 
 
-class Renderings:
-    """The markup of shapes on boards of one kind: most of a position was so in another one."""
+class Canvas:
+    """What positions of one board are drawn on, each of the size of the *figure* that it was made for."""
 
-    def __init__(self, cells: tuple[Cell, ...], plane: _Plane, hues: tuple[str, str]) -> None:
-        """Draw the cells, on which pieces stand and which can be tapped."""
-        self.cells, self.plane, self.hues = cells, plane, hues
-        self.places = {cell.name: cell.at for cell in cells}
-        tints = [f' class="{hues[cell.side]}"' if cell.side is not None else "" for cell in cells]
-        self.ground = "".join(
-            f'<path{tint} data-cell="{escape(cell.name)}" d="{plane.way(cell.outline)}z"/>\n'
-            for cell, tint in zip(cells, tints, strict=True)
-        )
-        """The markup of all cells."""
-        self._known: dict[Shape, str] = {}
+    def __init__(self, figure: Figure, sides: tuple[str, str]) -> None:
+        """Find out how large everything is."""
+        self.sides, self.hues, self.cells = sides, hues(sides), figure.cells
+        self.frame = _frame(figure)
+        wide = self.frame.right - self.frame.left
+        self.scale = max(SMALLEST, min(LARGEST, 2 * int(USUAL_WIDTH / wide / 2)))
+        self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * wide)
+        self.plane = _Plane(self.scale, (self.width - self.scale * wide) / 2, self.frame)
+        self.foot = 2 * MARGIN + self.scale * (self.frame.top - self.frame.bottom)
+        self.by_name = {cell.name: number for number, cell in enumerate(figure.cells)}
+        self.by_place = {cell.at: number for number, cell in enumerate(figure.cells)}
 
-    def __getitem__(self, shape: Shape) -> str:
-        """The markup of a shape."""
-        if isinstance(shape, str):
-            return shape
-        return self._known.get(shape) or self._drawn(shape)
+    def picture(self, figure: Figure, title: str, told: str = "", *, style: str) -> str:
+        """A position as SVG, as `svg` makes it."""
+        words = " ".join(filter(None, [description(figure, self.sides), told]))
+        has_points = any(strokes.role == "grid" for strokes in figure.lines)
+        cells = "".join(map(self._cell, self.cells))
+        below, height = self.below(figure)
+        shapes = [self.markup(shape) for _, part in sorted(self.parts(figure).items()) for shape in part]
+        shapes = [f'<g class="cells{" points" * has_points}">\n{cells}</g>\n', *shapes, below]
+        return _document(self.width, height, ground(self.sides), title, words, shapes, style)
 
-    def _drawn(self, shape: Shape) -> str:
-        """Draw a shape for the first time."""
+    def parts(self, figure: Figure) -> dict[int, list[Shape]]:
+        """What is drawn on the board, by numbers from the lowest up: a turn changes few of these parts.
+
+        They are coordinates, lines below and above others, the joins that begin at each cell, what stands on each cell,
+        and other labels. Behind the cells there is a part for what is on none of them.
+        """
+        parts = defaultdict[int, list[Shape]](list)
+        joins, on_cells = 3, 4 + len(self.cells)
+        track = on_cells + 1 + len(self.cells)
+        labels = [label for label in figure.labels if not label.cell]
+        groups: Mapping[int, tuple[str, Sequence[Strokes | Label]]] = {
+            0: ("coordinate", [label for label in labels if label.role == "coordinate"]),
+            1: ("lines", [strokes for strokes in figure.lines if strokes.role in UNDER]),
+            2: ("lines", [strokes for strokes in figure.lines if strokes.role not in UNDER and strokes.role != "join"]),
+            track: ("track", [label for label in labels if label.role != "coordinate"]),
+        }
+        for number, (name, shapes) in groups.items():
+            if shapes:
+                parts[number].append(Group(name, tuple(shapes)))
+        for role, ways, side in [strokes for strokes in figure.lines if strokes.role == "join"]:
+            for place, some in groupby(ways, itemgetter(0)):
+                shape = Group("lines", (Strokes(role, tuple(some), side),))
+                parts[joins + self.by_place.get(place, len(self.cells))].append(shape)
+        for piece in figure.pieces:
+            parts[on_cells + self.by_name[piece.cell]].append(piece)
+        for mark in figure.marks:
+            parts[on_cells + self.by_place.get(mark.at, len(self.cells))].append(mark)
+        for ring in self._latest(figure):
+            parts[on_cells + self.by_name[ring.cell]].append(ring)
+        for label in figure.labels:
+            if label.cell:
+                parts[on_cells + self.by_name[label.cell]].append(label)
+        return parts
+
+    def _cell(self, cell: Cell) -> str:
+        """A cell, on which pieces stand and which can be tapped."""
+        tint = f' class="{self.hues[cell.side]}"' if cell.side is not None else ""
+        return f'<path{tint} data-cell="{escape(cell.name)}" d="{self.plane.way(cell.outline)}z"/>\n'
+
+    def markup(self, shape: Shape) -> str:
+        """A shape as SVG."""
         match shape:
-            case str():
-                return shape
-            case Edge():
-                return shape.markup
+            case Group():
+                return f'<g class="{shape.name}">\n{"".join(map(self.markup, shape.shapes))}</g>\n'
+            case Strokes():
+                return self._strokes(shape)
             case Piece():
-                markup = self._piece(shape)
-            case Mark():
-                markup = self._mark(shape)
+                kind = f'class="piece{self.hue(shape.side)}" data-cell="{escape(shape.cell)}"'
+                return f"<circle {kind} {self.circle(shape.at, shape.size)}/>\n"
             case Ring():
                 kind = f'class="latest{self.hue(shape.side)}" data-cell="{escape(shape.cell)}"'
-                markup = f"<circle {kind} {self.circle(shape.at, shape.size)}/>\n"
+                return f"<circle {kind} {self.circle(shape.at, shape.size)}/>\n"
+            case Mark():
+                return self._mark(shape)
             case Label():
-                markup = self._label(shape)
-            case way:
-                markup = self.plane.way(way)
-        self._known[shape] = markup
-        return markup
+                return self._label(shape)
 
     def hue(self, side: int | None) -> str:
         """The class of what belongs to a side, behind another one."""
@@ -349,9 +375,11 @@ class Renderings:
         x, y = self.plane.at(at)
         return f'cx="{pixels(x)}" cy="{pixels(y)}" r="{pixels(size * self.plane.scale)}"'
 
-    def _piece(self, piece: Piece) -> str:
-        kind = f'class="piece{self.hue(piece.side)}" data-cell="{escape(piece.cell)}"'
-        return f"<circle {kind} {self.circle(piece.at, piece.size)}/>\n"
+    def _strokes(self, strokes: Strokes) -> str:
+        """Lines that look alike; joins have an edge as stones do, so that they are seen on any ground."""
+        ways = "".join(map(self.plane.way, strokes.ways))
+        rim = f'<path class="rim" d="{ways}"/>\n' if strokes.role == "join" else ""
+        return f'{rim}<path class="{strokes.role}{self.hue(strokes.side)}" d="{ways}"/>\n'
 
     def _mark(self, mark: Mark) -> str:
         kind = f'class="mark {mark.role}{self.hue(mark.side)}"'
@@ -374,65 +402,6 @@ class Renderings:
         place = f'x="{pixels(x)}" y="{pixels(y + 0.36 * size)}" font-size="{pixels(size)}"'
         return f"<text{hue} {place}>{escape(label.text)}</text>\n"
 
-
-@lru_cache(maxsize=16)  # a site draws thousands of pictures of few boards
-def _renderings(cells: tuple[Cell, ...], plane: _Plane, hues: tuple[str, str]) -> Renderings:
-    return Renderings(cells, plane, hues)
-
-
-class Canvas:
-    """What positions of one board are drawn on, each of the size of the *figure* that it was made for."""
-
-    def __init__(self, figure: Figure, sides: tuple[str, str]) -> None:
-        """Find out how large everything is."""
-        self.sides = sides
-        self.frame = _frame(figure)
-        wide = self.frame.right - self.frame.left
-        self.scale = max(SMALLEST, min(LARGEST, 2 * int(USUAL_WIDTH / wide / 2)))
-        self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * wide)
-        self.plane = _Plane(self.scale, (self.width - self.scale * wide) / 2, self.frame)
-        self.foot = 2 * MARGIN + self.scale * (self.frame.top - self.frame.bottom)
-        self.markup = _renderings(figure.cells, self.plane, hues(sides))
-
-    def picture(self, figure: Figure, drawn: Layered, title: str, told: str = "", *, style: str) -> str:
-        """A position that is drawn as SVG, as `svg` makes it."""
-        words = " ".join(filter(None, [description(figure, self.sides), told]))
-        has_points = any(strokes.role == "grid" for strokes in figure.lines)
-        cells = f'<g class="cells{" points" * has_points}">\n{self.markup.ground}</g>\n'
-        shapes = [self.markup[shape] for layer in drawn.layers for shape in layer]
-        return _document(self.width, drawn.height, ground(self.sides), title, words, [cells, *shapes], style)
-
-    def drawn(self, figures: Iterable[Figure]) -> Iterator[Layered]:
-        """Draw these positions. Layers that are as in the position before are the same object."""
-        before = told = None
-        for figure in figures:
-            if before is None or figure.lines != before.lines:
-                under = self._lines([strokes for strokes in figure.lines if strokes.role in UNDER], "under")
-                over = self._lines([strokes for strokes in figure.lines if strokes.role not in UNDER], "over")
-            if before is None or figure.labels != before.labels:
-                coordinates = _grouped("coordinate", [one for one in figure.labels if one.role == "coordinate"])
-                labels: list[Shape] = []
-                for role, some in groupby([one for one in figure.labels if one.role != "coordinate"], ROLE):
-                    labels += _grouped(role, [*some])
-            below = figure.notes, figure.turn, _explained(figure)
-            if below != told:
-                told = below
-                lines, keys, height = self._notes(figure)
-                notes = [*_grouped("notes", lines), *_grouped("legend", keys)]
-            latest = [*self._latest(figure)]
-            yield Layered((coordinates, under, over, figure.pieces, figure.marks, latest, labels, notes), height)
-            before = figure
-
-    def _lines(self, lines: Iterable[Strokes], layer: str) -> list[Shape]:
-        """Lines, of which those that look alike are one element."""
-        shapes: list[Shape] = []
-        for role, ways, side in lines:
-            names = f"{role}{self.markup.hue(side)}"
-            if role == "join":  # as stones do, they have an edge, so that they are seen on any ground
-                shapes += ['<path class="rim" d="', *ways, _edge('"/>\n', f"rim{names}")]
-            shapes += [f'<path class="{names}" d="', *ways, _edge('"/>\n', names)]
-        return _grouped("lines", shapes, layer)
-
     def _latest(self, figure: Figure) -> Iterator[Ring]:
         """A ring on the highest piece of each cell that the last turn has changed, or where it has none."""
         if not figure.latest:
@@ -441,28 +410,25 @@ class Canvas:
         highest = {piece.cell: piece for piece in figure.pieces if piece.cell in changed}
         for name in figure.latest:
             piece = highest.get(name)
-            at, size = (piece.at, piece.size * 0.84) if piece else (self.markup.places[name], 0.16)
+            at, size = (piece.at, piece.size * 0.84) if piece else (self.cells[self.by_name[name]].at, 0.16)
             yield Ring(name, at, size, piece.side if piece else None)
 
-    def _notes(self, figure: Figure) -> tuple[list[str], list[str], float]:
-        """What stands below the board, what marks mean, and how high the picture is with that."""
+    def below(self, figure: Figure) -> tuple[str, float]:
+        """What stands below the board, and how high the picture is with that."""
         parts: list[str] = []
         lines = 0
         for note in figure.notes:
             y = self.foot + LINE_HEIGHT * (lines + 0.5)
             is_turn = note.side is not None and note.side == figure.turn
-            some, count = _note(note, y, self.width, self.markup.hue(note.side), is_turn=is_turn)
-            parts += some
+            markup, count = _note(note, y, self.width, self.hue(note.side), is_turn=is_turn)
+            parts.append(markup)
             lines += count
-        y = self.foot + LINE_HEIGHT * (lines + 0.5)
-        keys: list[str] = []
-        for number, role in enumerate(_explained(figure)):
-            x = MARGIN + 10 + EXPLAINED_WIDTH * number
-            keys.append(f"{KEYS[role].format(x=x, y=pixels(y))}\n")
-            place = f'x="{x + 12}" y="{pixels(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
-            keys.append(f"<text {place}>{EXPLAINED[role]}</text>\n")
-        lines += bool(keys)
-        return parts, keys, self.foot + LINE_HEIGHT * lines + MARGIN * bool(lines)
+        parts = [f'<g class="notes">\n{"".join(parts)}</g>\n'] if parts else []
+        if explained := _explained(figure):
+            y = self.foot + LINE_HEIGHT * (lines + 0.5)
+            parts += ['<g class="legend">\n', *_legend(explained, y), "</g>\n"]
+            lines += 1
+        return "".join(parts), self.foot + LINE_HEIGHT * lines + MARGIN * bool(lines)
 
 
 def _explained(figure: Figure) -> list[str]:
@@ -471,12 +437,12 @@ def _explained(figure: Figure) -> list[str]:
     return [role for role in EXPLAINED if role in roles]
 
 
-def _grouped(name: str, shapes: Sequence[Shape], of: str = "") -> list[Shape]:
-    """Shapes in an element of a class, which is told apart from others of that class; nothing if there are none."""
-    return [_edge(f'<g class="{name}">\n', of or name), *shapes, _edge("</g>\n", of or name)] if shapes else []
-
-
-_edge = lru_cache(maxsize=64)(Edge)
+def _legend(roles: Iterable[str], y: float) -> Iterator[str]:
+    """What marks of these roles mean, in a line whose middle is so far down."""
+    for number, role in enumerate(roles):
+        x = MARGIN + 10 + EXPLAINED_WIDTH * number
+        place = f'x="{x + 12}" y="{pixels(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
+        yield f"{KEYS[role].format(x=x, y=pixels(y))}\n<text {place}>{EXPLAINED[role]}</text>\n"
 
 
 def _wrapped(note: Note, width: float) -> list[str]:
@@ -485,9 +451,8 @@ def _wrapped(note: Note, width: float) -> list[str]:
     return wrap(note.text, columns) if len(note.text) > columns else [note.text]
 
 
-@lru_cache(maxsize=4096)
-def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tuple[tuple[str, ...], int]:
-    """A note, the middle of whose first line is so far down: its dice, all that stands before them, and its lines."""
+def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tuple[str, int]:
+    """A note, the middle of whose first line is so far down, and how many lines it has."""
     parts = []
     if is_turn:
         parts.append(f'<path class="turn" d="M{MARGIN} {pixels(y - 6)}l9 6-9 6z"/>\n')
@@ -500,7 +465,8 @@ def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tup
         parts.append(f"<text {place}>{escape(line)}</text>\n")
     step = LINE_HEIGHT + 4
     right = width - MARGIN - step * len(note.dice)
-    return (*(_die(die, right + step * number, y) for number, die in enumerate(note.dice)), "".join(parts)), len(lines)
+    parts += [_die(die, right + step * number, y) for number, die in enumerate(note.dice)]
+    return "".join(parts), len(lines)
 
 
 def _step(right: float, down: float) -> str:
@@ -532,9 +498,6 @@ def _corners(cells: tuple[Cell, ...]) -> tuple[Place, Place]:
     return (min(xs), min(ys)), (max(xs), max(ys))
 
 
-ROLE = attrgetter("role")
-GROUNDWORK = 3
-"""How many layers of a picture can be the same in all positions of a game."""
 UNDER = frozenset({"grid", "track", "path"})
 """The roles of lines that lie under all others."""
 PIPS = {1: "5", 2: "19", 3: "159", 4: "1379", 5: "13579", 6: "134679"}

@@ -5,9 +5,9 @@
   const svg = document.querySelector(".picture svg");
   if (!data || !svg) return;
   const game = JSON.parse(data.textContent);
-  const last = game.frames ? game.frames.length - 1 : 0;
+  const last = game.steps ? game.steps.length - 1 : 0;
 
-  // Stepping: what stands on the cells of each position is what the one before it has, changed
+  // Stepping: a position has the parts that the one before it has, but for those that differ
 
   const bar = document.querySelector(".steps");
   const slider = bar.querySelector("input");
@@ -15,54 +15,26 @@
   const items = [...document.querySelectorAll(".moves li")];
   const words = svg.querySelector("desc");
   const description = words && words.textContent;
-  const positions = [], known = [];
-  const cells = [...svg.querySelectorAll(".cells [data-cell]")].map((cell) => {
-    const [, x, y] = /^M(\S+?) ([-.0-9]+)/.exec(cell.getAttribute("d"));
-    return { name: cell.dataset.cell, x: Math.round(10 * x), y: Math.round(10 * y) };
-  });
-
-  // a shape that comes for the first time is told by its form, the values in it and its cell; then it has a number
-  function shape(code) {
-    const dot = code.indexOf(".");
-    if (dot < 0) return known[parseInt(code, 36)];
-    const values = code.slice(dot + 1).split("|");
-    const cell = cells[parseInt(values.at(-1), 36)];
-    const [texts, ...behind] = game.forms[parseInt(code.slice(0, dot), 36)].split("|").map(Number);
-    known.push(game.texts[texts].map((text, number) => {
-      if (number % 2 === 0) return text;
-      if (text === "") return values.shift();
-      return text === "name" ? cell.name : (cell[text] + behind.shift()) / 10;
-    }).join(""));
-    return known.at(-1);
+  const positions = [];
+  for (const { parts, below, height } of game.steps || []) {
+    const now = positions.length ? [...positions.at(-1).parts] : [];
+    for (const [number, shapes] of Object.entries(parts)) now[number] = shapes.map((shape) => game.shapes[shape]).join("");
+    positions.push({ parts: now, below, height });
   }
-
-  let shapes = [], height = 0;
-  (game.frames || []).forEach((frame, number) => {
-    shapes = [...shapes];
-    height = game.heights[number] || height;
-    let place = 0;
-    for (const splice of frame ? frame.split(";") : []) {
-      const [further, going, ...coming] = splice.split(",");
-      place += parseInt(further, 36);
-      shapes.splice(place, parseInt(going, 36), ...coming.map(shape));
-    }
-    positions.push({ shapes, height });
-  });
   let at = last, tapped = [];
-  let ground = svg.querySelector(".cells");
-  for (let number = game.kept; number > 0; number -= 1) ground = ground.nextElementSibling;
+  const ground = svg.querySelector(".cells");
 
   function draw(step) {
     while (ground.nextSibling) ground.nextSibling.remove();
-    const { shapes, height } = positions[step];
-    svg.insertAdjacentHTML("beforeend", shapes.join(""));
+    const { parts, below, height } = positions[step];
+    svg.insertAdjacentHTML("beforeend", parts.join("") + below);
     svg.setAttribute("height", height);
     svg.querySelector(".panel").setAttribute("height", height);
     svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${height}`);
     if (words) words.textContent = step === last ? description : described();
   }
 
-  // the same for those who cannot see it: where pieces stand, by colour, and how many on one another
+  // the same for those who cannot see it: where pieces stand, by side, and how many on one another
   function described() {
     const stacks = new Map();
     for (const piece of svg.querySelectorAll(".piece")) {
@@ -75,7 +47,7 @@
       colours.set(stack.at(-1), [...(colours.get(stack.at(-1)) || []), place]);
     }
     const notes = [...svg.querySelectorAll(".notes text")].map((note) => note.textContent);
-    return [...[...colours].map(([colour, places]) => `${colour} on ${places.join(", ")}`), ...notes].join(". ");
+    return [...[...colours].map(([colour, places]) => `${game.sides[colour]} on ${places.join(", ")}`), ...notes].join(". ");
   }
 
   function show(step) {
