@@ -251,7 +251,11 @@ def test_4_before_the_first_moves_the_board_is_removed_instead(four):
     assert four.clean() == Done(forfeited=1)
     assert four.store.board("symple", "101") is None
     assert four.outbox() == [(name, "Symple board 101 has been removed **") for name in ("alice", "bob")]
-    assert "bob has not moved for 21 days" in four.mails("alice")[0].text
+    text = four.mails("alice")[0].text
+    assert text.startswith(
+        "bob has not moved in time on Symple board 101.\nThe board is removed; nobody has won or lost."
+    )
+    assert "bob has not moved for 21 days" in text
 
 
 def test_4_a_player_is_reminded_on_every_day_until_he_moves_but_once_in_24_hours(game):

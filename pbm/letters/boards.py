@@ -8,7 +8,7 @@ from typing import Any
 
 import games
 from pbm.board import clocks, dice, ratings
-from pbm.board.board import FORFEIT, REASONS, RESIGN, Board, Point
+from pbm.board.board import FORFEIT, REASONS, RESIGN, SERVER, Board, Point
 from pbm.letters import pictures
 from pbm.letters.letter import Letter, note
 from pbm.letters.pictures import Drawing
@@ -119,9 +119,14 @@ def of_turns(point: Point, reader: str) -> Letter:
 
 
 def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str) -> Letter:
-    """The letter that says that a player has left a board before it began, with the *writer*'s comment."""
+    """The letter that says that a player has left a board before it began, with the *writer*'s comment.
+
+    If the server writes it, the player has not come in time.
+    """
     name = f"{title(board.row.game)} board {board.row.board}"
-    text = f"{leaver} has left {name} before it began.\nThe board is removed; nobody has won or lost."
+    left = f"{leaver} has left {name} before it began."
+    how = f"{leaver} has not moved in time on {name}." if writer == SERVER else left
+    text = f"{how}\nThe board is removed; nobody has won or lost."
     letter = note(
         "\n\n".join([text, *comment_part(writer, comment)]),
         subject=f"{name} has been removed{_mark(comment)}",
