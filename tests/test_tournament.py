@@ -266,6 +266,11 @@ def test_the_list_of_boards_is_text_or_csv(players):
         (["a", "alice", "bob", "--type=swiss", "--rounds=two"], 1, "--rounds takes a whole number from 1 to 50."),
         (["a", "alice", "bob", "--type=nonsense"], 1, "--type=nonsense is none of roundrobin, pairs, swiss"),
         (["a", "alice", "bob", "--best-of=3"], 1, "--best-of is for knockout."),
+        (
+            ["a", "alice", "bob", "--type=knockout", "--best-of=2"],
+            1,
+            "--best-of takes an odd number: a match of 2 games can end in a tie.",
+        ),
         (["a", "alice", "bob", "--type=arena"], 1, "An arena needs --until=TIME."),
         (["a", "alice", "bob", "--tiebreaks=luck"], 1, "There is no tie-break 'luck'; there are direct, sb"),
         (["a", "alice", "bob", "--director=nobody1"], 1, "There is no user 'nobody1'."),

@@ -167,6 +167,8 @@ def _planned(
         )
     }
     moments = {name: _moment(problems, name, asked[name], session.now()) for name in ("starts", "until")}
+    if numbers["best_of"] and numbers["best_of"] % 2 == 0:
+        problems.append(f"--best-of takes an odd number: a match of {numbers['best_of']} games can end in a tie.")
     if kind == "arena" and not asked["until"]:
         problems.append("An arena needs --until=TIME.")
     if not settings["is_open"] and (asked["starts"] or asked["most"]):
