@@ -332,6 +332,7 @@ def test_the_table_of_a_pool_for_people(played):
 def test_the_table_of_a_pool_for_programs(played):
     shown = run(played, "A")
     assert (shown["game"], shown["pool"], shown["order"]) == ("symple", "a", ["points", "sb", "direct"])
+    assert shown["table"][1].pop("used_seconds") >= 0
     assert shown["table"][1] == {
         "place": 2,
         "userid": "bob",

@@ -238,6 +238,17 @@ def test_an_arena_pairs_whoever_is_free_until_it_closes(league):
     assert league.now().one.state == "finished"
 
 
+def test_the_table_tells_programs_how_much_time_each_player_has_used(league):
+    names = league.signed_up(2)
+    league.start("swiss", names, rounds=1)
+    league.club.pass_time(hours=5)
+    league.end("s1", "second")
+    assert {row["userid"]: row["used_seconds"] for row in league.now().data["table"]} == {
+        league.now().meetings[0].first: 5 * 3600,
+        league.now().meetings[0].second: 0,
+    }
+
+
 def test_the_next_round_begins_in_the_same_step_as_the_last_game_ends(league, monkeypatch):
     names = league.signed_up(4)
     league.start("swiss", names, rounds=2)

@@ -116,10 +116,12 @@ class Shown(NamedTuple):
                 if tables.TIE_BREAKS[kind].key
             }
             byes = sum(one.is_bye for one in self.meetings if line.name in one.pair)
+            used = sum(one.used[one.first != line.name] for one in self.meetings if line.name in one.pair)
             rows.append(
                 {"place": line.place, "userid": line.name, "points": line.points}
                 | scores
                 | {"won": line.won, "lost": line.lost, "tied": line.tied, "to_play": line.to_play, "results": found}
+                | {"used_seconds": round(used, 3)}
                 | ({"byes": byes} if byes else {})
             )
         teams = [line._asdict() for line in self.teams]

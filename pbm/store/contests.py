@@ -142,12 +142,14 @@ class Contests(Questions):
         outcome = "CASE boards.winner WHEN first_player THEN 1 WHEN second_player THEN -1 ELSE 0 END"
         query = (
             f"SELECT round, first, second, iif(second = '', 1, iif(boards.ended IS NULL, NULL, {outcome})), void, "
-            "coalesce(meetings.board, '') FROM meetings LEFT JOIN boards USING (game, board) "
+            "coalesce(meetings.board, ''), coalesce(first_used, 0.0), coalesce(second_used, 0.0) "
+            "FROM meetings LEFT JOIN boards USING (game, board) "
             "WHERE meetings.game = ? AND meetings.pool = ? ORDER BY number"
         )
         rows = self.db.execute(query, [game, pool])
         found = [
-            Meeting(number, first, second, won, bool(void), board) for number, first, second, won, void, board in rows
+            Meeting(number, first, second, won, bool(void), board, (used, other))
+            for number, first, second, won, void, board, used, other in rows
         ]
         known = {one.board for one in found}
         for row in self.boards.tournament_boards(game, pool):
@@ -155,7 +157,8 @@ class Contests(Questions):
                 won = (
                     None if row.ended is None else (row.winner == row.first_player) - (row.winner == row.second_player)
                 )
-                found.append(Meeting(1, row.first_player, row.second_player, won, board=row.board))
+                used = row.first_used, row.second_used
+                found.append(Meeting(1, row.first_player, row.second_player, won, board=row.board, used=used))
         return found
 
     def add_meeting(self, game: str, pool: str, one: "Meeting") -> None:

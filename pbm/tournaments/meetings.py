@@ -38,6 +38,8 @@ class Meeting(NamedTuple):
     is_void: bool = False
     """Whether the game was cancelled: the two have met, and nobody gets a point."""
     board: str = ""
+    used: tuple[float, float] = (0.0, 0.0)
+    """The seconds that each of the two has used until the last turn."""
 
     @property
     def is_bye(self) -> bool:
