@@ -8,6 +8,7 @@ from collections import Counter
 from random import Random
 
 import pytest
+from caissify_pairings.fpc import check_trf
 
 from pbm.actions import directing, rounds, tournaments, turns, users
 from pbm.actions.cleanup import clean_up
@@ -130,7 +131,7 @@ def test_a_swiss_of_33_with_withdrawals_and_a_late_joiner(league):
         before = [one for one in found.meetings if one.round < bye.round]
         had = {one.first for one in before if one.is_bye}
         score = points([one.name for one in found.entrants], before)
-        here = [one.name for one in found.entrants if one.is_in(bye.round) and one.name not in had]
+        here = [one.name for one in found.entrants if one.is_in(bye.round) and one.name not in had | {late}]
         assert score[bye.first] == min(score[name] for name in here)
     for name in [*names, late]:
         new = [one for one in found.meetings if name in one.pair and not one.is_bye]
@@ -485,12 +486,88 @@ def test_nobody_can_go_on_giving_up_games_without_an_end_while_others_do_not_mov
 
 
 def test_nobody_is_sat_down_against_nobody(league):
-    names = league.signed_up(5)
+    names = league.signed_up(7)
     league.start("swiss", names, rounds=5)
     league.play(Random(9))
     found = league.now()
-    assert sorted(one.first for one in found.meetings if one.second == NOBODY) == names  # each has one bye
+    assert len({one.first for one in found.meetings if one.second == NOBODY}) == 5  # nobody has two byes
     check_fair(found)
+
+
+def test_a_tournament_that_ends_at_its_planned_end_gives_no_other_reason(league):
+    names = league.signed_up(4)
+    league.start("swiss", names, rounds=2)
+    league.play(Random(1))
+    assert "cannot be paired" not in league.mails(names[0], "the end")[0].text
+
+
+def test_who_has_asked_for_a_bye_sits_out_the_next_round_for_half_a_point(club, league):
+    club.signed_up("alice", "bob", "carol")
+    names = league.signed_up(3)
+    league.start("swiss", ["alice", *names], rounds=3, byes=1, director="carol")
+    done = club.text("symple bye S alice alice-secret")
+    assert "alice has a bye in round 2 of pool s of Symple, which is half a point." in done
+    assert club.mails("carol")[-1].subject == "Symple tournament s: alice has a bye"
+    with pytest.raises(Refused, match="alice has a bye in round 2 of pool s already"):
+        club.say("symple bye s alice alice-secret")
+    with pytest.raises(Refused, match="bob does not take part in pool s"):
+        club.say("symple bye s bob bob-secret")
+    for board in ("s1", "s2"):
+        league.end(board, "first")
+    found = league.now()
+    [mine] = [one for one in found.meetings if one.round == 2 and "alice" in one.pair]
+    assert (mine.is_bye, mine.outcome) == (True, 0)
+    won = sum(one.outcome_of("alice") == 1 for one in found.meetings if "alice" in one.pair)
+    assert [line.points for line in found.lines if line.name == "alice"] == [won + 0.5]
+    [given] = [one for one in found.meetings if one.round == 2 and one.is_bye and one != mine]
+    assert given.outcome == 1  # three are left, one of whom has nobody to play against
+    assert "bye=" in found.text()
+    told = " ".join(club.mails("alice")[-1].text.split())
+    assert "You have the bye in round 2 that you asked for, which counts as half a point." in told
+    with pytest.raises(Refused, match="A player can ask for no more than 1 bye in pool s"):
+        club.say("symple bye s alice alice-secret")
+
+
+def test_a_bye_is_asked_for_where_that_is_allowed_before_the_last_round_by_as_many_as_leave_two(club, league):
+    club.signed_up("alice", "bob", "carol")
+    everybody = ["alice", "bob", "carol"]
+    league.start("swiss", everybody, rounds=3)
+    with pytest.raises(Refused, match="A player can ask for no byes in pool s"):
+        club.say("symple bye s alice alice-secret")
+    league.start("swiss", everybody, pool="t", rounds=2, byes=1)
+    with pytest.raises(Refused, match="Nobody can ask for a bye in the last round of pool t"):
+        club.say("symple bye t alice alice-secret")
+    league.start("swiss", everybody, pool="u", rounds=3, byes=2)
+    club.say("symple bye u alice alice-secret", sender="alice@players.example")
+    assert "alice has a bye in round 2 of pool u" in club.mails()[-1].text
+    with pytest.raises(Refused, match="Nobody would be left to play round 2 of pool u"):
+        club.say("symple bye u bob bob-secret")
+    league.play(Random(1), pool="u")
+    assert league.now("u").one.state == "finished"
+
+
+def test_those_whom_the_director_keeps_apart_do_not_meet(league):
+    names = league.signed_up(6)
+    league.start("swiss", names, rounds=3, never=f"{names[0]}:{names[3]} {names[1]}:{names[4]}:{names[5]}")
+    league.play(Random(2))
+    met = {frozenset(one.pair) for one in league.now().meetings}
+    apart = [(0, 3), (1, 4), (1, 5), (4, 5)]
+    assert not met & {frozenset((names[one], names[other])) for one, other in apart}
+
+
+def test_the_report_of_a_tournament_is_accepted_by_the_checker_of_fides_rules(league, shell):
+    rng, names = Random(4), league.signed_up(10)
+    league.start("swiss", names[:8], rounds=4, byes=1)
+    league.play(rng, until=2)
+    league.do(f"withdraw {names[2]}")
+    league.do(f"add {names[8]}")
+    league.play(rng, until=4)
+    league.do(f"adjudicate {league.running()[0]} cancel")
+    league.play(rng)
+    report = shell.run("tournament", "symple", "s", "--trf").stdout
+    checked = check_trf(report)
+    assert (checked["tournament_name"], checked["num_players"]) == ("Pool s of Symple", 9)
+    assert [one["match"] for one in checked["rounds"]] == [True] * league.now().one.round
 
 
 @pytest.mark.long
@@ -592,14 +669,16 @@ def test_killed_ten_times_in_a_change_of_rounds_nothing_is_lost_and_no_round_beg
 
 
 def test_a_swiss_ends_before_its_last_round_where_those_who_are_left_have_all_met(league):
-    names = league.signed_up(4)
-    league.start("swiss", names, rounds=3)
+    *names, director = league.signed_up(5)
+    league.start("swiss", names, rounds=3, director=director)
     for name in names[:2]:
         league.do(f"withdraw {name}")
     league.play(Random(1))
     found = league.now()
     assert (found.one.state, found.one.round) == ("finished", 2)
     check_fair(found)
+    why = "It is over. Round 3 of 3 cannot be paired: those who are left have met, or may not meet."
+    assert all(why in " ".join(league.mails(name, "the end")[0].text.split()) for name in [*names, director])
 
 
 def test_who_signs_off_later_changes_nothing_of_a_tournament_that_is_over(league):

@@ -93,10 +93,7 @@ def next_games(found: Shown) -> Round:
         from pbm.tournaments import swiss  # its library is large
 
         here = [entrant for entrant in entrants if entrant.is_in(number)]
-        pairs = swiss.paired(entrants, meetings, number, one.rounds or 0) if len(here) > 1 else []
-        met = {frozenset(meeting.pair) for meeting in meetings}
-        if any(frozenset(pair) in met for pair in pairs):  # those who are left cannot be paired any more
-            pairs = []
+        pairs = swiss.paired(entrants, meetings, number, one.rounds or 0, one.apart) if len(here) > 1 else []
     elif one.kind == "ladder":
         pairs = ladder.challenges_due(entrants, meetings)
     elif one.round == 0:
@@ -122,12 +119,13 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
     quiet = session._replace(comment="")
     boards: dict[str, Pair] = {}
     names = free_names(store, one.game, one.pool)
+    asked = {each.name for each in Contests(store).entrants(one.game, one.pool) if number in each.byes}
     for pair in pairs:
         name = ""
         if pair[1] != NOBODY:
             name = next(names)
             boards[name] = pair
-        outcome = None if name else 1
+        outcome = None if name else int(pair[0] not in asked)
         Contests(store).add_meeting(one.game, one.pool, Meeting(number, *pair, outcome, board=name))
     until = session.now() + one.round_days * DAY if one.round_days else None
     times = Clocks(one.nag_days, one.forfeit_days, one.total_days, one.novacation)
@@ -156,8 +154,11 @@ def _begun(session: Session, one: Tournament, due: Round, start: Start) -> Tourn
     now = session.now()
     session.store.note_event(now, "round", game=one.game, pool=one.pool, round=due.number, boards=[*boards], byes=idle)
     found = as_it_is(session, one)
+    asked = {each.name for each in found.entrants if due.number in each.byes}
     for name in idle:
         text = f"You have a bye in round {due.number}, which counts as a win: nobody is left to play against."
+        if name in asked:
+            text = f"You have the bye in round {due.number} that you asked for, which counts as half a point."
         delivery.queue(session, contests.of_tournament(found, f"round {due.number}", text)._replace(to=name))
     tell_director(session, found, f"round {due.number}", contests.of_pairs(found, due.number, boards, idle))
     return one
@@ -208,12 +209,15 @@ def tell_of_pause(session: Session, robot: str) -> None:
 
 def finish(session: Session, found: Shown) -> None:
     """End a tournament, and mail the table to all who took part, and to the director."""
+    is_short = found.one.kind == "swiss" and found.one.state == "running" and found.one.round < (found.one.rounds or 0)
     one = found.one._replace(state="finished")
     found = found._replace(one=one)
     Contests(session.store).save_tournament(one)
     first = [line.name for line in found.lines if line.place == 1]
     session.store.note_event(session.now(), "finish", game=one.game, pool=one.pool, winners=first)
-    letter = contests.of_tournament(found, "the end", f"It is over.\n\n{found.text()}")
+    why = f" Round {one.round + 1} of {one.rounds} cannot be paired: those who are left have met, or may not meet."
+    text = f"It is over.{why if is_short else ''}"
+    letter = contests.of_tournament(found, "the end", f"{texts.broken(text)}\n\n{found.text()}")
     for name in dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [one.director])]):
         delivery.queue(session, letter._replace(to=name))
 

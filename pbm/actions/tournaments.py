@@ -71,7 +71,7 @@ def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Map
     taken = Contests(store).tournament(one.game, one.pool) or store.pool_players(one.game, one.pool)
     if taken or store.tournament_boards(one.game, one.pool):
         raise Refused(f"There is a pool {one.pool} of {texts.title(one.game)} already.")
-    if problems := [*_of_plan(one, players), *problems_of_players(session, one.game, players)]:
+    if problems := [*_of_plan(session, one, players), *problems_of_players(session, one.game, players)]:
         raise Refused("\n".join(problems))
     if one.director and store.password_of(one.director) is None:
         raise Refused(f"There is no user {one.director!r}.")
@@ -82,7 +82,7 @@ def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Map
     return as_it_is(session, one)
 
 
-def _of_plan(one: Tournament, players: Sequence[str]) -> Iterator[str]:
+def _of_plan(session: Session, one: Tournament, players: Sequence[str]) -> Iterator[str]:
     """What is wrong with a tournament in itself."""
     most = one.most or MOST_IN_ONE[one.kind]
     if len(players) > most:
@@ -90,6 +90,10 @@ def _of_plan(one: Tournament, players: Sequence[str]) -> Iterator[str]:
     yield from (f"{name} is named twice." for name, count in Counter(players).items() if count > 1)
     if one.kind == "swiss" and not one.rounds:
         yield "A Swiss tournament needs --rounds=N."
+    for group in one.apart:
+        if len({*group}) < max(2, len(group)):
+            yield f"--never={':'.join(group)} is not USERID:USERID, with two names or more."
+        yield from (f"There is no user {name!r}." for name in group if session.store.password_of(name) is None)
     if unknown := [kind for kind in one.tie_breaks.split(",") if kind not in TIE_BREAKS]:
         yield f"There is no tie-break {unknown[0]!r}; there are {', '.join(TIE_BREAKS)}."
     try:
@@ -114,6 +118,8 @@ def problems_of_start(found: Shown) -> Iterator[str]:
     elif one.kind == "swiss" and (one.rounds or 0) > count - 1 + count % 2:
         most = texts.counted(count - 1 + count % 2, "round")
         yield f"{texts.counted(count, 'player')} can play {most} of a Swiss tournament without meeting twice, not more."
+    elif one.never and not rounds.next_games(found._replace(one=one._replace(state="running"))).pairs:
+        yield "The first round cannot be paired: too many of its players are never to meet."
 
 
 def _of_names(session: Session, found: Shown) -> Iterator[str]:
@@ -162,6 +168,16 @@ def of_pool(session: Session, game: str, pool: str) -> Shown:
         return as_it_is(session, one or find(session, game, pool))
 
 
+def fide_report(found: Shown) -> str:
+    """A Swiss tournament as a report for FIDE's programs. Raises Refused if it is of another kind."""
+    one = found.one
+    if one.kind != "swiss":
+        raise Refused(f"Pool {one.pool} is no Swiss tournament; only these have a report for FIDE's programs.")
+    from pbm.tournaments import swiss  # its library is large
+
+    return swiss.report(found.title, found.entrants, found.meetings, one.rounds or 0, one.apart)
+
+
 def join_pool(session: Session, game: str, pool: str, userid: str, password: str) -> list[Letter]:
     """Take part in a tournament that is open."""
     with session.writing():
@@ -190,6 +206,33 @@ def leave_pool(session: Session, game: str, pool: str, userid: str, password: st
         text = withdraw(session, as_it_is(session, one), name)
         rounds.tell_director(session, as_it_is(session, one), f"{name} has left", text)
         return of_deed(session, as_it_is(session, one), "left", text)
+
+
+def ask_for_bye(session: Session, game: str, pool: str, userid: str, password: str) -> list[Letter]:
+    """Do not play in the next round of a Swiss tournament, which counts as half a point."""
+    with session.writing():
+        name = session.signed(userid, password)
+        one = find(session, game, pool)
+        found = as_it_is(session, one)
+        insist(found, "anybody ask for a bye", "open", "running")
+        take_part(found, name)
+        number = one.round + 1
+        mine = next(each for each in found.entrants if each.name == name)
+        playing = [each for each in found.entrants if each.is_in(number) and number not in each.byes]
+        if number in mine.byes:
+            raise Refused(f"{name} has a bye in round {number} of pool {one.pool} already.")
+        if len(mine.byes) >= one.byes:
+            most = f"no more than {texts.counted(one.byes, 'bye')}" if one.byes else "no byes"
+            raise Refused(f"A player can ask for {most} in pool {one.pool}.")
+        if number >= (one.rounds or 0):
+            raise Refused(f"Nobody can ask for a bye in the last round of pool {one.pool}.")
+        if one.state == "running" and len(playing) < 3:
+            raise Refused(f"Nobody would be left to play round {number} of pool {one.pool}.")
+        Contests(session.store).save_entrant(game, one.pool, mine._replace(byes=mine.byes | {number}))
+        text = f"{name} has a bye in round {number} of pool {one.pool} of {texts.title(game)}, which is half a point."
+        found = as_it_is(session, one)
+        rounds.tell_director(session, found, f"{name} has a bye", text)
+        return of_deed(session, found, "bye", text)
 
 
 def table(session: Session, game: str, pool: str) -> list[Letter]:

@@ -28,6 +28,8 @@ OF_A_KIND: Mapping[str, Sequence[str]] = {
     "until": ("arena",),
     "double": ("roundrobin",),
     "teams": ("roundrobin",),
+    "never": ("swiss",),
+    "byes": ("swiss",),
 }
 """Which kinds of tournaments have an option that not all of them have."""
 MOST_ROUNDS = 50
@@ -47,6 +49,7 @@ Without players, the table of the pool: a win or a bye is 1 point, a tie 0.5. Un
 equal points; their games against each other (direct encounter) are usually among that, so they share a place only if
 these do not tell either. Then what each player has reached: 1 won, 0 lost, = tied, a dot for a game that is still
 to be played, x for one that was cancelled; where there are rounds, behind the line of the opponent, such as 7:1.
+A bye is 1 point, bye= half a one, for who has asked for it by `GAME bye POOL USERID PASSWORD`.
 
 Without a pool, the pools there are.
 
@@ -80,6 +83,8 @@ commands = Commands("pbm")
 @click.option("--starts", metavar="DATE", help="When it starts by itself, such as 2027-01-31.")
 @click.option("--most", metavar="N", help="How many players can join.")
 @click.option("--until", metavar="TIME", help="When an arena ends, such as 2027-01-31T18:00 in UTC.")
+@click.option("--never", multiple=True, metavar="A:B", help="Players who never meet in a Swiss tournament.")
+@click.option("--byes", metavar="N", help="For how many byes of half a point a player of a Swiss tournament can ask.")
 @click.option("--round-days", metavar="DAYS", help="How long a round lasts; then whoever is to move has lost.")
 @click.option("--tiebreaks", metavar="LIST", help="What decides between equal points: direct,sb,buchholz,cut1,wins.")
 @click.option("--director", metavar="USERID", help="Who may give the commands of a tournament by mail, and is told.")
@@ -89,6 +94,7 @@ commands = Commands("pbm")
 @click.option("--totaltime", metavar="DAYS", help="What a player has for all their moves.")
 @click.option("--novacation", flag_value="yes", help="Vacations do not stop the clocks.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the list as CSV.")
+@click.option("--trf", "as_trf", is_flag=True, help="Print a Swiss tournament as a report for FIDE's programs (TRF16).")
 @click.option("--format", "form", type=click.Choice(contests.FORMATS), help="How the table is printed.")
 @click.pass_context
 def tournament(
@@ -98,6 +104,7 @@ def tournament(
     *,
     dry_run: bool,
     as_csv: bool,
+    as_trf: bool,
     form: str | None,
     **settings: object,
 ) -> None:
@@ -116,7 +123,7 @@ def tournament(
     given = [name for name, value in settings.items() if value]
     session = Session(open_server())
     if players and players[0] in DIRECTIONS:
-        if given or options or as_csv or form:
+        if given or options or as_csv or as_trf or form:
             raise Refused(f"`{players[0]}` takes no options but --dry-run.")
         _direct(session, game, pool, players, dry_run=dry_run, as_json=ctx.obj)
     elif players or teams or settings["is_open"]:
@@ -126,7 +133,7 @@ def tournament(
     elif options or given or dry_run:
         raise click.UsageError("These options are for a tournament that begins; its players are missing.", ctx)
     elif pool:
-        _show(session, game, pool, "csv" if as_csv else form, as_json=ctx.obj)
+        _show(session, game, pool, "csv" if as_csv else "trf" if as_trf else form, as_json=ctx.obj)
     else:
         _list(session, game, as_csv=as_csv, as_json=ctx.obj)
 
@@ -163,6 +170,7 @@ def _planned(
             ("rounds", "rounds", 1, MOST_ROUNDS),
             ("best_of", "best-of", 1, MOST_GAMES),
             ("most", "most", 2, tournaments.MOST_IN_ONE[kind]),
+            ("byes", "byes", 0, MOST_ROUNDS),
             ("round_days", "round-days", 1, clocks.MOST_DAYS),
         )
     }
@@ -194,6 +202,8 @@ def _planned(
         starts=moments["starts"],
         most=numbers["most"],
         until=moments["until"],
+        never=" ".join(settings["never"]).lower() if isinstance(settings["never"], tuple) else "",
+        byes=numbers["byes"] or 0,
     )
 
 
@@ -281,6 +291,10 @@ def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry
 def _show(session: Session, game: str, pool: str, form: str | None, *, as_json: bool) -> None:
     """Print the table of a pool."""
     found = tournaments.of_pool(session, game, pool)
+    if form == "trf":
+        report = tournaments.fide_report(found)
+        say(report, found.data | {"trf": report}, as_json=as_json)
+        return
     as_json = as_json or form == "json"
     say("" if as_json else found.text(form or "text"), found.data, as_json=as_json)
 

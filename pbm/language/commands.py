@@ -583,6 +583,18 @@ def leave(session: Session, game: str, pool: str, userid: str, password: str) ->
     return tournaments.leave_pool(session, game, pool, userid, password)
 
 
+@game.command("bye")
+@POOL
+@USERID
+@PASSWORD
+@in_session
+def bye(session: Session, game: str, pool: str, userid: str, password: str) -> Letters:
+    """Do not play in the next round of a Swiss tournament that allows it. This counts as half a point."""
+    from pbm.actions import tournaments
+
+    return tournaments.ask_for_bye(session, game, pool, userid, password)
+
+
 @game.command("table")
 @click.argument("pool", default="", metavar="[POOL]")
 @in_session

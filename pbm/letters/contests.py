@@ -151,7 +151,7 @@ def _with_points(sheet: Sheet) -> Sheet:
     meant = {"=": "0.5", ".": "-"}
 
     def cell(at: int, text: str) -> str:
-        if at not in results or ":" in text or text in {"bye", "-"}:
+        if at not in results or ":" in text or text == "-" or text.startswith("bye"):
             return text
         return " ".join(meant.get(sign, sign) for sign in text)
 
@@ -194,7 +194,8 @@ def hypertext(sheet: Sheet) -> str:
 def status_of_tournament(shown: Shown) -> dict[str, Any]:
     """How far a tournament is, for programs."""
     one = shown.one
-    return {
+    asked = {entrant.name: sorted(entrant.byes) for entrant in shown.entrants if entrant.byes}
+    data = {
         "game": one.game,
         "pool": one.pool,
         "type": one.kind,
@@ -208,6 +209,7 @@ def status_of_tournament(shown: Shown) -> dict[str, Any]:
         "withdrawn": [entrant.name for entrant in shown.entrants if entrant.withdrawn is not None],
         "running": [meeting.board for meeting in shown.meetings if meeting.is_running],
     }
+    return data | ({"never": one.apart} if one.never else {}) | ({"byes": asked} if asked else {})
 
 
 def described_tournament(shown: Shown) -> str:
@@ -220,6 +222,8 @@ def described_tournament(shown: Shown) -> str:
     rows += [("Director", one.director or "")] * bool(one.director)
     rows += [("Starts", f"{one.starts:%Y-%m-%d %H:%M} UTC")] if one.starts and one.state == "open" else []
     rows += [("At most", texts.counted(one.most, "player"))] if one.most else []
+    rows += [("Byes", f"{texts.counted(one.byes, 'bye')} of half a point for a player who asks")] if one.byes else []
+    rows += [("Apart", ", ".join(" and ".join(group) for group in one.apart))] if one.never else []
     lines = [f"{name:11}{text}" for name, text in rows]
     for name in ("players", "withdrawn", "running"):
         if data[name]:
@@ -243,7 +247,8 @@ def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequen
     rows = [("Board", "First", "Second"), *((board, *pair) for board, pair in boards.items())]
     parts = [f"Round {number} of pool {shown.one.pool} of {texts.title(shown.one.game)}:"]
     parts += [texts.table(rows)] if boards else []
-    parts += [f"{name} has a bye, which counts as a win." for name in idle]
+    asked = {each.name for each in shown.entrants if number in each.byes}
+    parts += [f"{name} has a bye, which counts as {'half a point' if name in asked else 'a win'}." for name in idle]
     return "\n\n".join(parts)
 
 

@@ -49,6 +49,15 @@ class Tournament(NamedTuple):
     """The round that is being played; 0 before it has started."""
     until: datetime | None = None
     """When an arena ends."""
+    never: str = ""
+    """Who never meets, such as ``alice:bob carol:dave:erin``."""
+    byes: int = 0
+    """For how many byes, half a point each, a player can ask."""
+
+    @property
+    def apart(self) -> list[list[str]]:
+        """The groups of players of whom no two meet."""
+        return [group.split(":") for group in self.never.split()]
 
     @property
     def is_on(self) -> bool:
@@ -96,8 +105,12 @@ class Contests(Questions):
         """Who takes part, in the order in which they were placed."""
         from pbm.tournaments.meetings import Entrant
 
-        query = "SELECT userid, joined, withdrawn, team FROM pool_players WHERE game = ? AND pool = ?"
-        return [Entrant._make(row) for row in self.db.execute(f"{query} ORDER BY seed, userid", [game, pool])]
+        query = "SELECT userid, joined, withdrawn, team, byes FROM pool_players WHERE game = ? AND pool = ?"
+        rows = self.db.execute(f"{query} ORDER BY seed, userid", [game, pool])
+        return [
+            Entrant(userid, joined, withdrawn, team, frozenset(map(int, byes.split())))
+            for userid, joined, withdrawn, team, byes in rows
+        ]
 
     def add_pool_player(self, game: str, pool: str, userid: str, joined: int = 1, team: str = "") -> None:
         """Let somebody take part in a pool from a round on, behind those who do already."""
@@ -108,9 +121,10 @@ class Contests(Questions):
         self.db.execute(query, [game, pool, userid, joined, team])
 
     def save_entrant(self, game: str, pool: str, one: "Entrant") -> None:
-        """Store since when somebody takes part, and no more."""
-        query = "UPDATE pool_players SET joined = ?, withdrawn = ? WHERE game = ? AND pool = ? AND userid = ?"
-        self.db.execute(query, [one.joined, one.withdrawn, game, pool, one.name])
+        """Store since when somebody takes part, and no more, and which byes they have asked for."""
+        query = "UPDATE pool_players SET joined = ?, withdrawn = ?, byes = ? WHERE game = ? AND pool = ? AND userid = ?"
+        byes = " ".join(map(str, sorted(one.byes)))
+        self.db.execute(query, [one.joined, one.withdrawn, byes, game, pool, one.name])
 
     def remove_entrant(self, game: str, pool: str, userid: str) -> None:
         """Let somebody take part no more, as if he never had."""
@@ -141,8 +155,8 @@ class Contests(Questions):
 
         outcome = "CASE boards.winner WHEN first_player THEN 1 WHEN second_player THEN -1 ELSE 0 END"
         query = (
-            f"SELECT round, first, second, iif(second = '', 1, iif(boards.ended IS NULL, NULL, {outcome})), void, "
-            "coalesce(meetings.board, ''), coalesce(first_used, 0.0), coalesce(second_used, 0.0) "
+            f"SELECT round, first, second, iif(second = '', 1 - half, iif(boards.ended IS NULL, NULL, {outcome})), "
+            "void, coalesce(meetings.board, ''), coalesce(first_used, 0.0), coalesce(second_used, 0.0) "
             "FROM meetings LEFT JOIN boards USING (game, board) "
             "WHERE meetings.game = ? AND meetings.pool = ? ORDER BY number"
         )
@@ -164,7 +178,8 @@ class Contests(Questions):
     def add_meeting(self, game: str, pool: str, one: "Meeting") -> None:
         """Store a game that is started, or a bye."""
         values = {"round": one.round, "first": one.first, "second": one.second, "board": one.board or None}
-        self.store.insert("meetings", {"game": game, "pool": pool, **values, "void": int(one.is_void)})
+        kinds = {"void": int(one.is_void), "half": int(one.is_bye and not one.outcome)}
+        self.store.insert("meetings", {"game": game, "pool": pool, **values, **kinds})
 
     def void_meeting(self, game: str, board: str) -> None:
         """Let a game of a tournament count for nothing."""

@@ -573,3 +573,10 @@ def board_checksums(db: Database) -> None:
         DROP INDEX players_seeking;
         CREATE INDEX players_seeking ON players (game, userid) WHERE seeking > 0
     """)
+    for table, column in (
+        ("tournaments", "never TEXT NOT NULL DEFAULT ''"),
+        ("tournaments", "byes INTEGER NOT NULL DEFAULT 0"),
+        ("pool_players", "byes TEXT NOT NULL DEFAULT ''"),
+        ("meetings", "half INTEGER NOT NULL DEFAULT 0"),
+    ):
+        db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")

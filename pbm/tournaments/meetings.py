@@ -20,6 +20,8 @@ class Entrant(NamedTuple):
     withdrawn: int | None = None
     """The first round in which he does not take part any more."""
     team: str = ""
+    byes: frozenset[int] = frozenset()
+    """The rounds in which they have asked for a bye, which counts as half a win."""
 
     def is_in(self, number: int) -> bool:
         """Whether he takes part in a round."""
@@ -32,7 +34,7 @@ class Meeting(NamedTuple):
     round: int
     first: str
     second: str
-    """NOBODY in a bye, which counts as a win."""
+    """NOBODY in a bye, which counts as a win, or as a tie if it was asked for."""
     outcome: int | None = None
     """For the first player, 1 for a win, 0 for a tie, -1 for a loss; None if it is not decided."""
     is_void: bool = False

@@ -169,7 +169,9 @@ def by_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting]) -> Sheet:
     found: dict[tuple[str, int], list[str]] = {}
     for one in meetings:
         for name in dict.fromkeys(one.pair):
-            cell = "bye" if one.is_bye else f"{at.get(one.opponent(name), '?')}:{_sign(one, name)}"
+            cell = f"{at.get(one.opponent(name), '?')}:{_sign(one, name)}"
+            if one.is_bye:
+                cell = "bye" if one.outcome else "bye="
             found.setdefault((name, one.round), []).append(cell)
     heading = [f"R{number}" for number in range(1, last + 1)]
     return Sheet(
