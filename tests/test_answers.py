@@ -266,6 +266,7 @@ REMOVED = (
     "papagra", "-size=5 -removals=9",
     ["a1", "i1,i2", "a3,a5", "i4,i5", "c1,c3", "g1,g3"], "+e1,+e3,-a1-a3-a5-c1",
 )  # fmt: skip
+PLACED = ("papagra", "-size=5", ["a1", "i1,i2"], "+c3,+d4")
 TAKEN = ("sprout", "-board=limping-3", ["f2", "d4,f3"], "b5,c4,xf3")
 
 
@@ -278,6 +279,7 @@ TAKEN = ("sprout", "-board=limping-3", ["f2", "d4,f3"], "b5,c4,xf3")
         (GROWN, "c3, k10 ,q4"),
         (REMOVED, "+e1,\n+e3,-a1-a3\n-a5-c1"),
         (REMOVED, "+e1,+e3,-a1\n-a3\n-a5\n-c1"),
+        (PLACED, "c3,+\nd4"),
         (TAKEN, "b5,\nc4,x\nf3"),
         (TAKEN, "b5,c4,\nx\nf3"),
         (TAKEN, "b5 ,c4 ,X\nF3"),
@@ -338,6 +340,7 @@ def test_a_comment_right_below_a_move_stays_one(board, below):
         "e5", "*e5*", '"e5"', "\u201ce5\u201d", "'e5'", "`e5`", "_e5_", "move e5", "Move: e5", "MOVE *e5*",
         "e5.", "E5!", '"e5".', "<e5>", "> e5", ">e5", "move e5#1", "board e5", "(e5)", "[e5]", "«e5»", "e5;", "e5…",
         "ｅ５", "<e5>#1", "> **e5**", "\u202ae5\u202c",
+        "e5\ufe0f", "e\ufe0f5\ufe0e", "e\u200b5\u2060", "\ufeffe5", "e\u200d5\u200c\ufe0f",
         "> symple move 101 alice PASSWORD e5#1",
         "> e5\n\nOn Fri, Nov 20, 2026 at 1:00 PM <pbm@pbm.example> wrote:\n\n> Summary: Symple board 101\n> a4\n",
     ],

@@ -194,6 +194,8 @@ ATTRIBUTIONS = [
     "Symple play-by-mail server <pbm@pbm.example> ezt írta (időpont:\n2026. nov. 20., P, 13:00):",
     'At 2026-11-20 13:00:05, "Symple play-by-mail server"\n<pbm@pbm.example> wrote:',
     "Quoting Symple <pbm@pbm.example>:",
+    "در تاریخ جمعه ۲۰ نوامبر ۲۰۲۶، ۱۳:۰۰ Symple <pbm@pbm.example> نوشت:",
+    "در تاریخ جمعه ۲۰ نوامبر ۲۰۲۶ ساعت ۱۳:۰۰ Symple play-by-mail server\n<pbm@pbm.example> نوشت:",
 ]
 
 
@@ -308,6 +310,9 @@ def test_the_footer_of_a_telephone_is_cut(footer):
         "c3\n\n_____\nmore",
         "c3\n--Alice",
         "c3\n\nMeet me on 20.11.2026 at 13:00:\nhere",
+        "c3\nThis message came from outside your house.\n[EXTERNAL]",
+        "This email came by bicycle.\nSender: unknown",
+        "----\nsafe\nc3",
         "signup alice secret-word alice@players.example",
     ],
 )
@@ -346,6 +351,47 @@ def test_a_signature_is_cut_but_hyphens_alone_are_the_pass():
     assert quotes.own("-- \n\n") == "--"
     assert quotes.own(f"-- \n\n{ATTRIBUTIONS[0]}\n{QUOTE}") == "--"
     assert quotes.own("-- \nAlice") == ""
+
+
+@pytest.mark.parametrize("delimiter", ["--\u00a0", "-- \u200b", "\ufeff-- ", "-\u200b-\u00a0", "\u200c--\u2060\u202f"])
+def test_a_signature_or_a_footer_is_cut_behind_what_nobody_sees(delimiter):
+    long = "A line that is longer than most lines of a signature, and that only its delimiter tells from a text"
+    assert quotes.own(f"c3\n\u200b\n{delimiter}\n{long}") == "c3"
+    assert quotes.own("c3\n\u200b\n\u200bSent from my\u00a0iPhone\ufeff\n\u2060") == "c3"
+    assert quotes.own("c3\nA family: \U0001f468\u200d\U0001f467 \u2764\ufe0f") == (
+        "c3\nA family: \U0001f468\u200d\U0001f467 \u2764\ufe0f"
+    )
+
+
+CAUTION = (
+    "CAUTION: This email originated from outside of the organization. Do not click links or open attachments "
+    "unless you recognize the sender and know the content is safe."
+)
+
+
+@pytest.mark.parametrize(
+    "warning",
+    [
+        "[EXTERNAL]",
+        "*** EXTERNAL ***",
+        "External Email",
+        "CAUTION: External Sender",
+        CAUTION,
+        CAUTION.replace(" click", "\nclick").replace(" and", "\nand"),
+        "CAUTION\nThis email originated from outside the company.\nBe careful with links.",
+        "------------\nCAUTION: This email originated from\noutside of the organization.\n------------",
+        "This Message Is From an External Sender\nThis message came from outside your organization.",
+        "You don't often get email from a@b.example. Learn why this is important<https://aka.ms/LearnAboutSender>",
+        "EXTERNAL EMAIL: Do not click links or attachments unless you know the sender.",
+        "ACHTUNG: Diese E-Mail stammt von einem externen Absender. Bitte keine Links oder Anhänge öffnen.",
+        "ATTENTION : Ce courriel provient de l'extérieur de l'organisation.",
+        "Let op: deze e-mail is afkomstig van buiten de organisatie.",
+    ],
+)
+@pytest.mark.parametrize("between", ["\n", "\n\n\n"])
+def test_a_warning_above_an_answer_is_cut(warning, between):
+    assert quotes.own(f"{warning}{between}c3\nGood luck").strip() == "c3\nGood luck"
+    assert quotes.own(f"\n\n{warning}{between}--") == "--"
 
 
 @pytest.mark.parametrize(
@@ -395,6 +441,8 @@ def test_html_is_read_as_it_is_seen(html, text):
         ("\u2018x\u2019", "'x'"),
         ("\u201cx\u201d", '"x"'),
         ("e3:5#1", "e3:5#1"),
+        ("e5\ufe0f", "e5"),
+        ("e\ufe0e5", "e5"),
     ],
 )
 def test_dashes_and_quotes_are_read_as_what_they_stand_for(written, typed):
@@ -414,9 +462,10 @@ NO_TIME = 30
 @pytest.mark.parametrize(
     "text",
     ["x" * 900_000, "> " * 450_000, ">\n" * 450_000, "On 1 " * 180_000, "From: x\n" * 100_000, "a@b:\n" * 180_000,
+     "this mail from " * 60_000, "[EXTERNAL]\n" * 80_000, "\u200b-" * 450_000, "در ۱۲:۰۰ نوشت:\n>\n" * 50_000,
      "-" * 900_000, "_" * 900_000, "wrote:\n>\n" * 90_000, "\n" * 900_000, " " * 900_000, "-----BEGIN PGP S" * 50_000,
      "On 1.1.20 a@b wrote:\n>\n" * 40_000],
-    ids=range(13),
+    ids=range(17),
 )  # fmt: skip
 def test_a_megabyte_of_anything_is_read_in_no_time(text):
     begin = time.process_time()

@@ -30,11 +30,11 @@ SYNONYMS = {
     "ratings": "standings",
 }
 GOES_ON = (
-    r"[,\uff0c\u3001]\n|\n[,\uff0c\u3001]|(?:^|[\s,])x\n[a-z]\d|[-\u2010-\u2015\u2212][a-z]\d+\n"
-    r"[-\u2010-\u2015\u2212][a-z]\d\S*$"
+    r"[,\uff0c\u3001]\n|\n[,\uff0c\u3001]|(?:^|[\s,])x\n[a-z]\d|,[-+\u2010-\u2015\u2212]\n[a-z]\d"
+    r"|[-\u2010-\u2015\u2212][a-z]\d+\n[-\u2010-\u2015\u2212][a-z]\d\S*$"
 )
 """Two lines of which the second one goes on with the turn of the first: they meet at a comma, behind the x of a
-removal, or between two removals without commas, such as those of Papagra."""
+removal, behind a sign of Papagra, or between two removals without commas, such as those of Papagra."""
 
 INSTEAD_OF_MOVE = {"draw": "propose", "propose": "propose", "undo": "undo", "unresign": "unresign"}
 """What people type as commands, and stands in the place of a move: in which word."""
@@ -102,10 +102,12 @@ def split(words: Sequence[str], begins_moves: Callable[[list[str], str], bool]) 
 
 
 def moves(text: str) -> list[str]:
-    """The moves in a text: what blanks part, but not beside a comma or behind the x of a removal."""
+    """The moves in a text: what blanks part, but not beside a comma, or behind the x of a removal or a sign."""
     if len(found := text.split()) < 2:  # then no pattern need be compiled
         return found
-    return re.sub(r"((?:^|[\s,])x) (?=[a-z]\d)", r"\1", re.sub(r"\s*,\s*", ",", text), flags=re.IGNORECASE).split()
+    return re.sub(
+        r"((?:^|[\s,])x|,[-+]) (?=[a-z]\d)", r"\1", re.sub(r"\s*,\s*", ",", text), flags=re.IGNORECASE
+    ).split()
 
 
 def one_move(text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """What a program has sent: mail that is recorded and never answered."""
 
 import re
+from collections.abc import Iterable
 from email.message import Message
 
 MOST_HEADER = 20_000
@@ -30,10 +31,23 @@ ABSENCE = re.compile(
     r"|fuori (?:sede|ufficio)|resposta autom[áa]tica|automatisch(?:e)? antwoord|afwezig|automatiskt? svar|frånvaro"
     r"|fravær|automaattinen vastaus|poissa toimistosta|odpowiedź automatyczna|automatyczna odpowiedź"
     r"|automatická odpověď|automatikus válasz|автоответ|автоматический ответ|otomatik yan\u0131t|自動(?:返信|応答)"
-    r"|自动(?:答复|回复)|자동 회신|undeliver|delivery status notification|returned mail|failure notice",
+    r"|自动(?:答复|回复)|자동 회신|undeliver|delivery status notification|returned mail|failure notice"
+    r"|r[ăa]spuns automat|[îi]n afara biroului|absent (?:de la|din) birou|automatski odgovor|аутоматски одговор"
+    r"|samodejni odgovor|izvan ureda|(?:trả lời|phản hồi) tự động|vắng mặt|ngoài văn phòng|автоматичен отговор"
+    r"|извън офиса|(?:תשובה|תגובה|מענה|הודעה) אוטומטית?|מחוץ למשרד|автоматична відповідь|automatická odpoveď"
+    r"|αυτόματη απάντηση|automatinis atsakymas|automātiska atbilde|automaatvastus|رد تلقائي|پاسخ خودکار"
+    r"|ตอบกลับอัตโนมัติ|balasan otomatis|resposta automàtica",
     re.IGNORECASE,
 )
 """What stands in the subject of an answer that a program gives while somebody is away, and of a bounce."""
+
+REACTED = re.compile(
+    r"[^\n]{1,100}?(?:\breacted (?:to your message|via gmail)|\bhat auf (?:ihre|deine) nachricht reagiert"
+    r"|\ba réagi à (?:votre|ton) message|\b(?:ha reaccionado|reaccionó) a (?:su|tu) mensaje"
+    r"|\bha reagito al (?:suo|tuo) messaggio|\bheeft gereageerd op (?:uw|je) bericht|\breagiu à sua mensagem)\b",
+    re.IGNORECASE,
+)
+"""What Outlook writes in the place of a text where somebody has tapped on a thumb or a heart below a mail."""
 
 
 def is_automatic(
@@ -51,6 +65,19 @@ def is_automatic(
         or any((name.startswith("list-") and name not in ADDED) or name in AUTOMATIC_FIELDS for name in fields)
         or message.get_content_type() == "multipart/report"
         or PROGRAMS.fullmatch((sender or "").rpartition("@")[0]) is not None
+    )
+
+
+def is_reaction(parts: Iterable[Message], text: str) -> bool:
+    """Whether a mail is only a tap on a thumb or a heart below one of ours (RFC 9078, and what Gmail and Outlook send).
+
+    A text of somebody's own beside such a part makes it a mail like any other; with that of Gmail there never is one.
+    """
+    found = {(part.get_content_type(), part.get_content_disposition()) for part in parts}
+    return (
+        any(kind == "text/vnd.google.email-reaction+json" for kind, _ in found)
+        or (not text and any(disposition == "reaction" for _, disposition in found))
+        or REACTED.match(text) is not None
     )
 
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
+from pbm.mail.typography import visible
+
 MOST_BETWEEN = 5
 """Empty lines between what says whose a quotation is and the quotation."""
 MOST_OF_ATTRIBUTION = 4
@@ -18,7 +20,7 @@ COLONS = (":", "\uff1a")
 VERBS = re.compile(
     r"\b(?:wrote|writes|quoting|schrieb|schreibt|geschrieben|écrit|escribi[oó]|escreveu|ha scritto|scrisse|schreef"
     r"|skrev|het volgende geschreven|kirjoitti|napisał(?:\(a\)|a)?|pisze|napsala?|napísala?|írta|пишет|написала?"
-    r"|yazd\u0131|έγραψε|a scris|je napisa[ol]|rašė|kirjutas)\b|写道|寫道|書きました|のメール|님이 작성|작성",
+    r"|yazd\u0131|έγραψε|a scris|je napisa[ol]|rašė|kirjutas|نوشت)\b|写道|寫道|書きました|のメール|님이 작성|작성",
     re.IGNORECASE,
 )
 """What an attribution says that somebody did."""
@@ -29,13 +31,16 @@ URL = re.compile(r"\s*https?://\S+\s*")
 BEGINNINGS = re.compile(
     r"(?:on|am|le|el|il|em|a|op|den|d\.|w dniu|dnia|dne|à|pe|ke|ti|to|la|na|mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr"
     r"|sa|so|lun|mar|mer|jeu|ven|sam|dim|lör|sön|fre|tor|tir|ons|man|tis|lør|søn|pon|wt|śr|czw|pt|sob|niedz|po|út|čt|pá"
-    r"|ne|[\u0430-\u044f]{1,3})\b[.,:]? ?.*\d|\d{1,4}[./年-]|\d{4}년",
+    r"|ne|در|[\u0430-\u044f]{1,3})\b[.,:]? ?.*\d|\d{1,4}[./年-]|\d{4}년",
     re.IGNORECASE,
 )
 """How a whole attribution begins, with a date; one that is broken into lines begins in the first of them."""
 ON_ONE_LINE = re.compile(r"(.{,500}?[^\d\s][:\uff1a])\s{2,}\S")
 """An attribution, as Yahoo's telephones put it in front of what they quote."""
-DATE = re.compile(r"(?:19|20)\d\d|\b\d{1,2}[:.]\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d\d\b", re.ASCII)
+DATE = re.compile(
+    r"(?:19|20)\d\d|\b\d{1,2}[:.]\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d\d\b|[\u06f0-\u06f9\u0660-\u0669]:[\u06f0-\u06f9\u0660-\u0669]",
+    re.ASCII,
+)
 BANNER = re.compile(
     r"\s*(?:_{20,}|[-=*]{3,} ?[^-=*]{0,40}(?:original|ursprüngl|origin[ae]l|d['\u2019]origine|oorspronkelijk|oprindelig"
     r"|opprinnelig|alkuperäinen|oryginaln|původní|eredeti|исходное|orijinal|forward|weitergeleit|transf[ée]r"
@@ -69,13 +74,37 @@ FOOTER = re.compile(
     r"|skickat (?:från|med)|hämta outlook|sendt fra|hent outlook|få outlook"
     r"|lähetetty |wysłan[eo] (?:z|za) |odesláno z|odoslané z|poslano (?:z|iz|s) |отправлено (?:\u0441|из)"
     r"|надіслано \u0437|trimis de pe |elküldve az |enviat des del? |εστάλη από |\S{1,20}mdan gönderildi|dikirim dari "
-    r"|được gửi từ |נשלח מ|تم الإرسال من |ส่งจาก"
+    r"|được gửi từ |נשלח מ|تم الإرسال من |ارسال شده از |ส่งจาก"
     r"|나의 .{1,20}에서 보냄|从我的 ?.{1,20}发送|发自我的|傳送自我的|從我的 ?.{1,20}傳送"
     r"|.{1,20}から送信|please excuse (?:my )?(?:brevity|typos)|yahoo mail: |virus-free|virenfrei"
     r"|bitte entschuldigen sie (?:die|meine) kürze)",
     re.IGNORECASE,
 )
 """How a line begins that a telephone puts under a mail."""
+LABEL = (
+    r"[\W_]*(?:(?:caution|warning|attention|notice|alert|achtung|vorsicht|warnung|atención|precaución|let op|attenzione"
+    r"|atenção|extern(?:al|e[rs]?|o)?|e-?mail|message|sender)\b[\W_]*){0,6}"
+)
+WARNING = re.compile(
+    rf"{LABEL}(?:(?:this|diese|cet?|est[ea]|dit|deze|quest[ao])\b.{{0,20}}\b"
+    r"(?:e-?mail|mail|message|nachricht|courriel|correo|mensaje|bericht|messaggio|mensagem)\b.{0,40}\b"
+    r"(?:from|originated|came|sent|von|stammt|kommt|provient|vient|proviene|originó|procede|enviad[ao]|afkomstig|komt)\b"
+    r".{0,40}\b(?:outside|extern\w*|außerhalb|ext[eé]rieur\w*|fuera|fora|buiten|estern\w*)\b"
+    r"|(?:you|some people who received this message) don['\u2019]t often get email from\b)"
+    rf"|(?=.{{0,60}}\bextern){LABEL}(?:$|(?:do not|don['\u2019]t|please|be|use|exercise)\b)",
+    re.IGNORECASE,
+)
+"""How a warning begins that a mail server puts above a mail from elsewhere."""
+OF_WARNING = re.compile(
+    r".*\b(?:links?|attachments?|sender|organi[sz]ation|company|suspicious|phish\w*|unless|safe|caution"
+    r"|learn why|anhänge?n?|absender|pièces jointes|expéditeur|adjuntos|remitente|bijlagen|afzender|allegati|mittente"
+    r"|anexos|remetente)\b",
+    re.IGNORECASE,
+)
+"""How it goes on in other lines."""
+RULE = re.compile(r"\s*|\s*[-=_*#]{3,}\s*")
+"""A line without words."""
+MOST_OF_WARNING = 12
 LONGEST_FOOTER = 120
 MOST_OF_SIGNATURE, LONGEST_IN_SIGNATURE = 4, 72
 """How many lines a signature has, and how many characters each, if nothing else tells it from a text."""
@@ -83,7 +112,7 @@ MOST_OF_SIGNATURE, LONGEST_IN_SIGNATURE = 4, 72
 
 def own(text: str) -> str:
     """A text without quotations, what says whose they are, the signature, and what telephones put under it."""
-    lines = _of_armour(text.split("\n"))
+    lines = _of_armour(_without_warning([visible(line) for line in text.split("\n")]))
     kept: list[str] = []
     at = 0
     while at < len(lines):
@@ -112,6 +141,22 @@ def first(text: str) -> str:
     quoted = line.removeprefix(">").strip()
     is_alone = line.startswith(">") and not quoted.startswith(">") and not below.strip()
     return quoted if is_alone else ""
+
+
+def _without_warning(lines: list[str]) -> list[str]:
+    """The lines below a warning that a mail server has put above a mail, such as ``[EXTERNAL]``."""
+    end = 0
+    for at, line in enumerate(lines[:MOST_OF_WARNING]):
+        if at < end or RULE.fullmatch(line):
+            end = max(end, at + 1) if end else 0
+            continue
+        begun = [" ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION] for count in (1, 2)]
+        found = next((count for count, text in enumerate(begun, start=1) if WARNING.match(text)), 0)
+        found = found or (end > 0 and OF_WARNING.match(begun[0]) is not None)
+        if not found:
+            break
+        end = at + found
+    return lines[end:]
 
 
 def _of_armour(lines: list[str]) -> list[str]:

@@ -100,14 +100,16 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
         fields.setdefault(name.lower(), []).append(str(value))
     found = senders(fields.get("from", ()))
     sender = _sender(found, envelope_sender)
-    subject, message_id = _line(fields, "subject"), _line(fields, "message-id")
+    subject, message_id, body = _line(fields, "subject"), _line(fields, "message-id"), quotes.own(text)[:MOST_BODY]
     return Incoming(
         sender=sender,
         message_id=message_id if message_id.strip("<>()@. ") else _fingerprint(raw),
         subject=subject,
-        body=quotes.own(text)[:MOST_BODY],
+        body=body,
         quoted=quotes.first(text)[:MOST_BODY],
-        is_automatic=report is not None or automatic.is_automatic(message, fields, sender, envelope_sender),
+        is_automatic=report is not None
+        or automatic.is_automatic(message, fields, sender, envelope_sender)
+        or automatic.is_reaction(_all_parts(message), body),
         wants_no_answer=automatic.wants_no_answer(fields),
         report=report,
         senders=[address.lower() for address in found],
@@ -222,7 +224,7 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     """The first text in a part of a mail; *has_name* if it may be a file that is shown with the mail."""
     kind = "".join(part.get_content_type().split()[:1])  # a parameter may follow without its semicolon
     disposition = part.get_content_disposition()
-    if disposition == "attachment":
+    if disposition in {"attachment", "reaction"}:
         return ""
     parameters = _parameters(part)
     is_file = (disposition is not None or "name" in parameters) and part.get_filename()
