@@ -250,6 +250,17 @@ def test_a_sender_of_rubbish_is_refused(peer, sender):
     assert peer.say(b"MAIL FROM:" + sender + b"\r\n")[:3] in {"501", "553"}
 
 
+@pytest.mark.parametrize("sender", ["jörg@players.example", "alice@spieler-köln.example", "用户@例子.example"])
+@pytest.mark.parametrize("option", ["", " SMTPUTF8", " BODY=8BITMIME SMTPUTF8"])
+def test_a_sender_who_could_not_be_answered_is_refused_with_the_reason(keeper, peer, sender, option):
+    assert peer.say(HELLO)[:3] == "250"
+    assert peer.say(f"MAIL FROM:<{sender}>{option}\r\n".encode()) == (
+        "553 5.6.7 No answer can be sent to an address with letters outside ASCII; please write from another address."
+    )
+    peer.text(TEXT + b".\r\n", sender=b"MAIL FROM:<alice@players.example> SMTPUTF8\r\n")
+    assert peer.reply() == "250 2.0.0 Done"
+
+
 @pytest.mark.parametrize(
     "rubbish",
     [
@@ -368,6 +379,28 @@ def test_all_together_have_so_many_connections_and_no_more(keeper, monkeypatch):
     assert peers[0].say(b"NOOP\r\n").startswith("250")
 
 
+class Guest:
+    def __init__(self, origin):
+        self.origin = origin
+
+
+def test_one_connection_in_ten_is_left_to_peers_that_have_none():
+    house = door.House()
+
+    def take(origin):
+        objection = house.objection(origin)
+        house.inside |= set() if objection else {Guest(origin)}
+        return objection
+
+    for number in range(4 * door.MOST_OF_A_PEER):  # four hosts that take all they can get
+        take(f"192.0.2.{number % 4}")
+    assert len(house.inside) == 90
+    for number in range(10):
+        assert take("192.0.2.1").startswith("421 4.7.0 ")
+        assert take(f"198.51.100.{number}") == ""
+    assert take("203.0.113.1").startswith("421 4.7.0 ")
+
+
 def test_a_network_of_ipv6_is_one_peer_and_so_is_all_that_comes_by_a_local_socket():
     assert door.origin("2001:db8::1") == door.origin("2001:db8::ffff:1") != door.origin("2001:db8:0:1::1")
     assert door.origin("192.0.2.1") != door.origin("192.0.2.2")
@@ -458,14 +491,16 @@ def test_a_mail_in_hand_is_finished_when_the_server_is_stopped(keeper, peer):
 def test_the_log_has_a_line_a_mail_with_nothing_private_in_it(keeper, peer, capfd):
     peer.text(b"Subject: spiro move 101 alice alice-secret c3\r\n\r\nprivate\r\n.\r\n")
     peer.reply()
-    peer.text(b"x" * 2000 + b"\r\n.\r\n", sender="MAIL FROM:<jörg@players.example> SMTPUTF8\r\n".encode())
+    peer.text(b"x" * 2000 + b"\r\n.\r\n")
     peer.reply()
+    peer.say("MAIL FROM:<jörg@players.example> SMTPUTF8\r\n".encode())
     peer.say(b"QUIT\r\n")
     said = re.sub(r"\d+-\d+-\d+T[0-9:.]+\+00:00|\d+\.\d(?= ms)", "*", capfd.readouterr().err)
     assert said == (
         "* 1 127.0.0.1 <alice@players.example> done (* ms in the lock, * ms in all)\n"
-        "* 2 127.0.0.1 <j\\xf6rg@players.example> refused: "
+        "* 2 127.0.0.1 <alice@players.example> refused: "
         "500 5.5.2 A line of the mail is too long (RFC 5321, 4.5.3.1.6) (* ms in the lock, * ms in all)\n"
+        f"* 3 127.0.0.1 <j\\xf6rg@players.example> refused: {door.UNANSWERABLE} (* ms in the lock, * ms in all)\n"
     )
 
 

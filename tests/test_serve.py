@@ -177,6 +177,17 @@ def test_deliver_refuses_a_mail_that_is_too_large(players):
     assert deliver(players, message("spiro games", "x\n" * 600_000)).returncode == 65
 
 
+@pytest.mark.parametrize(
+    ("environment", "header"),
+    [({"SENDER": "jörg@players.example"}, ""), ({}, "Return-Path: <jörg@players.example>\r\n")],
+)
+def test_deliver_has_a_mail_returned_whose_sender_could_not_be_answered(players, environment, header):
+    raw = f"{header}From: jörg@players.example\r\nSubject: spiro games\r\n\r\n".encode()
+    done = deliver(players, raw, **environment)
+    assert (done.returncode, done.stderr) == (65, f"{incoming.NOT_ASCII}\n")
+    assert "The outbox is empty." in players.run("outbox", "list").stdout
+
+
 @pytest.mark.parametrize("environment", [{"SENDER": ""}, {"SENDER": "MAILER-DAEMON"}])
 def test_deliver_does_not_answer_a_bounce(players, environment):
     assert deliver(players, message("rubbish"), **environment).returncode == 0

@@ -204,13 +204,16 @@ def deliver(ignored: tuple[str, ...]) -> int:
     What they add to the command is ignored.
 
     The envelope is SENDER and RECIPIENT from the environment, or else the first Return-Path and Delivered-To. The exit
-    status is 0 when the mail is handled, 75 when it has to come again, and 65 or 67 when it is too large or not for us.
+    status is 0 when the mail is handled, 75 when it has to come again, 65 when it is too large or cannot be answered,
+    and 67 when it is not for us.
     """
     try:
         raw = sys.stdin.buffer.read(incoming.MOST_BYTES + 1)
         if len(raw) > incoming.MOST_BYTES:
             return fail("The mail is too large.", EX_DATAERR)
         sender, recipient = incoming.envelope(raw, os.environ)
+        if not (sender or "").isascii():
+            return fail(incoming.NOT_ASCII, EX_DATAERR)
         if recipient is not None and not _is_for_us(recipient):
             return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
         server = open_server()

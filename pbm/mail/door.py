@@ -18,12 +18,13 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope
 from aiosmtpd.smtp import Session as Connection
 
-from pbm.mail.incoming import MOST_BYTES, Outcome
+from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome
 from pbm.mail.journal import Entry, Journal
 
 MOST_RECIPIENTS = 10
 """How many recipients a mail may have; all of them are addresses of this server."""
 MOST_CONNECTIONS = 100
+"""How many connections all peers may have. One in ten is for peers that have none."""
 MOST_OF_A_PEER = 25
 """How many connections one peer may have; Postfix opens at most 20."""
 MOST_ERRORS = 20
@@ -54,6 +55,7 @@ DOT = b".\r\n"
 """The last line of a text."""
 LONGEST_LINE = 999
 """How many bytes a line of a mail has, and the dot that is put in front of it on its way (RFC 5321, 4.5.3.1.6)."""
+UNANSWERABLE = f"553 5.6.7 {NOT_ASCII}"
 TOO_LARGE = "552 5.3.4 The mail is too large"
 TOO_LONG = "500 5.5.2 A line of the mail is too long (RFC 5321, 4.5.3.1.6)"
 CROWDED = "452 4.3.1 Too many mails are coming in; please try again later"
@@ -221,7 +223,9 @@ class House:
         """Why no more connections from there are taken; empty if they are."""
         if self.is_closing:
             return STOPPED
-        if len(self.inside) >= MOST_CONNECTIONS or sum(each.origin == origin for each in self.inside) >= MOST_OF_A_PEER:
+        its = sum(each.origin == origin for each in self.inside)
+        most = MOST_CONNECTIONS - MOST_CONNECTIONS // 10 if its else MOST_CONNECTIONS
+        if len(self.inside) >= most or its >= MOST_OF_A_PEER:
             return "421 4.7.0 There are too many connections; please try again later"
         return ""
 
@@ -384,9 +388,15 @@ class Door(SMTP):
             self.leave("421 4.7.0 There were too many errors")
 
     async def smtp_MAIL(self, arg: str | None) -> None:
-        """Take any sender, also none, as long as he can be read."""
-        if not (arg and arg.isprintable() and FROM.fullmatch(arg)):
+        """Take any sender, also none, who can be read and answered."""
+        found = FROM.fullmatch(arg) if arg and arg.isprintable() else None
+        if not found:
             await self.push("501 5.1.7 This is no sender")
+            return
+        sender = found[1] or ""
+        if not sender.isascii():
+            self.house.note(Entry(self.peer, sender, "refused", reason=UNANSWERABLE))
+            await self.push(UNANSWERABLE)
             return
         await super().smtp_MAIL(arg)
 

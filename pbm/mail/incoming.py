@@ -28,6 +28,7 @@ from pbm.texts import without
 
 MOST_BYTES = 1_000_000
 """The largest mail that is taken."""
+NOT_ASCII = "No answer can be sent to an address with letters outside ASCII; please write from another address."
 LAST_REFUSAL = (
     f"That was mistake number {most('error', 'address')} today, the last that is answered before tomorrow.\n"
     "Commands that are right are answered as ever."
