@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from contextlib import contextmanager, suppress
 
 import pytest
@@ -144,7 +145,8 @@ class Talk(socketserver.StreamRequestHandler):
         if "SIZE" in rest:
             self.say(f"* 1 FETCH (UID {uid} RFC822.SIZE {len(raw)})")
         else:
-            self.say(b"* 1 FETCH (UID %d BODY[] {%d}\r\n" % (uid, len(raw)), raw, ")")
+            first = raw[: int(re.search(r"BODY\.PEEK\[\]<0\.(\d+)>", rest)[1])]
+            self.say(b"* 1 FETCH (UID %d BODY[]<0> {%d}\r\n" % (uid, len(first)), first, ")")
 
     def do_copy(self, rest):
         uid, folder = rest.split(" ", 1)
@@ -174,9 +176,9 @@ class Talk(socketserver.StreamRequestHandler):
 
 
 @contextmanager
-def serving(mailbox, tls=None):
+def serving(mailbox, tls=None, talk=Talk):
     """The port of a server with that mailbox; with TLS from the first byte if there is something for it."""
-    with Server(("127.0.0.1", 0), Talk) as server:
+    with Server(("127.0.0.1", 0), talk) as server:
         server.mailbox = mailbox
         if tls:
             server.socket = tls.wrap_socket(server.socket, server_side=True)
@@ -189,9 +191,9 @@ def serving(mailbox, tls=None):
             thread.join()
 
 
-def take(club, mailbox, **changes):
+def take(club, mailbox, talk=Talk, **changes):
     """Fetch what is there."""
-    with serving(mailbox) as port:
+    with serving(mailbox, talk=talk) as port:
         box = fetch.Account("127.0.0.1", port, "pbm", "INBOX", encrypted=False)._replace(**changes)
         return fetch.fetch(club.server, box, PASSWORD, HANDLED)
 
@@ -259,6 +261,76 @@ def test_a_mail_that_is_too_large_is_moved_without_being_read(pair, capfd):
     assert len(box.texts("pbm-handled")) == 1
     assert len(pair.mails()) == before
     assert capfd.readouterr().err == "imap <> too large\n"
+
+
+def without_end(first, part):
+    yield first
+    while True:
+        yield part
+
+
+LITERAL = b" BODY[]<0> {100000}\r\n" + b"x" * 100_000
+LIES = {
+    "a literal of 4 GB": ("fetch", b"* 1 FETCH (UID 1 BODY[]<0> {4000000000}\r\n", b"x" * 100_000),
+    "a line": ("fetch", b"* 1 FETCH (UID 1 BODY[]<0> ", b"x" * 100_000),
+    "many literals": ("fetch", b"* 1 FETCH (UID 1", LITERAL),
+    "lines": ("search", b"", b"* OK patience\r\n" * 1000),
+    "lines while it is listened to": ("idle", b"+ idling\r\n", b"* 1 RECENT\r\n" * 1000),
+}
+
+
+@pytest.mark.parametrize(("name", "first", "part"), LIES.values(), ids=LIES)
+def test_a_server_that_sends_without_end_is_hung_up_on(pair, name, first, part):
+    def lie(self, rest):
+        if "SIZE" in rest:
+            self.say("* 1 FETCH (UID 1 RFC822.SIZE 100)")
+            return
+        with suppress(OSError):
+            for each in without_end(first, part):
+                self.say(each)
+
+    box = Mailbox()
+    box.add(move())
+    with serving(box, talk=type("Lying", (Talk,), {f"do_{name}": lie})) as port:
+        place = fetch.Account("127.0.0.1", port, "pbm", "INBOX", encrypted=False)
+        tracemalloc.start()
+        try:
+            with (
+                pytest.raises(imaplib.IMAP4.error, match=r"sends far more|got more than"),
+                fetch.opened(place, PASSWORD, HANDLED) as mailbox,
+            ):
+                mailbox.new()
+                mailbox.read("1")
+                mailbox.wait()
+            assert tracemalloc.get_traced_memory()[1] < 30_000_000
+        finally:
+            tracemalloc.stop()
+
+
+def test_a_mail_that_is_larger_than_it_was_told_is_moved_and_not_handled(pair, capfd):
+    class Lying(Talk):
+        def do_fetch(self, rest):
+            small = f"* 1 FETCH (UID {rest.split()[0]} RFC822.SIZE 100)"
+            return self.say(small) if "SIZE" in rest else super().do_fetch(rest)
+
+    box = Mailbox()
+    box.add(move() + b"x\r\n" * 400_000)
+    assert take(pair, box, talk=Lying) == 1
+    assert capfd.readouterr().err == "imap <> too large\n"
+    assert pair.store.boards("spiro")[0].moves == 0
+
+
+@pytest.mark.parametrize("said", ["", "{}"], ids=["and finds nothing", "and invents mails"])
+def test_a_server_that_always_tells_of_something_new_is_asked_a_hundred_times(pair, said):
+    numbers = []
+
+    class Lying(Talk):
+        def do_search(self, rest):
+            numbers.append(len(numbers) + 1)
+            self.say("* 7 EXISTS", f"* SEARCH {said.format(numbers[-1])}")
+
+    assert take(pair, Mailbox(), talk=Lying) == 0
+    assert len(numbers) == 100
 
 
 def test_a_mail_that_has_gone_meanwhile_is_no_matter():

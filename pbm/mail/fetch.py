@@ -27,7 +27,10 @@ POLLING = 60
 """Seconds from one look to the next where the mail server cannot say that there is new mail."""
 FIRST_RETRY, LONGEST_RETRY = 1.0, 300.0
 """Seconds after which a connection that failed is tried again; the delay doubles with each failure."""
-
+MOST_ANSWERED = 2 * incoming.MOST_BYTES
+"""How many bytes the mail server may send for one command, whatever it says of their number."""
+MOST_ROUNDS = 100
+"""How often in a row it can say that there is something new."""
 
 HERE = {"127.0.0.1", "::1"}
 """This machine, from which a password does not go far."""
@@ -66,6 +69,41 @@ def folder_name(folder: str) -> str:
     return folder
 
 
+class Connection(imaplib.IMAP4):
+    """A connection to a mail server that may say anything.
+
+    It is ended by an error of imaplib when an answer is too long.
+    """
+
+    left = MOST_ANSWERED
+    """How many bytes of an answer may still come."""
+
+    def send(self, data: Any) -> None:
+        """Send a command."""
+        self.left = MOST_ANSWERED
+        super().send(data)
+
+    def read(self, size: int) -> bytes:
+        """Read so many bytes."""
+        self._count(size)
+        return super().read(size)
+
+    def readline(self) -> bytes:
+        """Read a line."""
+        line = super().readline()
+        self._count(len(line))
+        return line
+
+    def _count(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise self.abort("the mail server sends far more than it was asked for")
+
+
+class EncryptedConnection(Connection, imaplib.IMAP4_SSL):
+    """One that speaks TLS from the first byte."""
+
+
 class Mailbox:
     """An open mailbox. Its methods raise OSError, or an error of imaplib."""
 
@@ -77,11 +115,12 @@ class Mailbox:
 
     def new(self) -> list[str]:
         """The UIDs of all unread mails, those that came while they were counted included."""
-        while True:
+        for _ in range(MOST_ROUNDS):
             self.connection.response("EXISTS")  # forgets what was said before
             found = (_asked(self.connection.uid("SEARCH", "UNSEEN", "UNDELETED"))[0] or b"").decode().split()
             if found or self.connection.response("EXISTS")[1] == [None]:
                 return found
+        return []
 
     def size(self, uid: str) -> int | None:
         """How many bytes a mail has; None if it has gone."""
@@ -90,8 +129,8 @@ class Mailbox:
         return int(found[1]) if found else None
 
     def read(self, uid: str) -> bytes | None:
-        """A mail, which stays unread; None if it has gone."""
-        parts = _asked(self.connection.uid("FETCH", uid, "(BODY.PEEK[])"))
+        """A mail, or the beginning of one that is too large. It stays unread. None if it has gone."""
+        parts = _asked(self.connection.uid("FETCH", uid, f"(BODY.PEEK[]<0.{incoming.MOST_BYTES + 1}>)"))
         return next((part[1] for part in parts if isinstance(part, tuple)), None)
 
     def move(self, uid: str) -> None:
@@ -141,9 +180,9 @@ def opened(box: Account, password: str, to: str) -> Iterator[Mailbox]:
     """An open mailbox with a folder *to* beside it."""
     context = ssl.create_default_context()
     if box.encrypted:
-        connection: imaplib.IMAP4 = imaplib.IMAP4_SSL(box.host, box.port, ssl_context=context, timeout=IMAP_PATIENCE)
+        connection: Connection = EncryptedConnection(box.host, box.port, ssl_context=context, timeout=IMAP_PATIENCE)
     else:
-        connection = imaplib.IMAP4(box.host, box.port, timeout=IMAP_PATIENCE)
+        connection = Connection(box.host, box.port, timeout=IMAP_PATIENCE)
     try:
         if not box.encrypted:
             _encrypt(connection, context)
@@ -226,7 +265,10 @@ def _handle_new(server: Server, mailbox: Mailbox) -> int:
     """Handle all new mails, also those that come meanwhile. Returns how many."""
     tried: set[str] = set()
     count = 0
-    while new := [uid for uid in mailbox.new() if uid not in tried]:
+    for _ in range(MOST_ROUNDS):
+        new = [uid for uid in mailbox.new() if uid not in tried]
+        if not new:
+            break
         tried.update(new)
         count += sum(_handle(server, mailbox, uid) for uid in new)
     return count
@@ -238,6 +280,8 @@ def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
     raw = mailbox.read(uid) if size is not None and size <= incoming.MOST_BYTES else b""
     if size is None or raw is None:
         return False
+    if len(raw) > incoming.MOST_BYTES:  # the mail server has told another size
+        raw = b""
     sender = incoming.envelope(raw, {})[0]
     try:
         outcome = incoming.handle(server, raw, sender, incoming.addressed(raw, server.address)) if raw else "too large"
