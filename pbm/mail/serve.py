@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from ctypes import CDLL
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +46,11 @@ FIRST_MAIL = b"From: nobody@localhost\r\nSubject: help me with-a-password\r\n\r\
 """What is read and rehearsed before anybody can send one, and never carried out."""
 MOST_IN_HAND = 300
 """Seconds after which mails that are still in hand mean that something hangs."""
+M_MMAP_THRESHOLD, LARGE_BYTES = -3, 128 * 1024
+"""The parameter of glibc's mallopt for what is so large that it is given back to the system as soon as it is freed.
+
+glibc begins with that number, and raises it with each mail that is larger, up to 32 MB.
+"""
 MOST_NEW_OBJECTS = 10_000
 """How many objects may be new before circles are looked for among them; a mail leaves hardly any."""
 SWITCH_AFTER = 0.0005
@@ -268,8 +274,10 @@ def make_ready(server: Server) -> None:
     """Have a process take mail without letting anybody wait for long, whenever he comes.
 
     What the first mails need is loaded; and as the collector of garbage would stop everybody to look through all that
-    is loaded, it leaves that alone, and looks less often than Python does.
+    is loaded, it leaves that alone, and looks less often than Python does. The memory of large mails is given back.
     """
+    with suppress(AttributeError):  # of C libraries, only glibc keeps it, and has this function
+        CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BYTES)
     for game in games.names():
         with suppress(Exception):  # what is wrong with a game is told to whoever plays it
             games.load(game)
