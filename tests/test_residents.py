@@ -623,6 +623,44 @@ def test_a_program_that_was_put_right_after_two_failures_is_not_paused(club, tmp
     assert moves(club) == ["c3"]
 
 
+def test_while_one_program_waits_other_programs_and_robots_play(club, mind, tmp_path):
+    """Its answer comes when those on the other two boards have come, if they do within 5 seconds."""
+    waiting = f"""
+import sqlite3
+db = sqlite3.connect({str(club.store.path)!r})
+while db.execute("SELECT count(DISTINCT board) FROM turns").fetchone() != (2,):
+    time.sleep(0.05)
+print("b2", flush=True)
+"""
+    for name, text in (("deep", waiting), ("quick", "print('c3', flush=True)\n")):
+        (tmp_path / name).mkdir()
+        add(club, Robot(name, None, program(tmp_path / name, text), seconds=5))
+    club.signed_up("alice", "bob", "carol")
+    for robot, name in (("deep", "alice"), ("quick", "bob"), ("robot2", "carol")):
+        club.say(f"symple challenge -size=5 {robot} {name}")
+    assert plays(club) == 3
+    assert [len(at(club, board).turns) for board in ("101", "102", "103")] == [1, 1, 1]
+    assert not club.store.robot("deep").paused
+
+
+@pytest.mark.parametrize("size", [1000, 65536, 10_000_000])
+def test_of_what_a_program_writes_to_standard_error_the_beginning_is_kept(club, tmp_path, capfd, size):
+    with_program(club, tmp_path, f"sys.stderr.write('é' + 'x' * ({size} - 2))\nprint('c3', flush=True)\n")
+    assert plays(club) == 2
+    said = capfd.readouterr().err
+    kept = min(size, 65536)
+    assert said.count("x") == 2 * (kept - 2)
+    assert said.count("\nThe program writes more to standard error, which is dropped.\n") == 2 * (kept < size)
+    assert said.startswith("éxxx")
+
+
+def test_a_program_that_writes_to_standard_error_without_end_is_paused_like_one_that_hangs(club, tmp_path, capfd):
+    with_program(club, tmp_path, "while True:\n    sys.stderr.write('x' * 100_000)\n", seconds=0.3)
+    assert plays(club) == 0
+    assert "has not answered within 0.3 second" in club.store.robot("deep").why
+    assert len(capfd.readouterr().err) < 4 * 65536
+
+
 def test_an_operator_sees_which_program_has_failed_and_that_nobody_plays(shell):
     shell.run("signup", "alice", PASSWORDS["alice"])
     path = shell.folder / "deep"

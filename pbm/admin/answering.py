@@ -8,7 +8,9 @@ import resource
 import shlex
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from random import Random
@@ -25,8 +27,9 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.robots.player import Player
 from pbm.robots.thinking import Thought
+from pbm.server import Server
 from pbm.session import Session
-from pbm.store import BoardRow, Replaced, Robot, Unusable
+from pbm.store import BoardRow, Replaced, Robot, Store, Unusable
 from pbm.store.tasks import Claim, Task, Tasks
 from pbm.terminal import spinning
 
@@ -52,6 +55,8 @@ LOOK_ANYWAY = 5.0
 """Seconds after which that is done even if nothing has changed: somebody else may have died with a task."""
 NICENESS = 10
 """How far processes that think stand behind all others."""
+MOST_PROGRAMS = 16
+"""How many programs of the operator's one process asks at once."""
 SHELL_PATIENCE = 120.0
 """For how many seconds a shell waits for the answer of a robot that another process gives."""
 
@@ -66,15 +71,15 @@ class Decision(NamedTuple):
     """For how many turns in a row it has had no hope."""
 
 
-def next_task(session: Session, *place: str) -> Task | None:
+def next_task(session: Session, *place: str, busy: Collection[str] = ()) -> Task | None:
     """Claim what is next, or what there is to do on one board, its game and number; None if that is nothing.
 
-    What another process does that still lives is left to it.
+    What another process does that still lives is left to it, and what *busy* robots have to do waits.
     """
-    if next(_free(session, *place), None) is None:  # to look locks nothing
+    if next(_free(session, *place, busy=busy), None) is None:  # to look locks nothing
         return None
     with session.writing():
-        task = next(_free(session, *place), None)
+        task = next(_free(session, *place, busy=busy), None)
         robot = session.store.robot(task.robot) if task else None
         if task and robot:
             until = session.now() + timedelta(seconds=_longest(robot)) + CLAIM_SPARE
@@ -82,15 +87,15 @@ def next_task(session: Session, *place: str) -> Task | None:
         return task
 
 
-def _free(session: Session, *place: str) -> Iterator[Task]:
+def _free(session: Session, *place: str, busy: Collection[str]) -> Iterator[Task]:
     """What there is to do and nobody does."""
     for task, claim in Tasks(session.store).tasks(*place):
-        if claim is None or claim.until <= session.now() or not _lives(claim.process):
+        if task.robot not in busy and (claim is None or claim.until <= session.now() or not _lives(claim.process)):
             yield task
 
 
 def _lives(process: int) -> bool:
-    """Whether there is a process of that number, and it is not this one, which does one task at a time."""
+    """Whether there is a process of that number, and it is not this one, which knows what it does."""
     if process == os.getpid():
         return False
     try:
@@ -220,7 +225,7 @@ async def _asked(board: Board, robot: Robot, words: list[str]) -> str:
 @asynccontextmanager
 async def _running(words: list[str], patience: float) -> AsyncIterator[Program]:
     """A program that is there for one question. Raises Refused if it cannot be started."""
-    program = await Program.start(words, patience)
+    program = await Program.start(words, patience, errors=PIPE)
     try:
         yield program
         await program.quit()
@@ -256,23 +261,65 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
     sys.stderr.write(f"{name} is paused: {why}\n")
 
 
-def play_all(session: Session, until: Callable[[], bool] = lambda: False) -> int:
-    """Do all that robots have to do now, or go on *until* told to end; how many tasks were done.
+class Programs:
+    """Robots that are programs of the operator's. Each plays in a thread, so that one that hangs holds up nobody."""
 
-    What cannot be done is told on standard error, and put off.
-    """
-    done = 0
-    while not until() and (task := next_task(session)):
-        try:
-            done += do_task(session, task) is not None
-        except Unusable:
-            raise
-        except Exception as why:  # one board that is spoilt must not hold up all others
-            told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
-            sys.stderr.write(f"{told}\n")
-            with session.writing():
-                Tasks(session.store).claim_task(task, Claim(EVERYBODY, session.now() + PUT_OFF))
+    def __init__(self, server: Server) -> None:
+        """Begin with none that plays."""
+        self.server = server
+        self.threads = ThreadPoolExecutor(MOST_PROGRAMS)
+        self.playing: dict[str, Future[bool]] = {}
+        """What each of them does, by its userid."""
+
+    def begin(self, task: Task) -> None:
+        """Have a task done."""
+        self.playing[task.robot] = self.threads.submit(self._do, task)
+
+    def _do(self, task: Task) -> bool:
+        with Store(self.server.store.path) as store:  # a thread has its own, as a process has
+            return _try(Session(self.server._replace(store=store)), task)
+
+    def collect(self, timeout: float | None = 0) -> int:
+        """Count the tasks that have been done meanwhile, or within so many seconds. Raises Unusable."""
+        ended = wait(self.playing.values(), timeout, FIRST_COMPLETED).done if self.playing else set()
+        self.playing = {name: doing for name, doing in self.playing.items() if doing not in ended}
+        return sum(doing.result() for doing in ended)
+
+
+def play_all(session: Session) -> int:
+    """Do all that robots have to do now, and return how many tasks were done."""
+    programs = Programs(session.server)
+    done = _play(session, programs)
+    while programs.playing:
+        done += programs.collect(None) + _play(session, programs)
     return done
+
+
+def _play(session: Session, programs: Programs, until: Callable[[], bool] = lambda: False) -> int:
+    """Do what robots have to do now, *until* told to end; programs begin to. Returns how many tasks were done."""
+    done = programs.collect()
+    while not until() and (task := next_task(session, busy=programs.playing)):
+        robot = session.store.robot(task.robot)
+        if robot and robot.program:
+            programs.begin(task)
+        else:
+            done += _try(session, task)
+        done += programs.collect()
+    return done
+
+
+def _try(session: Session, task: Task) -> bool:
+    """Do a task, and return whether that was possible. What is not is told on standard error, and put off."""
+    try:
+        return do_task(session, task) is not None
+    except Unusable:
+        raise
+    except Exception as why:  # one board that is spoilt must not hold up all others
+        told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
+        sys.stderr.write(f"{told}\n")
+        with session.writing():
+            Tasks(session.store).claim_task(task, Claim(EVERYBODY, session.now() + PUT_OFF))
+    return False
 
 
 def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
@@ -280,6 +327,7 @@ def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
 
     Raises Replaced if the database has become another file.
     """
+    programs = Programs(session.server)
     seen, looked = -1, 0.0
     while True:
         try:
@@ -287,7 +335,7 @@ def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
             version = session.store.data_version()
             if version != seen or time.monotonic() > looked + LOOK_ANYWAY:
                 seen, looked = version, time.monotonic()
-                play_all(session, lambda: rested(0))
+                _play(session, programs, lambda: rested(0))
         except Replaced:
             raise
         except Unusable as why:

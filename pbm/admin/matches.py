@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from random import Random
@@ -93,7 +94,9 @@ class Contestant:
         try:
             if self.program is None:
                 words = self.match.programs[self.index]
-                self.program = await Program.start(words, self.match.patience, is_quiet=self.match.is_quiet)
+                self.program = await Program.start(
+                    words, self.match.patience, errors=DEVNULL if self.match.is_quiet else None
+                )
             begun = time.perf_counter()
             answer = await self.program.ask(line)
         except BaseException:

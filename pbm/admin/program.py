@@ -6,7 +6,7 @@ import os
 import shlex
 import signal
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
+from asyncio.subprocess import PIPE, Process, create_subprocess_exec
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +25,8 @@ from pbm.store import BoardRow, Store
 
 MOST_REFUSED = 3
 """How many moves in a row may be refused before a program has failed."""
+MOST_LOGGED = 65536
+"""How many bytes of what a program writes to its standard error are kept."""
 ENDING = 5
 """How many seconds a program has to end after it was told to."""
 TERMINATED = 143
@@ -62,16 +64,20 @@ class Program:
         """Talk to a process, which has so many seconds for an answer; None if it may take for ever."""
         self.process = process
         self.patience = patience
+        self.logging = asyncio.ensure_future(_log(process.stderr)) if process.stderr else None
 
     @classmethod
-    async def start(cls, words: Sequence[str], patience: float | None, *, is_quiet: bool = False) -> Self:
-        """Start a program; if it *is_quiet*, its standard error is not seen. Raises Refused if that is not possible."""
+    async def start(cls, words: Sequence[str], patience: float | None, *, errors: int | None = None) -> Self:
+        """Start a program. Raises Refused if that is not possible.
+
+        Its *errors* go where ours go, with DEVNULL nowhere, and with PIPE the first of them go where ours go.
+        """
         try:
             process = await create_subprocess_exec(
                 *located(words),
                 stdin=PIPE,
                 stdout=PIPE,
-                stderr=DEVNULL if is_quiet else None,
+                stderr=errors,
                 limit=MOST_CHARACTERS,
                 start_new_session=True,
             )
@@ -112,6 +118,9 @@ class Program:
                         os.killpg(self.process.pid, how)
                     async with asyncio.timeout(ENDING):
                         await self._ended()
+        if self.logging:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.logging, ENDING)
 
     async def _ended(self) -> None:
         """Wait until the process has ended, which it has not for asyncio before all that it wrote is read."""
@@ -125,6 +134,16 @@ class Program:
             with suppress(BrokenPipeError, ConnectionResetError):
                 self.process.stdin.write(f"{line}\n".encode())
                 await self.process.stdin.drain()
+
+
+async def _log(errors: asyncio.StreamReader) -> None:
+    """Pass on the beginning of what a program writes to its standard error; the rest is read and dropped."""
+    count = 0
+    while said := await errors.read(MOST_LOGGED):
+        sys.stderr.write(said[: max(0, MOST_LOGGED - count)].decode(errors="replace"))
+        if count <= MOST_LOGGED < count + len(said):
+            sys.stderr.write("\nThe program writes more to standard error, which is dropped.\n")
+        count += len(said)
 
 
 def run(session: Session, row: BoardRow, userid: str, words: Sequence[str], patience: float | None) -> int:
