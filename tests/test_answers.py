@@ -3,6 +3,7 @@
 import email.policy
 import re
 import smtplib
+import subprocess
 from email import message_from_bytes
 from email.message import EmailMessage
 
@@ -384,6 +385,22 @@ def test_what_is_copied_from_elsewhere_is_no_answer(board, typed):
     assert turns(board) == []
 
 
+@pytest.mark.parametrize(
+    "typed", ["MOVE", "MOVE#1", "<move>#1", "<move>", "move", "symple move 101 alice PASSWORD MOVE#1"]
+)
+def test_the_word_in_the_place_of_a_move_is_none(board, typed):
+    [refusal] = answer(board, typed)
+    assert "is a placeholder; write your move in its place (k10 is one" in " ".join(refusal.text.split())
+    assert turns(board) == []
+
+
+def test_the_line_below_a_board_can_be_pasted_into_a_shell(board):
+    *_, line = board.mails("alice")[-1].text.rstrip("\n").split("\n")
+    assert (
+        subprocess.run(["bash", "-c", f"echo {line}"], capture_output=True, text=True, check=True).stdout == f"{line}\n"
+    )
+
+
 def test_votes_are_copied_from_mails_as_well(board):
     answer(board, "propose", "bob")
     answer(board, "symple move 101 alice PASSWORD accept")
@@ -578,7 +595,7 @@ def test_a_word_in_the_subject_goes_with_the_move_in_the_body(board, word, playe
         ("show me", "`show` stands alone in the first line."),
         ("confirm e5", "`confirm` stands alone in the first line."),
         ("confirm", "There is no submitted move to confirm."),
-        ("move", "Yours is empty."),
+        ("move", "move is a placeholder; write your move in its place"),
         ("", "Yours is empty."),
         ("e5 e6", "without blanks between its parts."),
         ("accept", "Nothing is proposed on this board."),

@@ -141,7 +141,7 @@ class Hall:
             mail = message_from_bytes(self.relay.mails[self.read].original_content)
             self.read += 1
             name = mail["To"].partition("@")[0]
-            prompt = re.compile(rf"^(\w+) move (\w+) {name} PASSWORD <move>#(\d+)$", re.MULTILINE)
+            prompt = re.compile(rf"^(\w+) move (\w+) {name} PASSWORD MOVE#(\d+)$", re.MULTILINE)
             for game, board, number in prompt.findall(text_of(mail)):
                 self.asked.add(Asked(game, board, number, name, mail["Reply-To"]))
 

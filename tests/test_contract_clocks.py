@@ -274,7 +274,7 @@ def test_4_the_reminder_says_for_how_long_it_has_been_his_turn(game):
     game.clean()
     [mail] = game.mails()
     assert "alice, please move; the last move was 8 days ago." in mail.text
-    assert mail.text.endswith("symple move 101 alice PASSWORD <move>#3\n")
+    assert mail.text.endswith("symple move 101 alice PASSWORD MOVE#3\n")
 
 
 def test_4_a_forfeit_beats_a_queued_move_and_a_resignation_of_the_other(game):

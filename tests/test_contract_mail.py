@@ -393,7 +393,7 @@ def test_the_parts_of_a_board_mail_stand_in_their_order(both_ways):
 def test_a_board_mail_ends_with_the_command_to_answer_with(both_ways):
     both_ways.begin()
     told = both_ways.signs("alice", "symple move 101 ME c3")
-    assert text_to("bob", told).endswith("\n\nsymple move 101 bob PASSWORD <move>#2\n")
+    assert text_to("bob", told).endswith("\n\nsymple move 101 bob PASSWORD MOVE#2\n")
 
 
 def test_the_list_has_the_last_four_rounds_and_every_automatic_move(both_ways):

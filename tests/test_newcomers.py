@@ -216,6 +216,12 @@ def test_a_strangers_hello_is_answered_and_sent_to_help(pair):
         ("confirm-address CODE", "CODE is a placeholder; write the code that was mailed to you in its place."),
         ("symple move 101 alice PASSWORD c3", "PASSWORD is a placeholder; write your password in its place."),
         ("symple move 101 nobody PASSWORD c3", "PASSWORD is a placeholder; write your password in its place."),
+        ("symple move 101 alice alice-secret MOVE#1", "MOVE is a placeholder; write your move in its place (k10 is"),
+        ("symple move 101 alice alice-secret MOVE", "MOVE is a placeholder; write your move in its place"),
+        ("symple move 101 alice alice-secret <move>#1", "<move> is a placeholder; write your move in its place"),
+        ("symple submit 101 alice alice-secret MOVE", "MOVE is a placeholder; write your move in its place"),
+        ("symple queue 101 bob bob-secret MOVE#2", "MOVE is a placeholder; write your move in its place"),
+        ("symple preview 101 MOVE", "MOVE is a placeholder; write your move in its place"),
     ],
 )
 def test_a_placeholder_that_was_copied_from_the_help_is_named(club_of_two_boards, line, said):

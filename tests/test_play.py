@@ -88,7 +88,7 @@ def test_a_move_is_printed_to_the_mover_and_mailed_to_the_other(pair):
     assert "bob's turn (O, dice 4 and 2)." in mail.text
     assert "Last turn: e3:5" in mail.text
     assert "alice writes:\n\nYour turn, bob" in mail.text
-    assert mail.text.endswith("\n\nspiro move 101 bob PASSWORD <move>#2\n")
+    assert mail.text.endswith("\n\nspiro move 101 bob PASSWORD MOVE#2\n")
 
 
 def test_by_mail_the_mover_gets_the_board_too_at_his_own_address(pair):

@@ -708,7 +708,7 @@ def test_a_robot_answers_before_the_command_of_a_shell_ends(typed):
     done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     assert done.stdout.startswith("Summary: Symple board 101, alice (white) against robot1 (black)")
     assert "alice's turn (white)." in done.stdout
-    assert done.stdout.splitlines()[-1] == "symple move 101 alice PASSWORD <move>#3"
+    assert done.stdout.splitlines()[-1] == "symple move 101 alice PASSWORD MOVE#3"
     assert done.stderr == ""
     assert len(Store(typed.folder / "pbm.db").mails()) == before  # she has seen it
     shown = json.loads(typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "resign", "--json").stdout)

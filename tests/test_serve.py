@@ -82,7 +82,7 @@ def test_a_stranger_becomes_a_player_and_starts_a_board_by_mail_alone(served):
         inbox(shell, name, 2)
     converse(port, message("Symple challenge -size=5 carol dora", "Hello dora", sender="carol@players.example"))
     assert "Subject: New Symple Board 101 carol **" in inbox(shell, "dora", 3)[-1]
-    assert "\n\nsymple move 101 carol PASSWORD <move>#1\n" in inbox(shell, "carol", 3)[-1]
+    assert "\n\nsymple move 101 carol PASSWORD MOVE#1\n" in inbox(shell, "carol", 3)[-1]
 
 
 def test_250_means_that_it_is_on_the_disk(served):

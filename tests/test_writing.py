@@ -501,7 +501,7 @@ def target(link):
 
 def test_the_link_begins_a_mail_with_the_command(pair):
     [link] = page(parsed(due(pair, "alice")[-1], reply_to=None)).links
-    assert target(link) == (ADDRESS, {"subject": "spiro move 101 alice PASSWORD <move>#1"})
+    assert target(link) == (ADDRESS, {"subject": "spiro move 101 alice PASSWORD MOVE#1"})
 
 
 def test_with_a_reply_address_the_link_needs_the_move_alone(pair):
@@ -509,7 +509,7 @@ def test_with_a_reply_address_the_link_needs_the_move_alone(pair):
     [link] = page(parsed(row)).links
     assert target(link) == (
         "pbm+token@pbm.example",
-        {"subject": "Re: New Spiro Board 101 alice", "body": "<move>"},
+        {"subject": "Re: New Spiro Board 101 alice", "body": "MOVE"},
     )
     [link] = page(parsed(row, text="Bob's turn.\n\nspiro show 101\n", picture=None)).links
     assert target(link)[1]["body"] == "show"

@@ -1,5 +1,6 @@
 """A move as it is typed: the number that may stand behind it, and its canonical form."""
 
+import games
 from games import SKIP, Illegal
 from pbm import texts
 from pbm.board.board import Board
@@ -10,8 +11,16 @@ def parsed(board: Board, text: str) -> str:
     move, number = numbered(text)
     if move.lower() == "swap":
         raise Illegal(f"{texts.title(board.row.game)} has no swap.")
+    check_written(board.row.game, move)
     check_number(board, number)
     return board.state.parse(SKIP if move.lower() == "pass" else move)
+
+
+def check_written(game: str, move: str) -> None:
+    """Make sure that a move is not the placeholder of our mails: ``MOVE#3`` now, ``<move>#3`` before. Raises Illegal."""
+    word, _ = numbered(move)
+    if word.strip("<>").lower() == "move":
+        raise Illegal(f"{word} is a placeholder; write your move in its place ({games.notation(game)}).")
 
 
 def check_number(board: Board, number: int | None) -> None:

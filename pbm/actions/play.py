@@ -149,6 +149,7 @@ def _queued(session: Session, board: Board, name: str, text: str) -> list[Letter
             raise Illegal(f"`{word}` cannot be queued; give it with `move`, also when it is not your turn.")
         if board.queued.get(name) == RESIGN:
             raise Illegal("You resign when your turn comes; `unresign` that before you queue a move.")
+        moves.check_written(board.row.game, text)
     session.store.queue(board.row.game, board.row.board, name, clean(text))
     board.queued[name] = clean(text)
     return letters.of_board(board.present, name, now=session.now(), zones=session.zone)

@@ -8,6 +8,7 @@ import games
 from games import SKIP, Illegal
 from pbm import delivery, letters, texts
 from pbm.actions.finding import find_point
+from pbm.actions.moves import check_written
 from pbm.board.board import Board, Point
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -64,6 +65,7 @@ def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: b
             why = f"The dice for {word} are not thrown yet; write for example dice=4,2 before it."
             raise Refused(why, point=board.present)
         try:
+            check_written(board.row.game, word)
             _try(board, board.state.parse(word), now)
         except Illegal as why:
             which = f"{word}: " if len(words) > 1 else ""

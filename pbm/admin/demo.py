@@ -98,7 +98,7 @@ def _play(alice: Correspondent, say: Callable[[str], None]) -> None:
         state = state.roll(tuple(int(die) for die in dice.groups()[1:] if die))
         if dice[1] == alice.name:
             command = _text(letter).splitlines()[-1].replace("PASSWORD", alice.password)
-            alice.write(command.replace("<move>", alice.choose(state)), answered=letter)
+            alice.write(command.replace("MOVE", alice.choose(state)), answered=letter)
         letter = alice.receive()
         played = re.search(r"^Last turn: (.*)$", _text(letter), re.MULTILINE)
         if played is None:

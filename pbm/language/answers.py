@@ -117,7 +117,7 @@ def send_again(session: Session, title: Line, why: Misused) -> Misused:
 def _run(session: Session, reply: Reply, line: str) -> list[Letter]:
     first, _, rest = bare(line).partition(" ")
     name = words.command(bare(first))
-    if name not in DEEDS:
+    if name not in DEEDS or (name == "move" and not rest):  # MOVE is what our mails have in the place of one
         name, rest = "move", bare(line)
     word = DEEDS[name]
     given = [bare(one) for one in words.moves(rest)] if word.takes == SOME else words.one_move(bare(rest))

@@ -162,7 +162,7 @@ def answer(point: Point, to: str | None) -> str:
         return challenge(board, *reversed(board.players))
     if not point.is_present or (to and to != point.turn):
         return f"{row.game} show {row.board}"
-    return f"{row.game} move {row.board} {point.turn} PASSWORD <move>#{point.moves + 1}"
+    return f"{row.game} move {row.board} {point.turn} PASSWORD MOVE#{point.moves + 1}"
 
 
 def challenge(board: Board, first: str, second: str) -> str:
