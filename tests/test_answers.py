@@ -48,14 +48,21 @@ def new(club, before):
     return club.mails()[before:]
 
 
-def send(club, subject, body="", sender=ALICE, recipient=ADDRESS):
-    """A mail of a user; what comes of it."""
+def written(subject, body="", sender=ALICE, recipient=ADDRESS, **fields):
+    """A mail of a user."""
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = sender, recipient, subject
-    mail["Message-ID"] = f"<{club.random_bytes(12).hex()}@players.example>"
+    for name, value in fields.items():
+        mail[name.replace("_", "-")] = value
     mail.set_content(body)
+    return mail.as_bytes(policy=email.policy.SMTP)
+
+
+def send(club, subject, body="", sender=ALICE, recipient=ADDRESS):
+    """What comes of a mail of a user."""
+    message_id = f"<{club.random_bytes(12).hex()}@players.example>"
     before = len(club.mails())
-    handle(club.server, mail.as_bytes(policy=email.policy.SMTP), None, [recipient])
+    handle(club.server, written(subject, body, sender, recipient, message_id=message_id), None, [recipient])
     return new(club, before)
 
 
@@ -399,6 +406,27 @@ def test_the_line_below_a_board_can_be_pasted_into_a_shell(board):
     assert (
         subprocess.run(["bash", "-c", f"echo {line}"], capture_output=True, text=True, check=True).stdout == f"{line}\n"
     )
+
+
+def test_an_answer_to_two_boards_is_played_on_none_and_says_so(board):
+    board.say("symple challenge -size=9 alice bob")
+    with board.store.transaction():
+        others = [tokens.reply_address(board.server, "symple", number, "alice") for number in ("101", "102")]
+    before = len(board.mails())
+    handle(board.server, written("Re: Symple Board 101 alice", "e5"), None, others)
+    [refusal] = new(board, before)
+    assert " ".join(refusal.text.split()).startswith(
+        "This answer went to several addresses, those of Symple board 101 (alice) and Symple board 102 (alice); "
+        "nothing was done. Please answer each mail by itself."
+    )
+    assert turns(board) == []
+
+
+def test_an_answer_that_goes_to_the_same_address_twice_is_played(board):
+    handle(
+        board.server, written("Re: Symple Board 101 alice", "e5"), None, [answer_to(board), answer_to(board), ADDRESS]
+    )
+    assert turns(board) == ["e5"]
 
 
 def test_votes_are_copied_from_mails_as_well(board):

@@ -883,6 +883,13 @@ def test_a_bounce_changes_nothing_for_another_address_in_the_same_place(pair):
     assert not incoming.is_known(pair.server, f"pbm+{token}@pbm.example")
 
 
+def test_what_comes_to_where_our_mails_bounce_to_is_from_a_program(pair):
+    path, before = tokens.return_path(pair.server, pair.mails("alice")[-1]), len(pair.mails())
+    raw = message("Re: spiro move 101 alice alice-secret e3:5", "I am on holiday.")
+    assert handle(pair.server, raw, ALICE, [path]) == "automatic"
+    assert (len(pair.mails()), Board.load(pair.store, "spiro", "101").row.moves) == (before, 0)
+
+
 def test_mails_to_users_leave_with_a_return_path_that_tells_whose_they_are(pair):
     for name in ("alice", "bob"):
         path = tokens.return_path(pair.server, pair.mails(name)[-1])

@@ -1,12 +1,16 @@
 """Signing up, addresses, passwords."""
 
 import re
+from email.message import EmailMessage
 
 import pytest
 from argon2.exceptions import VerificationError
 
+from pbm.mail.incoming import handle
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
+
+from conftest import ADDRESS
 
 STRANGER = "dave@players.example"
 
@@ -41,6 +45,47 @@ def test_by_mail_nothing_but_a_question_goes_to_the_address_before_it_is_answere
 def test_the_question_is_all_even_if_the_address_was_written_in_another_case(club):
     assert club.say(f"signup dave dave-secret {STRANGER.upper()}", sender=STRANGER) == []
     assert len(club.mails()) == 1
+
+
+def test_the_first_mail_says_welcome_what_this_is_and_one_thing_to_do_before_the_code(club):
+    club.say("signup dave dave-secret", sender=STRANGER)
+    welcome, about, to_do, otherwise, command = club.mails()[0].text.rstrip("\n").split("\n\n")
+    assert welcome == "Welcome, dave!"
+    assert " ".join(about.split()).startswith("This is a play-by-mail server for board games: Papagra, Spiro, ")
+    assert to_do.startswith("There is one thing to do now: answer this mail as it is")
+    assert otherwise.startswith("If it was not you")
+    assert command == f"confirm-address {code(club.mails()[0])}"
+
+
+def test_a_user_who_changes_his_address_is_not_welcomed_again(club):
+    club.signed_up("alice")
+    club.say("change address alice alice-secret new@players.example", sender="alice@players.example")
+    [question] = [mail for mail in club.mails() if mail.address == "new@players.example"]
+    assert question.text.startswith("Somebody gave this address for the user alice of this play-by-mail server.")
+
+
+@pytest.mark.parametrize(
+    ("subject", "body", "fields", "is_confirmed"),
+    [
+        ("Re: ", "", {}, True),
+        ("AW: ", "Yes, that is me.", {}, True),
+        ("Re: ", "", {"Auto-Submitted": "auto-replied"}, False),
+        ("Re: ", "I am out of the office until Monday.", {}, False),
+        ("Re: ", "Hello,\n\nI am away until Monday, 3 May.", {"X-Vacation": "yes"}, False),
+        ("Re: ", "Ich bin zurzeit nicht im Büro.", {"X-Auto-Response-Suppress": "All"}, False),
+        ("[Auto-Reply] Re: ", "Thank you for your mail.", {}, False),
+    ],
+)
+def test_a_program_that_answers_while_somebody_is_away_confirms_nothing(club, subject, body, fields, is_confirmed):
+    club.say("signup dave dave-secret", sender=STRANGER)
+    mail = EmailMessage()
+    mail["From"], mail["Subject"] = STRANGER, f"{subject}{club.mails()[0].subject}"
+    for name, value in fields.items():
+        mail[name] = value
+    mail.set_content(body)
+    assert handle(club.server, mail.as_bytes(), STRANGER, [ADDRESS]) == ("command" if is_confirmed else "automatic")
+    assert bool(club.store.addresses("dave")[0].confirmed) == is_confirmed
+    assert len(club.mails()) == 1 + is_confirmed  # a program gets no answer
 
 
 def test_a_plain_reply_to_the_question_confirms_the_address(club):

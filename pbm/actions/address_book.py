@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from pbm import delivery, letters
+import games
+from pbm import delivery, letters, texts
 from pbm.access.quotas import most
 from pbm.access.tokens import digest
 from pbm.letters import Letter, settled
@@ -35,8 +36,12 @@ def change_address(session: Session, userid: str, password: str, addresses: Sequ
         return set_addresses(session, name, addresses, f"The addresses of {name} were changed.")
 
 
-def set_addresses(session: Session, name: str, addresses: Sequence[str], done: str) -> list[Letter]:
+def set_addresses(
+    session: Session, name: str, addresses: Sequence[str], done: str, *, is_new: bool = False
+) -> list[Letter]:
     """Give a user new addresses, and say that it is *done*, also to the addresses that he had.
+
+    A user who *is new* is welcomed there.
 
     In a shell they are confirmed at once; by mail each gets a confirmation mail, which has to be answered first.
     """
@@ -53,7 +58,7 @@ def set_addresses(session: Session, name: str, addresses: Sequence[str], done: s
     session.store.replace_addresses(name, codes, session.now())
     for address, token in tokens.items():
         _count_question(session, address, is_known=str(session.sender).lower() in old)
-        delivery.mail(session, address, _confirmation(name, token))
+        delivery.mail(session, address, _question(name, token, is_new=is_new))
     if asked:
         done = f"{done} Mail will go to {' and '.join(sorted(asked))} when the confirmation mail there is answered."
     letter = settled(done, "help tutorial", userid=name, addresses=chosen)
@@ -78,10 +83,17 @@ def _count_question(session: Session, address: str, *, is_known: bool) -> None:
         raise Refused("Too many confirmation mails were asked for lately; please try again in an hour.")
 
 
-def _confirmation(name: str, token: str) -> Letter:
+def _question(name: str, token: str, *, is_new: bool) -> Letter:
+    """The mail that asks for an answer. Of what a stranger has written, it has the userid alone."""
+    titles = texts.enumerated([texts.title(game) for game in games.names()])
     text = (
-        f"Somebody gave this address for the user {name} of this play-by-mail server.\n\n"
-        "If it was you, answer this mail as it is, without changing its subject.\n"
-        "If it was not, do nothing, and no other mail will come."
+        f"Welcome, {name}!\n\nThis is a play-by-mail server for board games: {titles}. You mail your moves, and the "
+        "board comes back by mail, with the answer of the other player.\n\nThere is one thing to do now"
+        if is_new
+        else f"Somebody gave this address for the user {name} of this play-by-mail server.\n\nThere is one thing to do"
+    )
+    text += (
+        f": answer this mail as it is, without changing its subject. From then on, mails for {name} come here.\n\n"
+        "If it was not you who asked for this, do nothing, and no other mail will come."
     )
     return letters.note(text, subject=f"confirm-address {token}", answer=f"confirm-address {token}")

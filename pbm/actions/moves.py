@@ -17,7 +17,7 @@ def parsed(board: Board, text: str) -> str:
 
 
 def check_written(game: str, move: str) -> None:
-    """Make sure that a move is not the placeholder of our mails: ``MOVE#3`` now, ``<move>#3`` before. Raises Illegal."""
+    """Make sure that a move is not the placeholder of our mails, ``MOVE#3`` or before ``<move>#3``. Raises Illegal."""
     word, _ = numbered(move)
     if word.strip("<>").lower() == "move":
         raise Illegal(f"{word} is a placeholder; write your move in its place ({games.notation(game)}).")

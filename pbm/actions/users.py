@@ -37,7 +37,7 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
             session.take("sign-up")
         session.store.add_user(name, hashed, session.now())
         session.store.note_event(session.now(), "signup", userid=name)
-        return set_addresses(session, name, addresses, f"{name} is signed up.")
+        return set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
 
 
 def sign_off(session: Session, userid: str, password: str) -> list[Letter]:

@@ -25,8 +25,8 @@ ADDED = {"list-unsubscribe", "list-unsubscribe-post"}
 """Those of them that paid relays add to the mails of people, too."""
 ABSENCE = re.compile(
     r"auto(?:matic|mated)?[ -]?(?:reply|response|antwort|svar)|out of (?:the )?office|on vacation"
-    r"|away from (?:the|my) (?:office|mail)|vacation (?:reply|message|notice|response)|automatische antwort"
-    r"|abwesenheit|nicht im (?:büro|haus)"
+    r"|away (?:until|till|from (?:the|my) (?:office|e?-?mail))|vacation (?:reply|message|notice|response)"
+    r"|automatische antwort|abwesenheit|nicht (?:im (?:büro|haus)|erreichbar)"
     r"|réponse automatique|absence du bureau|respuesta autom[áa]tica|fuera de (?:la )?oficina|risposta automatica"
     r"|fuori (?:sede|ufficio)|resposta autom[áa]tica|automatisch(?:e)? antwoord|afwezig|automatiskt? svar|frånvaro"
     r"|fravær|automaattinen vastaus|poissa toimistosta|odpowiedź automatyczna|automatyczna odpowiedź"
@@ -87,9 +87,9 @@ def wants_no_answer(fields: dict[str, list[str]]) -> bool:
     return any(value not in {"", "none"} for value in suppressed) or not ADDED.isdisjoint(fields)
 
 
-def is_absence(subject: str) -> bool:
-    """Whether a subject reads like that of a program's answer while somebody is away."""
-    return ABSENCE.search(subject) is not None
+def is_absence(text: str) -> bool:
+    """Whether a subject, or one and a text, reads like a program's answer while somebody is away."""
+    return ABSENCE.search(text[:MOST_HEADER]) is not None
 
 
 def _keywords(fields: dict[str, list[str]], name: str) -> list[str]:

@@ -184,8 +184,11 @@ def hear(
     kind = _kind(server, mail, recipients)
     if kind != "command":
         return Heard(mail, kind)
-    reply, machine = _reply(server, recipients), _peer(peer)
+    replies, machine = _replies(server, recipients), _peer(peer)
+    reply = replies[0] if replies else None
     typed = _typed(mail, reply)
+    if typed.line.names == "confirm-address" and mail.tells_of_absence:
+        return Heard(mail, "automatic")
     rehearsal = Rehearsal(server.passwords)
     session = Session(
         server,
@@ -200,7 +203,7 @@ def hear(
     )
     refused = None
     try:
-        rehearsal.run(server.store, lambda: _carry_out(session, typed.line))
+        rehearsal.run(server.store, lambda: _carry_out(session, typed.line, replies))
     except Refused as why:
         refused = why
     masked = ""
@@ -210,8 +213,9 @@ def hear(
 
 
 def _kind(server: Server, mail: Incoming, recipients: Sequence[str]) -> str:
-    """What a mail is; only a command is carried out and answered."""
-    if mail.is_automatic or is_ours(mail.sender or "", server.address):
+    """What a mail is; only a command is carried out and answered. People do not write to where our mails bounce to."""
+    is_bounced = any(tokens.bounced(server, recipient) is not None for recipient in recipients)
+    if mail.is_automatic or is_bounced or is_ours(mail.sender or "", server.address):
         return "automatic"
     if recipients and not any(is_known(server, recipient) for recipient in recipients):
         return "unknown"
@@ -261,7 +265,8 @@ def _do(server: Server, mail: Incoming, order: Order, recipients: Sequence[str])
     sender = mail.sender or ""
     line, _, is_meant = order.typed
     server.store.revive_address(sender, server.now())
-    reply = _reply(server, recipients)  # as it stands now: what was rehearsed may have been revoked since
+    # as it stands now: what was rehearsed may have been revoked since
+    reply = next(iter(_replies(server, recipients)), None)
     session = order.session._replace(proved=order.session.proved and reply)
     if _is_written(session, order):
         why = None
@@ -312,9 +317,19 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
         delivery.queue(session, quoting.refusal(why, _plain(mail.subject), is_user=server.store.is_taken))
 
 
-def _reply(server: Server, recipients: Sequence[str]) -> Reply | None:
-    """What the first reply address among the recipients of a mail speaks for."""
-    return next(filter(None, (tokens.reply(server, recipient) for recipient in recipients)), None)
+def _replies(server: Server, recipients: Sequence[str]) -> list[Reply]:
+    """What the reply addresses among the recipients of a mail speak for, each once."""
+    return list(dict.fromkeys(filter(None, (tokens.reply(server, recipient) for recipient in recipients))))
+
+
+def _check_one(replies: Sequence[Reply]) -> None:
+    """Raises Refused if an answer went to several reply addresses, for it can be meant for one board alone."""
+    if len(replies) > 1:
+        boards = [f"{texts.title(reply.game)} board {reply.board} ({reply.userid})" for reply in replies]
+        raise Refused(
+            f"This answer went to several addresses, those of {texts.enumerated(boards)}; nothing was done. "
+            "Please answer each mail by itself."
+        )
 
 
 def _is_written(session: Session, order: Order) -> bool:
@@ -347,9 +362,10 @@ def _refused(session: Session, order: Order) -> Refused | None:
     return None
 
 
-def _carry_out(session: Session, line: Line) -> None:
-    """Do what the line of a mail says."""
+def _carry_out(session: Session, line: Line, replies: Sequence[Reply] = ()) -> None:
+    """Do what the line of a mail says that came to these reply addresses."""
     if session.proved:
+        _check_one(replies)
         answers.run(session, session.proved, line.typed)
         return
     try:

@@ -88,8 +88,13 @@ class Incoming(NamedTuple):
 
     @property
     def is_absence(self) -> bool:
-        """Whether it reads like the answer of a program while somebody is away."""
+        """Whether its subject reads like the answer of a program while somebody is away."""
         return automatic.is_absence(self.subject)
+
+    @property
+    def tells_of_absence(self) -> bool:
+        """The same of its text, too; a program that answers may have left the subject as it was."""
+        return automatic.is_absence(f"{self.subject}\n{self.body}")
 
 
 def read(raw: bytes, envelope_sender: str | None) -> Incoming:
