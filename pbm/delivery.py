@@ -57,9 +57,11 @@ def queue(session: Session, letter: Letter) -> None:
             _hold(session, letter, letter.to)
         return
     usable = [address for address in addresses if address.confirmed and not address.suspended]
+    subscription = Reply(letter.game, letter.board, letter.to) if letter.is_subscribed else None
     for address in usable:
         mark = tokens.bounce_token(session.server, address.number, f"{letter.to} {address.address}")
-        mail(session, address.address, letter, thread, **answered, mark=f".{mark}")
+        end = tokens.unsubscribe_address(session.server, subscription, address.number) if subscription else None
+        mail(session, address.address, letter, thread, **answered, mark=f".{mark}", unsubscribe=end)
     if not usable:
         mail(session, None, letter, thread, **answered)
         session.store.trim_waiting(letter.to, MOST_WAITING)
@@ -133,12 +135,13 @@ def mail(
     *,
     is_easy: bool = False,
     mark: str = "",
+    unsubscribe: str | None = None,
 ) -> None:
     """Put a letter into the outbox for one address, None if it has to wait for one.
 
     *thread* is the Message-ID that it answers, or that of the first letter about a board. *reply_to* is where the
     answer goes, if that is not the server's own address; it *is easy* if the reader is to move there. The *mark* in the
-    Message-ID tells which address bounces.
+    Message-ID tells which address bounces. A mail to *unsubscribe* ends the subscription to which it belongs.
     """
     text = texts.fitted(letter.mailed(is_easy=is_easy))
     fresh = f"<{session.server.random_bytes(12).hex()}{mark}@{session.server.host}>"
@@ -151,7 +154,7 @@ def mail(
         thread=thread,
         queued=session.now(),
         due=session.now(),
-        unsubscribe=letter.unsubscribe or None,
+        unsubscribe=unsubscribe,
         picture=pictures.placed(text, letter.drawings),
         reply_to=reply_to,
         reminds=letter.reminds or None,

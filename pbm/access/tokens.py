@@ -1,17 +1,18 @@
-"""Addresses of ours that nobody can guess: where a player answers a board mail, and where our mails bounce to.
+"""Addresses of ours that nobody can guess: to answer a board mail, to unsubscribe, and for our mails to bounce to.
 
-Both are the server's address with a token behind a plus sign: a letter for the kind, the number of a row, and a keyed
+They are the server's address with a token behind a plus sign: a letter for the kind, the number of a row, and a keyed
 hash of 128 bits. A token is in lower case, because mail servers may change the case of what stands before the @.
 """
 
 import re
 from functools import lru_cache
 
+import games
 from pbm.server import Server
 from pbm.store import Mail, Reply
 
-REPLY, BOUNCE = "r", "b"
-TOKEN = re.compile("([rb])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
+REPLY, BOUNCE, UNSUBSCRIBE = "r", "b", "u"
+TOKEN = re.compile("([rbu])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 
 def reply_address(server: Server, game: str, board: str, userid: str, number: int | None = None) -> str:
@@ -29,6 +30,35 @@ def reply(server: Server, recipient: str) -> Reply | None:
     number = _number(token, REPLY)
     found = None if number is None else server.store.reply(number)
     return found if found and is_same(token, _token(server.store.address_key, REPLY, number, found.userid)) else None
+
+
+def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> str:
+    """Where any mail ends what a user gets, and does nothing else, for one of their addresses, given by its number.
+
+    That is every mail about a board; without a board, the digests of the game; without a game, what users write to all.
+    """
+    number = server.store.reply_number(*mails) if mails.board else address_number
+    return _address(server, _token(server.store.address_key, UNSUBSCRIBE, number, _subscription(server, mails)))
+
+
+def unsubscribed(server: Server, recipient: str) -> Reply | None:
+    """What a mail to an address ends, as in `unsubscribe_address`; None if it is no such address, or a revoked one."""
+    token = _behind(server, recipient, "+")
+    number = _number(token, UNSUBSCRIBE)
+    if number is None:
+        return None
+    userid, *_ = (server.store.address_at(number) or " ").split(" ")
+    found = [Reply(game, "", userid) for game in ("", *games.names())] if userid else []
+    found += filter(None, [server.store.reply(number)])
+    key = server.store.address_key
+    return next(
+        (one for one in found if is_same(token, _token(key, UNSUBSCRIBE, number, _subscription(server, one)))), None
+    )
+
+
+def _subscription(server: Server, mails: Reply) -> str:
+    """What the token of a subscription depends on; a new password revokes it, as it does reply addresses."""
+    return f"{mails.game} {mails.board} {mails.userid} {server.store.password_of(mails.userid)}"
 
 
 def return_path(server: Server, mail: Mail) -> str:

@@ -58,5 +58,7 @@ def _digest(userid: str, game: str, held: list[Held], zone: tzinfo) -> Letter:
         body="\n\n".join([heading, *parts, RULE]),
         answer=f"{game} games {userid}",
         facts=dict,
+        game=game,
+        is_subscribed=True,
         drawings=tuple(drawing for mail in held for drawing in pictures.drawings(mail.text, mail.picture)),
     )

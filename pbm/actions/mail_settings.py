@@ -22,17 +22,23 @@ NO_PICTURES = "\nThis server draws no pictures yet, so they come as html for now
 
 def choose(session: Session, game: str, userid: str, password: str, how: str) -> list[Letter]:
     """Store how a user wants mails about the boards of a game."""
-    name = texts.title(game)
     if how not in CHOICES:
+        name = texts.title(game)
         raise Refused(f"Mails about {name} boards come each, as a digest, or none at all; {how!r} is not one of these.")
     with session.writing():
         user = session.signed(userid, password)
-        session.store.save_player(game, session.store.player(game, user)._replace(mail=how))
-        text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n"
-        text += "Reminders, errors and the ends of games come at once in any case."
-        data = {"userid": user, "game": game, "mail": how}
-        letter = letters.note(text, subject=f"{name} mail {how}", answer=f"{game} help mail", data=data)
-        return delivery.answer(session, user, letter._replace(to=user))
+        return delivery.answer(session, user, chosen(session, game, user, how))
+
+
+def chosen(session: Session, game: str, user: str, how: str) -> Letter:
+    """Store which of CHOICES a user wants for a game, which the letter tells them."""
+    session.store.save_player(game, session.store.player(game, user)._replace(mail=how))
+    name = texts.title(game)
+    text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n"
+    text += "Reminders, errors and the ends of games come at once in any case."
+    data = {"userid": user, "game": game, "mail": how}
+    letter = letters.note(text, subject=f"{name} mail {how}", answer=f"{game} help mail", data=data)
+    return letter._replace(to=user)
 
 
 def choose_form(session: Session, userid: str, password: str, form: str) -> list[Letter]:

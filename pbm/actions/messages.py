@@ -36,6 +36,7 @@ def chat(session: Session, game: str, number: str, userid: str, password: str) -
                      answer=f"{game} chat {board.row.board} {reader} PASSWORD", data=data)._replace(
                 to=reader, thread=letters.thread(board), game=game, is_urgent=True, mover=mover,
                 board=board.row.board if reader in following else "",
+                is_subscribed=reader in board.about.subscribers,
             )
             for reader in readers
         ]  # fmt: skip
@@ -68,7 +69,7 @@ def broadcast(session: Session, userid: str, password: str, switch: str) -> list
     with session.writing():
         name = session.signed(userid, password)
         if switch:
-            return delivery.answer(session, name, _switched(session, name, switch.lower()))
+            return delivery.answer(session, name, switched(session, name, switch.lower()))
         if not session.comment:
             raise Refused("A broadcast needs a text: the body of the mail, or --comment=TEXT in a shell.")
         last = session.store.last_broadcast(name)
@@ -79,7 +80,7 @@ def broadcast(session: Session, userid: str, password: str, switch: str) -> list
         for reader in readers:
             answer = f"broadcast {reader} PASSWORD off"
             letter = _written(name, session.comment, subject=f"Broadcast from {name}", answer=answer)
-            delivery.queue(session, letter._replace(to=reader, unsubscribe=answer))
+            delivery.queue(session, letter._replace(to=reader, is_subscribed=True))
         done = f"Your text is on its way to {texts.counted(len(readers), 'user')}."
         data = {"userid": name, "count": len(readers)}
         return delivery.answer(
@@ -87,7 +88,8 @@ def broadcast(session: Session, userid: str, password: str, switch: str) -> list
         )
 
 
-def _switched(session: Session, name: str, switch: str) -> Letter:
+def switched(session: Session, name: str, switch: str) -> Letter:
+    """Store whether a user gets what users write to all, which the letter tells them. Raises Refused."""
     if switch not in {"on", "off"}:
         raise Refused(f"`broadcast` is followed by nothing, by `on` or by `off`, and not by {switch!r}.")
     session.store.set_hears_broadcasts(name, hears=switch == "on")

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pbm import delivery, letters, texts
-from pbm.actions import selection
+from pbm.actions import mail_settings, messages, selection
 from pbm.actions.finding import find_board, find_row
 from pbm.budget import Budget
 from pbm.letters import Letter
 from pbm.session import Session
-from pbm.store import BoardRow
+from pbm.store import BoardRow, Reply
 
 SUBSCRIBER = "subscriber"
 NOTIFIED = "notified"
@@ -91,6 +91,21 @@ def stop(session: Session, game: str, userid: str, board: str) -> list[Letter]:
         is_all = session.store.player(game, userid).subscribes
         now = Following(is_all=is_all, stopped=[board] if was else [], unchanged=[] if was else [board])
         return delivery.answer(session, userid, _summary(game, userid, _said(text, [board]), now))
+
+
+def end(session: Session, mails: Reply) -> None:
+    """End what a user gets, as `tokens.unsubscribe_address` says, and tell them, unless it has ended before."""
+    game, board, userid = mails
+    with session.writing(signs=False):
+        if board:
+            if userid in session.store.followers(game, board)[SUBSCRIBER]:
+                stop(session, game, userid, board)
+        elif game:
+            if session.store.player(game, userid).mail == "digest":
+                session.store.remove_held_mails(userid, game)
+                delivery.queue(session, mail_settings.chosen(session, game, userid, "none"))
+        elif userid in session.store.hearing_broadcasts():
+            delivery.queue(session, messages.switched(session, userid, "off"))
 
 
 def notify(session: Session, game: str, userid: str, password: str, words: Sequence[str]) -> list[Letter]:

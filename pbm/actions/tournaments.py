@@ -54,7 +54,8 @@ def announce(session: Session, one: Tournament, players: Sequence[str], teams: M
     text += f"This lets you play:\n{_joining(one.game, one.pool)}" if can_join else "Nobody else can join it."
     answer = _joining(one.game, one.pool) if can_join else ""
     for name in session.store.hearing_broadcasts():
-        delivery.queue(session, contests.of_tournament(found, "open", text, answer=answer)._replace(to=name))
+        letter = contests.of_tournament(found, "open", text, answer=answer)
+        delivery.queue(session, letter._replace(to=name, is_subscribed=True))
     session.store.note_event(session.now(), "open", game=one.game, pool=one.pool, type=one.kind)
     return found
 

@@ -175,7 +175,10 @@ def message(session: Session, userid: str, password: str, readers: tuple[str, ..
 @click.argument("switch", default="", metavar="[on|off]")
 @in_session
 def broadcast(session: Session, userid: str, password: str, switch: str) -> Letters:
-    """Write to all users who have said `broadcast USERID PASSWORD on`, once a week at most."""
+    """Write to all users who have said `broadcast USERID PASSWORD on`, once a week at most.
+
+    Who has said that ends it with `off`, or with the button of a mail program that unsubscribes.
+    """
     from pbm.actions import messages
 
     return messages.broadcast(session, userid, password, switch)
@@ -663,7 +666,8 @@ def history(session: Session, game: str, page: str) -> Letters:
 def mail_of_game(session: Session, game: str, userid: str, password: str, how: str) -> Letters:
     """Get the mails about boards one by one, as one digest a day, or not at all.
 
-    Reminders, errors and the ends of games come at once in any case.
+    Reminders, errors and the ends of games come at once in any case. The button of a mail program that unsubscribes
+    from a digest means `none`.
     """
     from pbm.actions import mail_settings
 

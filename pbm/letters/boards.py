@@ -92,7 +92,7 @@ def of_board(
             board="" if row.board == "new" else row.board,
             mover=mover,
             is_urgent=point.is_over,
-            unsubscribe=f"{row.game} unsubscribe {row.board} {to} PASSWORD" if to in board.about.subscribers else "",
+            is_subscribed=to in board.about.subscribers,
             drawings=(drawing,),
             notation=notation,
         )

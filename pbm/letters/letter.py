@@ -28,8 +28,8 @@ class Letter(NamedTuple):
     board: str = ""
     mover: str = ""
     """Who is to move there now; empty, too, if the game is over."""
-    unsubscribe: str = ""
-    """The command that ends the subscription to which it belongs."""
+    is_subscribed: bool = False
+    """Whether its reader has asked for such mails: those about the board, digests of the game, or those to all."""
     is_urgent: bool = False
     """Whether it comes at once to everybody, also to a user who wants no mails about boards, or one a day."""
     reminds: str = ""

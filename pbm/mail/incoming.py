@@ -11,6 +11,7 @@ from pbm import delivery, letters, texts
 from pbm.access import quotas, tokens
 from pbm.access.guesses import Guesses
 from pbm.access.quotas import most
+from pbm.actions import subscriptions
 from pbm.language import answers, dispatch, masking, quoting, words
 from pbm.language.commands import root
 from pbm.language.front import Front
@@ -131,7 +132,8 @@ def is_known(server: Server, recipient: str) -> bool:
     """Whether mail is taken for an address: our own, the postmaster's, a reply address, or one of our bounces."""
     if recipient.lower() == server.address.lower() or is_postmaster(recipient, server.address):
         return True
-    return tokens.reply(server, recipient) is not None or tokens.bounced(server, recipient) is not None
+    ours = tokens.reply, tokens.bounced, tokens.unsubscribed
+    return any(find(server, recipient) is not None for find in ours)
 
 
 def handle(
@@ -158,6 +160,8 @@ def handle(
             return Outcome("repeated")
         if bounced is not None:
             _count_bounce(server, bounced)
+        if outcome == "unsubscribe":
+            _unsubscribe(server, sender, recipients)
         if outcome == "unreadable":
             _refuse_sender(server, mail, envelope_sender or "")
         if outcome == "postmaster":
@@ -213,7 +217,12 @@ def hear(
 
 
 def _kind(server: Server, mail: Incoming, recipients: Sequence[str]) -> str:
-    """What a mail is; only a command is carried out and answered. People do not write to where our mails bounce to."""
+    """What a mail is; only a command is carried out and answered. People do not write to where our mails bounce to.
+
+    Mail that unsubscribes may be automatic: a mail program sends it when its user presses a button.
+    """
+    if any(tokens.unsubscribed(server, recipient) for recipient in recipients):
+        return "unsubscribe"
     is_bounced = any(tokens.bounced(server, recipient) is not None for recipient in recipients)
     if mail.is_automatic or is_bounced or is_ours(mail.sender or "", server.address):
         return "automatic"
@@ -222,6 +231,12 @@ def _kind(server: Server, mail: Incoming, recipients: Sequence[str]) -> str:
     if recipients and all(is_postmaster(recipient, server.address) for recipient in recipients):
         return "postmaster"
     return "command" if mail.sender else "unreadable"
+
+
+def _unsubscribe(server: Server, sender: str, recipients: Sequence[str]) -> None:
+    """End what the recipients of a mail say, whatever else it says."""
+    for mails in filter(None, (tokens.unsubscribed(server, recipient) for recipient in recipients)):
+        subscriptions.end(Session(server, sender), mails)
 
 
 def _pass_on(server: Server, mail: Incoming) -> Outcome:

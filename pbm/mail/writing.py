@@ -51,9 +51,7 @@ def _header(mail: Mail, server_address: str) -> str:
     if mail.reply_to:
         fields["Reply-To"] = mail.reply_to
     if mail.unsubscribe:
-        # a reply address needs no password, so that the mail of any mail program does it
-        to, command = (mail.reply_to, "unsubscribe") if mail.reply_to else (server_address, mail.unsubscribe)
-        fields["List-Unsubscribe"] = f"<mailto:{to}?subject={quote(command, safe='')}>"
+        fields["List-Unsubscribe"] = f"<mailto:{quote(mail.unsubscribe, safe='@+')}?subject=unsubscribe>"
     return "".join([f"{name}: {_checked(name, value)}\n" for name, value in fields.items()]) + "MIME-Version: 1.0\n"
 
 

@@ -101,7 +101,7 @@ class Mail(NamedTuple):
     reply_to: str | None = None
     """The address that an answer goes to, if that is not the server's own."""
     unsubscribe: str | None = None
-    """The command that ends the subscription to which this mail belongs."""
+    """The address at which any mail ends the subscription to which this mail belongs."""
     picture: str | None = None
     """The game, and which lines of the text are drawn boards, and of what, as `letters.pictures` writes it, such as
     ``spiro 12-25@101#14``."""
