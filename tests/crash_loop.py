@@ -87,7 +87,7 @@ class Fickle(Relay):
         messages = [message_from_bytes(mail.original_content) for mail in self.mails]
         different = {message["Message-ID"]: message for message in messages}
         found = Counter(
-            (message["In-Reply-To"] or message["Message-ID"], message["To"].partition("@")[0])
+            (message["In-Reply-To"] or message["Message-ID"], message["To"].strip("<>").partition("@")[0])
             for message in different.values()
         )
         return found, len(messages) - len(different)

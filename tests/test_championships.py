@@ -140,7 +140,7 @@ class Hall:
         while self.read < len(self.relay.mails):
             mail = message_from_bytes(self.relay.mails[self.read].original_content)
             self.read += 1
-            name = mail["To"].partition("@")[0]
+            name = mail["To"].strip("<>").partition("@")[0]
             prompt = re.compile(rf"^(\w+) move (\w+) {name} PASSWORD MOVE#(\d+)$", re.MULTILINE)
             for game, board, number in prompt.findall(text_of(mail)):
                 self.asked.add(Asked(game, board, number, name, mail["Reply-To"]))
@@ -198,7 +198,7 @@ class Hall:
         for mail in self.arrived():
             subject = re.sub(rf"(Board {pool}\d+)\b.*", r"\1", mail["Subject"])
             if re.search(rf"^(New )?{texts.title(game)} (Board|tournament) {pool}(\d+$|:)", subject):
-                found[mail["To"].partition("@")[0], subject] += 1
+                found[mail["To"].strip("<>").partition("@")[0], subject] += 1
         return found
 
     def mails_due(self, game, pool):

@@ -123,7 +123,7 @@ def delivered() -> dict[tuple[str, str], list[str]]:
     for path in (database_path().parent / "mail").glob("*/new/*"):
         message = message_from_bytes(path.read_bytes())
         text = next(part for part in message.walk() if not part.is_multipart())
-        found[message["In-Reply-To"] or message["Message-ID"], message["To"].partition("@")[0]].append(
+        found[message["In-Reply-To"] or message["Message-ID"], message["To"].strip("<>").partition("@")[0]].append(
             text.get_payload(decode=True).decode()
         )
     return found

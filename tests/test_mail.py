@@ -255,6 +255,7 @@ def test_a_mail_of_ours_is_correct_and_one_of_a_thread_a_board_and_player(pair):
     )
     assert first["From"] == ADDRESS
     assert first["To"] == "bob@players.example"
+    assert b"\nTo: <bob@players.example>\n" in compose(pair.mails("bob")[0], ADDRESS)
     assert first["Date"] == "Fri, 20 Nov 2026 12:00:00 +0000"
     assert first["Auto-Submitted"] == "auto-generated"
     assert first["References"] is None

@@ -43,9 +43,14 @@ HEAD = """\
 <head>
 <meta charset="us-ascii">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
+<meta name="x-apple-disable-message-reformatting">
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
 <title>pbm</title>
+<!--[if mso]><xml xmlns:o="urn:schemas-microsoft-com:office:office">
+<o:OfficeDocumentSettings><o:AllowPNG/><o:PixelsPerInch>96</o:PixelsPerInch></o:OfficeDocumentSettings>
+</xml><![endif]-->
 <style>
 :root {{ color-scheme: light dark; }}
 body {{ margin: 8px; -webkit-text-size-adjust: none; text-size-adjust: none; }}
@@ -53,9 +58,11 @@ body {{ margin: 8px; -webkit-text-size-adjust: none; text-size-adjust: none; }}
 </head>
 <body>
 """
+"""Apple makes no links of throws and dates; Outlook does not scale pictures by the settings of its screen."""
+LETTERS = "font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 'Liberation Mono', monospace; font-size: 13px"
 # a line of HTML may break inside a tag, and so stays short however many pieces stand in a line of the board
-FIXED = "margin: 0; font-family: monospace; font-size: 13px; line-height: 1.25; white-space: pre; overflow-x: auto"
-WRAPPING = "margin: 0; font-family: monospace; font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere"
+FIXED = f"margin: 0; {LETTERS}; line-height: 1.25; white-space: pre; overflow-x: auto"
+WRAPPING = f"margin: 0; {LETTERS}; white-space: pre-wrap; overflow-wrap: anywhere"
 PARAGRAPH = '<pre\nclass="{name}" style="{style}">\n{text}</pre>\n'
 """Browsers drop a line end at its very beginning."""
 TILE = '<b\nclass="{name}" style="background: {tile.paper}; color: {tile.ink}">{{}}</b>'
@@ -67,12 +74,16 @@ FRAME = f"; outline: 0.15em solid {painting.LATEST.paper}"
 """Around a piece that has no other mark, and would cover what is behind it."""
 PICTURE = (
     '<img\nsrc="cid:{name}"\nalt="{text}"\nwidth="{width}" style="display: block; width: 100%; max-width: {width}px; '
-    'height: auto; margin: 0 0 8px; font-family: monospace; font-size: 11px; white-space: pre">\n'
+    'height: auto; margin: 0 0 8px">\n'
 )
-"""As wide as the screen, and no wider than it is; where pictures are not shown, the board in text stands there."""
+"""As wide as the screen, and no wider than it is."""
 TURN_LINK = (
     '<a\nhref="{link}"\nstyle="display: inline-block; margin: 3px 6px 3px 0; padding: 6px 10px; '
     'border: 1px solid; border-radius: 6px">{turn}</a> '
+)
+PLAINER = (
+    "The board above all this is a picture that has come with the mail. The command `mail {0} PASSWORD html` gets you "
+    "mails without pictures, and `mail {0} PASSWORD text` text alone; `mail {0} PASSWORD pictures` brings them back."
 )
 WHOLE = '<span\nclass="whole" style="white-space: nowrap">{}</span>'
 
@@ -90,33 +101,30 @@ stand the number of the first one, and that of the one behind the last."""
 def page(mail: Mail, server_address: str, illustration: Illustration | None = None, name: str = "") -> str:
     """The HTML of a mail, in ASCII. Its last paragraph is the command to answer with.
 
-    It begins with an *illustration*, if there is any, whose picture is the part of the mail of that *name*; the board
-    in text is what is shown where pictures are not, and stands nowhere else.
+    It begins with an *illustration*, if there is any, whose picture is the part of the mail of that *name*. The board
+    in text stands below it all the same: for those who see no pictures, and for filters that distrust a mail of little
+    else.
     """
     before, blank, command = mail.text.strip("\n").rpartition("\n\n")
     lines = f"{before}{blank}".split("\n")[:-1]
     game, places = pictures.read(mail.picture)
-    parts: list[str] = []
+    parts = [*_illustrated(illustration, name, mail)] if illustration else []
     at = 0
     for first, end, changes, _ in places:
-        if illustration:
-            height = painting.height(lines[first:end])
-            parts = [*_illustrated(illustration, name, lines[first : first + height], mail), _text(*lines[at:first])]
-            parts.append(_text(*lines[first + height : end]))
-            at = end
-            continue
         parts += [_text(*lines[at:first]), _drawn(game, changes, *lines[first:end])]
         at = end
     parts.append(_text(*lines[at:]))
     parts.append(_wrapping(_linked(command, mail, server_address)))
+    if illustration:
+        parts.append(_wrapping(f"\n{PLAINER.format(mail.userid or 'USERID')}\n"))
     body = "".join(parts)
     whole = f"{HEAD.format(_scales(body))}{body}</body>\n</html>\n"
     return whole.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def _illustrated(illustration: Illustration, name: str, board: Sequence[str], mail: Mail) -> Iterator[str]:
-    """The picture of a board, with its lines of text in its stead, and below it what can be tapped."""
-    text = "".join(f"\n{line}" for line in board)
+def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[str]:
+    """The picture of a board, and below it what can be tapped."""
+    text = f"{mail.subject}, as a picture; the board stands below in letters."
     yield PICTURE.format(name=escape(name), text=escape(text), width=illustration.width)
     if illustration.turns:
         links = (TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn)) for turn in illustration.turns)

@@ -40,7 +40,7 @@ def _header(mail: Mail, server_address: str) -> str:
     """The fields of a message but for those that tell what it consists of, and its subject."""
     fields = {
         "From": server_address,
-        "To": mail.address or "",
+        "To": f"<{mail.address or ''}>",  # filters look for the brackets
         "Date": format_datetime(mail.queued),
         "Message-ID": mail.message_id,
         "Auto-Submitted": "auto-generated" if mail.userid else "auto-replied",
