@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING
 
 from pbm.names import PLACEHOLDERS, SHORTEST_PASSWORD
@@ -112,12 +112,28 @@ def title(game: str) -> str:
     return game.capitalize()
 
 
-def table(lines: Sequence[tuple[str, ...]], numbers: Collection[str] = ()) -> str:
-    """Lines of words in columns; the first line is the heading. Under these headings *numbers* end below each other."""
+def table(lines: Sequence[tuple[str, ...]], numbers: Collection[str] = (), repeated: Collection[str] = ()) -> str:
+    """Lines of words in columns; the first line is the heading. Under these headings *numbers* end below each other.
+
+    A table that is too wide is broken between columns into tables below each other, if there are *repeated* headings,
+    whose columns stand in each of them.
+    """
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     pads = [str.rjust if heading in numbers else str.ljust for heading in lines[0]]
-    padded = ([pad(cell, width) for pad, cell, width in zip(pads, line, widths, strict=True)] for line in lines)
-    return "\n".join("  ".join(line).rstrip() for line in padded)
+    blocks = [[*range(len(widths))]]
+    kept = [at for at, heading in enumerate(lines[0]) if heading in repeated]
+    while kept and (fitting := _fitting(widths, blocks[-1])) not in {len(blocks[-1]), len(kept)}:
+        blocks[-1:] = [blocks[-1][:fitting], kept + blocks[-1][fitting:]]
+    return "\n\n".join(
+        "\n".join("  ".join([pads[at](line[at], widths[at]) for at in block]).rstrip() for line in lines)
+        for block in blocks
+    )
+
+
+def _fitting(widths: Sequence[int], columns: Sequence[int]) -> int:
+    """How many of these columns, the first ones, stand beside each other on a line."""
+    ends = accumulate(widths[at] + 2 for at in columns)
+    return sum(end - 2 <= WIDTH for end in ends)
 
 
 def counted(number: float, noun: str) -> str:

@@ -15,10 +15,12 @@ from pbm.actions.cleanup import clean_up
 from pbm.actions.finding import find_board
 from pbm.board.board import RESIGN
 from pbm.letters.contests import SWISS_ORDER, USUAL_ORDER
+from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store.contests import Contests, Tournament
 from pbm.store.events import Events
+from pbm.texts import WIDTH
 from pbm.tournaments.meetings import NOBODY, points
 
 from conftest import PASSWORDS, Club
@@ -748,3 +750,37 @@ def test_nobody_joins_a_match_of_teams_which_would_become_another_tournament(lea
         Contests(league.club.store).save_tournament(league.now().one._replace(state=state))
     with pytest.raises(Refused, match="is played by teams"):
         league.do(f"add {late}")
+
+
+# Wide tables
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "rounds"), [("roundrobin", 32, None), ("swiss", 14, 12), ("roundrobin", 5, None)]
+)
+def test_a_table_of_any_width_arrives_whole_in_blocks_that_repeat_the_names(league, kind, count, rounds):
+    league.start(kind, names := league.signed_up(count), **({"rounds": rounds} if rounds else {}))
+    league.play(Random(1), until=count)
+    mail = f"From: {names[0]}@players.example\nSubject: symple table s\n\n"
+    assert handle(league.club.server, mail.encode(), None) == "command"
+    _, *blocks, legend = league.club.mails()[-1].text.split("Places by")[0].split("\n\n")
+    assert legend == ""
+    sheet = league.now().sheet(league.now().lines, fits=True)
+    columns = {}
+    for block in blocks:
+        heading, *rows = block.split("\n")
+        assert max(map(len, [heading, *rows])) <= WIDTH
+        begins = [match.start() for match in re.finditer(r"\S+( \S+)*", heading)]
+        for first, end in zip(begins, [*begins[1:], WIDTH], strict=True):
+            column = [row[first:end].strip() for row in rows]
+            assert columns.setdefault(heading[first:end].strip(), column) == column
+    assert columns == dict(zip(sheet.heading, map(list, zip(*sheet.rows, strict=True)), strict=True))
+    assert len(blocks) == {32: 3, 14: 2, 5: 1}[count]
+
+
+def test_a_table_in_html_scrolls_by_itself(league):
+    league.start("roundrobin", league.signed_up(32))
+    page = league.now().text("html")
+    table = page[page.index('<div style="overflow-x: auto">\n<table>') :]
+    assert table.count("<tr>") == 33
+    assert table.count("<th>") == len(league.now().sheet(league.now().lines, fits=False).heading)

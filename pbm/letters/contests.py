@@ -26,6 +26,8 @@ TITLES = {
     "arena": "arena",
 }
 """The kinds of tournaments, as people call them."""
+REPEATED = "No", "Player", "Team"
+"""The columns that stand in each part of a table that is too wide for a line."""
 FORMATS = "text", "markdown", "csv", "json", "html"
 
 
@@ -141,7 +143,7 @@ class Shown(NamedTuple):
         if form == "html":
             parts = [f"<p>{html.escape(self.heading)}</p>", *map(hypertext, sheets)]
             return "\n".join([*parts, f"<p>{html.escape(self.legend)}</p>"])
-        shown = (texts.table([tuple(each.heading), *map(tuple, each.rows)]) for each in sheets)
+        shown = (texts.table([tuple(each.heading), *map(tuple, each.rows)], repeated=REPEATED) for each in sheets)
         return "\n\n".join([self.heading, *shown, texts.broken(self.legend)])
 
 
@@ -180,12 +182,13 @@ def marked_down(sheet: Sheet) -> str:
 
 
 def hypertext(sheet: Sheet) -> str:
-    """A table in HTML."""
+    """A table in HTML, which scrolls by itself where it is wider than the screen."""
 
     def row(cells: Sequence[str], tag: str) -> str:
         return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    return "\n".join(["<table>", row(sheet.heading, "th"), *(row(cells, "td") for cells in sheet.rows), "</table>"])
+    rows = [row(sheet.heading, "th"), *(row(cells, "td") for cells in sheet.rows)]
+    return "\n".join(['<div style="overflow-x: auto">', "<table>", *rows, "</table>", "</div>"])
 
 
 # What players, and the director, are told
