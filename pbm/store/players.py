@@ -69,7 +69,8 @@ class Players(Boards):
 
     def all_seekers(self, most: int = -1, skip: int = 0) -> list[tuple[str, PlayerRow]]:
         """All who seek challenges, each with the game, by game and name: at most so many, behind the first so many."""
-        query = f"SELECT game, {COLUMNS} FROM players WHERE seeking > 0 ORDER BY game, userid LIMIT ? OFFSET ?"
+        which = "INDEXED BY players_seeking WHERE seeking > 0"  # else all players are looked at
+        query = f"SELECT game, {COLUMNS} FROM players {which} ORDER BY game, userid LIMIT ? OFFSET ?"
         return [(game, _player(tuple(row))) for game, *row in self.db.execute(query, [most, skip])]
 
     def silent_seekers(self, since: datetime) -> list[tuple[str, str]]:
