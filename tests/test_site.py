@@ -426,25 +426,21 @@ def test_a_list_that_is_long_has_pages_of_which_a_new_board_changes_the_first_on
     assert not (folder / "symple" / "running-2.html").exists()
 
 
-def test_a_map_of_many_boards_has_parts_of_which_a_new_board_changes_one(club, folder, monkeypatch):
-    monkeypatch.setattr("pbm.site.concerns.MOST_ON_MAP", 2)
-    monkeypatch.setattr("pbm.site.concerns.LAST_LETTERS", 1)
+def test_a_map_names_the_newest_boards_and_no_more_than_search_engines_read(club, folder, monkeypatch):
+    pages = 1 + 3 * len(helptexts.GAMES)
+    monkeypatch.setattr("pbm.site.concerns.MOST_ON_MAP", pages + 2)
     club.signed_up("alice", "bob")
     for game in ("symple", "symple", "spora"):
         club.say(f"{game} challenge -size=5 alice bob")
     written(club, folder, Look(URL, has_pictures=False))
-    parts = ["sitemap-0.xml", "spora/sitemap-10.xml", "symple/sitemap-10.xml"]
-    assert locations(folder / "sitemap.xml") == parts
-    assert locations(folder / "symple" / "sitemap-10.xml") == ["symple/101.html", "symple/102.html"]
-    assert "index.html" in locations(folder / "sitemap-0.xml")
+    assert locations(folder / "sitemap.xml")[pages:] == ["spora/101.html", "symple/102.html"]
     club.say("symple challenge -size=5 alice bob")
-    changed = written(club, folder, Look(URL, has_pictures=False))
-    assert {path for path in changed if "sitemap" in path} == {"symple/sitemap-10.xml"}
-    for board in ("102", "103"):
-        club.say(f"symple resign {board} alice {PASSWORDS['alice']}")  # before they have begun
+    assert "sitemap.xml" in written(club, folder, Look(URL, has_pictures=False))
+    assert locations(folder / "sitemap.xml")[pages:] == ["symple/103.html", "spora/101.html"]
+    club.say(f"symple resign 103 alice {PASSWORDS['alice']}")  # before it has begun
     written(club, folder, Look(URL, has_pictures=False))
-    assert locations(folder / "sitemap.xml")[-2:] == ["spora/101.html", "symple/101.html"]
-    assert not any((folder / path).exists() for path in parts)
+    assert locations(folder / "sitemap.xml")[pages:] == ["spora/101.html", "symple/102.html"]
+    assert [path.name for path in files(folder) if "sitemap" in path.name] == ["sitemap.xml"]
 
 
 def locations(file):
@@ -503,8 +499,7 @@ def test_what_is_written_after_each_change_is_what_is_written_at_once(tmp_path_f
     club = Club(top / "pbm.db")
     with pytest.MonkeyPatch.context() as patched, closing(club.store):
         patched.setattr("pbm.site.leaves.ON_PAGE", 2)
-        patched.setattr("pbm.site.concerns.MOST_ON_MAP", 3)
-        patched.setattr("pbm.site.concerns.LAST_LETTERS", 1)
+        patched.setattr("pbm.site.concerns.MOST_ON_MAP", 22)
         club.signed_up(*PASSWORDS)
         for deed, seed, looks in deeds:
             do(club, deed, Random(seed))

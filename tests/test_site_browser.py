@@ -155,6 +155,8 @@ def test_the_arrows_lead_through_the_game_as_pictures_of_all_positions_show_it(b
             shown, wanted, told = driver.execute_script(SHOWN_AND_WANTED, picture)
             assert shown == wanted
             assert all(re.search(rf"\b{cell}\b", told) for cell in board.states[number].view()["cells"])
+            in_picture = re.findall(r"(\w+) on [a-z]+\d", picture)
+            assert set(re.findall(r"(\w+) on [a-z]+\d", told)) == set(in_picture)
             assert driver.find_element("css selector", ".steps input").get_attribute("value") == str(number)
             press(driver, key)
     assert driver.get_log("browser") == []

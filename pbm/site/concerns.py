@@ -23,12 +23,8 @@ MOST_DRAWN = 500
 ASSETS = "site.css", "board.js", "favicon.svg"
 FOR_ALL = "index", "rules", "standings"
 """The pages of each game of which search engines are told."""
-MOST_ON_MAP = 1000
-"""How many boards there are at most if a single file tells search engines of all."""
-LAST_LETTERS = 3
-"""If there are more, a file tells of those of a game whose names differ in so many letters at their ends."""
-REST = "sitemap-0.xml"
-"""Which file tells of the pages of no board then."""
+MOST_ON_MAP = 50_000
+"""How many pages a file tells search engines of; they read no more (https://www.sitemaps.org/protocol.html)."""
 
 
 class Concerned(NamedTuple):
@@ -85,7 +81,7 @@ class Site:
                 self.made.drawn = {*concerned.boards} if memory.seen else {(row.game, row.board) for row in latest}
             for game, board in concerned.boards:
                 found += self._of_board(game, board)
-            found += self._maps(concerned, memory)
+            found += self._map(concerned, memory)
         return sorted(found, key=lambda page: page.path.endswith(".png"))
 
     def _all(self) -> Concerned:
@@ -163,36 +159,17 @@ class Site:
         yield Page(f"{game}/pool-{pool}.html", partial(self.made.pool, game, pool))
         yield Page(f"{game}/pool-{pool}.atom", partial(self.made.pool_feed, game, pool))
 
-    def _maps(self, concerned: Concerned, memory: Memory) -> Iterator[Page]:
-        """Where all boards are, for search engines; in parts if they are many, of which a new board changes one."""
-        changed = {
-            (game, board[:-LAST_LETTERS])
-            for (game, board), row in concerned.rows.items()
-            if (row is not None) != memory.has(f"{game}/{board}.html")
-        }
-        if memory.seen and not changed:
+    def _map(self, concerned: Concerned, memory: Memory) -> Iterator[Page]:
+        """Where the boards are that were started last, for search engines; it changes with each that comes or goes."""
+        is_as_before = (
+            (row is not None) == memory.has(f"{game}/{board}.html") for (game, board), row in concerned.rows.items()
+        )
+        if memory.seen and all(is_as_before):
             return
-        known = {path for path in memory.parts if "/sitemap-" in path}
         paths = ["index.html", *(f"{game}/{name}.html" for game in self.games for name in FOR_ALL)]
-        if sum(self.glances.tally(game)[0] for game in self.games) <= MOST_ON_MAP:
-            paths += [f"{game}/{board}.html" for game, board in self.glances.all_boards(self.games)]
-            yield Page("sitemap.xml", partial(markup.locations, "urlset", "url", self.look.url, paths))
-            yield from (Page(path, _nothing) for path in [*known, REST] if known)
-            return
-        there = set(known)
-        for game, front in changed if known else self.glances.fronts(self.games, LAST_LETTERS):
-            path = f"{game}/sitemap-{front or 0}.xml"
-            boards = [f"{game}/{board}.html" for board in self.glances.boards_beginning(game, front, LAST_LETTERS)]
-            if boards:
-                there.add(path)
-                yield Page(path, partial(markup.locations, "urlset", "url", self.look.url, boards), "map")
-            else:
-                there.discard(path)
-                yield Page(path, _nothing)
-        if there != known:
-            yield Page(REST, partial(markup.locations, "urlset", "url", self.look.url, paths))
-            top = [REST, *sorted(there)]
-            yield Page("sitemap.xml", partial(markup.locations, "sitemapindex", "sitemap", self.look.url, top))
+        boards = self.glances.newest_boards(self.games, MOST_ON_MAP - len(paths))
+        paths += [f"{game}/{board}.html" for game, board in boards]
+        yield Page("sitemap.xml", partial(markup.locations, self.look.url, paths))
 
 
 def _listed(

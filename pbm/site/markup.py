@@ -156,11 +156,11 @@ def script(data: Any) -> Markup:
     return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
 
 
-def locations(kind: str, part: str, url: str, paths: Iterable[str]) -> str:
-    """A map of the site: a *kind* of list whose parts are called *part*."""
-    lines = (f"<{part}><loc>{url}{path}</loc></{part}>\n" for path in paths)
-    start = f'<?xml version="1.0" encoding="UTF-8"?>\n<{kind} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
-    return f"{start}{''.join(lines)}</{kind}>\n"
+def locations(url: str, paths: Iterable[str]) -> str:
+    """A map of the site."""
+    lines = (f"<url><loc>{url}{path}</loc></url>\n" for path in paths)
+    start = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+    return f"{start}{''.join(lines)}</urlset>\n"
 
 
 def iso(moment: datetime) -> str:

@@ -33,6 +33,6 @@ def pictured(board: Board) -> tuple[str, dict[str, Any]]:
         told = {number: [shapes.setdefault(shape, len(shapes)) for shape in part] for number, part in changed.items()}
         steps.append({"height": ceil(height), "below": below, "parts": told})
         before = parts
-    sides = dict(zip(svg.hues(board.rules.SIDES), board.rules.SIDES, strict=True))
+    sides = dict(zip(svg.hues(board.rules.SIDES), map(str.capitalize, board.rules.SIDES), strict=True))
     found = {"sides": sides, "shapes": [canvas.markup(shape) for shape in shapes], "steps": steps}
     return canvas.picture(figures[-1], boards.caption(board.present), style=""), found

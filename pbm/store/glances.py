@@ -168,21 +168,10 @@ class Glances(Questions):
         boards, active = self.db.execute(query, [game]).fetchone() or (0, 0)
         return int(boards), int(active)
 
-    def boards_beginning(self, game: str, front: str, behind: int) -> list[str]:
-        """The boards of a game whose names are *front* and so many more letters; without a front, at most so many."""
-        query = (
-            "SELECT board FROM boards WHERE game = ?1 AND board >= ?2 AND board < ?2 || '~' "
-            "AND (length(board) = length(?2) + ?3 OR (?2 = '' AND length(board) < ?3)) ORDER BY board"
-        )
-        return [board for (board,) in self.db.execute(query, [game, front, behind])]
-
-    def fronts(self, games: Iterable[str], behind: int) -> list[tuple[str, str]]:
-        """The games, and what stands in front of the last so many letters in the names of their boards."""
-        front = "substr(board, 1, max(0, length(board) - ?2))"
-        query = (
-            f"SELECT DISTINCT game, {front} FROM boards WHERE game IN (SELECT value FROM json_each(?1)) ORDER BY 1, 2"
-        )
-        return self.db.execute(query, [json.dumps([*games]), behind]).fetchall()
+    def newest_boards(self, games: Iterable[str], most: int) -> list[tuple[str, str]]:
+        """Game and number of the boards of these games that were started last, at most so many, the newest first."""
+        query = "SELECT game, board FROM boards WHERE game IN (SELECT value FROM json_each(?))"
+        return self.db.execute(f"{query} ORDER BY rowid DESC LIMIT ?", [json.dumps([*games]), most]).fetchall()
 
     def all_boards(self, games: Iterable[str]) -> list[tuple[str, str]]:
         """Game and number of every board of these games, game by game."""
