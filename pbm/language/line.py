@@ -7,7 +7,7 @@ import click
 
 import games
 from pbm.language import words
-from pbm.language.grammar import Command, Group, Root
+from pbm.language.grammar import MOST_CHARACTERS, Command, Group, Root
 from pbm.names import IsUser
 from pbm.texts import MASK
 
@@ -37,7 +37,8 @@ class Line(NamedTuple):
 
     @classmethod
     def read(cls, tree: Root, typed: str) -> Self:
-        """Find out what a line says."""
+        """Find out what a line says; of one that is refused for its length, no more is looked at than shows that."""
+        typed = typed[: MOST_CHARACTERS + 1]
         tidied = words.tidied([typed], games.exists)
         node: click.Command | None = tree
         rest, game, names = tidied, "", list[str]()

@@ -64,16 +64,18 @@ def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:
     Words may hold blanks, as those of a shell can. Options in front of the second word come behind it.
     """
     text = " ".join(line).lstrip()
-    while _may_be_reply(text) and (match := re.match(REPLIES, text, re.IGNORECASE | re.ASCII)):
-        text = text[match.end() :].lstrip(" *")
+    if _may_be_reply(text) and (replies := re.match(rf"(?:(?:{REPLIES})[ *]*)+", text, re.IGNORECASE | re.ASCII)):
+        text = text[replies.end() :]
     words = [word for word in text.split() if word != "**"]
     if len(words) > 1 and words[0].lower() == "new" and is_game(words[1].lower()):
         del words[0]
     options: list[str] = []
     commands: list[str] = []
-    while words and len(commands) < 2:
-        (options if is_option(words[0]) else commands).append(words.pop(0))
-    return commands + options + words
+    for at, word in enumerate(words):
+        if len(commands) == 2:
+            return commands + options + words[at:]
+        (options if is_option(word) else commands).append(word)
+    return commands + options
 
 
 def _may_be_reply(text: str) -> bool:
@@ -105,9 +107,8 @@ def moves(text: str) -> list[str]:
     """The moves in a text: what blanks part, but not beside a comma, or behind the x of a removal or a sign."""
     if len(found := text.split()) < 2:  # then no pattern need be compiled
         return found
-    return re.sub(
-        r"((?:^|[\s,])x|,[-+]) (?=[a-z]\d)", r"\1", re.sub(r"\s*,\s*", ",", text), flags=re.IGNORECASE
-    ).split()
+    line = re.sub(" ?, ?", ",", " ".join(found))
+    return re.sub(r"((?:^|[ ,])x|,[-+]) (?=[a-z]\d)", r"\1", line, flags=re.IGNORECASE).split()
 
 
 def one_move(text: str) -> list[str]:

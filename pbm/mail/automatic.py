@@ -6,10 +6,8 @@ from email.message import Message
 
 MOST_HEADER = 20_000
 """How many characters of a header field are read."""
-COMMENT = re.compile(r"\((?:[^()\\]|\\.)*\)")
-"""What of a header field is written for people, if no other comment stands in it."""
-DEEPEST_COMMENT = 10
-"""How deep comments in comments are looked for."""
+COMMENTED = re.compile(r"[()]|(?:[^()\\]|\\.)+|\\", re.DOTALL)
+"""A parenthesis that begins or ends a comment in a header field, or what stands between two of them."""
 PROGRAMS = re.compile(
     "(?:mailer-?daemon|postmaster|no-?reply|do-?not-?reply|auto-?reply|autoresponder|bounces?|listserv|majordomo)"
     "|(?:owner-|bounces?[-+]).*|.*-(?:request|bounces?|noreply)",
@@ -99,9 +97,15 @@ def _keywords(fields: dict[str, list[str]], name: str) -> list[str]:
 
 
 def without_comments(field: str) -> str:
-    """A header field without what is written in it for people (RFC 5322, 3.2.2)."""
-    for _ in range(DEEPEST_COMMENT):
-        field, found = COMMENT.subn(" ", field)
-        if not found:
-            break
-    return field
+    """A header field without what is written in it for people (RFC 5322, 3.2.2), also in comments within comments."""
+    kept: list[str] = []
+    begins: list[int] = []
+    """Where in *kept* the comments begin that have not ended."""
+    for piece in COMMENTED.findall(field):
+        if piece == "(":
+            begins.append(len(kept))
+        if piece == ")" and begins:
+            kept[begins.pop() :] = [" "]
+        else:
+            kept.append(piece)
+    return "".join(kept)

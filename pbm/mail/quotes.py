@@ -174,9 +174,8 @@ def _of_armour(lines: list[str]) -> list[str]:
 
 def _drop_attribution(kept: list[str]) -> None:
     """Drop the lines, just before a quotation, that say whose it is."""
-    filled = len(kept)
-    while filled and not kept[filled - 1].strip():
-        filled -= 1
+    nearest = range(len(kept), max(0, len(kept) - MOST_BETWEEN - 1), -1)
+    filled = next((end for end in nearest if kept[end - 1].strip()), 0)
     counts = list(takewhile(lambda count: kept[filled - count].strip(), range(1, min(filled, MOST_OF_ATTRIBUTION) + 1)))
     whole = [count for count in counts if _is_attribution(" ".join(kept[filled - count : filled]))]
     begun = [count for count in whole if BEGINNINGS.match(kept[filled - count].lstrip(" \t-"))]
@@ -275,14 +274,14 @@ def _begin_of_signature(lines: Sequence[str]) -> int:
 
 def _without_footers(lines: list[str]) -> list[str]:
     end = len(lines)
-    while end and (not lines[end - 1].strip() or _is_footer(lines[end - 1]) or _is_footer_with_url(lines[:end])):
+    while end and (not lines[end - 1].strip() or _is_footer(lines[end - 1]) or _is_footer_with_url(lines, end)):
         end -= 1
     return lines[:end]
 
 
-def _is_footer_with_url(lines: Sequence[str]) -> bool:
-    """Whether the last of these lines is the address of what the footer above it is about."""
-    return len(lines) > 1 and URL.fullmatch(lines[-1]) is not None and _is_footer(lines[-2])
+def _is_footer_with_url(lines: Sequence[str], end: int) -> bool:
+    """Whether the last of so many lines is the address of what the footer above it is about."""
+    return end > 1 and URL.fullmatch(lines[end - 1]) is not None and _is_footer(lines[end - 2])
 
 
 def _is_footer(line: str) -> bool:

@@ -38,7 +38,8 @@ WIDER = {"latin_1": "cp1252", "ascii": "utf_8", "gb2312": "gb18030", "gbk": "gb1
 """What programs really write when they name the smaller charset."""
 UNLIKE_ASCII = "utf_16", "utf_32", "cp037", "cp500", "cp1026", "cp1140"
 """How the names of codecs begin in which plain letters are not what they are elsewhere."""
-QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
+"""A text in quotation marks, or all behind a mark that begins one without an end."""
 LOOSE = re.compile(rb"(?m)^([!-9;-~]+)[ \t]+:")
 """A header field with a blank in front of the colon, which RFC 5322 still knows, and the parser does not."""
 REPORTED = (b"delivery-status", b"failed-recipients", b"daemon", b"postmaster")
@@ -108,7 +109,7 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
     subject, message_id, body = _line(fields, "subject"), _line(fields, "message-id"), quotes.own(text)[:MOST_BODY]
     return Incoming(
         sender=sender,
-        message_id=message_id if message_id.strip("<>()@. ") else _fingerprint(raw),
+        message_id=message_id if message_id.strip("<>()@. ") else fingerprint(raw),
         subject=subject,
         body=body,
         quoted=quotes.first(text)[:MOST_BODY],
@@ -174,7 +175,7 @@ def senders(fields: Iterable[str]) -> list[str]:
     """
     found = []
     for field in fields:
-        text = without_comments(QUOTED.sub(" ", field[:MOST_HEADER]))
+        text = without_comments(QUOTED.sub(lambda text: " " if text[1] == '"' else text[0], field[:MOST_HEADER]))
         elements = re.split("[,;]", re.sub("<[^<>]*>", lambda angle: angle[0].replace(",", " "), text))
         for element in elements:
             angles = re.findall("<([^<>]*)>", element)
@@ -190,7 +191,7 @@ def _sender(found: Sequence[str], envelope_sender: str | None) -> str | None:
     return next((one for one in (*found, envelope_sender or "") if is_address(one)), None)
 
 
-def _fingerprint(raw: bytes) -> str:
+def fingerprint(raw: bytes) -> str:
     """What stands for the Message-ID of a mail that has none: its SHA-256, without what was added on its way."""
     end = re.search(rb"\r?\n\r?\n", raw)
     header, body = (raw[: end.start() + 2], raw[end.start() + 2 :]) if end else (raw, b"")

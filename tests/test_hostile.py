@@ -1,0 +1,221 @@
+"""Mails that are made to take long: ten times the text may take fifteen times the time, not a hundred times.
+
+What hurts a pattern or a loop are long runs of what it looks for, nested and without an end. So each part of a mail
+that somebody else writes is filled with runs of each character that stands in a pattern of ours, of all pairs of them,
+and of what mail programs, HTML and our own language put together from them.
+"""
+
+import ast
+import email
+import time
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+import pbm
+from pbm.access import tokens
+from pbm.mail.incoming import handle
+from pbm.mail.reading import read
+
+from conftest import ADDRESS
+from examples import IS_QUICK, PART
+
+ROOM = Path(pbm.__file__).parent
+READERS = [
+    *(ROOM / "mail" / f"{name}.py" for name in "reading quotes unhtml automatic typography incoming".split()),
+    *sorted((ROOM / "language").glob("*.py")),
+    ROOM / "texts.py",
+    *(Path(email.__file__).parent / f"{name}.py" for name in "_parseaddr feedparser header message utils".split()),
+]
+"""The modules that read what a stranger has written."""
+SMALL, LARGE = 20_000, 200_000
+FACTOR = 15
+FLOOR = 0.25
+"""Seconds of computing below which nothing is too slow, so that no noise counts."""
+SHORT_FIELD = 4900
+"""How long a field may be that describes a part; a mail with a longer one is not taken apart."""
+
+# fmt: off
+WRITTEN = (
+    # fields of a header
+    *('">\n\n', "(\\(", "((", "()", "<>", '\\"', '"a" <a@b>, ', "<a@b>,", "a:b;", "a@", "a.", "a: b\n", "X-a: b\n c\n"),
+    *("=?utf-8?q?a?= ", "=?utf-8?b?", "=?a?q?", "?=", "a=b;", "a*0=b;", "a*0*=utf-8''%41;", 'a="', "Received: x\n y\n"),
+    # encoded texts, parts and reports
+    *("=C3", "=\n", "=20\n", "%20", "&nbsp;", "&#x", "%25%20", "Ωé\u3000", "\u200b", "action: failed\n\n"),
+    *("\n--x\n", "--x--\n", "Content-Type: text/plain\n\n--x\n", "Content-Type: message/rfc822\n\n"),
+    *("Content-Type: multipart/mixed; boundary=x\n\n--x\n",),
+    # mails that are answered, and signatures
+    *("on 1 2020 a@b wrote:\n", "on 1 2020 a@b wrote:\n>\n", "a@b wrote:\n\n\n", "a:  ", ">>>", "from: a\nto: b\n"),
+    *(">>> a@b 2020 10:11\n>", "----- x:", "Sent from my x\nhttp://x\n", "-- \n", "--\n", "-----BEGIN PGP SIGNED\n"),
+    *("x\nhttps://x\n", "_____\n", "> a\n\nb\n"),
+    # commands and moves
+    *("re: ", "aw:[x]", "** ", "-a ", "-a1 ", " , ", "x e3 ", "e3,", "e3-e4-", "x\na1\n", "-a1\n", "a\n,", "+e3"),
+    *("e3:5", "password: ", "password alice ", "spiro move 101 alice ", "101 alice secret9x\n", "secret9x "),
+    *("secret9x,", "# \n", "multiple\n", "help\n", "spiro games\n", "spiro show 101\n", "spiro "),
+    # HTML
+    *("<b>", "</b>", "<!--", "-->", "<script>", "</script", '<a b="', "<pre>", "<td>", "<div hidden>", "<blockquote>"),
+)
+"""What patterns and loops look for, put together."""
+NUMBERED = (
+    *("secret9%d ", "secret9%d\n", "user%d 101 secret%dX\n", "spiro move 10%d alice secret%dX e3\n", "word: s%dXy\n"),
+    *("<a%d@b.example>, ", "X-a%d: b\n", "-a%d=b ", "e%d,", "--x%d\n", "a%d=x; ", "<b%d>", "</b%d>", "&#%d;"),
+    *("on %d 2020:\n",),
+)
+"""The same with a number, so that no two are equal."""
+# fmt: on
+
+
+def characters() -> list[str]:
+    """All that stands in the texts of the modules that read, but of letters and digits one of each kind."""
+    found = {"a", "A", "1", "中", "\0", "\r"}
+    for path in READERS:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes):
+                text = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
+                found |= {sign for sign in text if not sign.isalnum()}
+    return sorted(found)
+
+
+def text_of(piece: str, size: int) -> bytes:
+    """A text of so many bytes."""
+    if "%d" in piece:
+        count, size_of_one = piece.count("%d"), len(piece) + 3
+        return "".join(piece % ((number,) * count) for number in range(1000, 1000 + size // size_of_one)).encode()
+    one = piece.encode()
+    return one * (size // len(one)) + b" b"
+
+
+ALICE = b"From: alice@players.example\r\n"
+HELP = b"Subject: help\r\n"
+FIELDS = (
+    b"From Subject To Cc Reply-To Sender Delivered-To Return-Path Precedence Auto-Submitted Message-ID References Date "
+    b"X-Auto-Response-Suppress List-Unsubscribe Received X-Other"
+).split()
+OF_PARTS = b"Content-Type Content-Disposition Content-Transfer-Encoding MIME-Version".split()
+
+
+def folded(text: bytes) -> bytes:
+    """A text as a field of a header has it."""
+    return text.replace(b"\n", b"\r\n ")
+
+
+def fields(text: bytes) -> bytes:
+    """A mail of which each field is as long as all of it may be for one to count."""
+    share = folded(text[: len(text) // 10])
+    described = b"".join(name + b": text/plain; x=" + share[:SHORT_FIELD] + b"\r\n" for name in OF_PARTS)
+    return b"".join(name + b": " + share + b"\r\n" for name in FIELDS) + described + b"\r\nhi\r\n"
+
+
+def many_fields(text: bytes) -> bytes:
+    """A mail with the same fields again and again."""
+    share = folded(text[:40])
+    each = b"".join(name + b": " + share + b"\r\n" for name in FIELDS)
+    return each * max(1, len(text) // len(each)) + b"\r\nhi\r\n"
+
+
+def with_text(subject: bytes, front: bytes = b"", kind: bytes = b"text/plain; charset=utf-8", more: bytes = b""):
+    """What makes a mail with a text of that *kind*, which begins with what stands in *front*."""
+    header = ALICE + b"Subject: " + subject + b"\r\nContent-Type: " + kind + b"\r\n" + more + b"\r\n"
+    return lambda text: header + front + text
+
+
+def sent_with(encoding: bytes):
+    return with_text(b"hello", more=b"Content-Transfer-Encoding: " + encoding + b"\r\n")
+
+
+PLACES = {
+    "a subject": lambda text: ALICE + b"Subject: " + folded(text) + b"\r\n\r\nhi\r\n",
+    "all fields": fields,
+    "all fields again and again": many_fields,
+    "a header": lambda text: ALICE + HELP + text + b"\r\n\r\nhi\r\n",
+    "in front of the header": lambda text: text + b"\r\n" + ALICE + HELP + b"\r\nhi\r\n",
+    "the name of a file": lambda text: (
+        ALICE + HELP + b'Content-Type: text/plain; name="' + folded(text)[:SHORT_FIELD] + b"\r\n\r\n" + text
+    ),
+    "a text": with_text(b"hello"),
+    "a text below a command": with_text(b"spiro challenge alice bob"),
+    "a text below a wrong command": with_text(b"spiro move 101 alice wrong-secret e3"),
+    "a move": with_text(b"hello", b"spiro move 101 alice alice-secret "),
+    "moves": with_text(b"hello", b"spiro preview 101 "),
+    "several commands": with_text(b"multiple"),
+    "moves in several commands": with_text(b"multiple", b"spiro preview 101 "),
+    "an answer": with_text(b"Re: Spiro Board 101 alice"),
+    "an answer with moves": with_text(b"Re: Spiro Board 101 alice", b"preview "),
+    "a text in HTML": with_text(b"hello", kind=b"text/html; charset=utf-8"),
+    "a flowed text": with_text(b"hello", kind=b"text/plain; format=flowed; delsp=yes"),
+    "a text in UTF-7": with_text(b"hello", kind=b"text/plain; charset=utf-7"),
+    "quoted-printable": sent_with(b"quoted-printable"),
+    "base64": sent_with(b"base64"),
+    "uuencode": with_text(b"hello", b"begin 666 x\n", more=b"Content-Transfer-Encoding: x-uuencode\r\n"),
+    "parts": with_text(b"hello", b"--x\r\n", kind=b"multipart/mixed; boundary=x"),
+    "a bounce": lambda text: b"From: mailer-daemon@x.example\r\nSubject: failure notice\r\n\r\n" + text,
+    "a report": lambda text: (
+        b"From: mailer-daemon@x.example\r\nContent-Type: multipart/report; boundary=x\r\n\r\n"
+        b"--x\r\nContent-Type: message/delivery-status\r\n\r\n" + text[: len(text) // 2] + b"\r\n"
+        b"--x\r\nContent-Type: text/rfc822-headers\r\n\r\n" + text[: len(text) // 2]
+    ),
+}  # fmt: skip
+"""Where in a mail a text may stand, and how that mail is made."""
+
+
+def seconds(club, place: str, piece: str, size: int) -> float:
+    """What it takes to handle a mail with such a text; the least of some times, unless the first is short."""
+    recipient = ADDRESS
+    if place.startswith("an answer"):
+        recipient = tokens.reply_address(club.server, "spiro", "101", "alice")
+    spent = []
+    while len(spent) < 3 and (not spent or spent[0] > FLOOR / FACTOR):
+        club.pass_time(days=1)  # so that all mistakes are answered
+        raw = PLACES[place](text_of(piece, size)) + b"\n" * len(spent)  # for none is handled twice
+        begin = time.process_time()
+        handle(club.server, raw, "alice@players.example", [recipient])
+        spent.append(time.process_time() - begin)
+        if size == LARGE and spent[-1] < FLOOR:
+            break
+    return min(spent)
+
+
+def is_too_slow(club, place: str, piece: str) -> bool:
+    """Whether a text that is ten times as long takes more than fifteen times as long to be handled."""
+    large = seconds(club, place, piece, LARGE)
+    return large > FLOOR and large > FACTOR * seconds(club, place, piece, SMALL)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_ten_times_the_text_takes_no_more_than_fifteen_times_as_long(pair, place):
+    some = [*WRITTEN, *NUMBERED, *characters()]
+    offset = [*PLACES].index(place)
+    tried = some[offset % round(1 / PART) :: round(1 / PART)] if IS_QUICK else some
+    assert [piece for piece in tried if is_too_slow(pair, place, piece)] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("place", PLACES)
+def test_ten_times_two_characters_take_no_more_than_fifteen_times_as_long(pair, place):
+    signs = [one for one in characters() if one.isascii()]
+    assert [piece for piece in map("".join, permutations(signs, 2)) if is_too_slow(pair, place, piece)] == []
+
+
+MAILS = {
+    "a body of quotations": ALICE + HELP + b"\r\n" + b'">\n\n' * 33_000,
+    "names without an end": (b'From: "' + b'\\"' * 10_000 + b"\r\n") * 10 + b"\r\n",
+    "comments without an end": ALICE + (b"Precedence: (" + b"\\(" * 10_000 + b"\r\n") * 10 + b"\r\n",
+    "a move with many blanks": ALICE + b"Subject: x\r\n\r\nspiro move 101 alice alice-secret a" + b" " * 90_000 + b"b",
+    "replies to replies": ALICE + b"Subject: x\r\n\r\n" + b"re:" * 33_000,
+}
+"""Each of them has taken between a second and twenty."""
+
+
+@pytest.mark.parametrize("raw", MAILS.values(), ids=MAILS)
+def test_a_mail_that_once_stopped_all_others_is_handled_at_once(pair, raw):
+    begin = time.process_time()
+    handle(pair.server, raw, "alice@players.example", [ADDRESS])
+    assert time.process_time() - begin < 0.7
+
+
+def test_a_megabyte_of_all_that_hurts_is_read_within_the_time_of_a_mail():
+    header = (b'From: "' + b'\\"' * 10_000 + b"\r\n") * 10 + (b"Precedence: (" + b"\\(" * 10_000 + b"\r\n") * 10
+    begin = time.process_time()
+    read(header + b"\r\n" + b'">\n\n' * 120_000, "alice@players.example")
+    assert time.process_time() - begin < 1
