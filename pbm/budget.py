@@ -3,18 +3,25 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
-SECONDS = 5.0
-"""What any command may compute; a move takes a thousandth of a second."""
+IN_SHELL, BY_MAIL = 5.0, 0.6
+"""How many seconds a command may compute before it leaves the rest undone; a move takes a thousandth of a second."""
+SECONDS_OF_MAIL = 1.0
+"""What may be computed to read a mail and rehearse its command, and as much again to carry it out."""
+NEVER_STOPPED = ("contextlib", "pbm.budget", "pbm.store")
+"""How the names of modules begin in which nothing is stopped: they must always finish what they begin."""
+SOON = 0.01
+"""Seconds after which it is tried again to stop what has just been in one of them."""
 
 
 class Budget:
     """The time that a command has for things that it does again and again."""
 
-    def __init__(self, seconds: float = SECONDS, clock: Callable[[], float] = time.process_time) -> None:
-        """Begin with so many seconds of computing."""
+    def __init__(self, *, in_shell: bool, clock: Callable[[], float] = time.process_time) -> None:
+        """Begin to compute for a user of a shell, or for the sender of a mail."""
         self.clock = clock
-        self.until = clock() + seconds
+        self.until = clock() + (IN_SHELL if in_shell else BY_MAIL)
 
     @property
     def is_spent(self) -> bool:
@@ -22,25 +29,41 @@ class Budget:
         return self.clock() > self.until
 
 
+class _Stopped(BaseException):
+    """Raised where something has computed for too long; no handler of other errors may catch it."""
+
+
 @contextmanager
 def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
     """Raise TimeoutError out of what is done inside when that has computed for so long; in the main thread only.
 
-    If *all counts*, it is all time that passes, whoever computes meanwhile.
+    If *all counts*, it is all time that passes, whoever computes meanwhile. What is stopped is Python code, and
+    searches for regular expressions; not one long operation of another library, before it ends.
     """
     import signal  # not for every command
 
-    timer, sent = signal.ITIMER_VIRTUAL, signal.SIGVTALRM
+    timer, sent, clock = signal.ITIMER_PROF, signal.SIGPROF, time.thread_time
     if all_counts:
-        timer, sent = signal.ITIMER_REAL, signal.SIGALRM
+        timer, sent, clock = signal.ITIMER_REAL, signal.SIGALRM, time.monotonic
+    is_running = True
+    until = clock() + seconds
 
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"it took more than {seconds:g} seconds")
+    def stop(_: int, frame: FrameType | None) -> None:
+        if not is_running:
+            return
+        left = until - clock()  # other threads compute, too, and the timer counts all of them
+        if left > 0 or (frame and frame.f_globals["__name__"].startswith(NEVER_STOPPED)):
+            signal.setitimer(timer, max(left, SOON))
+            return
+        signal.setitimer(timer, seconds)  # for those who catch even this
+        raise _Stopped
 
-    usual = signal.signal(sent, stop)
+    signal.signal(sent, stop)  # and for good: a signal that comes late would else end the process
     signal.setitimer(timer, seconds)
     try:
         yield
+    except _Stopped:
+        raise TimeoutError(f"it took more than {seconds:g} seconds") from None
     finally:
+        is_running = False
         signal.setitimer(timer, 0)
-        signal.signal(sent, usual)

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from pbm.settings import open_server
 
-from patience import PATIENCE
+from patience import PATIENCE, children_of
 from test_crash import CLIENTS, PBM, PLAYERS, SERVER, Client, address, check_done, password, pbm
 from test_transports import Relay, running
 
@@ -111,8 +111,8 @@ def kill_one(server: subprocess.Popen[str], rng: Random) -> str:
     """Kill a process that sends or receives for a server; the word for what it does, empty if there was none."""
     found = {}
     with suppress(OSError):
-        for child in Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split():
-            found[int(child)] = Path(f"/proc/{child}/cmdline").read_bytes()
+        for child in children_of(server.pid):
+            found[child] = Path(f"/proc/{child}/cmdline").read_bytes()
     killed = [(child, what) for child, what in found.items() if b"keep-sending" in what or b"keep-receiving" in what]
     if not killed:
         return ""

@@ -20,6 +20,12 @@ def until(condition: Callable[[], Any]) -> Any:
     return found
 
 
+def children_of(process: int) -> list[int]:
+    """The processes that a process has started, in whichever of its threads."""
+    lists = Path(f"/proc/{process}/task").glob("*/children")
+    return sorted(int(number) for numbers in lists for number in numbers.read_text().split())
+
+
 def until_it_waits(process: subprocess.Popen[Any], database: Path) -> None:
     """Wait until a process has begun to read a database, and waits for something itself."""
     until(lambda: _has_read(process, database) and all(_sleeps(process) for _ in range(3)))

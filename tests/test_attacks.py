@@ -112,7 +112,6 @@ def test_a_new_password_ends_the_waiting_that_wrong_ones_have_caused(pair):
 
 
 def test_a_command_that_has_computed_too_long_leaves_the_rest_undone(pair, monkeypatch):
-    monkeypatch.setattr(budget, "SECONDS", 0)
     monkeypatch.setattr(budget.Budget, "is_spent", True)
     with pytest.raises(Refused, match="too much work"):
         pair.say("spiro show 101")

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 import pytest
@@ -512,22 +513,7 @@ def test_mails_are_handled_as_they_come_also_after_the_connection_was_lost(pair,
     class Ended(BaseException):
         pass
 
-    def work(port):
-        with Store(pair.store.path) as store, suppress(Ended):
-            server = pair.server._replace(store=store)
-            place = fetch.Account("127.0.0.1", port, "pbm", "INBOX", encrypted=False)
-            fetch.keep_fetching(server, place, PASSWORD, HANDLED)
-
-    def handle(server, raw, *envelope):
-        if b"the end" in raw:
-            raise Ended
-        return real(server, raw, *envelope)
-
-    real = fetch.incoming.handle
-    monkeypatch.setattr(fetch.incoming, "handle", handle)
-    with serving(box) as port:
-        thread = threading.Thread(target=work, args=[port])
-        thread.start()
+    def bring_mails():
         for count in range(1, 4):
             time.sleep(0.1)
             box.add(message(f"help {count}"))
@@ -538,8 +524,20 @@ def test_mails_are_handled_as_they_come_also_after_the_connection_was_lost(pair,
         said = len(box.said)
         until(lambda: len(box.said) > said + 3)  # there is no new mail, which is no failure
         box.add(message("the end"))
-        thread.join(PATIENCE)
-    assert not thread.is_alive()
+
+    def handle(server, raw, *envelope):
+        if b"the end" in raw:
+            raise Ended
+        return real(server, raw, *envelope)
+
+    real = fetch.incoming.handle
+    monkeypatch.setattr(fetch.incoming, "handle", handle)
+    with serving(box) as port, ThreadPoolExecutor() as others, Store(pair.store.path) as store:
+        bringing = others.submit(bring_mails)
+        place = fetch.Account("127.0.0.1", port, "pbm", "INBOX", encrypted=False)
+        with pytest.raises(Ended):
+            fetch.keep_fetching(pair.server._replace(store=store), place, PASSWORD, HANDLED)
+        bringing.result()
     assert capfd.readouterr().err.count("No mail can be fetched: ") == 3
 
 

@@ -21,11 +21,11 @@ from pbm.access import tokens
 from pbm.mail import incoming, serve
 from pbm.mail.door import Delivery
 from pbm.mail.helpers import Service
-from pbm.mail.serve import Clerk
+from pbm.mail.serve import Clerk, MainThread
 from pbm.store import Unusable
 
 from conftest import ADDRESS, Shell, stored, two_players
-from patience import PATIENCE, until
+from patience import PATIENCE, children_of, until
 from test_mail import message
 
 
@@ -350,7 +350,7 @@ def test_a_transport_that_is_none_is_told_before_the_server_begins(players):
 
 def child_of(process):
     """The process that sends for a server."""
-    return int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+    return children_of(process.pid)[0]
 
 
 def is_running(number):
@@ -400,12 +400,13 @@ def handled(club, *raws):
     """The answers to mails that come in at the same time."""
 
     async def all_at_once():
-        clerk = Clerk(club.server, Service(club.store))
+        clerk = Clerk(club.server, Service(club.store), thread)
         deliveries = [Delivery(raw, "alice@players.example", (ADDRESS,), None) for raw in raws]
         answers = await asyncio.gather(*map(clerk.handle, deliveries))
         return [(answer.reply, answer.outcome) for answer in answers]
 
-    return asyncio.run(all_at_once())
+    thread = MainThread()
+    return thread.run_beside(all_at_once())
 
 
 @pytest.mark.parametrize(("longest_lock", "commits"), [(60, 1), (0, 9)], ids=["quick", "slow"])
@@ -467,7 +468,7 @@ def test_who_asks_for_a_reply_address_waits_for_no_mail_that_is_being_handled(pa
     address = tokens.reply_address(pair.server, "spiro", "101", "alice")
 
     async def asked():
-        clerk = Clerk(pair.server, Service(pair.store))
+        clerk = Clerk(pair.server, Service(pair.store), thread)
         with closing(sqlite3.connect(pair.store.path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             delivery = Delivery(message("help"), "alice@players.example", (ADDRESS,), None)
@@ -478,7 +479,8 @@ def test_who_asks_for_a_reply_address_waits_for_no_mail_that_is_being_handled(pa
             other.execute("ROLLBACK")
         return known, is_waiting, (await handling).reply
 
-    assert asyncio.run(asked()) == ([True, False], True, "250 2.0.0 Done")
+    thread = MainThread()
+    assert thread.run_beside(asked()) == ([True, False], True, "250 2.0.0 Done")
 
 
 def memory_of(process):

@@ -24,7 +24,7 @@ from pbm.mail.workers import Workers
 from pbm.store import Store
 
 from conftest import ADDRESS, new_certificate
-from patience import PATIENCE, until
+from patience import PATIENCE, children_of, until
 from test_door import kept
 from test_mail import message
 from test_serve import inbox, stored_moves
@@ -36,8 +36,8 @@ RECEIVES = "keep-receiving"
 
 def children(process, does=RECEIVES):
     """The processes of a server that do something."""
-    numbers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    return [int(number) for number in numbers if does in Path(f"/proc/{number}/cmdline").read_text()]
+    numbers = children_of(process.pid)
+    return [number for number in numbers if does in Path(f"/proc/{number}/cmdline").read_text()]
 
 
 def connect(port):

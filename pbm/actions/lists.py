@@ -186,7 +186,7 @@ def _shown(
 ) -> tuple[list[Letter], dict[str, str]]:
     """The letters that show boards to whoever asked, and a sentence for each board that was not found."""
     found, missing = [], {}
-    budget = Budget()
+    budget = Budget(in_shell=session.in_shell)
     for board in boards:
         if budget.is_spent:
             missing[board] = f"{board} is left out, because all of them are too much work; ask for fewer boards."

@@ -39,7 +39,7 @@ def subscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter]:
         shown: list[Letter] = []
         done: list[str] = []
         refused: dict[str, str] = {}
-        budget = Budget()
+        budget = Budget(in_shell=session.in_shell)
         for number in _named(session, game, words, name):
             row = find_row(session, game, number)
             if why := _objection(session, row, name):

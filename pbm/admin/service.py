@@ -111,10 +111,8 @@ def serve_(
     lmtp: bool,
 ) -> None:
     """Take mail by SMTP, send what is in the outbox, and play for the robots, until told to end."""
-    import asyncio
-
     from pbm.mail.journal import Journal
-    from pbm.mail.serve import Speech, place, serve
+    from pbm.mail.serve import MainThread, Speech, place, serve
 
     where = place(listen)
     if not where:
@@ -136,7 +134,8 @@ def serve_(
             each(entry)
 
     speech, site_words = Speech(lmtp, certificate or "", key or ""), _words_of_site(site, url)
-    asyncio.run(serve(opened, where, speech, note=note, workers=workers, robots=robots, site=site_words))
+    thread = MainThread()
+    thread.run_beside(serve(opened, where, speech, thread, note=note, workers=workers, robots=robots, site=site_words))
 
 
 @commands.command("keep-receiving", hidden=True, answers=False)
@@ -146,12 +145,11 @@ def serve_(
 @click.option("--parts", type=int, default=1)
 def keep_receiving_(certificate: str, key: str, parts: int, *, lmtp: bool) -> None:
     """Take mail by the connections that come through standard input, until it ends; `pbm serve --workers` runs this."""
-    import asyncio
-
-    from pbm.mail.serve import Speech, receive
+    from pbm.mail.serve import MainThread, Speech, receive
 
     end_with_input_alone()
-    asyncio.run(receive(open_existing(), Speech(lmtp, certificate, key), parts))
+    thread = MainThread()
+    thread.run_beside(receive(open_existing(), Speech(lmtp, certificate, key), parts, thread))
 
 
 def _words_of_site(folder: str | None, url: str | None) -> list[str]:
@@ -204,8 +202,8 @@ def deliver(ignored: tuple[str, ...]) -> int:
     What they add to the command is ignored.
 
     The envelope is SENDER and RECIPIENT from the environment, or else the first Return-Path and Delivered-To. The exit
-    status is 0 when the mail is handled, 75 when it has to come again, 65 when it is too large or cannot be answered,
-    and 67 when it is not for us.
+    status is 0 when the mail is handled, 75 when it has to come again, 65 when it is too large, cannot be answered or
+    has taken too long twice, and 67 when it is not for us.
     """
     try:
         raw = sys.stdin.buffer.read(incoming.MOST_BYTES + 1)
@@ -220,10 +218,10 @@ def deliver(ignored: tuple[str, ...]) -> int:
         recipients = incoming.addressed(raw, server.address) if recipient is None else [recipient]
         if recipient is not None and not incoming.is_known(server, recipient):
             return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
-        incoming.handle(server, raw, sender, recipients)
+        outcome = incoming.handle_within_limits(server, raw, sender, recipients)
     except Exception as why:  # whatever it is, the mail is kept and comes again
         return fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL)
-    return 0
+    return fail(f"{outcome.reason}.", EX_DATAERR) if outcome == "refused" else 0
 
 
 def _is_for_us(recipient: str) -> bool:

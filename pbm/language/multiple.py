@@ -40,7 +40,7 @@ def each_line(session: Session, tree: Root) -> list[Letter]:
     with session.store.transaction():
         parts: list[str] = []
         answered: list[dict[str, Any]] = []
-        budget = Budget()
+        budget = Budget(in_shell=session.in_shell)
         for typed in lines:
             if budget.is_spent or sum(map(len, parts)) > MOST_ANSWERED:
                 parts.append("This has grown too much; the commands from here on are not carried out.")

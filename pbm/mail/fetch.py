@@ -284,7 +284,8 @@ def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
         raw = b""
     sender = incoming.envelope(raw, {})[0]
     try:
-        outcome = incoming.handle(server, raw, sender, incoming.addressed(raw, server.address)) if raw else "too large"
+        recipients = incoming.addressed(raw, server.address)
+        outcome = incoming.handle_within_limits(server, raw, sender, recipients) if raw else "too large"
     except Unusable:
         raise
     except Exception as why:

@@ -12,6 +12,7 @@ from pbm.access import quotas, tokens
 from pbm.access.guesses import Guesses
 from pbm.access.quotas import most
 from pbm.actions import subscriptions
+from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.language import answers, dispatch, masking, quoting, words
 from pbm.language.commands import root
 from pbm.language.front import Front
@@ -171,6 +172,32 @@ def handle(
             if outcome != "command":
                 server.store.note_outcome(sender, mail.message_id, outcome)
     return outcome
+
+
+def handle_within_limits(
+    server: Server, raw: bytes, envelope_sender: str | None, recipients: Sequence[str] = ()
+) -> Outcome:
+    """Do what a mail says, as `handle` does, unless that takes too long; in the main thread only.
+
+    Raises TimeoutError for a mail that may come again.
+    """
+    try:
+        with limited(2 * SECONDS_OF_MAIL):
+            return handle(server, raw, envelope_sender, recipients)
+    except TimeoutError as why:
+        return give_up(server, raw, why)
+
+
+def give_up(server: Server, raw: bytes, why: TimeoutError) -> Outcome:
+    """Refuse a mail that takes too long, if it has come before. Raises the reason why if it has not: it may come again.
+
+    It is known by its content, for its Message-ID may be that of another mail.
+    """
+    with server.store.transaction():
+        is_new = server.store.record("", f"too long: {reading.fingerprint(raw)}", "refused", server.now())
+    if is_new:
+        raise why
+    return Outcome("refused", reason=f"{why}, for the second time")
 
 
 def hear(

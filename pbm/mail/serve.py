@@ -12,15 +12,17 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from ctypes import CDLL
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from queue import SimpleQueue
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import games
+from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.disk import reason
 from pbm.mail import incoming, notify
 from pbm.mail.door import Answer, Delivery, Door, Handler, House, LocalDoor, failed
@@ -42,6 +44,7 @@ HELPER_PATIENCE = 3
 """Seconds that a helper has to end; a mail server that says nothing must not hold up ours."""
 LOOK_AROUND = 2.0
 """Seconds from one look whether all is well to the next."""
+TOO_LONG = "554 5.6.0 This mail takes too long to be handled"
 FIRST_MAIL = b"From: nobody@localhost\r\nSubject: help me with-a-password\r\n\r\n"
 """What is read and rehearsed before anybody can send one, and never carried out."""
 MOST_IN_HAND = 300
@@ -142,6 +145,40 @@ def tls(certificate: str, key: str) -> ssl.SSLContext:
     return context
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class MainThread(Executor):
+    """Does in the main thread what another one gives it: only there can something be stopped that takes too long."""
+
+    def __init__(self) -> None:
+        self._given: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+
+    def submit(self, do: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Have something done. Returns the future result."""
+        future: Future[T] = Future()
+        self._given.put(partial(_fulfil, future, partial(do, *args, **kwargs)))
+        return future
+
+    def run_beside(self, talk: Coroutine[Any, Any, T]) -> T:
+        """Run an event loop in another thread, and do here meanwhile what it gives. Returns what its coroutine does."""
+        with ThreadPoolExecutor(max_workers=1) as other:
+            talking = other.submit(asyncio.run, talk)
+            talking.add_done_callback(lambda _: self._given.put(None))
+            while given := self._given.get():
+                given()
+            return talking.result()
+
+
+def _fulfil(future: Future[T], do: Callable[[], T]) -> None:
+    if future.set_running_or_notify_cancel():
+        try:
+            future.set_result(do())
+        except Exception as error:
+            future.set_exception(error)
+
+
 class Received(NamedTuple):
     """A mail that has come in, and who waits for the answer."""
 
@@ -150,16 +187,16 @@ class Received(NamedTuple):
 
 
 class Clerk:
-    """Does what needs the database, in a thread of its own, so that nobody at the door waits for others' mails.
+    """Does what needs the database, in the main thread, so that nobody at the door waits for others' mails.
 
     Mails that came in meanwhile are handled together, each in a savepoint: a commit takes as long for ten as for one.
     """
 
-    def __init__(self, server: Server, service: Service) -> None:
-        """Work for *server*, as long as the *service* goes on."""
+    def __init__(self, server: Server, service: Service, thread: MainThread) -> None:
+        """Work for *server* in that *thread*, as long as the *service* goes on."""
         self.server = server
         self.service = service
-        self.thread = ThreadPoolExecutor(max_workers=1)  # a database connection serves one thread at a time
+        self.thread = thread
         self.desk = server._replace(store=Store(server.store.path, read_only=True))
         """For whoever only asks, and need not wait until mails are handled: one who reads waits for none who writes."""
         self.asking = ThreadPoolExecutor(max_workers=1)
@@ -213,7 +250,7 @@ class Clerk:
         answers: list[Answer] = []
         problem = None
         try:
-            heard = iter([(delivery, self._heard(delivery)) for delivery in deliveries])
+            heard = iter([(delivery, self._heard(delivery)) for delivery in deliveries])  # a second each at most
             while len(answers) < len(deliveries):
                 answers += self._together(heard)
         except Replaced:
@@ -224,7 +261,7 @@ class Clerk:
             problem = failed(error)
         return answers + [problem] * (len(deliveries) - len(answers)) if problem else answers
 
-    def _together(self, heard: Iterator[tuple[Delivery, incoming.Heard | None]]) -> list[Answer]:
+    def _together(self, heard: Iterator[tuple[Delivery, incoming.Heard | TimeoutError | None]]) -> list[Answer]:
         """Handle the next mails in one transaction, until others have waited for long enough."""
         answers = []
         with self.server.store.transaction():
@@ -236,23 +273,39 @@ class Clerk:
         locked = time.perf_counter() - begin
         return [answer._replace(locked=locked) for answer in answers]
 
-    def _heard(self, delivery: Delivery) -> incoming.Heard | None:
-        """Read a mail and rehearse its command; None if something goes wrong with it alone, which is told later."""
+    def _heard(self, delivery: Delivery) -> incoming.Heard | TimeoutError | None:
+        """Read a mail and rehearse its command; None if something goes wrong with it alone, which is told later.
+
+        If that takes too long, it is not done again: what is returned is the error.
+        """
         try:
-            return incoming.hear(self.server, *delivery)
+            with limited(SECONDS_OF_MAIL):
+                return incoming.hear(self.server, *delivery)
         except Unusable:
             raise
+        except TimeoutError as error:
+            return error
         except Exception:
             return None
 
-    def _answer(self, delivery: Delivery, heard: incoming.Heard | None) -> Answer:
+    def _answer(self, delivery: Delivery, heard: incoming.Heard | TimeoutError | None) -> Answer:
         """Handle a mail. What goes wrong with it alone undoes nothing of the others."""
         try:
-            return Answer("250 2.0.0 Done", incoming.handle(self.server, *delivery, heard))
+            return self._handled(delivery, heard)
         except Unusable:
             raise
         except Exception as error:
             return failed(error)
+
+    def _handled(self, delivery: Delivery, heard: incoming.Heard | TimeoutError | None) -> Answer:
+        """Handle a mail. One that takes too long is refused the second time; raises TimeoutError the first time."""
+        try:
+            if isinstance(heard, TimeoutError):
+                raise heard
+            with limited(SECONDS_OF_MAIL):
+                return Answer("250 2.0.0 Done", incoming.handle(self.server, *delivery, heard))
+        except TimeoutError as why:
+            return Answer(TOO_LONG, incoming.give_up(self.server, delivery.raw, why))
 
     @property
     def hangs(self) -> bool:
@@ -261,7 +314,6 @@ class Clerk:
 
     def close(self) -> None:
         """Finish the work in hand."""
-        self.thread.shutdown()
         self.asking.shutdown()
         self.desk.store.close()
 
@@ -292,14 +344,14 @@ def make_ready(server: Server) -> None:
 class Reception:
     """Takes mail in this process."""
 
-    def __init__(self, server: Server, speech: Speech, house: House, service: Service) -> None:
+    def __init__(self, server: Server, speech: Speech, house: House, service: Service, thread: MainThread) -> None:
         """Begin with nobody in the *house*. Raises OSError if there is a certificate that cannot be used."""
         make_ready(server)
         self.house = house
         self.opened = asyncio.Event()
         """Set when mail is taken."""
         self.opened.set()
-        self.clerk = Clerk(server, service)
+        self.clerk = Clerk(server, service, thread)
         self.papers = Papers(speech.certificate, speech.key) if speech.certificate else None
         handler = Handler(self.clerk.is_known, self.clerk.handle)
         context = self.papers.context if self.papers else None
@@ -323,13 +375,14 @@ async def serve(
     server: Server,
     where: Place,
     speech: Speech,
+    thread: MainThread,
     *,
     note: Callable[[Entry], None],
     workers: int = 1,
     robots: int = 0,
     site: Sequence[str] = (),
 ) -> None:
-    """Serve until the process is told to end; *note* is told what came of each mail.
+    """Serve until the process is told to end; *note* is told what came of each mail, which the main *thread* handles.
 
     If there are several *workers*, they receive; else this process does. So many processes play for *robots*; one
     writes a *site*, if the words of that command are given.
@@ -343,8 +396,7 @@ async def serve(
     repeating = [Helper(PLAYER, "plays for robots", service) for _ in range(robots)]
     repeating += [Helper((*SITE, *site), "writes the site", service)] if site else []
     helpers = finishing + repeating
-    for sent in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(sent, service.ended.set)
+    await loop.run_in_executor(thread, _end_by_signal, service, loop)
 
     def noted(entry: Entry) -> None:
         note(entry)
@@ -354,7 +406,7 @@ async def serve(
 
     house = House(noted)
     crew = Workers(workers, speech.words, house, service) if workers > 1 else None
-    reception = crew or Reception(server, speech, house, service)
+    reception = crew or Reception(server, speech, house, service, thread)
     with touching(f"The server cannot listen on {where}"):
         if where.path:
             listener: asyncio.Server = await loop.create_unix_server(
@@ -391,13 +443,26 @@ async def serve(
     _leave(server, house, service)
 
 
-async def receive(server: Server, speech: Speech, parts: int) -> None:
+def _end_by_signal(service: Service, loop: asyncio.AbstractEventLoop) -> None:
+    """Let the service end when the process is told to; in the main thread, which alone hears of it."""
+
+    def end(*_: object) -> None:
+        with suppress(RuntimeError):  # it has just ended
+            loop.call_soon_threadsafe(service.ended.set)
+
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sent, end)
+
+
+async def receive(server: Server, speech: Speech, parts: int, thread: MainThread) -> None:
     """Receive mail in one of several processes, until standard input ends, through which the connections come.
+
+    The main *thread* handles it.
 
     Raises Replaced if the database has become another file, and OSError if there is a certificate that cannot be used.
     """
     service, room = Service(server.store), Room(parts)
-    reception = Reception(server, speech, room, service)
+    reception = Reception(server, speech, room, service, thread)
     room.listen(reception.connection, service.ended.set)
     watching = asyncio.create_task(_watch(service, lambda: room.say() if reception.look() else None))
     await service.ended.wait()

@@ -1,0 +1,108 @@
+"""What a mail may compute: a few seconds at most, however it arrives, and no other mail waits for longer."""
+
+import os
+import smtplib
+import sys
+import time
+from threading import Event, Thread
+
+import pytest
+
+from pbm.budget import limited
+
+from conftest import ADDRESS
+from test_mail import message
+from test_plugin import MODULE
+
+SLOW = """
+        if text.startswith("loop"):
+            while True:
+                try:
+                    sum(range(1000))
+                except Exception:
+                    pass
+        if text.startswith("match"):
+            import re
+            re.match("(a|aa)+$", "a" * 100 + "b")
+        if text not in self.moves():"""
+"""How a move is read by a game that takes for ever to read some, and catches all errors meanwhile."""
+
+
+@pytest.fixture
+def slow(shell, tmp_path):
+    """A shell with a board of such a game, 101, on which alice is to move."""
+    info = tmp_path / "site" / "take-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info.parent / "take_game.py").write_text(MODULE.replace("\n        if text not in self.moves():", SLOW))
+    (info.parent / "take.txt").write_text("Take one stick or two.\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: take\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[pbm.games]\ntake = take_game\n")
+    shell.environment["PYTHONPATH"] = os.pathsep.join([str(info.parent), *sys.path])
+    for name in ("alice", "bob"):
+        shell.run("signup", name, f"{name}-secret", f"{name}@players.example")
+    shell.process("take", "challenge", "alice", "bob")
+    return shell
+
+
+def answer(port, raw):
+    """The code of the answer to a mail, and the seconds until it came."""
+    with smtplib.SMTP("127.0.0.1", port) as peer:
+        begin = time.monotonic()
+        try:
+            peer.sendmail("alice@players.example", [ADDRESS], raw)
+        except smtplib.SMTPDataError as refused:
+            return refused.smtp_code, time.monotonic() - begin
+        return 250, time.monotonic() - begin
+
+
+@pytest.mark.parametrize("workers", ["--workers=1", "--workers=2"])
+@pytest.mark.parametrize("kind", ["loop", "match"])
+def test_a_mail_that_takes_too_long_may_come_twice_and_others_are_answered_meanwhile(slow, kind, workers):
+    raw = message(f"take move 101 alice alice-secret {kind}")
+    with slow.serving(workers) as port:
+        assert answer(port, raw)[0] == 451
+        code, seconds = answer(port, message("help", sender="bob@players.example"))
+        assert code == 250
+        assert seconds < 1
+        assert answer(port, b"Received: by another way\r\n" + raw)[0] == 554
+        assert answer(port, message("take move 101 alice alice-secret 2"))[0] == 250
+        assert answer(port, message("take move 101 bob bob-secret 2", sender="bob@players.example"))[0] == 250
+    assert "Last turn: 2" in slow.process("take", "show", "101").stdout
+
+
+def test_a_mail_that_takes_too_long_in_a_pipe_may_come_twice(slow):
+    raw = message("take move 101 alice alice-secret loop")
+    begin = os.times()
+    first, second = slow.process("deliver", stdin=raw), slow.process("deliver", stdin=raw)
+    assert [first.returncode, second.returncode] == [75, 65]
+    assert first.stderr == "TimeoutError: it took more than 2 seconds\n"
+    end = os.times()
+    assert (end.children_user + end.children_system) - (begin.children_user + begin.children_system) < 8
+    assert slow.process("deliver", stdin=message("take move 101 alice alice-secret 2")).returncode == 0
+
+
+def test_nothing_is_stopped_in_the_middle_of_a_transaction_that_begins_or_ends(club, monkeypatch):
+    """A mail that does nothing but begin and end transactions is stopped only between them."""
+    for number in range(100):
+        with pytest.raises(TimeoutError), limited(0.0005 + number / 1e5):
+            while True:
+                with club.store.transaction(), club.store.transaction():
+                    club.store.record("x", str(number), "command", club.time)
+        assert not club.store.is_in_transaction
+        assert not club.store.db.in_transaction
+
+
+def test_what_others_compute_does_not_count(club):
+    def compute():
+        while not done.is_set():
+            sum(range(1000))
+
+    done = Event()
+    others = [Thread(target=compute) for _ in range(3)]
+    for other in others:
+        other.start()
+    with limited(0.2):
+        time.sleep(0.5)
+    done.set()
+    for other in others:
+        other.join()
