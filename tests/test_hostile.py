@@ -191,10 +191,12 @@ def test_ten_times_the_text_takes_no_more_than_fifteen_times_as_long(pair, place
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "place", ["all fields", "a header", "a text", "a text in HTML", "an answer", "several commands"]
+)
 def test_ten_times_two_characters_take_no_more_than_fifteen_times_as_long(pair, place):
-    signs = [one for one in characters() if one.isascii()]
-    assert [piece for piece in map("".join, permutations(signs, 2)) if is_too_slow(pair, place, piece)] == []
+    pairs = map("".join, permutations("a1 \n\t\\\"'()<>[],;:@=?*&%-_.", 2))
+    assert [piece for piece in pairs if is_too_slow(pair, place, piece)] == []
 
 
 MAILS = {
