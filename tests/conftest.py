@@ -35,7 +35,6 @@ from pbm.passwords import Passwords
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Mail, Store
-from pbm.store.checksums import contents
 
 from examples import IS_QUICK, examples
 from patience import PATIENCE
@@ -227,12 +226,6 @@ def stored(store: Store, table: str) -> list[dict[str, Any]]:
     rows = store.db.execute(f'SELECT * FROM "{table}"')
     names = [name for name, *_ in rows.description]
     return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def not_as_written(store: Store) -> list[tuple[object, object]]:
-    """The boards whose checksum is not that of what is stored of them."""
-    found = contents(store.db)
-    return [(one.row["game"], one.row["board"]) for one in found if one.row["checksum"] != one.checksum]
 
 
 class Shell:

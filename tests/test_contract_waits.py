@@ -13,12 +13,10 @@ from pbm.board.records import Record
 from pbm.board.soundness import Unsound
 from pbm.store import BoardRow, Vacation
 from pbm.store.contests import Contests
-from pbm.store.schema import tell_reasons
 
 from contract import SENDER, Told, text_to, to
 from test_contract_clocks import move_twice
 
-REASONS = "SELECT game, board, reason FROM boards"
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ONE = timedelta(microseconds=1)
 
@@ -583,14 +581,6 @@ def test_tables_say_which_ends_were_unrated(four):
 def test_a_game_that_cannot_be_rated_says_so_from_the_beginning(both_ways):
     told = both_ways.give("alice", "symple challenge -size=5 alice alice")
     assert all("This game is unrated: it is against oneself." in one.text for one in told)
-
-
-def test_a_database_from_before_learns_the_reasons_as_far_as_they_can_be_told(four):
-    found = {ended(four, reason)[:2]: reason for reason in sorted(ENDS, key="signed off".__eq__)}  # alice goes last
-    with four.store.transaction():
-        four.store.db.execute("UPDATE boards SET reason = NULL")
-        tell_reasons(four.store.db)
-    assert {(game, board): reason for game, board, reason in four.store.db.execute(REASONS)} == found
 
 
 def test_a_record_has_the_reason_and_one_that_cannot_be_is_refused(four):

@@ -13,16 +13,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from sqlite_utils import Database
 
 from pbm.admin import doctor
 from pbm.disk import COPY, whole
 from pbm.store import SCHEMA, Store, Unusable
-from pbm.store.form import APPLICATION_ID, BUSY_SECONDS
+from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_SCHEMA
 from pbm.store.health import Health
-from pbm.store.schema import migrations
 
+import next_version
 from conftest import PASSWORDS
+from next_version import NEXT_SCHEMA
 from patience import PATIENCE
 from test_operator import sign_up_after_backup
 
@@ -33,17 +33,18 @@ def users(path):
         return [userid for (userid,) in db.execute(query)]
 
 
-def older(path):
-    """A database of the version before this one, of alice."""
-    db = Database(path)
-    with db.atomic():
-        migrations.apply(db, stop_before="lists_counts_and_old_positions")
-        db.execute("PRAGMA user_version = 2")
-    db.enable_wal()
-    db.table("users").insert({"userid": "alice", "password": "", "created": "2026-01-01"})
-    db.close()
-    path.chmod(0o600)
-    return path
+@pytest.fixture
+def older(tmp_path, monkeypatch):
+    """A database of alice, which this version has made, where the next version is installed now."""
+    with Store(tmp_path / "pbm.db") as store:
+        store.add_user("alice", "", datetime.now(UTC))
+    next_version.install(monkeypatch.setattr)
+    return tmp_path / "pbm.db"
+
+
+def schema_of(path):
+    with closing(sqlite3.connect(path)) as db:
+        return db.execute("PRAGMA user_version").fetchone()[0]
 
 
 def test_two_sign_ups_are_in_the_file_itself(shell, tmp_path):
@@ -100,46 +101,73 @@ def test_a_database_whose_maker_is_killed_is_made_by_the_next_process(tmp_path):
         assert Health(store).uses_wal()
 
 
-def test_the_first_opening_of_an_older_version_leaves_a_copy_beside_it(tmp_path):
-    path = older(tmp_path / "pbm.db")
-    with Store(path) as store:
+def test_the_first_opening_of_an_older_version_leaves_a_copy_beside_it_and_says_so(older, capsys):
+    kept = older.with_name(f"pbm.db.before-schema-{NEXT_SCHEMA}")
+    with Store(older) as store:
         assert Health(store).damage() == []
-    kept = tmp_path / f"pbm.db.before-schema-{SCHEMA}"
+        assert store.db.execute("SELECT count(*) FROM inventions").fetchone() == (0,)
+    said = f"Brought {older} from schema {SCHEMA} up to schema {NEXT_SCHEMA}; a copy of what it was is {kept}.\n"
+    assert capsys.readouterr() == ("", said)
     assert kept.stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(kept)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (2,)
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    assert users(kept) == users(path) == ["alice"]
+    assert (schema_of(kept), schema_of(older)) == (SCHEMA, NEXT_SCHEMA)
+    assert users(kept) == users(older) == ["alice"]
     kept.unlink()
-    Store(path).close()
+    Store(older).close()
     assert not kept.exists()
+    assert capsys.readouterr() == ("", "")
 
 
-def test_an_older_version_that_was_brought_up_to_date_is_in_the_file_itself_while_it_is_open(tmp_path):
-    with Store(older(tmp_path / "pbm.db")) as store:
+def test_a_new_database_is_made_in_silence(tmp_path, capsys):
+    Store(tmp_path / "pbm.db").close()
+    assert capsys.readouterr() == ("", "")
+    assert schema_of(tmp_path / "pbm.db") == SCHEMA
+
+
+def test_an_older_version_that_was_brought_up_to_date_is_in_the_file_itself_while_it_is_open(older, tmp_path):
+    with Store(older) as store:
         shutil.copyfile(store.path, tmp_path / "copy")
-    with closing(sqlite3.connect(tmp_path / "copy")) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
+    assert schema_of(tmp_path / "copy") == NEXT_SCHEMA
     assert users(tmp_path / "copy") == ["alice"]
 
 
-def test_a_copy_that_cannot_be_made_leaves_the_older_version_as_it_is(tmp_path):
-    path = older(tmp_path / "pbm.db")
-    (tmp_path / f"pbm.db.before-schema-{SCHEMA}").mkdir()
+def test_a_copy_that_cannot_be_made_leaves_the_older_version_as_it_is(older):
+    older.with_name(f"pbm.db.before-schema-{NEXT_SCHEMA}").mkdir()
     with pytest.raises(Unusable, match="before-schema"):
-        Store(path)
+        Store(older)
+    assert schema_of(older) == SCHEMA
+
+
+@pytest.mark.parametrize("schema", [1, FIRST_SCHEMA - 1])
+def test_a_database_of_a_version_before_the_first_release_is_refused_and_not_touched(shell, tmp_path, schema):
+    shell.run("signup", "alice", PASSWORDS["alice"])
+    path = tmp_path / "pbm.db"
     with closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+        db.execute(f"PRAGMA user_version = {schema}")
+    before = path.read_bytes()
+    for words in (["signup", "bob", PASSWORDS["bob"]], ["list"], ["outbox", "flush"], ["status"]):
+        done = shell.run(*words)
+        assert done.returncode == 1
+        assert " ".join(done.stderr.split()).startswith(
+            f"{path} was written by a version of pbm before its first release, and this one cannot read it. Write its "
+            "boards into a file with that version (`pbm export`), and `pbm import` that file into a new database."
+        )
+    assert path.read_bytes() == before
+    assert [*tmp_path.glob("*before-schema*")] == []
 
 
 @pytest.mark.long
-def test_processes_that_bring_a_database_up_to_date_at_once_do_it_once(shell, tmp_path):
-    older(tmp_path / "pbm.db")
-    words = [sys.executable, "-m", "pbm", "users"]
-    several = [subprocess.Popen(words, env=shell.environment, stdout=subprocess.DEVNULL) for _ in range(6)]
-    assert [each.wait(PATIENCE) for each in several] == [0] * 6
-    with closing(sqlite3.connect(tmp_path / f"pbm.db.before-schema-{SCHEMA}")) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (2,)
+def test_processes_that_bring_a_database_up_to_date_at_once_do_it_once(shell, older):
+    code = "import next_version; next_version.install(); from pbm.shell import main; main(['users'])"
+    environment = shell.environment | {"PYTHONPATH": str(Path(__file__).parent)}
+    words = [sys.executable, "-c", code]
+    several = [subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=-1) for _ in range(6)]
+    told = [each.communicate(timeout=PATIENCE)[1] for each in several]
+    assert [each.returncode for each in several] == [0] * 6
+    assert sorted(map(len, told))[:5] == [0] * 5
+    assert b"".join(told).startswith(b"Brought ")
+    assert schema_of(older.with_name(f"pbm.db.before-schema-{NEXT_SCHEMA}")) == SCHEMA
 
 
 # Restore
@@ -154,8 +182,8 @@ def kept(shell):
 
 CHANGES = {
     "the table users is not as pbm has made it": (
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'html INTEGER NOT NULL DEFAULT 1', "
-        "'html INTEGER NOT NULL DEFAULT 0') WHERE name = 'users'"
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'DEFAULT 1', 'DEFAULT 0') "
+        "WHERE name = 'users'"
     ),
     "there is no index boards_first": "DROP INDEX boards_first",
     "there is a trigger theft that pbm has not made": (
@@ -180,21 +208,21 @@ def test_restore_leaves_the_database_alone_if_anything_is_wrong_with_the_copy(ke
     assert not list(tmp_path.glob("*before*")) + list(tmp_path.glob(".*"))
 
 
-def test_restore_of_an_older_version_that_cannot_be_changed_leaves_the_database_alone(kept, tmp_path):
-    old = older(tmp_path / "old")
-    with closing(sqlite3.connect(old)) as db:
-        db.execute("CREATE TABLE notes (name TEXT)")
-    done = kept.run("restore", str(old), "--yes")
+def test_restore_of_an_older_version_that_cannot_be_changed_leaves_the_database_alone(kept, tmp_path, monkeypatch):
+    with closing(sqlite3.connect(tmp_path / "copy")) as db:
+        db.execute("CREATE TABLE inventions (name TEXT)")
+    next_version.install(monkeypatch.setattr)
+    done = kept.run("restore", str(tmp_path / "copy"), "--yes")
     assert done.returncode == 1
     assert "cannot be brought up to date" in " ".join(done.stderr.split())
     assert users(tmp_path / "pbm.db") == ["alice", "bob"]
 
 
-def test_restore_brings_an_older_version_up_to_date_before_it_is_put_in_place(kept, tmp_path):
-    old = older(tmp_path / "old")
-    before = old.read_bytes()
-    assert kept.run("restore", str(old), "--yes").returncode == 0
-    assert old.read_bytes() == before
+def test_restore_brings_an_older_version_up_to_date_before_it_is_put_in_place(kept, tmp_path, monkeypatch):
+    before = (tmp_path / "copy").read_bytes()
+    next_version.install(monkeypatch.setattr)
+    assert kept.run("restore", str(tmp_path / "copy"), "--yes").returncode == 0
+    assert (tmp_path / "copy").read_bytes() == before
     assert users(tmp_path / "pbm.db") == ["alice"]
     assert not list(tmp_path.glob("*before-schema*"))
     assert kept.run("doctor").returncode == 0

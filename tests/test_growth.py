@@ -203,7 +203,6 @@ def test_the_doctor_looks_at_all_boards_and_tells_how_far_he_is(damaged):
 @pytest.mark.long
 def test_several_processes_find_what_one_does(damaged, monkeypatch):
     monkeypatch.setattr(doctor, "BOARDS_AT_ONCE", 40)
-    monkeypatch.setattr(doctor, "WORTH_A_PROCESS", 40)
     now = datetime.now(UTC)
     alone, told = [*examine(damaged, now, silence)], []
     assert [*examine(damaged, now, lambda *done: told.append(done), 2)] == alone

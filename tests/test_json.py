@@ -86,7 +86,6 @@ EXAMPLES = {
     "backup": ("backup", "backup COPY"),
     "boards list": ("listing", "boards list --all"),
     "boards mend": ("mended_board", "boards mend symple 101"),
-    "boards check": ("checked_boards", "boards check"),
     "boards remove": ("removed_board", "boards remove symple 101 --yes"),
     "broadcast": ("broadcast", "broadcast alice alice-secret --comment=Hello"),
     "change address": ("user", "change address alice alice-secret alice@elsewhere.example"),

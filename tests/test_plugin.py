@@ -201,7 +201,7 @@ def test_a_game_of_hex_is_played_to_its_end_and_the_doctor_finds_all_well(instal
     assert len(re.findall("<path[^>]* data-cell", drawn)) == 9
     over = pbm(installed, "hex", "move", "101", "bob", "bob-secret", "c3")
     assert "The game has ended" in over.stderr
-    found = pbm(installed, "doctor", "--replay")
+    found = pbm(installed, "doctor")
     assert (found.returncode, found.stdout) == (0, f"All is well with {installed / 'pbm.db'}.\n")
 
 

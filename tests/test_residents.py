@@ -16,7 +16,6 @@ from email import message_from_string
 from random import Random
 
 import pytest
-from sqlite_utils import Database
 
 from pbm.actions.cleanup import clean_up
 from pbm.admin import answering
@@ -28,7 +27,6 @@ from pbm.refusals import Refused
 from pbm.robots.thinking import Thought
 from pbm.session import Session
 from pbm.store import Robot, Store
-from pbm.store.schema import migrations
 from pbm.store.tasks import Claim, Task, Tasks
 
 from conftest import PASSWORDS, Club
@@ -113,18 +111,6 @@ def test_a_new_database_has_robots_of_all_levels(shell):
     listed = json.loads(shell.run("robots", "--json").stdout)["robots"]
     assert [(one["userid"], one["level"]) for one in listed] == list(zip(ROBOTS, (3, 1, 2, 3, 4, 5), strict=True))
     assert not any(one["paused"] for one in listed)
-
-
-def test_an_older_database_gets_them_but_for_names_that_users_have(tmp_path):
-    db = Database(tmp_path / "pbm.db")
-    with db.atomic():
-        migrations.apply(db, stop_before="robots")
-        db.execute("PRAGMA user_version = 3")
-    db.table("users").insert({"userid": "robot3", "password": "hash", "created": "2026-01-01"})
-    db.close()
-    with Store(tmp_path / "pbm.db") as store:
-        assert [robot.userid for robot in store.robots()] == [name for name in ROBOTS if name != "robot3"]
-        assert store.password_of("robot3") == "hash"
 
 
 def test_nobody_can_sign_as_a_robot_or_become_one(against):
@@ -848,7 +834,7 @@ def test_a_process_that_is_killed_again_and_again_loses_nothing_and_plays_nothin
     assert [board.is_over for board in boards] == [True, True, False]
     assert mails == {board.row.board: len(board.turns) for board in boards}
     assert len(boards[2].turns) == 1
-    assert shell.run("doctor", "--replay").returncode == 0
+    assert shell.run("doctor").returncode == 0
 
 
 # Games that are over

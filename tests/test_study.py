@@ -5,9 +5,7 @@ import os
 import pty
 import re
 import select
-import sqlite3
 import sys
-from contextlib import closing
 from subprocess import Popen
 
 import pytest
@@ -17,11 +15,9 @@ from pbm.admin.doctor import examine, silence
 from pbm.board import dice, records
 from pbm.board.board import Board
 from pbm.refusals import Refused
-from pbm.store import Store
 
 from conftest import PASSWORDS
 from patience import PATIENCE
-from test_file import older
 from test_json import check
 
 
@@ -40,8 +36,8 @@ def studied(club, source="101#4", players="carol alice", game="spiro", options="
     return Board.load(club.store, game, "102")
 
 
-def findings(club, *, replay=False):
-    found = examine(club.store.path, club.time, silence, replay=replay)
+def findings(club):
+    found = examine(club.store.path, club.time, silence)
     return [finding for finding in found if finding.where != "PBM_ADDRESS"]
 
 
@@ -134,7 +130,7 @@ def test_its_dice_are_its_own_from_there_on_and_can_be_checked(spiro):
 def test_the_doctor_finds_it_sound_and_sees_when_a_die_of_its_own_is_changed(spiro):
     new = studied(spiro)
     spiro.say(f"spiro move 102 carol carol-secret {next(new.state.moves())}")
-    assert findings(spiro, replay=True) == []
+    assert findings(spiro) == []
     with spiro.store.transaction():
         spiro.store.db.execute("UPDATE turns SET dice = '[7, 7]' WHERE board = '102' AND number = 5")
     assert [finding.where for finding in findings(spiro)] == ["spiro 102"]
@@ -348,15 +344,3 @@ def test_dice_are_counted_of_games_that_have_some_and_in_a_shell(spiro):
 
 def test_without_any_throw_there_is_nothing_to_doubt(club):
     assert [test["p"] for test in club.say("dice spiro")[0].data["tests"]] == [1, 1]
-
-
-def test_a_database_from_before_learns_where_boards_come_from(tmp_path):
-    path = older(tmp_path / "pbm.db")
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute(
-            "INSERT INTO boards (game, board, options, first_player, second_player, secret, started, moves, turn) "
-            "VALUES ('spiro', '101', '', 'alice', 'alice', x'00', '2026-01-01T00:00:00.000000+00:00', 0, 'alice')"
-        )
-    with Store(path) as store:
-        row = store.board("spiro", "101")
-    assert (row.source, row.given, row.turn, row.unrated) == (None, 0, "alice", False)

@@ -7,11 +7,7 @@ from collections import Counter
 from itertools import combinations
 
 import pytest
-from sqlite_utils import Database
 
-from pbm.store import Store
-from pbm.store.contests import Contests
-from pbm.store.schema import migrations
 from pbm.tournaments.meetings import Meeting, bye
 from pbm.tournaments.roundrobin import neighbours, round_robin
 from pbm.tournaments.tables import places_of
@@ -385,28 +381,6 @@ def test_a_swiss_tournament_and_a_knockout_start_with_their_first_round_at_once(
     ]  # the best three begin in the second round
     listed = json.loads(players.run("boards", "symple", "tournament", "--all", "--json").stdout)["boards"]
     assert [one["board"] for one in listed] == ["k1", "s1", "s2"]
-
-
-def test_a_pool_of_an_older_version_goes_on_as_a_round_robin(tmp_path):
-    path, then = tmp_path / "pbm.db", "2026-01-01T00:00:00.000000+00:00"
-    db = Database(path)
-    migrations.apply(db, stop_before="tournaments_and_events")
-    db.execute("PRAGMA user_version = 4")
-    for name in ("alice", "bob"):
-        db.execute("INSERT INTO users (userid, password, created) VALUES (?, '', ?)", [name, then])
-        db.execute("INSERT INTO pool_players (game, pool, userid) VALUES ('symple', 'a', ?)", [name])
-    db.execute(
-        "INSERT INTO boards (game, board, options, first_player, second_player, secret, started, moves, turn, pool) "
-        "VALUES ('symple', 'a1', '-size=5', 'alice', 'bob', x'00', ?, 0, 'alice', 'a')",
-        [then],
-    )
-    db.conn.commit()
-    db.close()
-    with Store(path) as store:
-        assert [(one.pool, one.kind, one.state) for one in Contests(store).tournaments()] == [
-            ("a", "roundrobin", "running")
-        ]
-        assert Contests(store).meetings("symple", "a") == [Meeting(1, "alice", "bob", board="a1")]
 
 
 def test_the_pools_of_a_game_are_listed(played):

@@ -8,7 +8,7 @@ import games
 from pbm import delivery, letters, texts
 from pbm.actions import selection
 from pbm.actions.finding import find_board, find_row
-from pbm.admin import answer, confirm, open_existing, progress_bar
+from pbm.admin import answer, confirm, open_existing
 from pbm.admin.listing import ALL, LISTED, Listing, find_user, more, time_data
 from pbm.admin.usage import Commands, WholeNumber
 from pbm.board import clocks
@@ -17,18 +17,14 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
 from pbm.store.contests import Contests
-from pbm.store.health import Health
 from pbm.store.keeping import Keeping
-
-CHECKED_AT_ONCE = 100
-"""How many boards are noted as sound in one transaction."""
 
 commands = Commands("pbm")
 
 
 @commands.group(cls=Listing)
 def boards() -> None:
-    """List boards, check them, mend or remove one."""
+    """List boards, mend or remove one."""
 
 
 @boards.command("list")
@@ -139,8 +135,6 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
 @click.argument("board")
 def mend_board(game: str, board: str) -> None:
     """Set right what is stored of a board, who is to move and who has won, by the moves that were played on it."""
-    from pbm.admin.doctor import looked_at
-
     server = open_existing()
     with server.store.transaction():
         row = find_row(Session(server), _game(game), board)
@@ -150,43 +144,9 @@ def mend_board(game: str, board: str) -> None:
         except Unsound as why:
             raise Refused(f"{row.game} {row.board} cannot be mended: {why}") from why
         server.store.save_board(right)
-        if not looked_at(server.store, server.now(), [(row.game, row.board)], replay=True).doubtful:
-            Health(server.store).renew_checksum(row.game, row.board)
     changed = list(differences(row, right))
     text = "\n".join(["Mended:", *changed]) if changed else "There was nothing to mend."
     answer(text, {"game": row.game, "board": row.board, "mended": changed})
-
-
-@boards.command("check")
-def check_boards() -> int:
-    """Play boards again that are not known to be as pbm has written them, and note it of all that are sound.
-
-    `pbm doctor` has no need to play these again, then. It is for boards that an older version has stored; the server
-    may run meanwhile. The exit status is 1 if there are others, of which `pbm doctor` says what is wrong.
-    """
-    from pbm.admin.doctor import as_written, looked_at
-
-    server = open_existing()
-    store, now = server.store, server.now()
-    with store.transaction(reading=True):
-        places = [*Health(store).board_names()]
-    checked = left = 0
-    with progress_bar("Boards") as progress:
-        for part in (places[at : at + CHECKED_AT_ONCE] for at in range(0, len(places), CHECKED_AT_ONCE)):
-            drafts = []
-            for place in sorted({*part} - as_written(store, now, part)):
-                with store.rehearsal() as draft:
-                    if looked_at(store, now, [place], replay=True).doubtful:
-                        left += 1
-                    else:
-                        Health(store).renew_checksum(*place)
-                        drafts.append(draft)
-            with store.transaction():
-                checked += [store.carry_out(draft) for draft in drafts].count(True)
-            progress(len(part), len(places))
-    rest = f"; not sound: {left}, of which `pbm doctor` says more" if left else ""
-    answer(f"Played again and sound: {texts.counted(checked, 'board')}{rest}.", {"sound": checked, "unsound": left})
-    return 1 if left else 0
 
 
 def _game(word: str) -> str:

@@ -50,8 +50,6 @@ CLOCK_ERROR = timedelta(minutes=5)
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
 BOARDS_AT_ONCE = 500
 """How many boards are looked at before progress is shown."""
-WORTH_A_PROCESS = 10_000
-"""How many boards that are not played again take a process longer than it takes to start."""
 
 Given = TypeVar("Given")
 Got = TypeVar("Got")
@@ -72,27 +70,26 @@ class Finding(NamedTuple):
 @click.option(
     "--processes", type=WholeNumber(), metavar="N", help="How many look at boards at a time; else one a core."
 )
-@click.option("--replay", is_flag=True, help="Play every board again, also those that are as pbm has written them.")
-def doctor(processes: int | None, *, replay: bool) -> int:
+@click.option("--sample", type=WholeNumber(), metavar="N", help="Play N boards again, others each time; else all.")
+def doctor(processes: int | None, sample: int | None) -> int:
     """Find out whether all is well, and say what is wrong and how to mend it. The exit status is 1 if anything is.
 
-    It checks the database file, every board in it, and adds up ratings; then it looks at the settings, the games and
-    the outbox. It changes nothing, and may run while the server does.
+    It checks the database file, plays every board in it again, and adds up ratings; then it looks at the settings, the
+    games and the outbox. It changes nothing, and may run while the server does.
 
-    A board is known by a checksum to be as pbm has written it, turn by turn and by the rules. It is played again if it
-    is not: if somebody else has changed it, or an older version has stored it. With --replay every board is, which is
-    for now and then, and after an upgrade of a game or of pbm.
+    Where all boards take too long, --sample=N plays N of them again, chosen at random.
     """
     path = database_path()
     if not path.exists():
         raise Refused(f"There is no database {path}; PBM_DB names another one.")
     now, as_json = datetime.now(UTC), click.get_current_context().obj
     with progress_bar("Boards") as progress:
-        found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), replay=replay))
+        found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), sample))
     for finding in [] if as_json else found:
         say(f"{finding.where}: {finding.what}\n  {finding.mend}", {})
     faults = f"Found {texts.counted(len(found), 'fault')}."
-    summary = faults if found else f"All is well with {path}."
+    limits = ", as far as a sample of its boards tells" if sample else ""
+    summary = faults if found else f"All is well with {path}{limits}."
     answer(summary, {"ok": not found, "findings": [finding._asdict() for finding in found]})
     return 1 if found else 0
 
@@ -102,18 +99,22 @@ def silence(boards: int, of: int) -> None:
 
 
 def examine(
-    path: Path, now: datetime, progress: Callable[[int, int], object], processes: int = 1, *, replay: bool = False
+    path: Path,
+    now: datetime,
+    progress: Callable[[int, int], object],
+    processes: int = 1,
+    sample: int | None = None,
 ) -> Iterator[Finding]:
     """All that is wrong with a database and with what surrounds it; so many *processes* look at boards.
 
-    With *replay* every board is played again, and else those that are not as pbm has written them.
+    They look at a *sample* of so many boards, or at all.
     """
     yield from _file(path)
     try:
         with Store(path, read_only=True) as store, store.transaction(reading=True):
             checks = (
                 _database(store),
-                _boards(store, now, progress, processes, replay=replay),
+                _boards(store, now, progress, processes, sample),
                 _ratings(store),
                 _formula(store),
                 _rows(store),
@@ -178,18 +179,20 @@ def _database(store: Store) -> Iterator[Finding]:
 
 
 def _boards(
-    store: Store, now: datetime, progress: Callable[[int, int], object], processes: int, *, replay: bool
+    store: Store, now: datetime, progress: Callable[[int, int], object], processes: int, sample: int | None
 ) -> Iterator[Finding]:
-    """Whether every board is what its turns lead to, and games end whose players take too long."""
+    """Whether boards, all or a sample, are what their turns lead to, and games end whose players take too long."""
     counts = Health(store).counts_of_boards()
     missing = {game: count for game, count in counts.items() if not games.exists(game)}
-    known = (place for place in Health(store).board_names() if place[0] not in missing)
+    known = (place for place in Health(store).board_names(sample) if place[0] not in missing)
     parts = iter(lambda: list(islice(known, BOARDS_AT_ONCE)), [])
     of, late = sum(counts.values()), 0
-    if (processes := min(processes, of // (BOARDS_AT_ONCE if replay else WORTH_A_PROCESS))) > 1:
-        looks = in_processes(partial(looked_at_alone, store.path, now, replay=replay), parts, processes)
+    if sample is not None:
+        of = min(of, sample)
+    if (processes := min(processes, of // BOARDS_AT_ONCE)) > 1:
+        looks = in_processes(partial(looked_at_alone, store.path, now), parts, processes)
     else:
-        looks = (looked_at(store, now, part, replay=replay) for part in parts)
+        looks = (looked_at(store, now, part) for part in parts)
     for found in looks:
         progress(found.boards, of)
         late += found.late
@@ -218,16 +221,10 @@ class LookedAt(NamedTuple):
     """Game and number of those with which something is wrong."""
 
 
-def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]], *, replay: bool) -> LookedAt:
-    """Look at boards, each known by its game and number, in the order in which the store names them.
-
-    Those that are as pbm has written them are not played again, unless *replay* says so.
-    """
+def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
+    """Play boards again, each known by its game and number."""
     late, doubtful = 0, []
-    sound = set() if replay else as_written(store, now, places)
     for game, board in places:
-        if (game, board) in sound:
-            continue
         try:
             row, again = _replayed(store, game, board)
         except Fault:
@@ -239,15 +236,10 @@ def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]], *,
     return LookedAt(len(places), late, doubtful)
 
 
-def as_written(store: Store, now: datetime, places: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    """The boards among these that need not be played again."""
-    return Health(store).boards_as_written(places[0], places[-1], now - MISSED, now + CLOCK_ERROR)
-
-
-def looked_at_alone(path: Path, now: datetime, places: Sequence[tuple[str, str]], *, replay: bool) -> LookedAt:
+def looked_at_alone(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
     """The same in a process that has not opened the database."""
     with Store(path, read_only=True) as store, store.transaction(reading=True):
-        return looked_at(store, now, places, replay=replay)
+        return looked_at(store, now, places)
 
 
 def in_processes(do: Callable[[Given], Got], parts: Iterable[Given], processes: int) -> Iterator[Got]:

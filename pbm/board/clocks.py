@@ -9,13 +9,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 from pbm.store import BoardRow, Store, Vacation
+from pbm.store.form import TOURNAMENT_DAYS, USUAL_DAYS
 from pbm.texts import counted
 
 DAY = timedelta(days=1)
-USUAL = 7, 21
-"""After how many days without a move a player is reminded, and after how many he forfeits."""
-IN_TOURNAMENTS = 1, 7
-"""The same for tournament boards."""
 MOST_DAYS = 3650
 GRACE = timedelta(days=3)
 """For how long a player who is back from his vacation does not forfeit yet."""
@@ -37,7 +34,7 @@ class Clocks(NamedTuple):
 
     def limits(self, *, is_tournament: bool) -> tuple[int, int]:
         """After how many days a player is reminded and forfeits."""
-        nag, forfeit = IN_TOURNAMENTS if is_tournament else USUAL
+        nag, forfeit = TOURNAMENT_DAYS if is_tournament else USUAL_DAYS
         return self.nag or nag, self.forfeit or forfeit
 
     @property

@@ -2,7 +2,7 @@
 
 A board is the list of its turns: from it, and from the secret of its dice, every position can be rebuilt. What else
 stands in a board's row (moves, turn, ended, winner) follows from the turns, and is there so that lists need not
-replay games. Its checksum says that nobody else has changed either.
+replay games.
 """
 
 from pbm.store.boards import Boards

@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pbm import disk
 from pbm.store.drafts import Draft, DraftConnection
 from pbm.store.errors import Replaced, Settled, Unusable
-from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_TABLES, SCHEMA
+from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_TABLES, SCHEMA, check_schema
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,8 +82,8 @@ class Base:
                 f"{self.path} lacks tables that every database of pbm has ({', '.join(lost)}); perhaps it was copied "
                 "without the -wal file beside it. Go back to a backup: `pbm restore FILE`."
             )
-        if version > SCHEMA:
-            raise Unusable(f"{self.path} was written by a newer version of pbm; install that one.")
+        if pages:
+            check_schema(self.path, version)
         self.db.execute("PRAGMA foreign_keys = ON")
         self.db.execute("PRAGMA synchronous = FULL")  # some builds of SQLite do less, and lose the last commits
         if version < SCHEMA and self.is_read_only:
@@ -98,17 +99,22 @@ class Base:
         return [name for (name,) in self.db.execute(query, [json.dumps(FIRST_TABLES)])]
 
     def _bring_up_to_date(self) -> None:
-        """Make all tables, or change those of an older version, of which a copy is kept.
+        """Make all tables, or change those of an older version, of which a copy is kept; the operator is told where.
 
         A new database becomes one in a single step: only when it is whole does it get a log beside it.
         """
         from pbm.store import copies, schema
 
+        kept = copies.name_before_schema(self.path, SCHEMA)
         with self.transaction():
             (version,) = self.db.execute("PRAGMA user_version").fetchone()
-            if 0 < version < SCHEMA:  # else somebody else has done it meanwhile
-                copies.keep(self.path, copies.name_before_schema(self.path, SCHEMA))
+            is_older = 0 < version < SCHEMA  # else it is new, or somebody else has done it meanwhile
+            if is_older:
+                copies.keep(self.path, kept)
             schema.apply(self.db)
+        if is_older and sys.stderr:
+            changed = f"Brought {self.path} from schema {version} up to schema {SCHEMA}"
+            sys.stderr.write(f"{changed}; a copy of what it was is {kept}.\n")
         self._insist("PRAGMA journal_mode = WAL")
         self.db.execute("PRAGMA wal_checkpoint")
 

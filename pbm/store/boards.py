@@ -30,10 +30,7 @@ class Boards(Base):
 
     def add_board(self, row: BoardRow) -> None:
         """Store a board that has no turns yet."""
-        from pbm.store.checksums import share_of_row
-
-        values = columns(row)
-        self.insert("boards", {**values, "checksum": share_of_row(values)})
+        self.insert("boards", columns(row))
 
     def board(self, game: str, board: str) -> BoardRow | None:
         """A board; None if there is none of that number."""
@@ -60,33 +57,21 @@ class Boards(Base):
 
         Of the row nothing else is written: SQLite would write every index anew in which something has the same value.
         """
-        from pbm.store.checksums import turn_line
-
-        new = [(number, columns(turn)) for number, turn in enumerate(turns, first)]
-        self._update_board(row, [turn_line(number, turn) for number, turn in new])
-        for number, turn in new:
-            self.insert("turns", {"game": row.game, "board": row.board, "number": number, **turn})
+        self._update_board(row)
+        for number, turn in enumerate(turns, first):
+            self.insert("turns", {"game": row.game, "board": row.board, "number": number, **columns(turn)})
 
     def take_back_turns(self, row: BoardRow) -> None:
         """Forget all turns of a board but those that its row counts, and store what has changed in that."""
-        from pbm.store.checksums import TURN
+        self._update_board(row)
+        query = "DELETE FROM turns WHERE game = ? AND board = ? AND number > ?"
+        self.db.execute(query, [row.game, row.board, row.moves])
 
-        which = "FROM turns WHERE game = ? AND board = ? AND number > ?"
-        values = [row.game, row.board, row.moves]
-        taken = [line for (line,) in self.db.execute(f"SELECT {TURN} {which}", values)]
-        self._update_board(row, taken)
-        self.db.execute(f"DELETE {which}", values)
-
-    def _update_board(self, row: BoardRow, turns: Iterable[str]) -> None:
-        """Store what has changed in the row of a board, with its checksum as it is after these turns come or go."""
-        from pbm.store.checksums import share_of_row, share_of_turns
-
+    def _update_board(self, row: BoardRow) -> None:
+        """Store what has changed in the row of a board."""
         stored, right = self._stored(row.game, row.board), columns(row)
         before = dict(zip(BoardRow._fields, stored, strict=True))
         changes = {name: right[name] for name in CHANGING if right[name] != before[name]}
-        if before["checksum"] is not None:
-            change = share_of_row(before) ^ share_of_row(before | changes) ^ share_of_turns(turns)
-            changes |= {"checksum": before["checksum"] ^ change} if change else {}
         if changes:
             settings = ", ".join(f"{name} = ?" for name in changes)
             values = [*changes.values(), row.game, row.board]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pbm.disk import reason, sync, whole
 from pbm.store.errors import Unusable
-from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, SCHEMA, text
+from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, check_schema, text
 from pbm.store.schema import apply, wrong_parts
 
 PAGES_AT_ONCE = 10_000
@@ -67,7 +67,7 @@ def keep(source: Path, target: Path) -> None:
 
 
 def check(path: Path) -> None:
-    """Raises Unusable unless a file is a database of ours, of this version or an older one."""
+    """Raises Unusable unless a file is a database of ours, of this version or of one that can be brought up to it."""
     try:
         with closing(_open(path)) as db:
             query = "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
@@ -76,8 +76,7 @@ def check(path: Path) -> None:
         raise Unusable(f"{path} cannot be read: {error}.") from error
     if application != APPLICATION_ID or version < 1:
         raise Unusable(f"{path} is no database of pbm.")
-    if version > SCHEMA:
-        raise Unusable(f"{path} was written by a newer version of pbm; install that one.")
+    check_schema(path, version)
 
 
 def bring_up_to_date(copied: Path, source: Path, now: datetime) -> None:

@@ -3,26 +3,49 @@
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+from pbm.store.errors import Unusable
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 APPLICATION_ID = int.from_bytes(b"pbm1")
 """What SQLite's header calls the application that a file belongs to."""
-SCHEMA = 8
-"""The number of migrations in `pbm.store.schema`."""
+FIRST_SCHEMA = 9
+"""The number of the tables of the first release; lower ones were those of versions before it."""
+SCHEMA = 9
+"""The number of the tables now: one more for each migration of `pbm.store.schema` behind the first."""
 BUSY_SECONDS = 30
 """How long a command waits for others to finish writing."""
 FIRST_TABLES = "addresses", "boards", "handled", "numbers", "outbox", "queued", "quotas", "turns", "users"
 """The tables that every version has had."""
+USUAL_DAYS = 7, 21
+"""After how many days without a move a player is reminded, and after how many they forfeit."""
+TOURNAMENT_DAYS = 1, 7
+"""The same for tournament boards."""
 LAST_CHANGE = "julianday(coalesce(changed, started))"
 USED = "max(iif(turn = first_player, first_used, 0), iif(turn = second_player, second_used, 0)) / 86400"
 DUE = (
     f"min(coalesce(julianday(until), 1e9), coalesce({LAST_CHANGE} + total_days - {USED}, 1e9), iif(nagged IS NULL, "
-    f"{LAST_CHANGE} + coalesce(nag_days, iif(pool IS NULL, 7, 1)), min(julianday(nagged) + 1, "
-    f"{LAST_CHANGE} + coalesce(forfeit_days, iif(pool IS NULL, 21, 7)))))"
+    f"{LAST_CHANGE} + coalesce(nag_days, iif(pool IS NULL, {USUAL_DAYS[0]}, {TOURNAMENT_DAYS[0]})), "
+    "min(julianday(nagged) + 1, "
+    f"{LAST_CHANGE} + coalesce(forfeit_days, iif(pool IS NULL, {USUAL_DAYS[1]}, {TOURNAMENT_DAYS[1]})))))"
 )
 """The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.dues`: its round ends, or the
 time of the player to move, or a reminder is due, the next one, or a forfeit. The index ``boards_due`` is made of it.
 """
+
+
+def check_schema(path: "Path", schema: int) -> None:
+    """Raises Unusable if a database has the tables of a version that is too old or too new for this one."""
+    if schema < FIRST_SCHEMA:
+        raise Unusable(
+            f"{path} was written by a version of pbm before its first release, and this one cannot read it. Write its "
+            "boards into a file with that version (`pbm export`), and `pbm import` that file into a new database."
+        )
+    if schema > SCHEMA:
+        raise Unusable(f"{path} was written by a newer version of pbm; install that one.")
 
 
 def columns(row: NamedTuple) -> dict[str, object]:

@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from pbm.store.base import Questions, problem
-from pbm.store.boards import MOMENT
-from pbm.store.form import DUE, text
+from pbm.store.form import text
 from pbm.store.rows import ResultRow
 
 DOUBTS = {
@@ -90,40 +89,10 @@ class Health(Questions):
         """Whether readers and a writer can use the database at the same time."""
         return bool(self.db.execute("PRAGMA journal_mode").fetchone() == ("wal",))
 
-    def board_names(self) -> Iterator[tuple[str, str]]:
-        """Game and number of every board, as they come and without sorting them first."""
-        yield from self.db.execute("SELECT game, board FROM boards ORDER BY game, boards.board")
-
-    def boards_as_written(
-        self, first: tuple[str, str], last: tuple[str, str], due: datetime, latest: datetime
-    ) -> set[tuple[str, str]]:
-        """Game and number of the boards from one to another, in the order of all names, that need no second look.
-
-        These are as pbm has written them, and nothing is wrong with them that time brings about: no clock was set back
-        while they were played, no time is later than *latest*, and a clean-up had nothing to do on them at the time
-        *due*. A game that goes on has a secret for its dice.
-        """
-        from pbm.store.checksums import contents
-
-        where = (
-            "WHERE (game, board) BETWEEN (?, ?) AND (?, ?) "
-            "AND max(started, coalesce(ended, ''), coalesce(changed, '')) <= ? "
-            f"AND (ended IS NOT NULL OR (secret <> x'' AND {DUE} > julianday(?) + {MOMENT}))"
-        )
-        return {
-            (str(found.row["game"]), str(found.row["board"]))
-            for found in contents(self.db, where, [*first, *last, text(latest), text(due)])
-            if found.row["checksum"] == found.checksum and found.is_in_order
-        }
-
-    def renew_checksum(self, game: str, board: str) -> None:
-        """Let what is stored of a board, which is known to be sound, count as written by pbm."""
-        from pbm.store.checksums import contents
-
-        for found in contents(self.db, "WHERE game = ? AND board = ?", [game, board]):
-            if found.row["checksum"] != found.checksum:
-                query = "UPDATE boards SET checksum = ? WHERE game = ? AND board = ?"
-                self.db.execute(query, [found.checksum, game, board])
+    def board_names(self, sample: int | None = None) -> Iterator[tuple[str, str]]:
+        """Game and number of every board, or of a *sample* of so many boards at random, in their order."""
+        boards = "boards" if sample is None else f"(SELECT game, board FROM boards ORDER BY random() LIMIT {sample:d})"
+        yield from self.db.execute(f"SELECT game, board FROM {boards} ORDER BY game, board")
 
     def counts_of_boards(self) -> dict[str, int]:
         """How many boards there are of each game that has any."""

@@ -57,8 +57,6 @@ class BoardRow(NamedTuple):
     """Whether it is against a robot whose games do not count in the ratings."""
     until: datetime | None = None
     """When the round of its tournament ends, and with it the game; None if it has no such end."""
-    checksum: int | None = None
-    """What `pbm.store.checksums` makes of the board as it was stored; None if an older version has stored it."""
 
 
 class TurnRow(NamedTuple):

@@ -22,7 +22,6 @@ from pbm.board.board import RESIGN, Board
 from pbm.board.ratings import Rating, rated
 from pbm.passwords import Passwords
 from pbm.store import BoardRow, PlayerRow, ResultRow, Store, TurnRow
-from pbm.store.checksums import contents
 from pbm.store.form import columns, text
 
 PLAYED = {
@@ -213,9 +212,6 @@ def _boards(
     db.execute("UPDATE numbers SET last = 101 + ? WHERE game = ?", [boards, game])
     db.execute("DROP TABLE games")
     db.execute("DROP TABLE samples")
-    written = contents(db, "WHERE game = ?", [game])
-    sums = [(found.checksum, game, found.row["board"]) for found in written]
-    db.executemany("UPDATE boards SET checksum = ? WHERE game = ? AND board = ?", sums)
     counts = "SELECT count(*), count(*) - count(ended) FROM boards WHERE game = tallies.game"
     db.execute(f"UPDATE tallies SET (boards, active) = ({counts})")
 
