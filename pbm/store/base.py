@@ -83,7 +83,7 @@ class Base:
                 "without the -wal file beside it. Go back to a backup: `pbm restore FILE`."
             )
         if pages:
-            check_schema(self.path, version)
+            check_schema(self._file, version)
         self.db.execute("PRAGMA foreign_keys = ON")
         self.db.execute("PRAGMA synchronous = FULL")  # some builds of SQLite do less, and lose the last commits
         if version < SCHEMA and self.is_read_only:

@@ -37,7 +37,7 @@ time of the player to move, or a reminder is due, the next one, or a forfeit. Th
 """
 
 
-def check_schema(path: "Path", schema: int) -> None:
+def check_schema(path: "str | Path", schema: int) -> None:
     """Raises Unusable if a database has the tables of a version that is too old or too new for this one."""
     if schema < FIRST_SCHEMA:
         raise Unusable(
