@@ -3,27 +3,15 @@
 import errno
 import fcntl
 import os
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ctypes import CDLL
-    from pathlib import Path
+from pathlib import Path
 
 COPY = "pbm-copy"
 """What the hidden name of a file that is not whole yet ends with."""
 LOOK_AGAIN = 0.05
 """Seconds after which it is looked again whether a lock is free."""
-SYNCED_AS_WHOLE = {"ext4", "xfs"}
-"""The file systems of which syncfs(2) is known to put on the disk all that fsync(2) would, file by file."""
-TELLS_ERRORS = 5, 17
-"""The version of Linux since which syncfs tells every error."""
-MOUNTS = "/proc/self/mountinfo"
-"""The file systems, in lines as "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext4 /dev/root rw"."""
 SAID: Mapping[int, str] = {
     errno.EACCES: "this user is not allowed to",
     errno.EADDRINUSE: "another program listens there",
@@ -52,7 +40,7 @@ def reason(error: OSError) -> str:
     return SAID.get(error.errno or 0) or (error.strerror or str(error)).lower()
 
 
-def sync(path: "Path") -> None:
+def sync(path: Path) -> None:
     """Make sure that a file, or the names in a folder, are on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
@@ -61,14 +49,8 @@ def sync(path: "Path") -> None:
         os.close(handle)
 
 
-def sync_all(handles: Sequence[int]) -> list[OSError | None]:
-    """Make sure that open files, and the names in open folders, are on the disk; of each, why it may not be.
-
-    One call for many waits for the disk once, and costs a third. What else is written to the same file system at that
-    moment is waited for with them, and so a single file is synced by itself.
-    """
-    if len(handles) > 1 and _are_synced_as_whole(handles):
-        return [None] * len(handles)
+def sync_all(handles: Iterable[int]) -> list[OSError | None]:
+    """Make sure that open files, and the names in open folders, are on the disk; of each, why it may not be."""
     return [_problem_of_sync(handle) for handle in handles]
 
 
@@ -80,41 +62,8 @@ def _problem_of_sync(handle: int) -> OSError | None:
     return None
 
 
-def _are_synced_as_whole(handles: Sequence[int]) -> bool:
-    """Whether the file systems of all of them could be synced, each as a whole; if not, fsync tells which and why."""
-    places = {os.fstat(handle).st_dev: handle for handle in handles}
-    return all(is_synced_as_whole(device) and _syncfs(handle) for device, handle in places.items())
-
-
-def _syncfs(handle: int) -> bool:
-    """Sync a whole file system; one that has become read-only because it is broken has nothing to say."""
-    return _libc().syncfs(handle) == 0 and not os.fstatvfs(handle).f_flag & os.ST_RDONLY
-
-
-@cache
-def is_synced_as_whole(device: int) -> bool:
-    """Whether syncing a file system as a whole is worth as much as syncing all its files."""
-    from pathlib import Path
-
-    version = re.match(r"(\d+)\.(\d+)", os.uname().release)
-    mounts = Path(MOUNTS)
-    if not (version and tuple(map(int, version.groups())) >= TELLS_ERRORS and mounts.exists()):
-        return False
-    here = f"{os.major(device)}:{os.minor(device)}"
-    lines = [line.split() for line in mounts.read_text().splitlines()]
-    kinds = {words[words.index("-") + 1] for words in lines if words[2] == here}
-    return bool(kinds) and kinds <= SYNCED_AS_WHOLE
-
-
-@cache
-def _libc() -> "CDLL":
-    from ctypes import CDLL
-
-    return CDLL(None)
-
-
 @contextmanager
-def locked(path: "Path", patience: float = 0, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
+def locked(path: Path, patience: float = 0, until: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Hold a lock, which goes with the process at the latest; only its owner can open the file.
 
     Raises BlockingIOError if somebody else has it for so many seconds, or *until* told to give up, and OSError if there
@@ -144,7 +93,7 @@ def _take(handle: int) -> bool:
 
 
 @contextmanager
-def whole(file: "Path") -> "Iterator[Path]":
+def whole(file: Path) -> Iterator[Path]:
     """A new file, under a hidden name, for what is to become *file* only when all of it is there.
 
     Whatever goes wrong, nothing of it stays; what a killed process has left in the folder goes, too. Raises OSError.
@@ -162,7 +111,7 @@ def whole(file: "Path") -> "Iterator[Path]":
         os.close(handle)
 
 
-def left_behind(folder: "Path") -> "list[Path]":
+def left_behind(folder: Path) -> list[Path]:
     """The files in a folder that were never whole, and on which nobody works any more."""
     found = []
     for copy in folder.glob(f".*.{COPY}"):
@@ -176,7 +125,7 @@ def left_behind(folder: "Path") -> "list[Path]":
     return found
 
 
-def _companions(copy: "Path") -> "list[Path]":
+def _companions(copy: Path) -> list[Path]:
     """The files that SQLite puts beside a database."""
     return [
         each for ending in ("-wal", "-shm", "-journal") if (each := copy.with_name(f"{copy.name}{ending}")).exists()

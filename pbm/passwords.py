@@ -2,11 +2,12 @@
 
 import os
 from collections import OrderedDict
-from functools import cache
-from typing import TYPE_CHECKING
+from hashlib import blake2b
 
-if TYPE_CHECKING:
-    from argon2 import PasswordHasher
+from argon2 import PasswordHasher
+from argon2.exceptions import VerificationError
+
+HASHER = PasswordHasher(time_cost=5, memory_cost=7 * 1024, parallelism=1)
 
 REMEMBERED = 10_000
 """How many passwords that were right are remembered, as keyed hashes, while a server runs."""
@@ -29,24 +30,19 @@ class Passwords:
 
     def hash(self, password: str) -> str:
         """The text to store for a password."""
-        return _hasher().hash(password)
+        return HASHER.hash(password)
 
     def is_right(self, stored: str | None, password: str) -> bool:
         """Whether the password is the one that was stored; None, for no such user, takes as long as a wrong one."""
-        from hashlib import blake2b
-
-        from argon2.exceptions import VerificationError
-
-        hasher = _hasher()
         if stored is None:
-            hasher.hash(password)
+            HASHER.hash(password)
             return False
         mark = blake2b(f"{stored} {password}".encode(), key=self._key).digest()
         if mark in self._right:
             self._right.move_to_end(mark)
             return True
         try:
-            hasher.verify(stored, password)
+            HASHER.verify(stored, password)
         except VerificationError:
             return False
         self._right[mark] = None
@@ -56,11 +52,4 @@ class Passwords:
 
     def is_outdated(self, stored: str) -> bool:
         """Whether a stored hash was made with other parameters than those of today."""
-        return _hasher().check_needs_rehash(stored)
-
-
-@cache
-def _hasher() -> "PasswordHasher":
-    from argon2 import PasswordHasher
-
-    return PasswordHasher(time_cost=5, memory_cost=7 * 1024, parallelism=1)
+        return HASHER.check_needs_rehash(stored)

@@ -177,7 +177,6 @@ def trusted_disk() -> Iterator[None]:
     """Wait for no disk in this process, whose plug nobody pulls: others write a lot to it."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("os.fsync", lambda _: None)
-        patched.setattr("pbm.disk._syncfs", lambda _: True)
         yield
 
 
@@ -190,7 +189,7 @@ def cheap_hashes() -> Iterator[pytest.MonkeyPatch]:
 
 
 def hash_cheaply(patched: pytest.MonkeyPatch) -> None:
-    patched.setattr("pbm.passwords._hasher", lambda: PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    patched.setattr("pbm.passwords.HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import ssl
 import threading
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult
@@ -372,52 +371,15 @@ def test_what_may_not_be_on_the_disk_is_sent_again_to_the_same_file(waiting, tmp
     assert len([*(tmp_path / "mail").glob("*/*/*")]) == 4
 
 
-@pytest.mark.parametrize("fault", ["none", "a broken file system", "another kind of file system"])
-def test_several_files_are_synced_at_once_and_one_by_one_where_that_is_not_as_certain(tmp_path, monkeypatch, fault):
-    alone, at_once = [], []
-    monkeypatch.setattr(disk, "is_synced_as_whole", lambda _: fault != "another kind of file system")
-    monkeypatch.setattr(disk, "_syncfs", lambda handle: at_once.append(handle) or fault == "none")
-    monkeypatch.setattr(os, "fsync", alone.append)
-    with ExitStack() as opened:
-        handles = [opened.enter_context(tmp_path.joinpath(name).open("w")).fileno() for name in NAMES]
-        assert disk.sync_all(handles) == [None] * 4
-        assert (len(at_once), len(alone)) == {"none": (1, 0), "a broken file system": (1, 4)}.get(fault, (0, 4))
-        disk.sync_all(handles[:1])
-        assert alone[-1] == handles[0]
-
-
-def test_of_files_that_are_synced_one_by_one_it_is_told_which_may_be_lost(tmp_path, monkeypatch):
+def test_of_files_that_are_synced_it_is_told_which_may_be_lost(tmp_path, monkeypatch):
     def fail(handle):
         if handle == handles[1]:
             raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(disk, "is_synced_as_whole", lambda _: False)
     monkeypatch.setattr(os, "fsync", fail)
     with ExitStack() as opened:
         handles = [opened.enter_context(tmp_path.joinpath(name).open("w")).fileno() for name in NAMES]
         assert [why and why.errno for why in disk.sync_all(handles)] == [None, errno.EIO, None, None]
-
-
-@pytest.mark.parametrize(
-    ("mounts", "version", "is_whole"),
-    [
-        ("36 35 8:1 / /mnt rw,noatime master:1 - ext4 /dev/root rw", "6.1.0-44-amd64", True),
-        ("36 35 8:1 / /mnt rw - xfs /dev/root rw\n37 35 8:2 / /a rw - btrfs /dev/b rw", "5.17", True),
-        ("36 35 8:1 / /mnt rw - btrfs /dev/root rw", "6.1.0", False),
-        ("36 35 8:2 / /mnt rw - ext4 /dev/root rw", "6.1.0", False),
-        ("36 35 8:1 / /mnt rw - ext4 /dev/root rw", "5.16.20", False),
-        ("36 35 8:1 / /mnt rw - ext4 /dev/root rw", "new", False),
-        (None, "14.1-RELEASE", False),
-    ],
-)
-def test_a_file_system_is_synced_as_a_whole_where_its_kind_and_linux_are_known_to_do(
-    tmp_path, monkeypatch, mounts, version, is_whole
-):
-    if mounts:
-        tmp_path.joinpath("mounts").write_text(mounts)
-    monkeypatch.setattr(disk, "MOUNTS", tmp_path / "mounts")
-    monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(release=version))
-    assert disk.is_synced_as_whole.__wrapped__(os.makedev(8, 1)) == is_whole
 
 
 def test_a_maildir_that_can_show_no_mail_harms_no_other_of_the_same_batch(waiting, tmp_path):

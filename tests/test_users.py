@@ -273,7 +273,7 @@ def test_a_userid_that_there_is_not_takes_as_long_as_a_wrong_password(monkeypatc
             Hasher.verified += 1
             raise VerificationError
 
-    monkeypatch.setattr("pbm.passwords._hasher", Hasher)
+    monkeypatch.setattr("pbm.passwords.HASHER", Hasher())
     assert not Passwords().is_right(None, "secret")
     assert not Passwords().is_right("$argon2id$", "secret")
     assert (Hasher.hashed, Hasher.verified) == (1, 1)

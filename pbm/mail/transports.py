@@ -129,7 +129,7 @@ class Maildirs(Transport):
     def settle(self) -> list[Undelivered | None]:
         """Sync the files together, show them, and sync the maildirs together."""
         written, self.written = self.written, []
-        problems = [*map(_shown, written, sync_all([each.handle for each in written]))]
+        problems = [*map(_shown, written, sync_all(each.handle for each in written))]
         lost = _synced({each.maildir for each in written})
         return [problem or lost[each.maildir] for each, problem in zip(written, problems, strict=True)]
 
@@ -171,7 +171,7 @@ def _synced(maildirs: Iterable[str]) -> dict[str, Undelivered | None]:
             opened[maildir] = os.open(f"{maildir}/new", os.O_RDONLY)
         except OSError as error:
             lost[maildir] = _unwritten(maildir, error)
-    for (maildir, handle), why in zip(opened.items(), sync_all([*opened.values()]), strict=True):
+    for (maildir, handle), why in zip(opened.items(), sync_all(opened.values()), strict=True):
         os.close(handle)
         lost[maildir] = _unwritten(maildir, why) if why else None
     return lost
