@@ -6,7 +6,6 @@ it says how many it needs, and is told how they fell. `games.promises` finds out
 """
 
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
@@ -381,24 +380,10 @@ def _is_own(name: str) -> bool:
     return _NAME.fullmatch(name) is not None and name not in _SHARED and find_spec(f"{__name__}.{name}") is not None
 
 
-def _may_bring_games() -> bool:
-    """Whether any package may bring a game: to import what reads packages takes longer than a whole command.
-
-    A package has a folder that ends with ``-info`` beside it; those in a zip file may bring whatever they like.
-    """
-    from pathlib import Path
-
-    folders = [Path(folder) for folder in sys.path]
-    texts = (text for folder in folders for text in folder.glob("*-[iI][nN][fF][oO]/entry_points.txt"))
-    return any(folder.is_file() for folder in folders) or any(b"pbm.games" in text.read_bytes() for text in texts)
-
-
 @cache
 def _entry_points() -> Mapping[str, "EntryPoint"]:
     """The games that other packages bring. Finding them is slow, and done only when no game here has the name."""
-    if not _may_bring_games():
-        return {}
-    from importlib.metadata import entry_points
+    from importlib.metadata import entry_points  # 20 ms
 
     return {entry.name: entry for entry in entry_points(group="pbm.games") if _NAME.fullmatch(entry.name)}
 
