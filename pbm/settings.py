@@ -1,6 +1,7 @@
 """Settings, all of them environment variables; the README lists them."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pbm.disk import reason
@@ -10,15 +11,11 @@ from pbm.server import Server
 from pbm.store import Store, Unusable
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pbm.mail.transports import Transport
 
 
-def database_path() -> "Path":
+def database_path() -> Path:
     """Where the database is, or will be: ``PBM_DB``, or else a file in the user's data folder."""
-    from pathlib import Path
-
     return Path(os.environ.get("PBM_DB") or f"{_data_folder()}/pbm.db")
 
 

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from getpass import getpass
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
@@ -14,6 +15,7 @@ from pbm.language.commands import root
 from pbm.language.dispatch import run
 from pbm.language.front import Front
 from pbm.language.grammar import Letters
+from pbm.language.help import help_letter
 from pbm.language.line import Line
 from pbm.language.quoting import refusal
 from pbm.letters import Letter
@@ -84,8 +86,6 @@ def main(args: Sequence[str]) -> int:
     if "--comment" in line:
         return fail("--comment needs a text: --comment=TEXT, or --comment=- for standard input.", 1, as_json=as_json)
     if not line:
-        from pbm.language.help import help_letter
-
         reason = "There is no command; `pbm help` tells what there is."
         return fail(help_letter("", ()).body, 2, as_json=as_json, reason=reason)
     if line == ["--version"]:
@@ -195,8 +195,6 @@ def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:
 def _read_password() -> str:
     """A password that is written as a hyphen."""
     if not os.environ.get("PBM_PASSWORD") and sys.stdin.isatty():
-        from getpass import getpass
-
         return getpass()
     return os.environ.get("PBM_PASSWORD") or _input().readline().rstrip("\r\n")
 

@@ -2,14 +2,11 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from functools import cache
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING
+from textwrap import TextWrapper, wrap
+from unicodedata import east_asian_width
 
 from pbm.names import PLACEHOLDERS, SHORTEST_PASSWORD
-
-if TYPE_CHECKING:
-    from textwrap import TextWrapper
 
 WIDTH = 78
 """Columns that a line of ours may have: what an 80-column screen shows of a mail, and of its quotation."""
@@ -56,8 +53,6 @@ def wrapped(line: str, *, breaks_words: bool = True) -> list[str]:
     """A line as lines that fit; one that fits already is left as it is."""
     if len(line) <= WIDTH:
         return [line]
-    from textwrap import wrap
-
     return wrap(line, WIDTH, break_on_hyphens=False, break_long_words=breaks_words)
 
 
@@ -69,42 +64,39 @@ def fitted(text: str) -> str:
     return "\n".join(part for line in lines for part in _fitted(line.expandtabs()))
 
 
-@cache
-def _wrapper(width: int, indent: str = "") -> "TextWrapper":
-    """What wraps a line at blanks and behind commas, as the turns of games are written.
+class _Wrapper(TextWrapper):
+    """Wraps a line at blanks and behind commas, as the turns of games are written.
 
     A part of a turn that is longer than a line is parted where a hyphen stands in front of a cell.
     """
-    from textwrap import TextWrapper  # most commands have no long line
 
-    class Wrapper(TextWrapper):
-        def _split(self, text: str) -> list[str]:
-            pieces = re.split(r"( +|(?<=,)(?! ))", text)
-            room = self.width - len(self.subsequent_indent)
-            parted = (re.split(FRONT_OF_CELL, piece) if len(piece) > room else [piece] for piece in pieces)
-            return [part for parts in parted for part in parts if part]
+    def __init__(self, width: int, indent: str = "") -> None:
+        """Make lines of that width, of which all but the first have the indent."""
+        super().__init__(width, break_on_hyphens=False, subsequent_indent=indent)
 
-    return Wrapper(width, break_on_hyphens=False, subsequent_indent=indent)
+    def _split(self, text: str) -> list[str]:
+        pieces = re.split(r"( +|(?<=,)(?! ))", text)
+        room = self.width - len(self.subsequent_indent)
+        parted = (re.split(FRONT_OF_CELL, piece) if len(piece) > room else [piece] for piece in pieces)
+        return [part for parts in parted for part in parts if part]
 
 
 def folded(text: str, width: int = WIDTH) -> list[str]:
     """A text with turns in it as lines of at most *width* columns, none of which ends inside the name of a cell."""
     if len(text) <= width and text.isprintable() and text == text.strip():
         return [text] if text else []
-    return _wrapper(width).wrap(text)
+    return _Wrapper(width).wrap(text)
 
 
 def _fitted(line: str) -> list[str]:
     width, wide = WIDTH, line
     if not line.isascii():
-        from unicodedata import east_asian_width
-
         wide = "".join(f"{letter}{FILLER}" if east_asian_width(letter) in "FW" else letter for letter in line)
         width -= wide != line  # one of them may be parted from its filler
     if len(wide) <= width:
         return [line]
     quotes = "> " if line.startswith("> ") else ""
-    return [part.replace(FILLER, "") for part in _wrapper(width, quotes).wrap(wide)]
+    return [part.replace(FILLER, "") for part in _Wrapper(width, quotes).wrap(wide)]
 
 
 def title(game: str) -> str:

@@ -4,8 +4,9 @@ They are the server's address with a token behind a plus sign: a letter for the 
 hash of 128 bits. A token is in lower case, because mail servers may change the case of what stands before the @.
 """
 
+import hashlib
+import hmac
 import re
-from functools import lru_cache
 
 import games
 from pbm.server import Server
@@ -21,7 +22,7 @@ def reply_address(server: Server, game: str, board: str, userid: str, number: in
     One who has none yet gets one.
     """
     number = number or server.store.reply_number(game, board, userid)
-    return _address(server, _token(server.store.address_key, REPLY, number, userid))
+    return _address(server, _token(server.store.address_key(), REPLY, number, userid))
 
 
 def reply(server: Server, recipient: str) -> Reply | None:
@@ -29,7 +30,7 @@ def reply(server: Server, recipient: str) -> Reply | None:
     token = _behind(server, recipient, "+")
     number = _number(token, REPLY)
     found = None if number is None else server.store.reply(number)
-    return found if found and is_same(token, _token(server.store.address_key, REPLY, number, found.userid)) else None
+    return found if found and is_same(token, _token(server.store.address_key(), REPLY, number, found.userid)) else None
 
 
 def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> str:
@@ -70,7 +71,7 @@ def return_path(server: Server, mail: Mail) -> str:
 
 def bounce_token(server: Server, number: int, whose: str) -> str:
     """The token for mails to the address of that number, which tells *whose* it is: a userid and the address."""
-    return _token(server.store.address_key, BOUNCE, number, whose.lower())
+    return _token(server.store.address_key(), BOUNCE, number, whose.lower())
 
 
 def bounced(server: Server, recipient: str) -> int | None:
@@ -91,13 +92,11 @@ def masked(text: str) -> str:
 def _bounced(server: Server, token: str) -> int | None:
     number = _number(token, BOUNCE)
     about = None if number is None else server.store.address_at(number)
-    return number if about and is_same(token, _token(server.store.address_key, BOUNCE, number, about)) else None
+    return number if about and is_same(token, _token(server.store.address_key(), BOUNCE, number, about)) else None
 
 
 def is_same(told: str, right: str) -> bool:
     """Whether a token or a code is the right one, in a time that does not tell how much of it is."""
-    import hmac
-
     return hmac.compare_digest(told, right)
 
 
@@ -115,10 +114,7 @@ def _number(token: str, kind: str) -> int | None:
     return int(found[2]) if found and found[1] == kind else None
 
 
-@lru_cache(maxsize=10_000)  # those of busy players go out with each of their moves
 def _token(key: bytes, kind: str, number: int | None, about: str) -> str:
-    import hmac
-
     digest = hmac.digest(key, f"{kind} {number} {about}".encode(), "sha256")
     return f"{kind}{number}-{digest[:16].hex()}"
 
@@ -130,6 +126,4 @@ def _address(server: Server, token: str) -> str:
 
 def digest(code: str) -> str:
     """What is stored of a code that is mailed."""
-    import hashlib
-
     return hashlib.sha256(code.encode()).hexdigest()

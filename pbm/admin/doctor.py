@@ -385,8 +385,9 @@ def _mails(store: Store, now: datetime) -> Iterator[Finding]:
 
 def _zones(store: Store) -> Iterator[Finding]:
     """Whether users can be told times as they wish."""
+    known = zones.all_names()
     for name in store.zones():
-        if name not in zones.all_names():
+        if name not in known:
             what = f"this machine does not know the time zone {name}, so that its users are told times in UTC."
             yield Finding("timezone", what, "Install tzdata: the package of the system, or `pip install tzdata`.")
 

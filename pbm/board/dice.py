@@ -5,6 +5,8 @@ in the last one. The dice of a turn are a keyed hash of the turn's number: they 
 asked for, so that neither a preview nor a move taken back can throw them anew.
 """
 
+import hashlib
+import hmac
 import math
 from collections.abc import Iterator, Sequence
 from itertools import count, islice
@@ -24,8 +26,6 @@ def throw(secret: bytes, board: str, turn: int, dice: int) -> tuple[int, ...]:
 
 def commitment(secret: bytes) -> str:
     """What the players are told of the secret at the start: its SHA-256 in hexadecimal."""
-    import hashlib
-
     return hashlib.sha256(secret).hexdigest()
 
 
@@ -50,7 +50,5 @@ def chance(chi_square: float, freedom: int) -> float:
 
 
 def _bytes(secret: bytes, text: str) -> Iterator[int]:
-    import hmac
-
     for block in count():
         yield from hmac.digest(secret, f"{text} {block}".encode(), "sha256")

@@ -6,11 +6,16 @@ Pillow, comes with the extra `sixel`.
 
 import os
 import re
+import termios
+import tty
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fcntl import ioctl
 from functools import partial
 from io import BytesIO
+from select import select
 from struct import unpack
+from time import monotonic
 
 from pbm.refusals import Refused
 
@@ -53,8 +58,6 @@ def knows_sixel(terminal: int) -> bool:
 
     One that is not ours alone, or at which somebody has typed something already, is not asked.
     """
-    import termios
-
     try:
         return os.tcgetpgrp(terminal) == os.getpgrp() and b"4" in _attributes(terminal)
     except (OSError, termios.error):
@@ -63,11 +66,6 @@ def knows_sixel(terminal: int) -> bool:
 
 def _attributes(terminal: int) -> list[bytes]:
     """What a terminal can, by numbers; nothing if it does not tell."""
-    import termios
-    import tty
-    from select import select
-    from time import monotonic
-
     before = termios.tcgetattr(terminal)
     tty.setcbreak(terminal, termios.TCSANOW)  # the answer is neither shown nor waits for the end of a line
     try:
@@ -86,9 +84,6 @@ def _attributes(terminal: int) -> list[bytes]:
 
 def _width(terminal: int) -> int:
     """How many pixels of a terminal are beside each other."""
-    import termios
-    from fcntl import ioctl
-
     *_, width, _ = unpack("4H", ioctl(terminal, termios.TIOCGWINSZ, bytes(8)))
     return int(width) or UNTOLD_WIDTH
 

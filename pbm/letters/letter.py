@@ -1,6 +1,7 @@
 """A letter: what somebody is told, whichever way it reaches him."""
 
 from collections.abc import Callable, Iterable
+from textwrap import fill
 from typing import Any, NamedTuple
 
 from pbm import texts
@@ -88,6 +89,4 @@ def _paragraphs(*parts: str) -> str:
 
 def settled(text: str, answer: str, **data: object) -> Letter:
     """A letter that says what was settled."""
-    from textwrap import fill
-
     return note(fill(text, texts.WIDTH), subject="pbm settings", answer=answer, data=data)

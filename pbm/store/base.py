@@ -8,15 +8,13 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import Any, Self
 
 from pbm import disk
 from pbm.store.drafts import Draft, DraftConnection
 from pbm.store.errors import Replaced, Settled, Unusable
 from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_TABLES, SCHEMA, check_schema
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LOCK_INTERVAL = 0.001
 """How many seconds pass before it looks again whether they have."""
@@ -25,7 +23,7 @@ LOCK_INTERVAL = 0.001
 class Base:
     """An open database."""
 
-    def __init__(self, path: "str | Path", *, read_only: bool = False) -> None:
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         """Open the database of that path, and make or bring up to date what is in it. Raises Unusable.
 
         If it is to be *read only*, it has to be there and up to date.
@@ -54,10 +52,8 @@ class Base:
             raise Unusable(f"The database {path} cannot be used: {problem(error)}.") from error
 
     @property
-    def path(self) -> "Path":
+    def path(self) -> Path:
         """Where it is."""
-        from pathlib import Path
-
         return Path(self._file)
 
     def __enter__(self) -> Self:
@@ -103,7 +99,7 @@ class Base:
 
         A new database becomes one in a single step: only when it is whole does it get a log beside it.
         """
-        from pbm.store import copies, schema
+        from pbm.store import copies, schema  # sqlite-utils takes 65 ms
 
         kept = copies.name_before_schema(self.path, SCHEMA)
         with self.transaction():

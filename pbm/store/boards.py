@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 from pbm.store.base import Base
@@ -275,7 +274,6 @@ BOARD_TIMES = [BoardRow._fields.index(name) for name in ("started", "ended", "ch
 BOARD_FLAGS = [BoardRow._fields.index(name) for name in ("drawn", "novacation", "unrated")]
 
 
-@lru_cache(maxsize=10_000)  # those of a busy board are read again with each of its moves
 def turn_row(columns: tuple[Any, ...]) -> TurnRow:
     """A row of the table of turns as what it says."""
     userid, text, dice, automatic, played = columns

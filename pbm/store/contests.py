@@ -1,14 +1,12 @@
 """Tournaments as they are stored: what was announced, who takes part, and who meets whom."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pbm.store.base import Questions
 from pbm.store.boards import Boards
 from pbm.store.form import columns, text, time_of
-
-if TYPE_CHECKING:
-    from pbm.tournaments.meetings import Entrant, Meeting
+from pbm.tournaments.meetings import Entrant, Meeting
 
 
 class Tournament(NamedTuple):
@@ -101,10 +99,8 @@ class Contests(Questions):
 
     # Who takes part
 
-    def entrants(self, game: str, pool: str) -> "list[Entrant]":
+    def entrants(self, game: str, pool: str) -> list[Entrant]:
         """Who takes part, in the order in which they were placed."""
-        from pbm.tournaments.meetings import Entrant
-
         query = "SELECT userid, joined, withdrawn, team, byes FROM pool_players WHERE game = ? AND pool = ?"
         rows = self.db.execute(f"{query} ORDER BY seed, userid", [game, pool])
         return [
@@ -120,7 +116,7 @@ class Contests(Questions):
         )
         self.db.execute(query, [game, pool, userid, joined, team])
 
-    def save_entrant(self, game: str, pool: str, one: "Entrant") -> None:
+    def save_entrant(self, game: str, pool: str, one: Entrant) -> None:
         """Store since when somebody takes part, and no more, and which byes they have asked for."""
         query = "UPDATE pool_players SET joined = ?, withdrawn = ?, byes = ? WHERE game = ? AND pool = ? AND userid = ?"
         byes = " ".join(map(str, sorted(one.byes)))
@@ -146,13 +142,11 @@ class Contests(Questions):
 
     # Who meets whom
 
-    def meetings(self, game: str, pool: str) -> "list[Meeting]":
+    def meetings(self, game: str, pool: str) -> list[Meeting]:
         """The games and byes of a pool in their order; boards of its name that were started otherwise come last.
 
         Who won a board is told by the seats, so that one who has taken the place of another has his results.
         """
-        from pbm.tournaments.meetings import Meeting
-
         outcome = "CASE boards.winner WHEN first_player THEN 1 WHEN second_player THEN -1 ELSE 0 END"
         query = (
             f"SELECT round, first, second, iif(second = '', 1 - half, iif(boards.ended IS NULL, NULL, {outcome})), "
@@ -175,7 +169,7 @@ class Contests(Questions):
                 found.append(Meeting(1, row.first_player, row.second_player, won, board=row.board, used=used))
         return found
 
-    def add_meeting(self, game: str, pool: str, one: "Meeting") -> None:
+    def add_meeting(self, game: str, pool: str, one: Meeting) -> None:
         """Store a game that is started, or a bye."""
         values = {"round": one.round, "first": one.first, "second": one.second, "board": one.board or None}
         kinds = {"void": int(one.is_void), "half": int(one.is_bye and not one.outcome)}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pbm.store.base import Questions, problem
 from pbm.store.form import text
 from pbm.store.rows import ResultRow
+from pbm.store.schema import wrong_parts
 
 DOUBTS = {
     "a result of a board that is not there": (
@@ -64,8 +65,6 @@ class Health(Questions):
 
     def damage(self) -> list[str]:
         """What SQLite finds wrong with the file, nothing if it is sound; and which rows refer to rows that are gone."""
-        from pbm.store.schema import wrong_parts
-
         found = [str(text) for (text,) in self.db.execute("PRAGMA integrity_check") if text != "ok"]
         found += wrong_parts(self.db)
         query = 'SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2'

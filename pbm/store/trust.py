@@ -1,7 +1,6 @@
 """Whom the server believes: reply addresses, addresses that bounce, and passwords that were wrong."""
 
 from datetime import datetime
-from functools import cached_property
 
 from pbm.store.base import Base
 from pbm.store.form import text, time_of
@@ -11,7 +10,6 @@ from pbm.store.rows import Failures, Reply
 class Trust(Base):
     """What is stored of those who write to the server."""
 
-    @cached_property
     def address_key(self) -> bytes:
         """The key of the hashes in our own addresses."""
         (key,) = self.db.execute("SELECT value FROM keys WHERE name = 'addresses'").fetchone()
