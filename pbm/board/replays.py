@@ -1,8 +1,8 @@
 """Positions of boards that were replayed lately, so that a busy board is not replayed from the start for each move.
 
 What is stored counts, and nothing here is trusted over it: positions are used only where the turns that led to them are
-those that are stored, on a board with the same secret and the same options. Without this, a move by mail on a board of 40
-turns computes half as much again.
+those that are stored, on a board with the same secret and the same options. Without this, a move by mail on a board of
+40 turns computes half as much again.
 """
 
 from collections import OrderedDict
