@@ -39,7 +39,7 @@ def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> st
     That is every mail about a board; without a board, the digests of the game; without a game, what users write to all.
     """
     number = server.store.reply_number(*mails) if mails.board else address_number
-    return _address(server, _token(server.store.address_key, UNSUBSCRIBE, number, _subscription(server, mails)))
+    return _address(server, _token(server.store.address_key(), UNSUBSCRIBE, number, _subscription(server, mails)))
 
 
 def unsubscribed(server: Server, recipient: str) -> Reply | None:
@@ -51,7 +51,7 @@ def unsubscribed(server: Server, recipient: str) -> Reply | None:
     userid, *_ = (server.store.address_at(number) or " ").split(" ")
     found = [Reply(game, "", userid) for game in ("", *games.names())] if userid else []
     found += filter(None, [server.store.reply(number)])
-    key = server.store.address_key
+    key = server.store.address_key()
     return next(
         (one for one in found if is_same(token, _token(key, UNSUBSCRIBE, number, _subscription(server, one)))), None
     )
