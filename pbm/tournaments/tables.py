@@ -205,7 +205,11 @@ def explained(order: Sequence[str]) -> str:
 def signs_explained(*, is_numbered: bool) -> str:
     """What the cells beside the points mean, as the sentences under a table."""
     won, tied, lost, to_play = (SIGNS[outcome] for outcome in (1, 0, -1, None))
-    rounds = f"R1 is round 1; 5:{won} in it is a game won against No 5, and - is no game. " if is_numbered else ""
+    rounds = (
+        f"R1 is round 1; 5:{won} in it is a game won against No 5, bye a point without a game, - no game. "
+        if is_numbered
+        else ""
+    )
     return f"{rounds}{won} won, {tied} tied, {lost} lost, {to_play} still to be played, {CANCELLED} cancelled."
 
 
