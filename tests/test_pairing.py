@@ -105,7 +105,8 @@ def within_c3(name, meetings):
 
 def among_the_best(name, number, meetings):
     """Whether a player or their opponent has more than half of the points there were before a round."""
-    score = points(NAMES, [one for one in meetings if one.round < number])
+    names = {each for one in meetings for each in one.pair}
+    score = points(names, [one for one in meetings if one.round < number])
     return any(2 * score[each] > number - 1 for one in meetings if one.round == number and name in one.pair
                for each in one.pair if each)  # fmt: skip
 
