@@ -51,7 +51,7 @@ def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
         if not is_running:
             return
         left = until - clock()  # other threads compute, too, and the timer counts all of them
-        if left > 0 or (frame and frame.f_globals["__name__"].startswith(NEVER_STOPPED)):
+        if left > 0 or (frame and str(frame.f_globals.get("__name__")).startswith(NEVER_STOPPED)):
             signal.setitimer(timer, max(left, SOON))
             return
         signal.setitimer(timer, seconds)  # for those who catch even this

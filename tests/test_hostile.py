@@ -15,6 +15,7 @@ import pytest
 
 import pbm
 from pbm.access import tokens
+from pbm.budget import SECONDS_OF_MAIL
 from pbm.mail.incoming import handle
 from pbm.mail.reading import read
 
@@ -39,7 +40,7 @@ SHORT_FIELD = 4900
 # fmt: off
 WRITTEN = (
     # fields of a header
-    *('">\n\n', "(\\(", "((", "()", "<>", '\\"', '"a" <a@b>, ', "<a@b>,", "a:b;", "a@", "a.", "a: b\n", "X-a: b\n c\n"),
+    *("(\\(", "((", "()", "<>", '\\"', '"a" <a@b>, ', "<a@b>,", "a:b;", "a@", "a.", "a: b\n", "X-a: b\n c\n"),
     *("=?utf-8?q?a?= ", "=?utf-8?b?", "=?a?q?", "?=", "a=b;", "a*0=b;", "a*0*=utf-8''%41;", 'a="', "Received: x\n y\n"),
     # encoded texts, parts and reports
     *("=C3", "=\n", "=20\n", "%20", "&nbsp;", "&#x", "%25%20", "Ωé\u3000", "\u200b", "action: failed\n\n"),
@@ -48,10 +49,10 @@ WRITTEN = (
     # mails that are answered, and signatures
     *("on 1 2020 a@b wrote:\n", "on 1 2020 a@b wrote:\n>\n", "a@b wrote:\n\n\n", "a:  ", ">>>", "from: a\nto: b\n"),
     *(">>> a@b 2020 10:11\n>", "----- x:", "Sent from my x\nhttp://x\n", "-- \n", "--\n", "-----BEGIN PGP SIGNED\n"),
-    *("x\nhttps://x\n", "_____\n", "> a\n\nb\n"),
+    *("x\nhttps://x\n", "_____\n", "> a\n\nb\n", ">\n\n"),
     # commands and moves
-    *("re: ", "aw:[x]", "** ", "-a ", "-a1 ", " , ", "x e3 ", "e3,", "e3-e4-", "x\na1\n", "-a1\n", "a\n,", "+e3"),
-    *("e3:5", "password: ", "password alice ", "spiro move 101 alice ", "101 alice secret9x\n", "secret9x "),
+    *("re:", "re: ", "aw:[x]", "** ", "-a ", "-a1 ", " , ", "x e3 ", "e3,", "e3-e4-", "x\na1\n", "-a1\n", "a\n,"),
+    *("+e3", "e3:5", "password: ", "password alice ", "spiro move 101 alice ", "101 alice secret9x\n", "secret9x "),
     *("secret9x,", "# \n", "multiple\n", "help\n", "spiro games\n", "spiro show 101\n", "spiro "),
     # HTML
     *("<b>", "</b>", "<!--", "-->", "<script>", "</script", '<a b="', "<pre>", "<td>", "<div hidden>", "<blockquote>"),
@@ -200,24 +201,24 @@ def test_ten_times_two_characters_take_no_more_than_fifteen_times_as_long(pair, 
 
 
 MAILS = {
-    "a body of quotations": ALICE + HELP + b"\r\n" + b'">\n\n' * 33_000,
+    "a body of quotations": ALICE + HELP + b"\r\n" + b">\n\n" * 33_000,
     "names without an end": (b'From: "' + b'\\"' * 10_000 + b"\r\n") * 10 + b"\r\n",
     "comments without an end": ALICE + (b"Precedence: (" + b"\\(" * 10_000 + b"\r\n") * 10 + b"\r\n",
-    "a move with many blanks": ALICE + b"Subject: x\r\n\r\nspiro move 101 alice alice-secret a" + b" " * 90_000 + b"b",
-    "replies to replies": ALICE + b"Subject: x\r\n\r\n" + b"re:" * 33_000,
+    "an answer with many blanks": ALICE + b"Subject: Re: Spiro Board 101 alice\r\n\r\na" + b" " * 90_000 + b"b",
 }
-"""Each of them has taken between a second and twenty."""
+"""Each of them has taken between five seconds and twenty."""
 
 
 @pytest.mark.parametrize("raw", MAILS.values(), ids=MAILS)
 def test_a_mail_that_once_stopped_all_others_is_handled_at_once(pair, raw):
+    recipient = tokens.reply_address(pair.server, "spiro", "101", "alice") if b"Re: " in raw else ADDRESS
     begin = time.process_time()
-    handle(pair.server, raw, "alice@players.example", [ADDRESS])
-    assert time.process_time() - begin < 0.7
+    handle(pair.server, raw, "alice@players.example", [recipient])
+    assert time.process_time() - begin < SECONDS_OF_MAIL
 
 
-def test_a_megabyte_of_all_that_hurts_is_read_within_the_time_of_a_mail():
+def test_all_that_hurts_in_one_mail_is_read_within_the_time_of_a_mail():
     header = (b'From: "' + b'\\"' * 10_000 + b"\r\n") * 10 + (b"Precedence: (" + b"\\(" * 10_000 + b"\r\n") * 10
     begin = time.process_time()
-    read(header + b"\r\n" + b'">\n\n' * 120_000, "alice@players.example")
-    assert time.process_time() - begin < 1
+    read(header + b"\r\n" + b">\n\n" * 33_000, "alice@players.example")
+    assert time.process_time() - begin < SECONDS_OF_MAIL
