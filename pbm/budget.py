@@ -34,6 +34,22 @@ class _Stopped(BaseException):
     """Raised where something has computed for too long; no handler of other errors may catch it."""
 
 
+_granted = 0.0
+"""How many seconds were computed in `uncounted`; without end while that is being done."""
+
+
+@contextmanager
+def uncounted() -> Iterator[None]:
+    """Compute what must be done however long it takes, such as the pairs of a round: `limited` does not count it."""
+    global _granted  # noqa: PLW0603  # a signal reads it
+    before, begin = _granted, time.thread_time()
+    _granted = float("inf")
+    try:
+        yield
+    finally:
+        _granted = before + time.thread_time() - begin
+
+
 @contextmanager
 def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
     """Raise TimeoutError out of what is done inside when that has computed for so long; in the main thread only.
@@ -45,14 +61,14 @@ def limited(seconds: float, *, all_counts: bool = False) -> Iterator[None]:
     if all_counts:
         timer, sent, clock = signal.ITIMER_REAL, signal.SIGALRM, time.monotonic
     is_running = True
-    until = clock() + seconds
+    until = clock() + seconds - _granted
 
     def stop(_: int, frame: FrameType | None) -> None:
         if not is_running:
             return
-        left = until - clock()  # other threads compute, too, and the timer counts all of them
+        left = until + _granted - clock()  # other threads compute, too, and the timer counts all of them
         if left > 0 or (frame and str(frame.f_globals.get("__name__")).startswith(NEVER_STOPPED)):
-            signal.setitimer(timer, max(left, SOON))
+            signal.setitimer(timer, min(max(left, SOON), seconds))
             return
         signal.setitimer(timer, seconds)  # for those who catch even this
         raise _Stopped

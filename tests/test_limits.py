@@ -8,7 +8,7 @@ from threading import Event, Thread
 
 import pytest
 
-from pbm.budget import limited
+from pbm.budget import limited, uncounted
 
 from conftest import ADDRESS
 from test_mail import message
@@ -106,3 +106,20 @@ def test_what_others_compute_does_not_count(club):
     done.set()
     for other in others:
         other.join()
+
+
+def computing(seconds):
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+def test_what_must_be_done_is_not_counted_and_what_follows_it_is():
+    with limited(0.2):
+        with uncounted():
+            computing(0.5)
+        computing(0.05)
+    with pytest.raises(TimeoutError), limited(0.2):
+        with uncounted():
+            computing(0.5)
+        computing(0.5)
