@@ -192,6 +192,7 @@ def test_ten_times_the_text_takes_no_more_than_fifteen_times_as_long(pair, place
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     "place", ["all fields", "a header", "a text", "a text in HTML", "an answer", "several commands"]
 )
