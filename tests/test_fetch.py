@@ -323,7 +323,7 @@ def test_a_mail_that_is_larger_than_it_was_told_is_moved_and_not_handled(pair, c
 
 @pytest.mark.parametrize("said", ["", "{}"], ids=["and finds nothing", "and invents mails"])
 def test_a_server_that_always_tells_of_something_new_is_asked_so_often_and_no_more(pair, monkeypatch, said):
-    monkeypatch.setattr(fetch, "MOST_ROUNDS", 10)
+    monkeypatch.setattr(fetch, "MOST_SEARCHES", 10)
     numbers = []
 
     class Lying(Talk):

@@ -19,7 +19,7 @@ SECRETS = ["secret1", "swordfish", "sesame-1", "hUnter_2!"]
 
 
 def masked(text):
-    return masking.masked(root, text, USERS.__contains__).text
+    return masking.without_passwords(root, text, USERS.__contains__).text
 
 
 def forms():

@@ -344,9 +344,9 @@ def test_a_fault_in_an_operators_command_is_shown_as_one_and_is_no_refusal(shell
         shell.run("status", PBM_DEBUG="1")
 
 
-NO_PASSWORD = "PBM_TRANSPORT names a user, so his password has to be in PBM_TRANSPORT_PASSWORD."
+NO_PASSWORD = "PBM_TRANSPORT names a user, so their password has to be in PBM_TRANSPORT_PASSWORD."
 NO_TLS = "A password is sent over TLS only: PBM_TRANSPORT has to begin with smtps or smtp+starttls."
-STRAY_PASSWORD = "PBM_TRANSPORT names a user without his password; that belongs in PBM_TRANSPORT_PASSWORD."
+STRAY_PASSWORD = "PBM_TRANSPORT names a user with a password; that belongs in PBM_TRANSPORT_PASSWORD."
 FORMS = (
     "PBM_TRANSPORT is not maildir:FOLDER, smtp://HOST:PORT, smtps://USER@HOST:PORT, smtp+starttls://USER@HOST:PORT "
     "or sendmail:/PATH."

@@ -93,7 +93,7 @@ def stop(session: Session, game: str, userid: str, board: str) -> list[Letter]:
         return delivery.answer(session, userid, _summary(game, userid, _said(text, [board]), now))
 
 
-def end(session: Session, mails: Reply) -> None:
+def end_mails(session: Session, mails: Reply) -> None:
     """End what a user gets, as `tokens.unsubscribe_address` says, and tell them, unless it has ended before."""
     game, board, userid = mails
     with session.writing(signs=False):

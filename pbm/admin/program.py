@@ -25,7 +25,7 @@ from pbm.store import BoardRow, Store
 
 MOST_REFUSED = 3
 """How many moves in a row may be refused before a program has failed."""
-MOST_LOGGED = 65536
+MOST_ERROR_BYTES = 65536
 """How many bytes of what a program writes to its standard error are kept."""
 ENDING = 5
 """How many seconds a program has to end after it was told to."""
@@ -139,9 +139,9 @@ class Program:
 async def _log(errors: asyncio.StreamReader) -> None:
     """Pass on the beginning of what a program writes to its standard error; the rest is read and dropped."""
     count = 0
-    while said := await errors.read(MOST_LOGGED):
-        sys.stderr.write(said[: max(0, MOST_LOGGED - count)].decode(errors="replace"))
-        if count <= MOST_LOGGED < count + len(said):
+    while said := await errors.read(MOST_ERROR_BYTES):
+        sys.stderr.write(said[: max(0, MOST_ERROR_BYTES - count)].decode(errors="replace"))
+        if count <= MOST_ERROR_BYTES < count + len(said):
             sys.stderr.write("\nThe program writes more to standard error, which is dropped.\n")
         count += len(said)
 

@@ -32,7 +32,7 @@ NOTE_INDENT = 36
 """Pixels in front of such a line for what shows whose it is."""
 EXPLAINED = {"latest": "last turn", "eye": "eye", "territory": "territory", "matched": "matched"}
 """What marks mean, by their roles, as it stands in the last line below a board where they are."""
-KEYS = {
+LEGEND_SHAPES = {
     "latest": '<circle class="key" cx="{x}" cy="{y}" r="6"/>',
     "eye": '<path class="turn" d="M{x} {y}m0-5l5 5-5 5-5-5z"/>',
     "territory": '<path class="turn" d="M{x} {y}m-4-4h8v8h-8z"/>',
@@ -274,14 +274,14 @@ class Ring(NamedTuple):
     """Of the piece around which it goes."""
 
 
-class Group(NamedTuple):
+class NamedShapes(NamedTuple):
     """Shapes in an element of a class."""
 
     name: str
     shapes: tuple[Strokes | Label, ...]
 
 
-Shape = Strokes | Piece | Mark | Ring | Label | Group
+Shape = Strokes | Piece | Mark | Ring | Label | NamedShapes
 
 
 class Canvas:
@@ -327,10 +327,10 @@ class Canvas:
         }
         for number, (name, shapes) in groups.items():
             if shapes:
-                parts[number].append(Group(name, tuple(shapes)))
+                parts[number].append(NamedShapes(name, tuple(shapes)))
         for role, ways, side in [strokes for strokes in figure.lines if strokes.role == "join"]:
             for place, some in groupby(ways, itemgetter(0)):
-                shape = Group("lines", (Strokes(role, tuple(some), side),))
+                shape = NamedShapes("lines", (Strokes(role, tuple(some), side),))
                 parts[joins + self.by_place.get(place, len(self.cells))].append(shape)
         for piece in figure.pieces:
             parts[on_cells + self.by_name[piece.cell]].append(piece)
@@ -351,7 +351,7 @@ class Canvas:
     def markup(self, shape: Shape) -> str:
         """A shape as SVG."""
         match shape:
-            case Group():
+            case NamedShapes():
                 return f'<g class="{shape.name}">\n{"".join(map(self.markup, shape.shapes))}</g>\n'
             case Strokes():
                 return self._strokes(shape)
@@ -442,7 +442,7 @@ def _legend(roles: Iterable[str], y: float) -> Iterator[str]:
     for number, role in enumerate(roles):
         x = MARGIN + 10 + EXPLAINED_WIDTH * number
         place = f'x="{x + 12}" y="{pixels(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
-        yield f"{KEYS[role].format(x=x, y=pixels(y))}\n<text {place}>{EXPLAINED[role]}</text>\n"
+        yield f"{LEGEND_SHAPES[role].format(x=x, y=pixels(y))}\n<text {place}>{EXPLAINED[role]}</text>\n"
 
 
 def _wrapped(note: Note, width: float) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 import click
 
 from games import Illegal
-from pbm.language.grammar import MOST_CHARACTERS, Letters, Misused, help_on, path
+from pbm.language.grammar import MOST_CHARACTERS, Letters, Misused, help_for, path
 from pbm.language.line import NOWHERE, Line
 from pbm.refusals import Refused
 from pbm.rehearsal import Rehearsal, T
@@ -41,7 +41,7 @@ def run(line: Line, front: "Front") -> Letters:
                 answers = line.command.invoke(ctx)
     except click.UsageError as why:
         behind = f" behind `{path(why.ctx)}`" if path(why.ctx) else ""
-        raise Misused(f"There is no command{behind}; `{help_on(why.ctx)}` tells what there is.") from why
+        raise Misused(f"There is no command{behind}; `{help_for(why.ctx)}` tells what there is.") from why
     except Illegal as why:
         raise Refused(str(why)) from why
     return answers

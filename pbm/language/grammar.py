@@ -268,7 +268,7 @@ class Group(Declared, click.Group):
             what = f"command `{path(ctx)} {args[0]}`" if path(ctx) else f"game or command {args[0]!r}"
             near = _meant(ctx, name.rstrip(".,:;!?"), args[1:])
             raise Misused(
-                f"There is no {what}; {near and f'did you mean `{near}`? '}`{help_on(ctx)}` tells what there is."
+                f"There is no {what}; {near and f'did you mean `{near}`? '}`{help_for(ctx)}` tells what there is."
             )
         return name, found, args[1:]
 
@@ -328,7 +328,7 @@ def path(ctx: click.Context | None) -> str:
     return " ".join(names)
 
 
-def help_on(ctx: click.Context | None) -> str:
+def help_for(ctx: click.Context | None) -> str:
     """The command that tells which commands begin with the words that led here."""
     return f"{path(ctx)} help" if path(ctx) in games.names() else f"help {path(ctx) or 'commands'}"
 

@@ -75,7 +75,7 @@ class Line(NamedTuple):
         known = self.passwords()
         found = self._long(is_user) if known is None and self.command.takes_password else [*(known or ())]
         whole = {word for one in found for word in one.split()}
-        read = masking.masked(self.tree, " ".join(self.typed.split()), is_user)
+        read = masking.without_passwords(self.tree, " ".join(self.typed.split()), is_user)
         text = " ".join(MASK if word in whole else word for word in read.text.split())
         return masking.Masked(text, [*found, *read.secrets])
 

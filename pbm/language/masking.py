@@ -2,7 +2,7 @@
 
 A word is taken for a password where the grammar of a command has one (``symple move 101 alice swordfish e5``), beside
 the userid of a user that stands beside the number of a board, and behind a word such as "password:". What was found
-once is masked wherever else it stands. Other prose stays as it is.
+once is without_passwords wherever else it stands. Other prose stays as it is.
 """
 
 import re
@@ -16,9 +16,9 @@ from pbm.language.grammar import LOOKS_RIGHT, Command, Root
 from pbm.names import SHORTEST_PASSWORD, IsUser, is_userid
 from pbm.texts import MASK, NAMED
 
-TOKEN = re.compile(r"%20|&nbsp;|(?:(?!%20|&nbsp;)\S)+")
+TOKENS = re.compile(r"%20|&nbsp;|(?:(?!%20|&nbsp;)\S)+")
 """What stands between blanks, and blanks as they are written in a link or in HTML."""
-BLANKS = frozenset({"%20", "&nbsp;"})
+ENCODED_BLANKS = frozenset({"%20", "&nbsp;"})
 PUNCTUATION = ",;:()[]{}<>\"'`|*~.!?_=#$/\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
 """What may stand around a word."""
 IN_FRONT = frozenset("subject betreff objet asunto oggetto re fwd fw aw wg nag new pbm please i typed".split())
@@ -32,13 +32,13 @@ MOST_WORDS = 8
 
 
 class Masked(NamedTuple):
-    """A text in which no password is left, and the words that were masked."""
+    """A text in which no password is left, and the words that were without_passwords."""
 
     text: str
     secrets: Sequence[str]
 
 
-class Word(NamedTuple):
+class Token(NamedTuple):
     """A word of a text."""
 
     start: int
@@ -49,7 +49,7 @@ class Word(NamedTuple):
     """Whether a command that begins here is at the beginning of a line."""
 
 
-def masked(tree: Root, text: str, is_user: IsUser | None) -> Masked:
+def without_passwords(tree: Root, text: str, is_user: IsUser | None) -> Masked:
     """Mask the passwords in a text. Without *is_user*, each word that can be a userid counts as one."""
     found = list(_words(text))
     hidden = {*_by_grammar(tree, found, is_user), *_beside_users(found, is_user), *_named(text, found, is_user)}
@@ -80,15 +80,15 @@ def is_turn(word: str) -> bool:
     return re.fullmatch(r"[\w+,:@#=-]*", word) is not None and not any(run.strip("nesw") for run in runs)
 
 
-def _words(text: str) -> Iterator[Word]:
+def _words(text: str) -> Iterator[Token]:
     begins, end = True, 0
-    for token in TOKEN.finditer(text):
+    for token in TOKENS.finditer(text):
         begins = begins or "\n" in text[end : token.start()] or token[0][0] in "\"'`(\u201c\u201e\u00ab"
         end = token.end()
         written = token[0] if token[0].isascii() else _usual(token[0])
         plain = written.strip(PUNCTUATION) if re.search(r"\w", written) else written
-        if token[0] not in BLANKS and (len(plain) >= SHORTEST_PASSWORD or re.search(r"\w", plain)):
-            yield Word(token.start(), end, plain.rpartition("bin/")[2], begins)
+        if token[0] not in ENCODED_BLANKS and (len(plain) >= SHORTEST_PASSWORD or re.search(r"\w", plain)):
+            yield Token(token.start(), end, plain.rpartition("bin/")[2], begins)
             begins = begins and (plain.lower() in IN_FRONT or plain.isdecimal())
 
 
@@ -97,7 +97,7 @@ def _usual(word: str) -> str:
     return "".join(each for each in unicodedata.normalize("NFKC", word) if unicodedata.category(each) != "Cf")
 
 
-def _command(tree: Root, found: Sequence[Word], at: int) -> tuple[Command | None, int, bool]:
+def _command(tree: Root, found: Sequence[Token], at: int) -> tuple[Command | None, int, bool]:
     """The command that begins at a word, where its other words begin, and whether it is one of a game."""
     names = [words.command(word.plain) for word in found[at : at + 2]]
     group = tree.game if names[0] in games.names() else tree.commands.get(names[0])
@@ -106,7 +106,7 @@ def _command(tree: Root, found: Sequence[Word], at: int) -> tuple[Command | None
     return command if isinstance(command, Command) else None, at + (2 if of_two else 1), group is tree.game
 
 
-def _by_grammar(tree: Root, found: Sequence[Word], is_user: IsUser | None) -> Iterator[int]:
+def _by_grammar(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
     """The words where a command has a password.
 
     Behind other words a command counts that names its game or a user, for prose can say "the message from alice", too.
@@ -127,7 +127,7 @@ def _by_grammar(tree: Root, found: Sequence[Word], is_user: IsUser | None) -> It
                 yield from (place for place in places if len(found[place].plain) >= SHORTEST_PASSWORD)
 
 
-def _beside_users(found: Sequence[Word], is_user: IsUser | None) -> Iterator[int]:
+def _beside_users(found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
     """The words beside a userid that stands beside the number of a board."""
     for at, word in enumerate(found):
         near = [one for one in (at - 1, at + 1) if 0 <= one < len(found)]
@@ -135,7 +135,7 @@ def _beside_users(found: Sequence[Word], is_user: IsUser | None) -> Iterator[int
             yield from (one for one in near if may_be_password(found[one].plain))
 
 
-def _named(text: str, found: Sequence[Word], is_user: IsUser | None) -> Iterator[int]:
+def _named(text: str, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:
     """The words behind "password:" and the like."""
     for at, word in enumerate(found):
         name, _, value = word.plain.lower().partition("=")
@@ -152,11 +152,11 @@ def _named(text: str, found: Sequence[Word], is_user: IsUser | None) -> Iterator
                 yield place
 
 
-def _is_between(word: Word, is_user: IsUser | None) -> bool:
+def _is_between(word: Token, is_user: IsUser | None) -> bool:
     return word.plain.lower() in BETWEEN or (is_user is not None and _is_user(word, is_user))
 
 
-def _is_user(word: Word, is_user: IsUser | None) -> bool:
+def _is_user(word: Token, is_user: IsUser | None) -> bool:
     name = re.sub("['\u2019]s$", "", word.plain.lower())
     return is_userid(name) and (is_user is None or is_user(name))
 

@@ -37,7 +37,7 @@ def below(line: Line, body: str, is_user: IsUser | None) -> str:
     from pbm.language import masking
 
     typed = " ".join(line.typed.split())
-    text = masking.masked(line.tree, f"{typed}\n{body}", is_user).text.partition("\n")[2]
+    text = masking.without_passwords(line.tree, f"{typed}\n{body}", is_user).text.partition("\n")[2]
     first = next((one for one in text.splitlines() if one.strip()), "")
     words = [word.strip(masking.PUNCTUATION) for word in first.split()] if line.command is None else ()
     return text.replace(first, without(first, filter(masking.is_strange, words)), 1)
@@ -50,4 +50,4 @@ def comment(tree: Root, text: str, is_user: IsUser) -> str:
     from pbm.language import masking
 
     # masked before it is broken into lines, which would break a long password, too
-    return texts.written(masking.masked(tree, text[: texts.MOST_COMMENT], is_user).text)
+    return texts.written(masking.without_passwords(tree, text[: texts.MOST_COMMENT], is_user).text)

@@ -27,9 +27,9 @@ POLLING = 60
 """Seconds from one look to the next where the mail server cannot say that there is new mail."""
 FIRST_RETRY, LONGEST_RETRY = 1.0, 300.0
 """Seconds after which a connection that failed is tried again; the delay doubles with each failure."""
-MOST_ANSWERED = 2 * incoming.MOST_BYTES
+MOST_REPLY_BYTES = 2 * incoming.MOST_BYTES
 """How many bytes the mail server may send for one command, whatever it says of their number."""
-MOST_ROUNDS = 100
+MOST_SEARCHES = 100
 """How often in a row it can say that there is something new."""
 
 HERE = {"127.0.0.1", "::1"}
@@ -69,18 +69,18 @@ def folder_name(folder: str) -> str:
     return folder
 
 
-class Connection(imaplib.IMAP4):
+class ImapConnection(imaplib.IMAP4):
     """A connection to a mail server that may say anything.
 
     It is ended by an error of imaplib when an answer is too long.
     """
 
-    left = MOST_ANSWERED
+    left = MOST_REPLY_BYTES
     """How many bytes of an answer may still come."""
 
     def send(self, data: Any) -> None:
         """Send a command."""
-        self.left = MOST_ANSWERED
+        self.left = MOST_REPLY_BYTES
         super().send(data)
 
     def read(self, size: int) -> bytes:
@@ -100,7 +100,7 @@ class Connection(imaplib.IMAP4):
             raise self.abort("the mail server sends far more than it was asked for")
 
 
-class EncryptedConnection(Connection, imaplib.IMAP4_SSL):
+class EncryptedImapConnection(ImapConnection, imaplib.IMAP4_SSL):
     """One that speaks TLS from the first byte."""
 
 
@@ -115,7 +115,7 @@ class Mailbox:
 
     def new(self) -> list[str]:
         """The UIDs of all unread mails, those that came while they were counted included."""
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MOST_SEARCHES):
             self.connection.response("EXISTS")  # forgets what was said before
             found = (_asked(self.connection.uid("SEARCH", "UNSEEN", "UNDELETED"))[0] or b"").decode().split()
             if found or self.connection.response("EXISTS")[1] == [None]:
@@ -180,9 +180,11 @@ def opened(box: Account, password: str, to: str) -> Iterator[Mailbox]:
     """An open mailbox with a folder *to* beside it."""
     context = ssl.create_default_context()
     if box.encrypted:
-        connection: Connection = EncryptedConnection(box.host, box.port, ssl_context=context, timeout=IMAP_PATIENCE)
+        connection: ImapConnection = EncryptedImapConnection(
+            box.host, box.port, ssl_context=context, timeout=IMAP_PATIENCE
+        )
     else:
-        connection = Connection(box.host, box.port, timeout=IMAP_PATIENCE)
+        connection = ImapConnection(box.host, box.port, timeout=IMAP_PATIENCE)
     try:
         if not box.encrypted:
             _encrypt(connection, context)
@@ -265,7 +267,7 @@ def _handle_new(server: Server, mailbox: Mailbox) -> int:
     """Handle all new mails, also those that come meanwhile. Returns how many."""
     tried: set[str] = set()
     count = 0
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MOST_SEARCHES):
         new = [uid for uid in mailbox.new() if uid not in tried]
         if not new:
             break

@@ -263,7 +263,7 @@ def _kind(server: Server, mail: Incoming, recipients: Sequence[str]) -> str:
 def _unsubscribe(server: Server, sender: str, recipients: Sequence[str]) -> None:
     """End what the recipients of a mail say, whatever else it says."""
     for mails in filter(None, (tokens.unsubscribed(server, recipient) for recipient in recipients)):
-        subscriptions.end(Session(server, sender), mails)
+        subscriptions.end_mails(Session(server, sender), mails)
 
 
 def _pass_on(server: Server, mail: Incoming) -> Outcome:
@@ -273,7 +273,7 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
     """
     sender = mail.sender or ""
     text, subject = (
-        tokens.masked(masking.masked(root, texts.clean(said)[:MOST_OF_ONE], server.store.is_taken).text)
+        tokens.masked(masking.without_passwords(root, texts.clean(said)[:MOST_OF_ONE], server.store.is_taken).text)
         for said in (mail.body, mail.subject)
     )
     subject = " ".join(subject.split())[:MOST_LOGGED]

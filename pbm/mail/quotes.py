@@ -102,7 +102,7 @@ OF_WARNING = re.compile(
     re.IGNORECASE,
 )
 """How it goes on in other lines."""
-RULE = re.compile(r"\s*|\s*[-=_*#]{3,}\s*")
+RULED = re.compile(r"\s*|\s*[-=_*#]{3,}\s*")
 """A line without words."""
 MOST_OF_WARNING = 12
 LONGEST_FOOTER = 120
@@ -147,7 +147,7 @@ def _without_warning(lines: list[str]) -> list[str]:
     """The lines below a warning that a mail server has put above a mail, such as ``[EXTERNAL]``."""
     end = 0
     for at, line in enumerate(lines[:MOST_OF_WARNING]):
-        if at < end or RULE.fullmatch(line):
+        if at < end or RULED.fullmatch(line):
             end = max(end, at + 1) if end else 0
             continue
         begun = [" ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION] for count in (1, 2)]

@@ -44,7 +44,7 @@ HELPER_PATIENCE = 3
 """Seconds that a helper has to end; a mail server that says nothing must not hold up ours."""
 LOOK_AROUND = 2.0
 """Seconds from one look whether all is well to the next."""
-TOO_LONG = "554 5.6.0 This mail takes too long to be handled"
+TOO_SLOW = "554 5.6.0 This mail takes too long to be handled"
 FIRST_MAIL = b"From: nobody@localhost\r\nSubject: help me with-a-password\r\n\r\n"
 """What is read and rehearsed before anybody can send one, and never carried out."""
 MOST_IN_HAND = 300
@@ -305,7 +305,7 @@ class Clerk:
             with limited(SECONDS_OF_MAIL):
                 return Answer("250 2.0.0 Done", incoming.handle(self.server, *delivery, heard))
         except TimeoutError as why:
-            return Answer(TOO_LONG, incoming.give_up(self.server, delivery.raw, why))
+            return Answer(TOO_SLOW, incoming.give_up(self.server, delivery.raw, why))
 
     @property
     def hangs(self) -> bool:

@@ -13,7 +13,7 @@ VARIANTS = dict.fromkeys(map(chr, range(0xFE00, 0xFE10)), "")
 QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
 FULL_WIDTH = {0xFEE0 + code: chr(code) for code in range(0x21, 0x7F)} | {0x3001: ","}
 """What keyboards of East Asia write in the place of ASCII."""
-UNSEEN = "".join(INVISIBLE)
+INVISIBLE_LETTERS = "".join(INVISIBLE)
 VISIBLE_BLANKS = str.maketrans(BLANKS)
 BETWEEN_WORDS = str.maketrans(BLANKS | INVISIBLE)
 IN_WORDS = str.maketrans(FULL_WIDTH | DASHES | QUOTES | VARIANTS)
@@ -24,7 +24,7 @@ LONG_OPTIONS = ("nagtime", "forfeittime", "totaltime", "plot", "name", "from")
 def visible(line: str) -> str:
     """A line of a text without invisible characters around it; one of hyphens and blanks has none between them."""
     seen = line.translate(BETWEEN_WORDS)
-    return seen if set(seen) <= {"-", " "} else line.translate(VISIBLE_BLANKS).strip(UNSEEN)
+    return seen if set(seen) <= {"-", " "} else line.translate(VISIBLE_BLANKS).strip(INVISIBLE_LETTERS)
 
 
 def words(line: str) -> list[str]:
