@@ -19,12 +19,12 @@ CUT = "The rest is left out: an answer to a stranger has at most 20 kB."
 
 
 def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter]:
-    """Put letters into the outbox, and return those that a shell prints instead: to its user and to *actor*."""
-    printed = [letter for letter in answers if session.in_shell and letter.to in (None, actor)]
+    """Put letters into the outbox; return those to whoever gives the command, which in a shell is the *actor*, too."""
+    own = [letter for letter in answers if letter.to is None or (session.in_shell and letter.to == actor)]
     for letter in answers:
-        if letter not in printed:
+        if letter not in own:
             queue(session, letter)
-    return printed
+    return own
 
 
 def queue(session: Session, letter: Letter) -> None:
@@ -34,12 +34,6 @@ def queue(session: Session, letter: Letter) -> None:
     one who has none gets nothing. Mails about a board reach him as he has chosen for its game, unless they are
     urgent. A sender who has had more answers than anybody reads gets none.
     """
-    if letter.to is None and session.gathered is not None:
-        session.gathered.append(letter)
-        return
-    if letter.to is None and session.rehearsal and session.is_rehearsed:
-        session.rehearsal.letters.append(letter)
-        return
     if letter.to is None:
         _answer_sender(session, letter)
         return

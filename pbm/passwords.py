@@ -53,3 +53,26 @@ class Passwords:
     def is_outdated(self, stored: str) -> bool:
         """Whether a stored hash was made with other parameters than those of today."""
         return HASHER.check_needs_rehash(stored)
+
+
+class Proofs:
+    """What argon2 has found out for one command, so that it need not find that out again under the write lock."""
+
+    def __init__(self, passwords: Passwords) -> None:
+        """Know nothing yet."""
+        self._passwords = passwords
+        self._right: dict[tuple[str | None, str], bool] = {}
+        self._hashes: dict[str, str] = {}
+
+    def is_right(self, stored: str | None, password: str) -> bool:
+        """Whether a password is the one that is stored; asked once for each hash that was stored meanwhile."""
+        if (stored, password) not in self._right:
+            self._right[stored, password] = self._passwords.is_right(stored, password)
+        return self._right[stored, password]
+
+    def hash(self, password: str) -> str:
+        """The text to store for a password, which is right for it from then on."""
+        if password not in self._hashes:
+            self._hashes[password] = self._passwords.hash(password)
+            self._right[self._hashes[password], password] = True
+        return self._hashes[password]

@@ -9,10 +9,12 @@ from pbm.names import PLACEHOLDERS
 
 
 class Refused(Exception):
-    """A command that cannot be carried out. The text is for the user; nothing was changed."""
+    """A command that cannot be carried out. The text is for the user."""
 
     status = 1
     """The exit status of a shell command that was refused."""
+    stands = False
+    """Whether what the command has done until then stands; usually it is undone."""
 
     def __init__(
         self,
@@ -29,6 +31,12 @@ class Refused(Exception):
         self.point = point
         self.reader = reader
         self.secrets = secrets
+
+
+class Misused(Refused):
+    """A line that is no command, or not the way its command is written."""
+
+    status = 2
 
 
 def copied(word: str, what: str) -> str:

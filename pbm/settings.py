@@ -79,7 +79,7 @@ def transport() -> "Transport":
     A user of a mail server has his password in ``PBM_TRANSPORT_PASSWORD``. Raises Refused if the variables name no
     transport.
     """
-    from pbm.mail import transports
+    from pbm.mail import transports  # 17 ms
 
     if chosen := os.environ.get("PBM_TRANSPORT"):
         return transports.transport(chosen, os.environ.get("PBM_TRANSPORT_PASSWORD", ""))

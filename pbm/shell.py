@@ -9,12 +9,10 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import games
-from pbm import admin, letters, texts
+from pbm import admin, letters, runner, texts
 from pbm.language import quoting
 from pbm.language.commands import root
-from pbm.language.dispatch import run
-from pbm.language.front import Front
-from pbm.language.grammar import Letters
+from pbm.language.grammar import Letters, Prompt
 from pbm.language.help import help_letter
 from pbm.language.line import Line
 from pbm.language.quoting import refusal
@@ -87,7 +85,7 @@ def main(args: Sequence[str]) -> int:
         return fail("--comment needs a text: --comment=TEXT, or --comment=- for standard input.", 1, as_json=as_json)
     if not line:
         reason = "There is no command; `pbm help` tells what there is."
-        return fail(help_letter("", ()).body, 2, as_json=as_json, reason=reason)
+        return fail(help_letter("").body, 2, as_json=as_json, reason=reason)
     if line == ["--version"]:
         from importlib.metadata import version
 
@@ -108,15 +106,13 @@ def main(args: Sequence[str]) -> int:
         text = _input().read() if comment == "-" else comment
         server = open_server()
         servers.append(server)
-        now = server.now()
-        server.store.note_with_next_change(lambda store: store.count_command(now, refused=False))
         told = quoting.comment(root, text, server.store.is_taken)
         return Session(server, comment=told, body=texts.clean(text), as_json=as_json)
 
     typed = Line.read(root, " ".join(line))
     try:
         if line or not answers:
-            answers += run(typed, Front(session, prints=True, read_password=_read_password, beside=admin.MODULES))
+            answers += runner.run(typed, session, Prompt(_read_password, [*admin.MODULES]))
     except (Refused, Unusable) as why:
         is_user = servers[0].store.is_taken if servers and isinstance(why, Refused) else None
         letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), typed, is_user=is_user)

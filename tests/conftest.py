@@ -27,11 +27,10 @@ from argon2 import PasswordHasher
 from pbm import settings, shell
 from pbm.__main__ import run as run_shell
 from pbm.language.commands import root
-from pbm.language.dispatch import run
-from pbm.language.front import Front
 from pbm.language.line import Line
 from pbm.letters import Letter
 from pbm.passwords import Passwords
+from pbm.runner import run
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Mail, Store
@@ -129,7 +128,7 @@ class Club:
         """Give a command as a shell does, or by mail if there is a sender."""
         session = Session(self.server, sender, comment)
         with self.store.transaction() if sender else nullcontext():  # as a mail is handled
-            return run(Line.read(root, line), Front(lambda: session))
+            return run(Line.read(root, line), lambda: session)
 
     def text(self, line: str) -> str:
         """What a command prints in a shell."""

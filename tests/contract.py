@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 from pbm.actions import cleanup
 from pbm.board.board import Board
 from pbm.language.commands import root
-from pbm.language.dispatch import run
-from pbm.language.front import Front
 from pbm.language.line import Line
 from pbm.language.quoting import refusal
 from pbm.mail.incoming import handle
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
+from pbm.runner import run
 from pbm.session import Session
 from pbm.texts import clean, written
 
@@ -63,7 +62,7 @@ class Members(Club):
         session = Session(self.server, comment=written(body), body=clean(body))
         read = Line.read(root, line)
         try:
-            letters = run(read, Front(lambda: session, prints=True))
+            letters = run(read, lambda: session)
         except Refused as why:
             letters = [refusal(why, read, is_user=self.store.is_taken)]
         return [Told(letter.to or SENDER, letter.subject, letter.text) for letter in letters]

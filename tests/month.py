@@ -18,13 +18,12 @@ from pbm.access.tokens import reply_address
 from pbm.actions import cleanup
 from pbm.admin.doctor import examine, silence
 from pbm.language.commands import root
-from pbm.language.dispatch import run
-from pbm.language.front import Front
 from pbm.language.line import Line
 from pbm.language.quoting import refusal
 from pbm.mail import outbox
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
+from pbm.runner import run
 from pbm.session import Session
 from pbm.settings import transport
 from pbm.store.contests import Contests
@@ -107,7 +106,7 @@ class Month(Club):
         if way == "shell":
             session = Session(self.server, None, comment, comment)
             try:
-                printed = run(read, Front(lambda: session))
+                printed = run(read, lambda: session)
             except Refused as why:
                 printed = [refusal(why, read)]
         else:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pbm.language.grammar import Misused
+from pbm.refusals import Misused
 
 from contract import SENDER, text_to, to
 

@@ -88,7 +88,7 @@ def test_nothing_is_stopped_in_the_middle_of_a_transaction_that_begins_or_ends(c
             while True:
                 with club.store.transaction(), club.store.transaction():
                     club.store.record("x", str(number), "command", club.time)
-        assert not club.store.is_in_transaction
+        assert not club.store.is_writing
         assert not club.store.db.in_transaction
 
 

@@ -10,12 +10,14 @@ from html import unescape
 
 import pytest
 
+from pbm import runner
 from pbm.access import tokens
 from pbm.board.board import Board
+from pbm.language.commands import OF_GAME
+from pbm.language.grammar import Call
 from pbm.mail import incoming, reading
 from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
-from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import Failures, Reply
 
@@ -511,19 +513,23 @@ def test_a_reply_address_is_no_password_for_anything_else(pair, line):
 
 
 def test_a_reply_address_speaks_for_one_user_on_one_board(pair):
-    pair.say("spiro challenge -small -pieces=2 alice bob")
-    proved = Reply("spiro", "101", "alice")
-    session = Session(pair.server, ALICE, proved=proved)
-    assert session.signed("alice", "", board="spiro 101") == "alice"
-    for userid, password, board in [
-        ("bob", "", "spiro 101"),
-        ("alice", "", "spiro 102"),
-        ("alice", "", "symple 101"),
-        ("alice", "", ""),
-        ("alice", "wrong-secret", "spiro 101"),
+    for game in ("spiro", "symple"):
+        pair.say(f"{game} challenge alice bob")
+    session = Session(pair.server, ALICE, "Hello!", proved=Reply("spiro", "101", "alice"))
+
+    def why(userid, password, game, board):
+        given = {"game": game, "board": board, "userid": userid, "password": password}
+        with pair.store.transaction():
+            return runner.finish(runner.prepare(session, Call(OF_GAME["chat"], given))).why
+
+    assert why("alice", "", "spiro", "101") is None
+    for given in [
+        ("bob", "", "spiro", "101"),
+        ("alice", "", "spiro", "102"),
+        ("alice", "", "symple", "101"),
+        ("alice", "wrong-secret", "spiro", "101"),
     ]:
-        with pytest.raises(Refused, match="password is wrong"):
-            session.signed(userid, password, board=board)
+        assert "password is wrong" in str(why(*given))
 
 
 def test_an_answer_from_bobs_address_is_bobs_move(pair):

@@ -739,7 +739,7 @@ def test_a_board_of_people_imports_nothing_of_robots(players):
         "spiro", "move", "101", "alice", PASSWORDS["alice"], f"e3:{dice[0]}", PYTHONPROFILEIMPORTTIME="1"
     )
     assert "Summary: Spiro board 101" in done.stdout
-    assert "pbm.actions.play" in done.stderr
+    assert "pbm.actions.turns" in done.stderr
     assert "pbm.robots" not in done.stderr
     assert "pbm.admin.answering" not in done.stderr
 

@@ -549,7 +549,7 @@ serve.make_ready(server)
 before = set(sys.modules)
 sender = "alice@players.example"
 raw = f"From: {{sender}}\\r\\nSubject: spiro move 101 alice alice-secret a1-b1\\r\\n\\r\\n".encode()
-assert incoming.hear(server, raw, sender, [{ADDRESS!r}]).order
+assert incoming.hear(server, raw, sender, [{ADDRESS!r}]).ready
 print(sorted(set(sys.modules) - before), gc.get_freeze_count() > len(gc.get_objects()))
 """
     said = subprocess.check_output([sys.executable, "-c", script], env=players.environment, text=True)

@@ -534,13 +534,13 @@ def do(club, deed, rng):
     with suppress(Refused):
         match deed:
             case "open" if cup is None:
-                with session.writing():
+                with session.store.transaction():
                     announced = Tournament(
                         game, "cup", "swiss", club.time, rounds=1, options=OPTIONS[game], tie_breaks="sb"
                     )
                     tournaments.announce(session, announced, [one], {})
             case "begin" if cup and cup.state == "open":
-                with session.writing():
+                with session.store.transaction():
                     directing.done(session, cup, ["start"], dry_run=False)
             case "analyse" if row:
                 curve = json.dumps({"curve": [rng.random(), rng.random()]})
@@ -661,7 +661,7 @@ def test_the_table_of_a_tournament_stands_there(club, folder):
     club.signed_up("alice", "bob", "carol")
     names, session = ["alice", "bob", "carol"], Session(club.server)
     one = Tournament("symple", "cup", "roundrobin", club.time, tie_breaks="sb,direct")
-    with session.writing():
+    with session.store.transaction():
         tournaments.set_going(session, one, names, {})
     written(club, folder)
     text = " ".join(Elements((folder / "symple" / "pool-cup.html").read_text()).texts)
@@ -795,7 +795,7 @@ def test_a_server_writes_the_site_by_itself(players, tmp_path):
 
 def test_the_page_of_a_tournament_that_is_open_names_who_joins_later(played, folder):
     session = Session(played.server)
-    with session.writing():
+    with session.store.transaction():
         one = Tournament("symple", "s", "swiss", played.time, rounds=1, options="-size=5", tie_breaks="sb")
         tournaments.announce(session, one, ["alice"], {})
     written(played, folder)

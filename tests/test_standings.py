@@ -9,8 +9,7 @@ import pytest
 from pbm.actions.pages import PAGE
 from pbm.actions.standings import drawing
 from pbm.board.ratings import settle
-from pbm.language.grammar import Misused
-from pbm.refusals import Refused
+from pbm.refusals import Misused, Refused
 from pbm.store import BoardRow, PlayerRow
 from pbm.store.contests import Contests
 

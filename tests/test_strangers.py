@@ -9,8 +9,8 @@ from threading import Event, Thread
 
 import pytest
 
+from pbm import runner
 from pbm.access import quotas
-from pbm.mail import incoming
 from pbm.mail.incoming import handle, hear
 from pbm.mail.writing import compose
 from pbm.passwords import Passwords
@@ -223,7 +223,7 @@ def test_what_only_reads_is_done_before_the_write_lock_and_answered_once(pair, l
     before = len(pair.mails())
     raw = message(line)
     first, second = hear(pair.server, raw, None), hear(pair.server, raw, None)
-    monkeypatch.setattr(incoming, "_carry_out", None)
+    monkeypatch.setattr(runner, "_step", None)
     assert [handle(pair.server, raw, None, heard=heard) for heard in (first, second)] == ["command", "repeated"]
     assert len(pair.mails()) == before + 1
 

@@ -44,11 +44,11 @@ class League:
     def start(self, kind, names, pool="s", teams=None, **settings):
         order = USUAL_ORDER if kind in {"roundrobin", "pairs"} else SWISS_ORDER
         one = Tournament("symple", pool, kind, self.club.time, options="-size=5", tie_breaks=order, **settings)
-        with self.session.writing():
+        with self.session.store.transaction():
             return tournaments.set_going(self.session, one, names, teams or {})
 
     def do(self, words, pool="s", *, dry_run=False):
-        with self.session.writing():
+        with self.session.store.transaction():
             one = tournaments.find(self.session, "symple", pool)
             return directing.done(self.session, one, words.split(), dry_run=dry_run)[1]
 
@@ -60,7 +60,7 @@ class League:
 
     def end(self, board, how):
         """End a game: `first` or `second` wins, or it is a draw."""
-        with self.session.writing():
+        with self.session.store.transaction():
             found = find_board(self.session, "symple", board)
             if how == "draw":
                 with self.session.store.transaction():
@@ -364,7 +364,7 @@ def test_a_board_that_the_operator_removes_counts_for_nobody_and_holds_up_no_rou
 
 def opened(league, **settings):
     one = Tournament("symple", "s", "swiss", league.club.time, rounds=1, tie_breaks=SWISS_ORDER, **settings)
-    with league.session.writing():
+    with league.session.store.transaction():
         tournaments.announce(league.session, one, [], {})
 
 
@@ -416,7 +416,7 @@ def test_a_tournament_of_teams_is_announced_as_one_that_nobody_can_join(club, le
     club.signed_up("alice", "bob", "carol")
     club.say("broadcast carol carol-secret on")
     one = Tournament("symple", "t", "roundrobin", club.time, tie_breaks=USUAL_ORDER)
-    with league.session.writing():
+    with league.session.store.transaction():
         tournaments.announce(league.session, one, ["alice", "bob"], {"red": ["alice"], "blue": ["bob"]})
     told = club.mails("carol")[-1].text
     assert "Nobody else can join it." in told
@@ -688,8 +688,8 @@ def test_who_signs_off_later_changes_nothing_of_a_tournament_that_is_over(league
     league.start("ladder", names, rounds=1)
     league.play(Random(1))
     before = league.now().text()
-    with league.session.writing():
-        users.removed(league.session, names[0])
+    with league.session.store.transaction():
+        users.sign_off(league.session, names[0])
     assert league.now().text() == before
 
 
@@ -709,7 +709,7 @@ def test_nobody_is_reminded_of_a_board_that_a_director_takes_away(league):
 
 def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
     names = league.signed_up(2)
-    with league.session.writing():
+    with league.session.store.transaction():
         for pool in "ab":
             one = Tournament("symple", pool, "knockout", league.club.time, tie_breaks=SWISS_ORDER,
                              starts=league.club.time)  # fmt: skip
@@ -724,7 +724,7 @@ def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
 def test_nobody_joins_and_leaves_as_often_as_he_likes_by_mail_because_the_director_hears_of_it(league):
     director, *_ = league.signed_up(1)
     league.club.signed_up("alice")
-    with league.session.writing():
+    with league.session.store.transaction():
         one = Tournament("symple", "s", "knockout", league.club.time, tie_breaks=SWISS_ORDER, director=director)
         tournaments.announce(league.session, one, [], {})
     with pytest.raises(Refused, match="You have joined tournaments 20 times today"):
@@ -746,7 +746,7 @@ def test_who_is_added_to_a_double_round_robin_meets_everybody_twice(league):
 def test_nobody_joins_a_match_of_teams_which_would_become_another_tournament(league, state):
     *names, late = league.signed_up(5)
     league.start("roundrobin", names, teams={"a": names[:2], "b": names[2:]})
-    with league.session.writing():
+    with league.session.store.transaction():
         Contests(league.club.store).save_tournament(league.now().one._replace(state=state))
     with pytest.raises(Refused, match="is played by teams"):
         league.do(f"add {late}")

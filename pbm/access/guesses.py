@@ -27,6 +27,10 @@ class Guesses:
         self._known: dict[tuple[str, str], Failures] = {}
         self._changed: set[tuple[str, str]] = set()
 
+    def anew(self) -> "Guesses":
+        """The same without what was noted since."""
+        return Guesses(self.store, self.peer, self.now)
+
     def wait_until(self, userid: str) -> datetime | None:
         """When the next password for a user is looked at; None if that is now."""
         waits = (_wait(kind, failures) for (kind, _), failures in self._failures(userid).items())

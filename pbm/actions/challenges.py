@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 import games
 from games import Illegal
-from pbm import delivery, letters, texts
+from pbm import letters, texts
 from pbm.access.quotas import most
 from pbm.actions import turns
 from pbm.actions.finding import find_point
@@ -16,75 +15,73 @@ from pbm.letters import Letter
 from pbm.names import is_tournament_board
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import Robot, Settled
+from pbm.store import Robot
 from pbm.store.contests import Contests
 from pbm.store.tasks import Task, Tasks
 
 TALK = "-talk"
 """The option with which robots say what they think."""
-NO_CLOCKS: Mapping[str, str | None] = MappingProxyType({})
 
 
-class NotWanted(Refused, Settled):
-    """A challenge that a player refuses who does not play at all, so that he becomes inactive."""
+class NotWanted(Refused):
+    """A challenge that a player refuses who does not play at all, so that they become inactive."""
+
+    stands = True
 
 
 def challenge(
     session: Session,
     game: str,
     options: Sequence[str],
-    players: tuple[str, str],
-    *,
-    times: Mapping[str, str | None] = NO_CLOCKS,
-    name: str | None = None,
-    source: str | None = None,
+    userid1: str,
+    userid2: str,
+    named: Mapping[str, str | None],
 ) -> list[Letter]:
     """Start a board; the first player moves first.
 
-    A board with a *name* is one of a tournament. One with a *source* begins with a position of another board.
+    A board that is *named* with ``name`` is one of a tournament; ``from`` names a position of another board.
     """
-    first, second = (player.lower() for player in players)
-    with session.writing(signs=False):
-        problems = _of_sender(session)
-        users = dict.fromkeys((first, second))
-        unknown = [userid for userid in users if session.store.password_of(userid) is None]
-        asked = [] if problems or name is not None else [userid for userid in users if userid not in unknown]
-        refusing = _refusing(session, game, asked)
-        robots = session.store.robots_among(users)
-        talks = [option for option in options if option.lower() == TALK]
-        options = [option for option in options if option not in talks]
-        problems += [f"There is no user {userid!r}." for userid in unknown] + refusing
-        problems += _of_robots(session, game, [*users], robots, is_named=name is not None) if robots else []
-        if talks and not robots:
-            problems.append(f"{TALK} is for boards on which a robot plays.")
-        if name is not None:
-            problems += _of_name(session, game, name)
-        try:
-            games.read_options(games.load(game), options)
-            beginning = source and _beginning(session, game, source, options, name)
-            if beginning and robots:
-                _insist_on_no_hint(beginning.board)
-        except (Illegal, Refused) as why:
-            problems.append(str(why))
-        times_wanted, wrong = clocks.read(times, is_tournament=name is not None)
-        problems += wrong
-        if problems:
-            kind = NotWanted if refusing else Refused
-            raise kind("\n".join(problems), subject="Invalid challenge")
-        board = turns.start(
-            session,
-            game,
-            beginning.board.row.options.split() if beginning else options,
-            (first, second),
-            times=times_wanted,
-            name=name and name.lower(),
-            beginning=beginning or None,
-        )
-        for robot in robots if talks else ():
-            task = Task(game, board.row.board, robot, board.opponent(robot))
-            Tasks(session.store).let_talk(task, "always")
-        is_director = session.sender is None or not {first, second} & session.store.userids_at(session.sender)
-        return delivery.answer(session, None, *announced(session, board, *([None] if is_director else [])))
+    first, second, name, source = userid1.lower(), userid2.lower(), named["name"], named["from"]
+    problems = _of_sender(session)
+    users = dict.fromkeys((first, second))
+    unknown = [userid for userid in users if session.store.password_of(userid) is None]
+    asked = [] if problems or name is not None else [userid for userid in users if userid not in unknown]
+    refusing = _refusing(session, game, asked)
+    robots = session.store.robots_among(users)
+    talks = [option for option in options if option.lower() == TALK]
+    options = [option for option in options if option not in talks]
+    problems += [f"There is no user {userid!r}." for userid in unknown] + refusing
+    problems += _of_robots(session, game, [*users], robots, is_named=name is not None) if robots else []
+    if talks and not robots:
+        problems.append(f"{TALK} is for boards on which a robot plays.")
+    if name is not None:
+        problems += _of_name(session, game, name)
+    try:
+        games.read_options(games.load(game), options)
+        beginning = source and _beginning(session, game, source, options, name)
+        if beginning and robots:
+            _insist_on_no_hint(beginning.board)
+    except (Illegal, Refused) as why:
+        problems.append(str(why))
+    times_wanted, wrong = clocks.read({one: named[one] for one in clocks.OPTIONS}, is_tournament=name is not None)
+    problems += wrong
+    if problems:
+        kind = NotWanted if refusing else Refused
+        raise kind("\n".join(problems), subject="Invalid challenge")
+    board = turns.start(
+        session,
+        game,
+        beginning.board.row.options.split() if beginning else options,
+        (first, second),
+        times=times_wanted,
+        name=name and name.lower(),
+        beginning=beginning or None,
+    )
+    for robot in robots if talks else ():
+        task = Task(game, board.row.board, robot, board.opponent(robot))
+        Tasks(session.store).let_talk(task, "always")
+    is_director = session.sender is None or not {first, second} & session.store.userids_at(session.sender)
+    return announced(session, board, *([None] if is_director else []))
 
 
 def _beginning(session: Session, game: str, source: str, options: Sequence[str], name: str | None) -> Point:

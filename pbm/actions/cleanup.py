@@ -42,11 +42,11 @@ class Done(NamedTuple):
 def clean_up(session: Session) -> Done:
     """Do all that is due. Each board is a transaction of its own."""
     done = Done()
-    with session.reading():
+    with session.store.transaction(reading=True):
         due = [place for place in session.store.unfinished_boards(session.now()) if _is_due(session, *place)]
     for game, number in due:
         try:
-            with session.writing():
+            with session.store.transaction():
                 what = _look_at(session, find_board(session, game, number))
         except Refused:  # it has been removed in the meantime
             continue
@@ -56,7 +56,7 @@ def clean_up(session: Session) -> Done:
         if what:
             done = done._replace(**{what: getattr(done, what) + 1})
     done = done._replace(problems=(*done.problems, *directing.start_due(session)))
-    with session.writing():
+    with session.store.transaction():
         limits.end_seeks(session)
         session.store.forget(session.now() - KEPT_FOR)
         Vitals(session.store).note("cleanup", session.now())

@@ -42,17 +42,15 @@ DIRECTIONS: Mapping[str, str] = {
 
 
 def directed(
-    session: Session, game: str, pool: str, userid: str, password: str, words: Sequence[str], *, dry_run: bool
+    session: Session, game: str, pool: str, name: str, words: Sequence[str], named: Mapping[str, str | None]
 ) -> list[Letter]:
-    """Carry out a command of a director, who signs it. Raises Refused if he does not direct that tournament."""
-    with session.writing():
-        name = session.signed(userid, password)
-        one = find(session, game, pool)
-        if name != one.director:
-            raise Refused(f"Pool {one.pool} of {texts.title(game)} is not directed by {name}.")
-        deed = words or ["status"]
-        found, text = done(session, one, deed, dry_run=dry_run)
-        return of_deed(session, found, deed[0].lower(), text)
+    """Carry out a command of a director. Raises Refused if they do not direct that tournament."""
+    one = find(session, game, pool)
+    if name != one.director:
+        raise Refused(f"Pool {one.pool} of {texts.title(game)} is not directed by {name}.")
+    deed = words or ["status"]
+    found, text = done(session, one, deed, dry_run=named["dry-run"] is not None)
+    return of_deed(session, found, deed[0].lower(), text)
 
 
 class _OnTrial(Exception):
@@ -255,12 +253,12 @@ def start_due(session: Session) -> list[str]:
 
     Returns what could not be done, with the reason.
     """
-    with session.reading():
+    with session.store.transaction(reading=True):
         due = Contests(session.store).open_tournaments_due(session.now())
     wrong = []
     for game, pool in due:
         try:
-            with session.writing():
+            with session.store.transaction():
                 one = Contests(session.store).tournament(game, pool)
                 if one and (game, pool) in Contests(session.store).open_tournaments_due(session.now()):
                     _do_what_is_due(session, as_it_is(session, one))

@@ -1,10 +1,10 @@
 """Finding a board by its name."""
 
 import re
+from string import ascii_lowercase, digits
 
 import games
 from pbm import texts
-from pbm.board import replays
 from pbm.board.board import About, Board, Point
 from pbm.names import SHORTEST_PASSWORD, is_board
 from pbm.refusals import Refused
@@ -34,8 +34,6 @@ def meant(session: Session, game: str, word: str) -> str:
 
 def _slips(word: str) -> set[str]:
     """The names that a board can have from which one slip of a finger makes this word."""
-    from string import ascii_lowercase, digits
-
     parts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
     slips = {
         *(front + rest[1:] for front, rest in parts),
@@ -62,10 +60,7 @@ def board_of(session: Session, row: BoardRow) -> Board:
         results=store.results_of_board(*place) if row.ended else (),
         robots=robots,
     )
-    turns = store.turns(*place)
-    board = Board(row, turns, store.queued(*place), about, known=replays.recalled(row, turns))
-    replays.remember(row, turns, board.states)
-    return board
+    return Board(row, store.turns(*place), store.queued(*place), about)
 
 
 def player_at_sender(session: Session, board: Board, reader: str | None = None) -> str | None:

@@ -8,11 +8,12 @@ from pbm.board.board import FORFEIT, Board
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import Settled
 
 
-class Forfeited(Refused, Settled):
+class Forfeited(Refused):
     """A command that was too late: instead of it, the game has ended."""
+
+    stands = True
 
 
 def forfeit(session: Session, board: Board, reason: str, why: str) -> list[Letter]:

@@ -18,76 +18,65 @@ SEEKS_FOR = timedelta(days=60)
 """How long a player seeks challenges who gives no command."""
 
 
-def accept(session: Session, game: str, userid: str, password: str) -> list[Letter]:
+def accept(session: Session, game: str, name: str) -> list[Letter]:
     """Take all challenges."""
-    with session.writing():
-        name = session.signed(userid, password)
-        if session.store.player(game, name).most is None:
-            raise Refused(f"You already take all challenges of {texts.title(game)}.")
-        return _limited(session, game, name, None)
+    if session.store.player(game, name).most is None:
+        raise Refused(f"You already take all challenges of {texts.title(game)}.")
+    return _limited(session, game, name, None)
 
 
-def reject(session: Session, game: str, userid: str, password: str) -> list[Letter]:
+def reject(session: Session, game: str, name: str) -> list[Letter]:
     """Take no challenges."""
-    with session.writing():
-        name = session.signed(userid, password)
-        if session.store.player(game, name).most == 0:
-            raise Refused(f"You already take no challenges of {texts.title(game)}.")
-        return _limited(session, game, name, 0)
+    if session.store.player(game, name).most == 0:
+        raise Refused(f"You already take no challenges of {texts.title(game)}.")
+    return _limited(session, game, name, 0)
 
 
-def limit(session: Session, game: str, userid: str, password: str, word: str) -> list[Letter]:
+def limit(session: Session, game: str, name: str, word: str) -> list[Letter]:
     """Take challenges up to a number of active boards, or say what that number is."""
-    with session.writing() if word else session.reading():
-        name = session.signed(userid, password)
-        if not word:
-            player = session.store.player(game, name)
-            return _told(session, game, player, f"{texts.title(game)} limit status")
-        return _limited(session, game, name, _read_limit(word.lower()))
+    if not word:
+        player = session.store.player(game, name)
+        return _told(session, game, player, f"{texts.title(game)} limit status")
+    return _limited(session, game, name, _read_limit(word.lower()))
 
 
-def seek(session: Session, game: str, userid: str, password: str, word: str) -> list[Letter]:
+def seek(session: Session, game: str, name: str, word: str) -> list[Letter]:
     """Tell others how many challenges a player would like to get, or say how many that are."""
     title = texts.title(game)
-    with session.writing() if word else session.reading():
-        name = session.signed(userid, password)
-        player = session.store.player(game, name)
-        subject = f"{title} seek status"
-        if word:
-            if not (re.fullmatch("[0-9]{1,2}", word, re.ASCII)):
-                raise Refused(f"{word!r} is no number of challenges; it is from 0 to {MOST_SOUGHT}.")
-            player = player._replace(seeking=int(word))
-            session.store.save_player(game, player)
-            session.store.note_seeker(name, session.now())
-            subject = f"Now seeking {player.seeking} {title} challenges"
-        sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
-        text = f"You seek {sought} of {title}."
-        letter = letters.note(text, subject=subject, answer=f"{game} standings", data=_data(game, player))
-        return delivery.answer(session, name, letter._replace(to=name))
+    player = session.store.player(game, name)
+    subject = f"{title} seek status"
+    if word:
+        if not (re.fullmatch("[0-9]{1,2}", word, re.ASCII)):
+            raise Refused(f"{word!r} is no number of challenges; it is from 0 to {MOST_SOUGHT}.")
+        player = player._replace(seeking=int(word))
+        session.store.save_player(game, player)
+        session.store.note_seeker(name, session.now())
+        subject = f"Now seeking {player.seeking} {title} challenges"
+    sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
+    text = f"You seek {sought} of {title}."
+    letter = letters.note(text, subject=subject, answer=f"{game} standings", data=_data(game, player))
+    return [letter._replace(to=name)]
 
 
 def seekers(session: Session, word: str) -> list[Letter]:
     """List who would like to get challenges, in all games."""
-    with session.reading():
-        page = pages.number(session, word)
-        found, has_more = pages.cut(session.store.all_seekers(*pages.window(page)), page)
-        if not found and page > 1:
-            raise Refused(f"There is no page {page} of these players.")
-        told = [
-            {"game": game, "userid": who.userid, "rating": who.rating, "seeking": who.seeking} for game, who in found
-        ]
-        rows = (
-            {"Game": game, "Name": who.userid, "Rating": str(who.rating or ""), "Seeking": str(who.seeking)}
-            for game, who in found
-        )
-        lines = chain.from_iterable(pages.table(rows, {"Rating", "Seeking"}))
-        letter = letters.note(
-            "\n".join(lines) or "Nobody seeks challenges.",
-            subject="List of seekers",
-            answer="GAME seek USERID PASSWORD 1",
-            data={"seekers": told},
-        )
-        return delivery.answer(session, None, pages.with_next(letter, "all seekers", page) if has_more else letter)
+    page = pages.number(session, word)
+    found, has_more = pages.cut(session.store.all_seekers(*pages.window(page)), page)
+    if not found and page > 1:
+        raise Refused(f"There is no page {page} of these players.")
+    told = [{"game": game, "userid": who.userid, "rating": who.rating, "seeking": who.seeking} for game, who in found]
+    rows = (
+        {"Game": game, "Name": who.userid, "Rating": str(who.rating or ""), "Seeking": str(who.seeking)}
+        for game, who in found
+    )
+    lines = chain.from_iterable(pages.table(rows, {"Rating", "Seeking"}))
+    letter = letters.note(
+        "\n".join(lines) or "Nobody seeks challenges.",
+        subject="List of seekers",
+        answer="GAME seek USERID PASSWORD 1",
+        data={"seekers": told},
+    )
+    return [pages.with_next(letter, "all seekers", page) if has_more else letter]
 
 
 def end_seeks(session: Session) -> None:
@@ -118,7 +107,7 @@ def _told(session: Session, game: str, player: PlayerRow, subject: str) -> list[
     if player.most:
         text = f"You take challenges of {texts.title(game)} up to {texts.counted(player.most, 'active board')}."
     letter = letters.note(text, subject=subject, answer=f"{game} standings", data=_data(game, player))
-    return delivery.answer(session, player.userid, letter._replace(to=player.userid))
+    return [letter._replace(to=player.userid)]
 
 
 def _data(game: str, player: PlayerRow) -> dict[str, object]:

@@ -5,9 +5,9 @@ from itertools import chain, islice
 from typing import Any
 
 import games
-from pbm import delivery, letters, texts
+from pbm import letters, texts
 from pbm.actions import pages, selection
-from pbm.actions.finding import find_board, find_point, find_row, player_at_sender
+from pbm.actions.finding import board_of, find_point, find_row, player_at_sender
 from pbm.actions.selection import Selector
 from pbm.board import clocks
 from pbm.board.board import Board
@@ -20,76 +20,76 @@ from pbm.store import BoardRow
 NO_ROWS: Iterator[BoardRow] = iter(())
 
 
-def show(session: Session, game: str, words: Sequence[str], reader: str | None = None) -> list[Letter]:
-    """Boards, each as it is or as it was after so many moves, as *reader* may see it."""
-    with session.reading():
-        found, missing = _shown(session, game, selection.wanted(session, game, words, userid=reader), reader)
-        if missing and not found:
-            raise Refused("\n".join(missing.values()))
-        told = found or [_nothing(selection.described(game, words), f"{game} games")]
-        return delivery.answer(session, None, *told, *_not_found(game, missing))
+def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
+    """Boards, each as it is or as it was after so many moves."""
+    return showas(session, game, None, words)
 
 
-def showas(session: Session, game: str, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
-    """Boards as one player sees them."""
-    with session.reading():
-        return show(session, game, words, session.signed(userid, password))
+def showas(session: Session, game: str, reader: str | None, words: Sequence[str]) -> list[Letter]:
+    """Boards as one player, the *reader*, sees them."""
+    found, missing = _shown(session, game, selection.wanted(session, game, words, userid=reader), reader)
+    if missing and not found:
+        raise Refused("\n".join(missing.values()))
+    told = found or [_nothing(selection.described(game, words), f"{game} games")]
+    return [*told, *_not_found(game, missing)]
 
 
-def turns(session: Session, game: str, number: str, reader: str) -> list[Letter]:
+def show_own(session: Session, row: BoardRow, name: str) -> list[Letter]:
+    """A board as its player sees it."""
+    return showas(session, row.game, name, [row.board])
+
+
+def turns(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """All turns of a board."""
-    with session.reading():
-        return delivery.answer(session, None, letters.of_turns(find_board(session, game, number).present, reader))
+    return [letters.of_turns(board_of(session, row).present, name)]
 
 
 def show_all(session: Session, userid: str, state: str) -> list[Letter]:
     """The boards of all games on which a user is to move, or which are active."""
-    with session.reading():
-        name = userid.lower()
-        if not session.store.is_taken(name):
-            raise Refused(f"There is no user {name!r}.")
-        wanted = [
-            (game, row.board)
-            for game in games.names()
-            for row in selection.rows(session, game, selection.Selector([name], state))
-        ]
-        if len(wanted) > selection.MOST_BOARDS:
-            raise Refused(f"These are {len(wanted)} boards, which would be too much mail; ask game by game.")
-        found = [letter for game, board in wanted for letter in _shown(session, game, [board], None)[0]]
-        if not found:
-            what = "is to move" if state == "next" else "plays"
-            text = f"There is no active board on which {name} {what}."
-            found = [_nothing(text, "list")]
-        return delivery.answer(session, None, *found)
+    name, state = userid.lower(), state.lower() or "next"
+    if state not in {"next", "active"}:
+        raise Refused(f"`all show` is for `next` or `active` boards, and not for {state!r}.")
+    if not session.store.is_taken(name):
+        raise Refused(f"There is no user {name!r}.")
+    wanted = [
+        (game, row.board)
+        for game in games.names()
+        for row in selection.rows(session, game, selection.Selector([name], state))
+    ]
+    if len(wanted) > selection.MOST_BOARDS:
+        raise Refused(f"These are {len(wanted)} boards, which would be too much mail; ask game by game.")
+    found = [letter for game, board in wanted for letter in _shown(session, game, [board], None)[0]]
+    if not found:
+        what = "is to move" if state == "next" else "plays"
+        text = f"There is no active board on which {name} {what}."
+        found = [_nothing(text, "list")]
+    return found
 
 
 def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     """A table of the boards of some users in all games, those that are active if they select no others."""
-    with session.reading():
-        named = selection.without_fillers(words)
-        page = named.pop() if named and named[-1].isdecimal() else ""
-        selector = selection.read(session, "", named)
-        if not selector.userids:
-            raise Refused("`all games` needs the userid of a player.")
-        selector = selector._replace(state=selector.state or "active")
-        number = pages.number(session, page)
-        most, skip = pages.window(number)
-        found = chain.from_iterable(selection.rows(session, game, selector) for game in games.names())
-        rows, has_more = pages.cut(list(islice(found, skip, None if most < 0 else skip + most)), number)
-        if not rows and number > 1:
-            raise Refused(f"There is no page {number} of these boards.")
-        if not rows:
-            return delivery.answer(session, None, _nothing(f"There are no boards for {' '.join(named)!r}.", "list"))
-        table = pages.table(_waiting(session, row, selector.userids) for row in rows)
-        letter = letters.note(
-            "\n".join(line for lines in table for line in lines),
-            subject="List of all games",
-            answer=f"{rows[0].game} show {rows[0].board}",
-            data={"boards": [_waiting_data(session, row, selector.userids) for row in rows]},
-        )
-        return delivery.answer(
-            session, None, pages.with_next(letter, " ".join(["all games", *named]), number) if has_more else letter
-        )
+    named = selection.without_fillers(words)
+    page = named.pop() if named and named[-1].isdecimal() else ""
+    selector = selection.read(session, "", named)
+    if not selector.userids:
+        raise Refused("`all games` needs the userid of a player.")
+    selector = selector._replace(state=selector.state or "active")
+    number = pages.number(session, page)
+    most, skip = pages.window(number)
+    found = chain.from_iterable(selection.rows(session, game, selector) for game in games.names())
+    rows, has_more = pages.cut(list(islice(found, skip, None if most < 0 else skip + most)), number)
+    if not rows and number > 1:
+        raise Refused(f"There is no page {number} of these boards.")
+    if not rows:
+        return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
+    table = pages.table(_waiting(session, row, selector.userids) for row in rows)
+    letter = letters.note(
+        "\n".join(line for lines in table for line in lines),
+        subject="List of all games",
+        answer=f"{rows[0].game} show {rows[0].board}",
+        data={"boards": [_waiting_data(session, row, selector.userids) for row in rows]},
+    )
+    return [pages.with_next(letter, " ".join(["all games", *named]), number) if has_more else letter]
 
 
 def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> pages.Row:
@@ -127,13 +127,12 @@ def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> di
 
 def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     """A table of boards: those that are named or selected, or all active ones and those that ended lately."""
-    with session.reading():
-        named, page = selection.paged(session, game, words)
-        if selection.names_boards(session, game, named):
-            rows, missing = _rows(session, game, named)
-            return delivery.answer(session, None, _tabled(session, game, rows), *_not_found(game, missing))
-        selector = selection.read(session, game, named)
-        return delivery.answer(session, None, _selected(session, game, selector, named, pages.number(session, page)))
+    named, page = selection.paged(session, game, words)
+    if selection.names_boards(session, game, named):
+        rows, missing = _rows(session, game, named)
+        return [_tabled(session, game, rows), *_not_found(game, missing)]
+    selector = selection.read(session, game, named)
+    return [_selected(session, game, selector, named, pages.number(session, page))]
 
 
 def _selected(session: Session, game: str, selector: Selector, words: Sequence[str], page: int) -> Letter:
@@ -167,18 +166,18 @@ def _tabled(session: Session, game: str, rows: Sequence[BoardRow], others: Itera
     return letter._replace(rest=(f"\n{piece}" for piece in rest))
 
 
-def list_games(session: Session, names: Sequence[str]) -> list[Letter]:
+def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
     """How many boards of each game there are; or, of games that are named, which ones are active."""
+    names = [word.lower() for word in words]
     for name in names:
         if not games.exists(name):
             raise Refused(games.unknown(name))
     if names:
         return [letter for name in dict.fromkeys(names) for letter in table(session, name, ["active"])]
-    with session.reading():
-        counts = {name: session.store.active_boards(name) for name in games.names()}
-        lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
-        note = letters.note(texts.table(lines), subject="List of games", answer="help GAME", data={"games": counts})
-        return delivery.answer(session, None, note)
+    counts = {name: session.store.active_boards(name) for name in games.names()}
+    lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
+    note = letters.note(texts.table(lines), subject="List of games", answer="help GAME", data={"games": counts})
+    return [note]
 
 
 def _shown(

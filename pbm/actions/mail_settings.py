@@ -1,6 +1,6 @@
 """How a user wants his mails about boards, and the times in them."""
 
-from pbm import delivery, letters, texts, zones
+from pbm import letters, texts, zones
 from pbm.drawing import raster
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -20,14 +20,16 @@ MAIL_FORMS = {
 NO_PICTURES = "\nThis server draws no pictures yet, so they come as html for now."
 
 
-def choose(session: Session, game: str, userid: str, password: str, how: str) -> list[Letter]:
+def check_choice(_: Session, *, game: str, how: str, **__: object) -> None:
+    """Raises Refused if that is none of CHOICES."""
+    if how.lower() not in CHOICES:
+        which = f"Mails about {texts.title(game)} boards come each, as a digest, or none at all"
+        raise Refused(f"{which}; {how.lower()!r} is not one of these.")
+
+
+def choose(session: Session, game: str, user: str, how: str) -> list[Letter]:
     """Store how a user wants mails about the boards of a game."""
-    if how not in CHOICES:
-        name = texts.title(game)
-        raise Refused(f"Mails about {name} boards come each, as a digest, or none at all; {how!r} is not one of these.")
-    with session.writing():
-        user = session.signed(userid, password)
-        return delivery.answer(session, user, chosen(session, game, user, how))
+    return [chosen(session, game, user, how.lower())]
 
 
 def chosen(session: Session, game: str, user: str, how: str) -> Letter:
@@ -41,33 +43,42 @@ def chosen(session: Session, game: str, user: str, how: str) -> Letter:
     return letter._replace(to=user)
 
 
-def choose_form(session: Session, userid: str, password: str, form: str) -> list[Letter]:
+def check_form(_: Session, *, form: str, **__: object) -> None:
+    """Raises Refused if that is none of MAIL_FORMS."""
+    if form.lower() not in MAIL_FORMS:
+        raise Refused(f"Mails come as pictures, as html or as text; {form.lower()!r} is none of these.")
+
+
+def choose_form(session: Session, user: str, word: str) -> list[Letter]:
     """Store whether a user wants HTML beside the text of his mails, and pictures in it."""
-    if form not in MAIL_FORMS:
-        raise Refused(f"Mails come as pictures, as html or as text; {form!r} is none of these.")
-    with session.writing():
-        user = session.signed(userid, password)
-        session.store.set_form(user, form)
-        data = {"userid": user, "mail": form}
-        text = f"Mails come as {MAIL_FORMS[form]}."
-        if form == "pictures" and not raster.is_available():
-            text += NO_PICTURES
-        letter = letters.note(text, subject=f"pbm mail {form}", answer="help mail", data=data)
-        return delivery.answer(session, user, letter._replace(to=user))
+    form = word.lower()
+    session.store.set_form(user, form)
+    data = {"userid": user, "mail": form}
+    text = f"Mails come as {MAIL_FORMS[form]}."
+    if form == "pictures" and not raster.is_available():
+        text += NO_PICTURES
+    letter = letters.note(text, subject=f"pbm mail {form}", answer="help mail", data=data)
+    return [letter._replace(to=user)]
 
 
-def choose_zone(session: Session, userid: str, password: str, word: str) -> list[Letter]:
-    """Store in which time zone a user is told times. Raises Refused, with the nearest, if there is none."""
-    zone = next((name for name in zones.all_names() if name.lower() == word.lower()), None)
-    if zone is None:
-        nearest = zones.nearest(word)
+def check_zone(_: Session, *, zone: str, **__: object) -> None:
+    """Raises Refused, with the nearest, if there is no such time zone."""
+    if _zone(zone) is None:
+        nearest = zones.nearest(zone)
         hint = f"did you mean {nearest}?" if nearest else "it is written like Europe/Berlin or America/New_York."
-        raise Refused(f"There is no time zone {word!r}; {hint}")
-    with session.writing():
-        user = session.signed(userid, password)
-        session.store.set_zone(user, None if zone == zones.UTC_NAME else zone)
-        now = f"{session.now().astimezone(session.zone(user)):{texts.MINUTES}}"
-        data = {"userid": user, "timezone": zone}
-        text = f"Times in your mails are in the time zone {zone}; it is {now} now."
-        letter = letters.note(text, subject="pbm timezone", answer="help timezone", data=data)
-        return delivery.answer(session, user, letter._replace(to=user))
+        raise Refused(f"There is no time zone {zone!r}; {hint}")
+
+
+def _zone(word: str) -> str | None:
+    return next((name for name in zones.all_names() if name.lower() == word.lower()), None)
+
+
+def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
+    """Store in which time zone a user is told times."""
+    zone = _zone(word)
+    session.store.set_zone(user, None if zone == zones.UTC_NAME else zone)
+    now = f"{session.now().astimezone(session.zone(user)):{texts.MINUTES}}"
+    data = {"userid": user, "timezone": zone}
+    text = f"Times in your mails are in the time zone {zone}; it is {now} now."
+    letter = letters.note(text, subject="pbm timezone", answer="help timezone", data=data)
+    return [letter._replace(to=user)]

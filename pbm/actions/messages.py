@@ -6,10 +6,11 @@ from typing import Any
 
 from pbm import delivery, letters, texts
 from pbm.access.quotas import most
-from pbm.actions.finding import find_board, find_row
+from pbm.actions.finding import board_of
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
+from pbm.store import BoardRow
 from pbm.store.tasks import Task, Tasks
 
 MOST_READERS = 10
@@ -17,75 +18,65 @@ MOST_READERS = 10
 BETWEEN_BROADCASTS = timedelta(days=7)
 
 
-def chat(session: Session, game: str, number: str, userid: str, password: str) -> list[Letter]:
+def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """Write to the players and the subscribers of a board."""
-    with session.writing():
-        row = find_row(session, game, number)
-        name = session.signed(userid, password, board=f"{row.game} {row.board}")
-        board = find_board(session, game, number)
-        text = _text(session, name, "chat")
-        playing = [player for player in board.players if player != board.resigned]
-        following = dict.fromkeys([*playing, *board.about.subscribers])
-        readers = [*following, *([] if name in following else [name])]
-        for robot in () if board.is_over else board.about.robots:
-            Tasks(session.store).let_talk(Task(game, board.row.board, robot, board.opponent(robot)), "once")
-        data = {"userid": name, "game": game, "board": board.row.board, "readers": readers}
-        mover = board.turn or ""
-        chatted = [
-            _written(name, text, subject=f"{texts.title(game)} chat {board.row.board} {name}",
-                     answer=f"{game} chat {board.row.board} {reader} PASSWORD", data=data)._replace(
-                to=reader, thread=letters.thread(board), game=game, is_urgent=True, mover=mover,
-                board=board.row.board if reader in following else "",
-                is_subscribed=reader in board.about.subscribers,
-            )
-            for reader in readers
-        ]  # fmt: skip
-        return delivery.answer(session, name, *chatted)
+    board, game = board_of(session, row), row.game
+    text = _text(session, name, "chat")
+    playing = [player for player in board.players if player != board.resigned]
+    following = dict.fromkeys([*playing, *board.about.subscribers])
+    readers = [*following, *([] if name in following else [name])]
+    for robot in () if board.is_over else board.about.robots:
+        Tasks(session.store).let_talk(Task(game, board.row.board, robot, board.opponent(robot)), "once")
+    data = {"userid": name, "game": game, "board": board.row.board, "readers": readers}
+    mover = board.turn or ""
+    return [
+        _written(name, text, subject=f"{texts.title(game)} chat {board.row.board} {name}",
+                 answer=f"{game} chat {board.row.board} {reader} PASSWORD", data=data)._replace(
+            to=reader, thread=letters.thread(board), game=game, is_urgent=True, mover=mover,
+            board=board.row.board if reader in following else "",
+            is_subscribed=reader in board.about.subscribers,
+        )
+        for reader in readers
+    ]  # fmt: skip
 
 
-def message(session: Session, userid: str, password: str, readers: Sequence[str]) -> list[Letter]:
+def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]:
     """Write to some users; no address is shown to anybody."""
     names = list(dict.fromkeys(reader.lower() for reader in readers))
-    with session.writing():
-        name = session.signed(userid, password)
-        text = _text(session, name, "message")
-        if len(names) > MOST_READERS:
-            raise Refused(f"These are {len(names)} users; a message goes to at most {MOST_READERS}.")
-        if unknown := [reader for reader in names if session.store.password_of(reader) is None]:
-            raise Refused("\n".join(f"There is no user {reader!r}." for reader in unknown))
-        unreached = [f"{reader} has no mail address." for reader in names if not session.store.addresses(reader)]
-        if len(unreached) == len(names):
-            raise Refused("\n".join([*unreached, "Nothing was sent."]))
-        for reader in names:
-            letter = _written(name, text, subject=f"Message from {name}", answer=f"message {reader} PASSWORD {name}")
-            delivery.queue(session, letter._replace(to=reader))
-        done = "\n".join([f"Your message is on its way to {', '.join(names)}.", *unreached])
-        data = {"userid": name, "readers": names}
-        return delivery.answer(session, None, letters.note(done, subject="Message", answer="help message", data=data))
+    text = _text(session, name, "message")
+    if len(names) > MOST_READERS:
+        raise Refused(f"These are {len(names)} users; a message goes to at most {MOST_READERS}.")
+    if unknown := [reader for reader in names if session.store.password_of(reader) is None]:
+        raise Refused("\n".join(f"There is no user {reader!r}." for reader in unknown))
+    unreached = [f"{reader} has no mail address." for reader in names if not session.store.addresses(reader)]
+    if len(unreached) == len(names):
+        raise Refused("\n".join([*unreached, "Nothing was sent."]))
+    for reader in names:
+        letter = _written(name, text, subject=f"Message from {name}", answer=f"message {reader} PASSWORD {name}")
+        delivery.queue(session, letter._replace(to=reader))
+    done = "\n".join([f"Your message is on its way to {', '.join(names)}.", *unreached])
+    data = {"userid": name, "readers": names}
+    return [letters.note(done, subject="Message", answer="help message", data=data)]
 
 
-def broadcast(session: Session, userid: str, password: str, switch: str) -> list[Letter]:
+def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
     """Write to all who want to read what is written to all; or begin and end to be one of them."""
-    with session.writing():
-        name = session.signed(userid, password)
-        if switch:
-            return delivery.answer(session, name, switched(session, name, switch.lower()))
-        if not session.comment:
-            raise Refused("A broadcast needs a text: the body of the mail, or --comment=TEXT in a shell.")
-        last = session.store.last_broadcast(name)
-        if last and session.now() < last + BETWEEN_BROADCASTS:
-            raise Refused(f"You may write to all once a week, again from {last + BETWEEN_BROADCASTS:%Y-%m-%d} on.")
-        session.store.note_broadcast(name, session.now())
-        readers = session.store.hearing_broadcasts()
-        for reader in readers:
-            answer = f"broadcast {reader} PASSWORD off"
-            letter = _written(name, session.comment, subject=f"Broadcast from {name}", answer=answer)
-            delivery.queue(session, letter._replace(to=reader, is_subscribed=True))
-        done = f"Your text is on its way to {texts.counted(len(readers), 'user')}."
-        data = {"userid": name, "count": len(readers)}
-        return delivery.answer(
-            session, None, letters.note(done, subject="Broadcast", answer="help broadcast", data=data)
-        )
+    if switch:
+        return [switched(session, name, switch.lower())]
+    if not session.comment:
+        raise Refused("A broadcast needs a text: the body of the mail, or --comment=TEXT in a shell.")
+    last = session.store.last_broadcast(name)
+    if last and session.now() < last + BETWEEN_BROADCASTS:
+        raise Refused(f"You may write to all once a week, again from {last + BETWEEN_BROADCASTS:%Y-%m-%d} on.")
+    session.store.note_broadcast(name, session.now())
+    readers = session.store.hearing_broadcasts()
+    for reader in readers:
+        answer = f"broadcast {reader} PASSWORD off"
+        letter = _written(name, session.comment, subject=f"Broadcast from {name}", answer=answer)
+        delivery.queue(session, letter._replace(to=reader, is_subscribed=True))
+    done = f"Your text is on its way to {texts.counted(len(readers), 'user')}."
+    data = {"userid": name, "count": len(readers)}
+    return [letters.note(done, subject="Broadcast", answer="help broadcast", data=data)]
 
 
 def switched(session: Session, name: str, switch: str) -> Letter:

@@ -4,79 +4,84 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from games import Illegal
-from pbm import delivery, letters, texts
-from pbm.actions import forfeits, moves, turns, votes
-from pbm.actions.finding import board_of, find_row
+from pbm import letters, texts
+from pbm.actions import forfeits, moves, resignations, turns, votes
+from pbm.actions.finding import board_of
 from pbm.actions.previews import tried
-from pbm.actions.resignations import resign, unresign
 from pbm.actions.turns import forgotten
 from pbm.board.board import RESIGN, Board
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
+from pbm.store import BoardRow
 from pbm.texts import clean
 
 CLEAR = "clear"
 """What is queued in the place of a move to forget the one that is."""
 
 
-def move(session: Session, game: str, number: str, text: str, *, userid: str, password: str) -> list[Letter]:
-    """Play a move, or do what stands in the place of one: resign, or vote."""
-    with session.writing():
-        board, name = _signed(session, game, number, userid, password)
-        return delivery.answer(session, name, *moved(session, board, name, text))
+def move(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
+    """Play a move, or do what stands in the place of one: resign, or vote.
+
+    Raises Refused, and Forfeited if the player to move has used up their time.
+    """
+    return moved(session, board_of(session, row), name, text)
 
 
-def queue(session: Session, game: str, number: str, text: str, *, userid: str, password: str) -> list[Letter]:
+def resign(session: Session, row: BoardRow, name: str) -> list[Letter]:
+    """Give up."""
+    return move(session, row, name, "resign")
+
+
+def swap(session: Session, row: BoardRow, name: str) -> list[Letter]:
+    """Exchange sides."""
+    return move(session, row, name, "swap")
+
+
+def queue(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
     """Store a move for later; or play it, if it is the player's turn."""
-    with session.writing():
-        board, name = _signed(session, game, number, userid, password)
-        check_plays(board, name)
-        word, meant_as = moves.numbered(text.lower())
-        if word == CLEAR:
-            with _shown_to(board, name):
-                moves.check_number(board, meant_as)
-            told = _to_writer(session, _unqueued(session, board, name))
-        elif name == board.turn:
-            told = moved(session, board, name, text)
-        else:
-            told = _to_writer(session, _queued(session, board, name, text))
-        return delivery.answer(session, name, *told)
-
-
-def submit(session: Session, game: str, number: str, text: str, *, userid: str, password: str) -> list[Letter]:
-    """Show what a move would lead to, and keep it until the player confirms it."""
-    with session.writing():
-        board, name = _signed(session, game, number, userid, password)
-        check_turn(session, board, name)
+    board = board_of(session, row)
+    check_plays(board, name)
+    word, meant_as = moves.numbered(text.lower())
+    if word == CLEAR:
         with _shown_to(board, name):
-            canonical = moves.parsed(board, text)
-        board.row = board.row._replace(submitted=canonical)
-        session.store.save_board(board.row)
-        point = tried(board, canonical, session.now())
-        note = f"Nothing is played yet: `confirm` plays {texts.broken(canonical)}."
-        command = f"{game} confirm {board.row.board} {name} PASSWORD"
-        [shown] = letters.of_board(
-            point, None, now=session.now(), zones=session.zone, kind="Submit", notes=[note], command=command
-        )
-        return delivery.answer(session, name, shown._replace(facts=lambda: shown.data | {"submitted": canonical}))
+            moves.check_number(board, meant_as)
+        told = _to_writer(session, _unqueued(session, board, name))
+    elif name == board.turn:
+        told = moved(session, board, name, text)
+    else:
+        told = _to_writer(session, _queued(session, board, name, text))
+    return told
 
 
-def confirm(session: Session, game: str, number: str, *, userid: str, password: str) -> list[Letter]:
+def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
+    """Show what a move would lead to, and keep it until the player confirms it."""
+    board = board_of(session, row)
+    check_turn(session, board, name)
+    with _shown_to(board, name):
+        canonical = moves.parsed(board, text)
+    board.row = board.row._replace(submitted=canonical)
+    session.store.save_board(board.row)
+    point = tried(board, canonical, session.now())
+    note = f"Nothing is played yet: `confirm` plays {texts.broken(canonical)}."
+    command = f"{row.game} confirm {board.row.board} {name} PASSWORD"
+    [shown] = letters.of_board(
+        point, None, now=session.now(), zones=session.zone, kind="Submit", notes=[note], command=command
+    )
+    return [shown._replace(facts=lambda: shown.data | {"submitted": canonical})]
+
+
+def confirm(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """Play the move that was submitted."""
-    with session.writing():
-        board, name = _signed(session, game, number, userid, password)
-        check_turn(session, board, name)
-        if not board.row.submitted:
-            raise Refused("There is no submitted move to confirm.", point=board.present, reader=name)
-        return delivery.answer(session, name, *moved(session, board, name, board.row.submitted))
+    board = board_of(session, row)
+    check_turn(session, board, name)
+    if not board.row.submitted:
+        raise Refused("There is no submitted move to confirm.", point=board.present, reader=name)
+    return moved(session, board, name, board.row.submitted)
 
 
 def moved(session: Session, board: Board, name: str, text: str) -> list[Letter]:
-    """What happens when a player who is known to be himself writes this in the place of a move.
-
-    Raises Refused, and Forfeited if the player to move has used up his time.
-    """
+    """Do what a player writes in the place of a move."""
     check_plays(board, name)
     word, number = moves.numbered(text.lower())
     instead = INSTEAD_OF_A_MOVE.get(word)
@@ -110,13 +115,6 @@ def check_turn(session: Session, board: Board, name: str) -> None:
     forfeits.check_time(session, board)
     if name != board.turn:
         raise Refused(f"It is not your turn; {board.turn} is to move.", point=board.present, reader=name)
-
-
-def _signed(session: Session, game: str, number: str, userid: str, password: str) -> tuple[Board, str]:
-    """The board, and the user who signs a command for it."""
-    row = find_row(session, game, number)
-    name = session.signed(userid, password, board=f"{row.game} {row.board}")
-    return board_of(session, row), name  # it is replayed only for somebody who may ask for that
 
 
 @contextmanager
@@ -156,8 +154,8 @@ def _queued(session: Session, board: Board, name: str, text: str) -> list[Letter
 
 
 INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] = {
-    "resign": resign,
-    "unresign": unresign,
+    "resign": resignations.resign,
+    "unresign": resignations.unresign,
     "propose": votes.propose,
     "undo": votes.undo,
     "accept": votes.accept,

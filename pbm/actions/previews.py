@@ -6,7 +6,7 @@ from datetime import datetime
 
 import games
 from games import SKIP, Illegal
-from pbm import delivery, letters, texts
+from pbm import letters, texts
 from pbm.actions.finding import find_point
 from pbm.actions.moves import check_written
 from pbm.board.board import Board, Point
@@ -17,34 +17,39 @@ from pbm.store import BoardRow
 
 
 def preview(
-    session: Session, game: str, options: Sequence[str], words: Sequence[str], reader: str | None = None
+    session: Session, game: str, options: Sequence[str], where: str, typed: Sequence[str], reader: str | None = None
 ) -> list[Letter]:
     """What a board would look like after some moves; nothing is stored, and no dice are thrown.
 
-    The command that plays the first of them is offered to the *reader* if he is to move, and to whoever is not known.
+    The command that plays the first of them is offered to the *reader* if they are to move, and to whoever is not
+    known.
     """
-    with session.reading():
-        if words[0].lower() == "new":
-            if words[1:2] != ["2"]:
-                raise Refused(f"{texts.title(game)} is for 2 players: {game} preview new 2 [-options] MOVE ...")
-            row = BoardRow(game, "new", " ".join(options), "first", "second", b"", session.now())
-            board, moves, is_present = Board(row, [], {}, throws_dice=False), words[2:], False
-        else:
-            if options:
-                raise Refused(f"The options of board {words[0]} are set, so {options[0]} cannot be given.")
-            point = find_point(session, game, words[0])
-            if point.is_over and len(words) > 1:
-                raise Refused(f"The game has ended: {letters.status(point.board.row)}.")
-            board, moves, is_present = point.board.until(point.moves), words[1:], point.is_present
-        mover, before = board.turn, len(board.turns)
-        point = _preview(board, moves, session.now(), is_present=is_present)
-        command = "" if words[0].lower() == "new" else f"{game} show {board.row.board}"
-        if is_present and len(board.turns) > before and reader in {None, mover}:
-            command = f"{game} move {board.row.board} {mover} PASSWORD {board.turns[before].text}#{before + 1}"
-        shown = letters.of_board(
-            point, None, now=session.now(), zones=session.zone, kind="Preview", is_full=True, command=command
-        )
-        return delivery.answer(session, None, *shown)
+    words = [where, *typed]
+    if words[0].lower() == "new":
+        if words[1:2] != ["2"]:
+            raise Refused(f"{texts.title(game)} is for 2 players: {game} preview new 2 [-options] MOVE ...")
+        row = BoardRow(game, "new", " ".join(options), "first", "second", b"", session.now())
+        board, moves, is_present = Board(row, [], {}, throws_dice=False), words[2:], False
+    else:
+        if options:
+            raise Refused(f"The options of board {words[0]} are set, so {options[0]} cannot be given.")
+        point = find_point(session, game, words[0])
+        if point.is_over and len(words) > 1:
+            raise Refused(f"The game has ended: {letters.status(point.board.row)}.")
+        board, moves, is_present = point.board.until(point.moves), words[1:], point.is_present
+    mover, before = board.turn, len(board.turns)
+    point = _preview(board, moves, session.now(), is_present=is_present)
+    command = "" if words[0].lower() == "new" else f"{game} show {board.row.board}"
+    if is_present and len(board.turns) > before and reader in {None, mover}:
+        command = f"{game} move {board.row.board} {mover} PASSWORD {board.turns[before].text}#{before + 1}"
+    return letters.of_board(
+        point, None, now=session.now(), zones=session.zone, kind="Preview", is_full=True, command=command
+    )
+
+
+def preview_own(session: Session, row: BoardRow, name: str, typed: Sequence[str]) -> list[Letter]:
+    """What moves of a player would lead to on their board."""
+    return preview(session, row.game, [], row.board, typed, name)
 
 
 def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: bool) -> Point:

@@ -1,7 +1,7 @@
 """The proof of the dice: each throw of a board, and how often each was thrown."""
 
 import games
-from pbm import delivery, letters, texts
+from pbm import letters, texts
 from pbm.actions.finding import find_board
 from pbm.board import dice
 from pbm.letters import Letter
@@ -16,10 +16,14 @@ it is by chance once in a hundred times, and does not stay there while more
 dice are thrown. Where less than 5 of a kind are expected, it says little."""
 
 
+def dice_of(session: Session, game: str, number: str) -> list[Letter]:
+    """Check the dice of a board, or without its number count those of all boards."""
+    return check_dice(session, game.lower(), number) if number else count_dice(session, game.lower())
+
+
 def check_dice(session: Session, game: str, number: str) -> list[Letter]:
     """Compare every throw of a board that is over with the secret that the players were promised."""
-    with session.reading():
-        board = find_board(session, game, number)
+    board = find_board(session, game, number)
     if not games.needs_dice(board.states[0]):
         raise Refused(f"{texts.title(game)} is played without dice.")
     if not board.is_over:
@@ -48,9 +52,7 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
     text = f"{texts.table(lines)}\n\n{verdict}\n\n{proof}"
     data = {"secret": secret.hex(), "sha256": dice.commitment(secret), "dice": [stored for stored, _ in throws]}
     subject = f"{texts.title(game)} Board {number} Dice"
-    return delivery.answer(
-        session, None, letters.note(text, subject=subject, answer=f"{game} show {number}", data=data)
-    )
+    return [letters.note(text, subject=subject, answer=f"{game} show {number}", data=data)]
 
 
 def count_dice(session: Session, game: str) -> list[Letter]:
@@ -63,8 +65,7 @@ def count_dice(session: Session, game: str) -> list[Letter]:
         raise Refused(f"{title} is played without dice.")
     if not session.in_shell:
         raise Refused(f"All dice are counted in a shell only; `dice {game} BOARD` checks a board that is over.")
-    with session.reading():
-        throws = session.store.throws(game)
+    throws = session.store.throws(game)
     faces, pairs = [0] * 6, [0] * 36
     for thrown, times in throws:
         for die in thrown:
@@ -94,6 +95,4 @@ def count_dice(session: Session, game: str) -> list[Letter]:
     )
     grid = [pairs[at : at + 6] for at in range(0, 36, 6)]
     data = {"game": game, "throws": total, "faces": faces, "pairs": grid, "tests": tests}
-    return delivery.answer(
-        session, None, letters.note(text, subject=f"{title} Dice", answer=f"dice {game} BOARD", data=data)
-    )
+    return [letters.note(text, subject=f"{title} Dice", answer=f"dice {game} BOARD", data=data)]

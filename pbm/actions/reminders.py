@@ -2,30 +2,23 @@
 
 from datetime import timedelta
 
-from pbm import delivery, letters, texts
-from pbm.actions.finding import find_board, find_row
+from pbm import letters, texts
+from pbm.actions.finding import board_of
 from pbm.actions.leaving import can_leave
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
+from pbm.store import BoardRow
 
 BETWEEN_NAGS = timedelta(days=3)
 """How long a player waits before he can remind the other one of the same board again."""
 
 
-def nag(session: Session, game: str, number: str, *, userid: str, password: str) -> list[Letter]:
-    """Let a player remind the other one."""
-    with session.writing():
-        row = find_row(session, game, number)
-        name = session.signed(userid, password, board=f"{row.game} {row.board}")
-        return delivery.answer(session, name, *nagged(session, find_board(session, game, number), name))
-
-
-def nagged(session: Session, board: Board, name: str) -> list[Letter]:
-    """Remind the opponent of a player who is known to be himself. Raises Refused if there is nothing to remind of."""
-    row, late = board.row, clocks.awaited(board.row)
+def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
+    """Let a player remind the other one. Raises Refused if there is nothing to remind of."""
+    board, late = board_of(session, row), clocks.awaited(row)
     if board.is_over:
         raise Refused(f"The game has ended: {letters.status(row)}.")
     if name not in board.players:

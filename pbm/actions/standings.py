@@ -8,7 +8,7 @@ from math import ceil
 from textwrap import wrap
 from typing import Any
 
-from pbm import delivery, letters, texts
+from pbm import letters, texts
 from pbm.actions import pages
 from pbm.board.ratings import Rating
 from pbm.letters import Letter
@@ -37,69 +37,67 @@ HEIGHT = 16
 """How many lines a rating takes at most when it is drawn."""
 
 
-def standings(session: Session, game: str, page: str) -> list[Letter]:
-    """The players of a game by rating, the tables of its tournaments, and who seeks challenges before he is rated."""
+def standings(session: Session, game: str, page: str, named: Mapping[str, str | None]) -> list[Letter]:
+    """The players of a game by rating, the tables of its tournaments, and who seeks challenges before they are rated.
+
+    Or how the rating of one of them has gone, who is named as ``plot``.
+    """
+    if userid := named["plot"]:
+        return plotted(session, game, userid)
     name, number = texts.title(game), pages.number(session, page)
-    with session.reading():
-        parts = _parts(session, game)
-        nobody = number < 2 and not any(session.store.rated_players(game, None, 1))
-        heading = [f"Nobody has a rating in {name} yet."] if nobody else []
-        tables = ((part, part.rows(-1, 0)) for part in parts)
-        found, has_more = pages.on_page(parts, number) if number else (tables, False)
-        if number > 1 and not found:
-            raise Refused(NO_PAGE.format(page=number, game=game, command="standings"))
-        text, rest = pages.begun(pages.text(found, NUMBERS))
-        data = {"game": game} if number else _data(session, game)
-        letter = letters.note(
-            "\n\n".join(filter(None, [*heading, text])),
-            subject=f"{name} Standings",
-            answer=f"{game} challenge USERID1 USERID2",
-            data=data,
-        )._replace(rest=rest)
-        return delivery.answer(
-            session, None, pages.with_next(letter, f"{game} standings", number) if has_more else letter
-        )
+    parts = _parts(session, game)
+    nobody = number < 2 and not any(session.store.rated_players(game, None, 1))
+    heading = [f"Nobody has a rating in {name} yet."] if nobody else []
+    tables = ((part, part.rows(-1, 0)) for part in parts)
+    found, has_more = pages.on_page(parts, number) if number else (tables, False)
+    if number > 1 and not found:
+        raise Refused(NO_PAGE.format(page=number, game=game, command="standings"))
+    text, rest = pages.begun(pages.text(found, NUMBERS))
+    data = {"game": game} if number else _data(session, game)
+    letter = letters.note(
+        "\n\n".join(filter(None, [*heading, text])),
+        subject=f"{name} Standings",
+        answer=f"{game} challenge USERID1 USERID2",
+        data=data,
+    )._replace(rest=rest)
+    return [pages.with_next(letter, f"{game} standings", number) if has_more else letter]
 
 
 def plotted(session: Session, game: str, userid: str) -> list[Letter]:
     """How the rating of a player has gone, drawn. Raises Refused if he has none."""
     player, name = userid.lower(), texts.title(game)
-    with session.reading():
-        results = session.store.results_of_user(game, player)
-        if not results:
-            known = session.store.is_taken(player)
-            raise Refused(f"{player} has no rated game of {name}." if known else f"There is no user {player!r}.")
-        ratings = [results[0].before, *(result.after for result in results)]
-        last = results[-1]
-        kind = "established" if Rating(last.after, last.games).is_established else "provisional"
-        count = f"{len(results)} rated game{'s' if len(results) > 1 else ''}"
-        said = f"{player}: {last.after} ({kind})\n{count} of {name}, highest {max(ratings)}, lowest {min(ratings)}"
-        drawn = drawing(ratings, f"{results[0].ended:%Y-%m-%d}", f"{last.ended:%Y-%m-%d}")
-        data = {"game": game, "userid": player, "results": [_of_result(result) for result in results]}
-        return _answered(session, f"{name} Standings", [said, drawn], f"{game} standings", data)
+    results = session.store.results_of_user(game, player)
+    if not results:
+        known = session.store.is_taken(player)
+        raise Refused(f"{player} has no rated game of {name}." if known else f"There is no user {player!r}.")
+    ratings = [results[0].before, *(result.after for result in results)]
+    last = results[-1]
+    kind = "established" if Rating(last.after, last.games).is_established else "provisional"
+    count = f"{len(results)} rated game{'s' if len(results) > 1 else ''}"
+    said = f"{player}: {last.after} ({kind})\n{count} of {name}, highest {max(ratings)}, lowest {min(ratings)}"
+    drawn = drawing(ratings, f"{results[0].ended:%Y-%m-%d}", f"{last.ended:%Y-%m-%d}")
+    data = {"game": game, "userid": player, "results": [_of_result(result) for result in results]}
+    return _answered(session, f"{name} Standings", [said, drawn], f"{game} standings", data)
 
 
 def history(session: Session, game: str, page: str) -> list[Letter]:
     """The games that are over, the oldest first; a page of them begins with the last ones."""
     name, number = texts.title(game), pages.number(session, page)
-    with session.reading():
-        found = session.store.history(game, *pages.window(number))
-        begin = list(islice(found, None if number or session.as_json else pages.CHUNK))
-        has_more = bool(number) and len(begin) > pages.PAGE
-        if has_more:
-            del begin[0]
-        if not begin and number > 1:
-            raise Refused(NO_PAGE.format(page=number, game=game, command="history"))
-        zone = session.zone(None)
-        rows = (_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in chain(begin, found))
-        text, rest = pages.begun(_fitting(pages.table(rows, NUMBERS, RARE)))
-        text = text or f"No game of {name} is over yet."
-        data = {"game": game, "games": [_of_game(row, is_rated=is_rated) for row, is_rated in begin]}
-        subject = f"Historical List of {name} games"
-        letter = letters.note(text, subject=subject, answer=f"{game} standings", data=data)._replace(rest=rest)
-        return delivery.answer(
-            session, None, pages.with_next(letter, f"{game} history", number) if has_more else letter
-        )
+    found = session.store.history(game, *pages.window(number))
+    begin = list(islice(found, None if number or session.as_json else pages.CHUNK))
+    has_more = bool(number) and len(begin) > pages.PAGE
+    if has_more:
+        del begin[0]
+    if not begin and number > 1:
+        raise Refused(NO_PAGE.format(page=number, game=game, command="history"))
+    zone = session.zone(None)
+    rows = (_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in chain(begin, found))
+    text, rest = pages.begun(_fitting(pages.table(rows, NUMBERS, RARE)))
+    text = text or f"No game of {name} is over yet."
+    data = {"game": game, "games": [_of_game(row, is_rated=is_rated) for row, is_rated in begin]}
+    subject = f"Historical List of {name} games"
+    letter = letters.note(text, subject=subject, answer=f"{game} standings", data=data)._replace(rest=rest)
+    return [pages.with_next(letter, f"{game} history", number) if has_more else letter]
 
 
 def drawing(ratings: Sequence[int], first: str, last: str) -> str:
@@ -279,4 +277,4 @@ def _of_game(row: BoardRow, *, is_rated: bool) -> dict[str, Any]:
 
 
 def _answered(session: Session, subject: str, parts: Sequence[str], answer: str, data: dict[str, Any]) -> list[Letter]:
-    return delivery.answer(session, None, letters.note("\n\n".join(parts), subject=subject, answer=answer, data=data))
+    return [letters.note("\n\n".join(parts), subject=subject, answer=answer, data=data)]

@@ -28,100 +28,97 @@ class Following(NamedTuple):
     """The others that he has named."""
 
 
-def subscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter]:
+def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
     """Send a user every mail about some boards from now on, or about all boards of a game."""
-    with session.writing():
-        name, words = _signed(session, game, line)
-        now, is_all = session.now(), _is_all(words)
-        if is_all:
-            player = session.store.player(game, name)
-            session.store.save_player(game, player._replace(subscribes=True))
-        shown: list[Letter] = []
-        done: list[str] = []
-        refused: dict[str, str] = {}
-        budget = Budget(in_shell=session.in_shell)
-        for number in _named(session, game, words, name):
-            row = find_row(session, game, number)
-            if why := _objection(session, row, name):
-                refused[number] = why
-                continue
-            session.store.follow(game, row.board, name, SUBSCRIBER)
-            done.append(number)
-            if not budget.is_spent and (session.in_shell or session.take("shown", user=name)):
-                board = find_board(session, game, row.board)
-                shown += letters.of_board(
-                    board.present, name, now=now, zones=session.zone, kind="Subscription Summary", is_full=True
-                )
-        lines = [f"You get every mail about these {texts.title(game)} boards: {', '.join(done)}."] if done else []
-        if refused and not is_all:
-            lines.append(f"Not subscribed: {', '.join(f'{number} ({why})' for number, why in refused.items())}.")
-        if is_all:
-            lines.append(f"You are subscribed to every board of {texts.title(game)} that begins from now on.")
-        told = Following(is_all=session.store.player(game, name).subscribes, added=done, unchanged=[*refused])
-        return delivery.answer(session, name, *shown, _summary(game, name, lines, told))
+    now, is_all = session.now(), _is_all(words)
+    if is_all:
+        player = session.store.player(game, name)
+        session.store.save_player(game, player._replace(subscribes=True))
+    shown: list[Letter] = []
+    done: list[str] = []
+    refused: dict[str, str] = {}
+    budget = Budget(in_shell=session.in_shell)
+    for number in _named(session, game, words, name):
+        row = find_row(session, game, number)
+        if why := _objection(session, row, name):
+            refused[number] = why
+            continue
+        session.store.follow(game, row.board, name, SUBSCRIBER)
+        done.append(number)
+        if not budget.is_spent and (session.in_shell or session.take("shown", user=name)):
+            board = find_board(session, game, row.board)
+            shown += letters.of_board(
+                board.present, name, now=now, zones=session.zone, kind="Subscription Summary", is_full=True
+            )
+    lines = [f"You get every mail about these {texts.title(game)} boards: {', '.join(done)}."] if done else []
+    if refused and not is_all:
+        lines.append(f"Not subscribed: {', '.join(f'{number} ({why})' for number, why in refused.items())}.")
+    if is_all:
+        lines.append(f"You are subscribed to every board of {texts.title(game)} that begins from now on.")
+    told = Following(is_all=session.store.player(game, name).subscribes, added=done, unchanged=[*refused])
+    return [*shown, _summary(game, name, lines, told)]
 
 
-def unsubscribe(session: Session, game: str, line: Sequence[str]) -> list[Letter]:
+def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
     """End subscriptions."""
-    with session.writing():
-        name, words = _signed(session, game, line)
-        lines = []
-        if _is_all(words):
-            player = session.store.player(game, name)
-            session.store.save_player(game, player._replace(subscribes=False))
-            numbers = session.store.followed(game, name, SUBSCRIBER)
-            lines.append(f"You are not subscribed to new boards of {texts.title(game)} any more.")
-        else:
-            numbers = _named(session, game, words, name)
-        ended = {number: session.store.unfollow(game, number, name, SUBSCRIBER) for number in numbers}
-        stopped = [number for number, was in ended.items() if was]
-        unchanged = [number for number, was in ended.items() if not was]
-        lines += _said("You get no more mails about these boards", stopped)
-        lines += _said("You were not subscribed to these", unchanged)
-        is_all = session.store.player(game, name).subscribes
-        now = Following(is_all=is_all, stopped=stopped, unchanged=unchanged)
-        return delivery.answer(session, name, _summary(game, name, lines, now))
+    lines = []
+    if _is_all(words):
+        player = session.store.player(game, name)
+        session.store.save_player(game, player._replace(subscribes=False))
+        numbers = session.store.followed(game, name, SUBSCRIBER)
+        lines.append(f"You are not subscribed to new boards of {texts.title(game)} any more.")
+    else:
+        numbers = _named(session, game, words, name)
+    ended = {number: session.store.unfollow(game, number, name, SUBSCRIBER) for number in numbers}
+    stopped = [number for number, was in ended.items() if was]
+    unchanged = [number for number, was in ended.items() if not was]
+    lines += _said("You get no more mails about these boards", stopped)
+    lines += _said("You were not subscribed to these", unchanged)
+    is_all = session.store.player(game, name).subscribes
+    now = Following(is_all=is_all, stopped=stopped, unchanged=unchanged)
+    return [_summary(game, name, lines, now)]
 
 
-def stop(session: Session, game: str, userid: str, board: str) -> list[Letter]:
-    """End the subscription of a user who is known to be himself."""
-    with session.writing():
-        was = session.store.unfollow(game, board, userid, SUBSCRIBER)
-        text = "You get no more mails about this board" if was else "You were not subscribed to this"
-        is_all = session.store.player(game, userid).subscribes
-        now = Following(is_all=is_all, stopped=[board] if was else [], unchanged=[] if was else [board])
-        return delivery.answer(session, userid, _summary(game, userid, _said(text, [board]), now))
+def stop(session: Session, row: BoardRow, name: str) -> list[Letter]:
+    """End the subscription of a user to a board."""
+    game, board = row.game, row.board
+    was = session.store.unfollow(game, board, name, SUBSCRIBER)
+    text = "You get no more mails about this board" if was else "You were not subscribed to this"
+    is_all = session.store.player(game, name).subscribes
+    now = Following(is_all=is_all, stopped=[board] if was else [], unchanged=[] if was else [board])
+    return [_summary(game, name, _said(text, [board]), now)]
 
 
 def end_mails(session: Session, mails: Reply) -> None:
     """End what a user gets, as `tokens.unsubscribe_address` says, and tell them, unless it has ended before."""
     game, board, userid = mails
-    with session.writing(signs=False):
-        if board:
-            if userid in session.store.followers(game, board)[SUBSCRIBER]:
-                stop(session, game, userid, board)
-        elif game:
-            if session.store.player(game, userid).mail == "digest":
-                session.store.remove_held_mails(userid, game)
-                delivery.queue(session, mail_settings.chosen(session, game, userid, "none"))
-        elif userid in session.store.hearing_broadcasts():
-            delivery.queue(session, messages.switched(session, userid, "off"))
+    told: list[Letter] = []
+    if board:
+        row = session.store.board(game, board)
+        if row and userid in session.store.followers(game, board)[SUBSCRIBER]:
+            told = stop(session, row, userid)
+    elif game:
+        if session.store.player(game, userid).mail == "digest":
+            session.store.remove_held_mails(userid, game)
+            told = [mail_settings.chosen(session, game, userid, "none")]
+    elif userid in session.store.hearing_broadcasts():
+        told = [messages.switched(session, userid, "off")]
+    for letter in told:
+        delivery.queue(session, letter)
 
 
-def notify(session: Session, game: str, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
+def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
     """Tell a user when boards are over: some boards, or all of a game, which the same command ends again."""
-    with session.writing():
-        name = session.signed(userid, password)
-        named = selection.without_fillers(words)
-        switch = named.pop() if named and named[-1] in {"on", "off"} else None
-        if named:
-            return delivery.answer(session, name, _notified_of(session, game, name, named, starts=switch != "off"))
-        player = session.store.player(game, name)
-        starts = not player.is_notified if switch is None else switch == "on"
-        session.store.save_player(game, player._replace(is_notified=starts))
-        text = f"You are {'told of the end of every' if starts else 'not told any more of the end of each'} game."
-        subject = f"{texts.title(game)} notification {'started' if starts else 'cancelled'}"
-        return delivery.answer(session, name, _summary(game, name, [text], Following(is_all=starts), subject))
+    named = selection.without_fillers(words)
+    switch = named.pop() if named and named[-1] in {"on", "off"} else None
+    if named:
+        return [_notified_of(session, game, name, named, starts=switch != "off")]
+    player = session.store.player(game, name)
+    starts = not player.is_notified if switch is None else switch == "on"
+    session.store.save_player(game, player._replace(is_notified=starts))
+    text = f"You are {'told of the end of every' if starts else 'not told any more of the end of each'} game."
+    subject = f"{texts.title(game)} notification {'started' if starts else 'cancelled'}"
+    return [_summary(game, name, [text], Following(is_all=starts), subject)]
 
 
 def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *, starts: bool) -> Letter:
@@ -145,13 +142,6 @@ def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *
     now = Following(is_all=session.store.player(game, name).is_notified, unchanged=unchanged)
     now = now._replace(added=changed) if starts else now._replace(stopped=changed)
     return _summary(game, name, lines, now, f"{texts.title(game)} Notify summary")
-
-
-def _signed(session: Session, game: str, line: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """The user who signs, and the boards that he names; one word for them may stand in front of userid and password."""
-    if len(line) == 3 and (line[0].lower() in selection.WORDS or selection.names_boards(session, game, line)):
-        return session.signed(line[1], line[2]), line[:1]
-    return session.signed(line[0], line[1]), line[2:]
 
 
 def _objection(session: Session, row: BoardRow, name: str) -> str:

@@ -161,12 +161,11 @@ def find(session: Session, game: str, pool: str) -> Tournament:
 
 def of_pool(session: Session, game: str, pool: str) -> Shown:
     """A tournament with all that is needed to show it. Raises Refused if there is none of that name."""
-    with session.reading():
-        one = Contests(session.store).tournament(game, pool.lower())
-        if one is None and session.store.tournament_boards(game, pool.lower()):  # boards that were named one by one
-            created, order = session.now(), contests.USUAL_ORDER
-            one = Tournament(game, pool.lower(), "roundrobin", created, "running", tie_breaks=order)
-        return as_it_is(session, one or find(session, game, pool))
+    one = Contests(session.store).tournament(game, pool.lower())
+    if one is None and session.store.tournament_boards(game, pool.lower()):  # boards that were named one by one
+        created, order = session.now(), contests.USUAL_ORDER
+        one = Tournament(game, pool.lower(), "roundrobin", created, "running", tie_breaks=order)
+    return as_it_is(session, one or find(session, game, pool))
 
 
 def fide_report(found: Shown) -> str:
@@ -179,74 +178,65 @@ def fide_report(found: Shown) -> str:
     return swiss.report(found.title, found.entrants, found.meetings, one.rounds or 0, one.apart)
 
 
-def join_pool(session: Session, game: str, pool: str, userid: str, password: str) -> list[Letter]:
+def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Take part in a tournament that is open."""
-    with session.writing():
-        name = session.signed(userid, password)
-        one = find(session, game, pool)
-        if one.state != "open":
-            who = _who_joins(as_it_is(session, one))
-            asked = f"; its director, {one.director}, can still add you" if who.startswith("ask") else ""
-            raise Refused(f"Nobody can join pool {one.pool} any more{asked}.")
-        if not session.in_shell and not session.take("joining", user=name):  # the director hears of each
-            raise Refused(
-                f"You have joined tournaments {quotas.most('joining', 'user')} times today; that is the most."
-            )
-        found = joined(session, one, name)
-        begins = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC." if one.starts else "You get a mail when it starts."
-        text = f"{name} takes part in pool {one.pool} of {texts.title(game)}. {begins}"
-        rounds.tell_director(session, found, f"{name} has joined", f"{name} takes part in pool {one.pool}.")
-        return of_deed(session, found, "joined", text)
+    one = find(session, game, pool)
+    if one.state != "open":
+        who = _who_joins(as_it_is(session, one))
+        asked = f"; its director, {one.director}, can still add you" if who.startswith("ask") else ""
+        raise Refused(f"Nobody can join pool {one.pool} any more{asked}.")
+    if not session.in_shell and not session.take("joining", user=name):  # the director hears of each
+        raise Refused(f"You have joined tournaments {quotas.most('joining', 'user')} times today; that is the most.")
+    found = joined(session, one, name)
+    begins = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC." if one.starts else "You get a mail when it starts."
+    text = f"{name} takes part in pool {one.pool} of {texts.title(game)}. {begins}"
+    rounds.tell_director(session, found, f"{name} has joined", f"{name} takes part in pool {one.pool}.")
+    return of_deed(session, found, "joined", text)
 
 
-def leave_pool(session: Session, game: str, pool: str, userid: str, password: str) -> list[Letter]:
+def leave_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Take part in a tournament no more."""
-    with session.writing():
-        name = session.signed(userid, password)
-        one = find(session, game, pool)
-        text = withdraw(session, as_it_is(session, one), name)
-        rounds.tell_director(session, as_it_is(session, one), f"{name} has left", text)
-        return of_deed(session, as_it_is(session, one), "left", text)
+    one = find(session, game, pool)
+    text = withdraw(session, as_it_is(session, one), name)
+    rounds.tell_director(session, as_it_is(session, one), f"{name} has left", text)
+    return of_deed(session, as_it_is(session, one), "left", text)
 
 
-def ask_for_bye(session: Session, game: str, pool: str, userid: str, password: str) -> list[Letter]:
+def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Do not play in the next round of a Swiss tournament, which counts as half a point."""
-    with session.writing():
-        name = session.signed(userid, password)
-        one = find(session, game, pool)
-        found = as_it_is(session, one)
-        insist(found, "anybody ask for a bye", "open", "running")
-        take_part(found, name)
-        number = one.round + 1
-        mine = next(each for each in found.entrants if each.name == name)
-        playing = [each for each in found.entrants if each.is_in(number) and number not in each.byes]
-        if number in mine.byes:
-            raise Refused(f"{name} has a bye in round {number} of pool {one.pool} already.")
-        if len(mine.byes) >= one.byes:
-            most = f"no more than {texts.counted(one.byes, 'bye')}" if one.byes else "no byes"
-            raise Refused(f"A player can ask for {most} in pool {one.pool}.")
-        if number >= (one.rounds or 0):
-            raise Refused(f"Nobody can ask for a bye in the last round of pool {one.pool}.")
-        if one.state == "running" and len(playing) < 3:
-            raise Refused(f"Nobody would be left to play round {number} of pool {one.pool}.")
-        Contests(session.store).save_entrant(game, one.pool, mine._replace(byes=mine.byes | {number}))
-        text = f"{name} has a bye in round {number} of pool {one.pool} of {texts.title(game)}, which is half a point."
-        found = as_it_is(session, one)
-        rounds.tell_director(session, found, f"{name} has a bye", text)
-        return of_deed(session, found, "bye", text)
+    one = find(session, game, pool)
+    found = as_it_is(session, one)
+    insist(found, "anybody ask for a bye", "open", "running")
+    take_part(found, name)
+    number = one.round + 1
+    mine = next(each for each in found.entrants if each.name == name)
+    playing = [each for each in found.entrants if each.is_in(number) and number not in each.byes]
+    if number in mine.byes:
+        raise Refused(f"{name} has a bye in round {number} of pool {one.pool} already.")
+    if len(mine.byes) >= one.byes:
+        most = f"no more than {texts.counted(one.byes, 'bye')}" if one.byes else "no byes"
+        raise Refused(f"A player can ask for {most} in pool {one.pool}.")
+    if number >= (one.rounds or 0):
+        raise Refused(f"Nobody can ask for a bye in the last round of pool {one.pool}.")
+    if one.state == "running" and len(playing) < 3:
+        raise Refused(f"Nobody would be left to play round {number} of pool {one.pool}.")
+    Contests(session.store).save_entrant(game, one.pool, mine._replace(byes=mine.byes | {number}))
+    text = f"{name} has a bye in round {number} of pool {one.pool} of {texts.title(game)}, which is half a point."
+    found = as_it_is(session, one)
+    rounds.tell_director(session, found, f"{name} has a bye", text)
+    return of_deed(session, found, "bye", text)
 
 
 def table(session: Session, game: str, pool: str) -> list[Letter]:
     """Show how a tournament stands, or without a *pool* which tournaments are open, or on, and who can join them."""
-    with session.reading():
-        if not pool:
-            return delivery.answer(session, None, _listed(session, game))
-        found = of_pool(session, game, pool)
-        is_open = found.one.state == "open"
-        text = contests.described_tournament(found) if is_open else found.text()
-        answer = _joining(game, found.one.pool) if _who_joins(found) == ANYBODY else f"{game} games tournament"
-        letter = contests.of_tournament(found, "the table", text, answer=answer)
-        return delivery.answer(session, None, letter._replace(facts=lambda: found.data | {"reply": text}))
+    if not pool:
+        return [_listed(session, game)]
+    found = of_pool(session, game, pool)
+    is_open = found.one.state == "open"
+    text = contests.described_tournament(found) if is_open else found.text()
+    answer = _joining(game, found.one.pool) if _who_joins(found) == ANYBODY else f"{game} games tournament"
+    letter = contests.of_tournament(found, "the table", text, answer=answer)
+    return [letter._replace(facts=lambda: found.data | {"reply": text})]
 
 
 def _listed(session: Session, game: str) -> Letter:
@@ -308,7 +298,7 @@ def joined(session: Session, one: Tournament, name: str) -> Shown:
 def of_deed(session: Session, found: Shown, subject: str, text: str) -> list[Letter]:
     """What is answered to whoever has done something with a tournament."""
     letter = contests.of_tournament(found, subject, text)
-    return delivery.answer(session, None, letter._replace(facts=lambda: letter.data | {"reply": text}))
+    return [letter._replace(facts=lambda: letter.data | {"reply": text})]
 
 
 def withdraw(session: Session, found: Shown, name: str) -> str:

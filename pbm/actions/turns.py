@@ -167,7 +167,7 @@ def note_end(session: Session, board: Board) -> None:
         reason=row.reason,
     )
     if row.pool:
-        from pbm.actions import rounds  # not for every move
+        from pbm.actions import rounds  # 5 ms
 
         rounds.advance(session, row.game, row.pool, start)
 

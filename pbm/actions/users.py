@@ -15,39 +15,36 @@ from pbm.session import Session
 from pbm.store.contests import Contests
 
 
-def signup(session: Session, userid: str, password: str, addresses: Sequence[str]) -> list[Letter]:
-    """Add a user."""
+def check_sign_up(session: Session, *, userid: str, new_password: str, **_: object) -> None:
+    """Raises Refused if nobody can become a user of that name now, or have that password."""
     name = userid.lower()
     check_own(userid, "a name of your own")
     if not is_userid(name):
         raise Refused("A userid is 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter.")
     if name in RESERVED or games.exists(name):
         raise Refused(f"{name} is a word of the command language; please choose another userid.")
-    check_new_password(password)
-    if session.gathered is not None and not session.in_shell:
+    check_new_password(new_password)
+    if session.is_line and not session.in_shell:
         raise Refused("`signup` by mail needs a mail of its own; it cannot be a line of `multiple`.")
-    with session.writing():
-        if session.store.is_taken(name):
-            raise Refused(f"There is a user {name} already; please choose another userid.")
-        if not session.in_shell and not (session.is_left("sign-up") and session.is_left("question")):
-            raise Refused("There were too many sign-ups in this hour; please try again in the next one.")
-        hashed = session.passwords.hash(password)
-        session.begin_writing()
-        if not session.in_shell:
-            session.take("sign-up")
-        session.store.add_user(name, hashed, session.now())
-        session.store.note_event(session.now(), "signup", userid=name)
-        return set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
+    if session.store.is_taken(name):
+        raise Refused(f"There is a user {name} already; please choose another userid.")
+    if not session.in_shell and not (session.is_left("sign-up") and session.is_left("question")):
+        raise Refused("There were too many sign-ups in this hour; please try again in the next one.")
 
 
-def sign_off(session: Session, userid: str, password: str) -> list[Letter]:
-    """Remove a user: he gives up all his boards, and nobody else can ever take his name."""
-    with session.writing():
-        return removed(session, session.signed(userid, password))
+def signup(session: Session, userid: str, password: str, addresses: Sequence[str]) -> list[Letter]:
+    """Add a user; `check_sign_up` has found nothing against it."""
+    name = userid.lower()
+    hashed = session.passwords.hash(password)
+    if not session.in_shell:
+        session.take("sign-up")
+    session.store.add_user(name, hashed, session.now())
+    session.store.note_event(session.now(), "signup", userid=name)
+    return set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
 
 
-def removed(session: Session, name: str) -> list[Letter]:
-    """Remove a user whom it is known to be right to remove."""
+def sign_off(session: Session, name: str) -> list[Letter]:
+    """Remove a user: they give up all their boards, and nobody else can ever take their name."""
     why = session._replace(comment=f"{name} has signed off.")
     told: list[Letter] = []
     from pbm.actions import rounds

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 
-from pbm import delivery, letters, texts
+from pbm import letters, texts
 from pbm.board import clocks
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -17,44 +17,48 @@ AHEAD = timedelta(days=366)
 """How far ahead a vacation may begin."""
 
 
-def vacation(session: Session, userid: str, password: str, words: Sequence[str]) -> list[Letter]:
+def check_days(_: Session, *, days: Sequence[str], **__: object) -> None:
+    """Raises Refused if these are more than two days."""
+    if len(days) > 2:
+        raise Refused("A vacation has a first and a last day, and no more.")
+
+
+def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
     """Plan a vacation, end it, or say what is planned."""
     today = session.now().date()
-    with session.writing():
-        name = session.signed(userid, password)
-        planned = session.store.vacations(name, today)
-        word = words[0].lower() if len(words) == 1 else ""
-        if word in AUTO:
-            session.store.set_auto_vacation(name, auto=AUTO[word])
-            done = _said(planned)
-        elif word == "off":
-            if not planned:
-                raise Refused("You have no vacation to end.")
-            session.store.replace_vacations(name, today, _ended(planned, today))
-            done = "Your vacation is over." if planned[0].first <= today else "Your vacation is called off."
-            if planned[0].first == today:
-                done = "Your vacation ends today."
-        elif words:
-            wanted = _planned(session, name, words, today)
-            session.store.replace_vacations(name, today, wanted)
-            replaced = [away for away in planned if away.first > today and away not in wanted]
-            gone = [f"It takes the place of the one from {away.first} through {away.last}." for away in replaced]
-            done = "\n".join([_said(wanted), *gone])
-        else:
-            done = _said(planned)
-        left = session.store.vacations(name, today)
-        is_auto, days = session.store.has_auto_vacation(name), clocks.days_left(session.store, name, today.year)
-        data = {
-            "userid": name,
-            "vacations": [{"first": str(away.first), "last": str(away.last)} for away in left],
-            "auto": is_auto,
-            "days_left": days,
-        }
-        done += f"\nLeft in {today.year}: {texts.counted(days, 'day')}."
-        if is_auto:
-            done += "\nWhere you would lose by the time of a move, a day of them is taken instead."
-        letter = letters.note(done, subject="Vacation", answer="help vacation", data=data)
-        return delivery.answer(session, name, letter._replace(to=name))
+    planned = session.store.vacations(name, today)
+    word = words[0].lower() if len(words) == 1 else ""
+    if word in AUTO:
+        session.store.set_auto_vacation(name, auto=AUTO[word])
+        done = _said(planned)
+    elif word == "off":
+        if not planned:
+            raise Refused("You have no vacation to end.")
+        session.store.replace_vacations(name, today, _ended(planned, today))
+        done = "Your vacation is over." if planned[0].first <= today else "Your vacation is called off."
+        if planned[0].first == today:
+            done = "Your vacation ends today."
+    elif words:
+        wanted = _planned(session, name, words, today)
+        session.store.replace_vacations(name, today, wanted)
+        replaced = [away for away in planned if away.first > today and away not in wanted]
+        gone = [f"It takes the place of the one from {away.first} through {away.last}." for away in replaced]
+        done = "\n".join([_said(wanted), *gone])
+    else:
+        done = _said(planned)
+    left = session.store.vacations(name, today)
+    is_auto, days = session.store.has_auto_vacation(name), clocks.days_left(session.store, name, today.year)
+    data = {
+        "userid": name,
+        "vacations": [{"first": str(away.first), "last": str(away.last)} for away in left],
+        "auto": is_auto,
+        "days_left": days,
+    }
+    done += f"\nLeft in {today.year}: {texts.counted(days, 'day')}."
+    if is_auto:
+        done += "\nWhere you would lose by the time of a move, a day of them is taken instead."
+    letter = letters.note(done, subject="Vacation", answer="help vacation", data=data)
+    return [letter._replace(to=name)]
 
 
 def _planned(session: Session, name: str, words: Sequence[str], today: date) -> list[Vacation]:

@@ -72,7 +72,7 @@ def analyse(game: str, board: str, seconds: float) -> None:
     if not games.exists(game.lower()):
         raise Refused(games.unknown(game))
     session = Session(open_existing())
-    with session.reading():
+    with session.store.transaction(reading=True):
         found = find_board(session, game.lower(), board)
     name = f"{texts.title(found.row.game)} board {found.row.board}"
     if not found.is_over:
@@ -91,7 +91,7 @@ def analyse(game: str, board: str, seconds: float) -> None:
         "turns": [one._asdict() | {"mark": one.mark} for one in judged],
         "curve": curve(found, judged),
     }
-    with session.writing():
+    with session.store.transaction():
         Tasks(session.store).save_analysis(found.row.game, found.row.board, json.dumps(result), session.now())
     answer(_told(found, judged), result)
 

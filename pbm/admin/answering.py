@@ -17,8 +17,8 @@ from random import Random
 from typing import NamedTuple
 
 from games import Illegal, needs_dice
-from pbm import delivery, letters
-from pbm.actions import finding, play
+from pbm import delivery, letters, runner
+from pbm.actions import finding
 from pbm.admin.program import ENDING, MOST_REFUSED, Program
 from pbm.admin.watching import PAUSE, position
 from pbm.board.board import RESIGN, Board
@@ -29,7 +29,7 @@ from pbm.robots.player import Player
 from pbm.robots.thinking import Thought
 from pbm.server import Server
 from pbm.session import Session
-from pbm.store import BoardRow, Replaced, Robot, Store, Unusable
+from pbm.store import BoardRow, Replaced, Reply, Robot, Store, Unusable
 from pbm.store.tasks import Claim, Task, Tasks
 from pbm.terminal import spinning
 
@@ -78,7 +78,7 @@ def next_task(session: Session, *place: str, busy: Collection[str] = ()) -> Task
     """
     if next(_free(session, *place, busy=busy), None) is None:  # to look locks nothing
         return None
-    with session.writing():
+    with session.store.transaction():
         task = next(_free(session, *place, busy=busy), None)
         robot = session.store.robot(task.robot) if task else None
         if task and robot:
@@ -112,33 +112,35 @@ def _longest(robot: Robot) -> float:
     return MOST_REFUSED * (robot.seconds + 3 * ENDING) if robot.program else robot.seconds + GRACE_SECONDS
 
 
-def do_task(session: Session, task: Task, actor: str | None = None) -> list[Letter] | None:
-    """Think about a task that is claimed, and do it, if the board is still the same; else None.
+def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
+    """Think about a task that is claimed, and do it; False if the board is not the same any more.
 
-    Returns the letters that a shell prints to *actor*; all others are in the outbox.
+    No mail goes to the *reader*, who sees the board in a shell. Raises Refused if the robot may not do that.
     """
     store = session.store
-    with session.reading():
+    with session.store.transaction(reading=True):
         before, robot = store.board(task.game, task.board), store.robot(task.robot)
         board = finding.find_board(session, task.game, task.board) if before else None
         talks, hopeless = Tasks(store).talks(task), Tasks(store).hopeless_turns(task)
     if board is None or robot is None:
-        return None
+        return False
     try:
         decision = _decided(session, board, robot, talks=talks, hopeless=hopeless)
     except Refused as why:
         _pause(session, task, robot, str(why))
-        return None
-    with session.writing():
+        return False
+    with session.store.transaction():
         now = store.board(task.game, task.board)
         if now is None or _seen(now) != _seen(board.row) or store.robot(task.robot) != robot:
             Tasks(store).claim_task(task, None)
-            return None
-        acting = session._replace(comment=decision.comment)
-        board = finding.find_board(acting, task.game, task.board)
-        told = play.moved(acting, board, task.robot, decision.text)
-        Tasks(store).note_answer(task, decision.hopeless, session.now())
-        return delivery.answer(acting, actor, *told)
+            return False
+        player = Reply(task.game, task.board, task.robot)
+        done = runner.play(session._replace(comment=decision.comment), player, decision.text, reader or task.robot)
+        if done.why is None:
+            Tasks(store).note_answer(task, decision.hopeless, session.now())
+    if done.why:
+        raise done.why
+    return True
 
 
 def _seen(row: BoardRow) -> tuple[object, ...]:
@@ -242,7 +244,7 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
         f"{name} is paused, because its program has failed {MOST_REFUSED} times in a row.\n"
         "The operator is told. Until it plays again, no time is counted on this board."
     )
-    with session.writing():
+    with session.store.transaction():
         Tasks(store).claim_task(task, None)
         if store.robot(name) != robot:
             return
@@ -311,13 +313,13 @@ def _play(session: Session, programs: Programs, until: Callable[[], bool] = lamb
 def _try(session: Session, task: Task) -> bool:
     """Do a task, and return whether that was possible. What is not is told on standard error, and put off."""
     try:
-        return do_task(session, task) is not None
+        return do_task(session, task)
     except Unusable:
         raise
     except Exception as why:  # one board that is spoilt must not hold up all others
         told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
         sys.stderr.write(f"{told}\n")
-        with session.writing():
+        with session.store.transaction():
             Tasks(session.store).claim_task(task, Claim(EVERYBODY, session.now() + PUT_OFF))
     return False
 
@@ -361,7 +363,7 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
         with spinning(f"{robot} thinks"), limited_memory():
             while _is_awaited(session, *place) and time.monotonic() < end:
                 if task := next_task(session, *place):
-                    is_answered = do_task(session, task, None if mails else person) is not None or is_answered
+                    is_answered = do_task(session, task, None if mails else person) or is_answered
                 else:
                     time.sleep(PAUSE)
                     is_answered = True

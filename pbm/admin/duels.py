@@ -16,8 +16,7 @@ from pbm.admin import INTERRUPTED
 from pbm.admin.matches import Match, Spent, TwoGames, run_here, run_on_cluster
 from pbm.admin.program import command_words, insist_on
 from pbm.admin.usage import Commands, Seconds, WholeNumber
-from pbm.language.grammar import Misused
-from pbm.refusals import Refused
+from pbm.refusals import Misused, Refused
 from pbm.robots.evidence import bounds, elo, expected, likelihood_ratio, wilson
 from pbm.terminal import say
 from pbm.texts import counted, table, title

@@ -176,7 +176,7 @@ def remove_user(userid: str, *, yes: bool) -> None:
         raise Refused(f"{user.userid} has signed off.")
     confirm(f"Sign {user.userid} off, who gives up all their boards?", yes=yes)
     with server.store.transaction():
-        told = users.removed(Session(server), user.userid)
+        told = users.sign_off(Session(server), user.userid)
     text = f"{user.userid} is signed off."
     answer(text, letters.as_one(letter.data for letter in told) | {"reply": text})
 

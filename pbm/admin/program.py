@@ -13,15 +13,14 @@ from pathlib import Path
 from shutil import which
 from typing import Self
 
-from pbm import delivery, letters, texts
-from pbm.actions import finding, play
+from pbm import letters, runner, texts
 from pbm.admin.watching import PAUSE, condition, looks, position
 from pbm.board.board import Board
 from pbm.disk import reason
 from pbm.language.grammar import MOST_CHARACTERS
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow, Store
+from pbm.store import BoardRow, Reply, Store
 
 MOST_REFUSED = 3
 """How many moves in a row may be refused before a program has failed."""
@@ -191,7 +190,7 @@ async def _is_to_move(store: Store, row: BoardRow, userid: str, program: Program
 
 async def _take_turn(session: Session, row: BoardRow, userid: str, program: Program) -> None:
     """Let a program move, if it is still the user's turn. Raises Refused if it cannot."""
-    with session.reading():
+    with session.store.transaction(reading=True):
         board = Board.load(session.store, row.game, row.board)
     if board is None or board.turn != userid:
         return
@@ -210,13 +209,9 @@ def _moved(session: Session, row: BoardRow, userid: str, move: str) -> str:
 
     Nothing is played, and nothing refused, if the position is not the one for which the move was chosen.
     """
-    with session.writing():
+    with session.store.transaction():
         now = session.store.board(row.game, row.board)
         if now is None or position(now) != position(row):
             return ""
-        try:
-            board = finding.find_board(session, row.game, row.board)
-            delivery.answer(session, userid, *play.moved(session, board, userid, move))
-        except Refused as why:  # caught inside, because what else the refusal has done stands
-            return " ".join(str(why).split())
-    return ""
+        done = runner.play(session, Reply(row.game, row.board, userid), move, userid)
+    return " ".join(str(done.why).split()) if done.why else ""

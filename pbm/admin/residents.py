@@ -158,7 +158,7 @@ def remove_robot(userid: str, *, yes: bool) -> None:
     robot = _robot(server, userid)
     confirm(f"Remove {robot.userid}, which gives up all its boards?", yes=yes)
     with server.store.transaction():
-        told = users.removed(Session(server), robot.userid)
+        told = users.sign_off(Session(server), robot.userid)
     text = f"{robot.userid} is removed."
     answer(text, letters.as_one(letter.data for letter in told) | {"reply": text})
 

@@ -11,8 +11,7 @@ from pbm.actions import finding
 from pbm.admin.usage import Commands, Seconds
 from pbm.admin.watching import PAUSE, condition, looks, players
 from pbm.board.board import Board
-from pbm.language.grammar import Misused
-from pbm.refusals import Refused
+from pbm.refusals import Misused, Refused
 from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import BoardRow
@@ -94,7 +93,7 @@ def known(game: str) -> str:
 def _say_which(session: Session, rows: Sequence[BoardRow], *, as_json: bool) -> None:
     """Print some boards as they are now."""
     store = session.store
-    with session.reading():
+    with session.store.transaction(reading=True):
         found = [(row.board, Board.load(store, row.game, row.board)) for row in rows]
     there = [board for _, board in found if board]
     gone = [number for number, board in found if not board]

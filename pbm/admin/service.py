@@ -12,9 +12,8 @@ import games
 from pbm.admin import end_with_input_alone, open_existing
 from pbm.admin.usage import Commands, Within
 from pbm.disk import reason
-from pbm.language.grammar import Misused
 from pbm.mail import incoming
-from pbm.refusals import Refused
+from pbm.refusals import Misused, Refused
 from pbm.session import Session
 from pbm.settings import address, open_server, transport
 from pbm.terminal import fail, say

@@ -290,7 +290,8 @@ def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry
 
 def _show(session: Session, game: str, pool: str, form: str | None, *, as_json: bool) -> None:
     """Print the table of a pool."""
-    found = tournaments.of_pool(session, game, pool)
+    with session.store.transaction(reading=True):
+        found = tournaments.of_pool(session, game, pool)
     if form == "trf":
         report = tournaments.fide_report(found)
         say(report, found.data | {"trf": report}, as_json=as_json)
@@ -301,7 +302,7 @@ def _show(session: Session, game: str, pool: str, form: str | None, *, as_json: 
 
 def _list(session: Session, game: str, *, as_csv: bool, as_json: bool) -> None:
     """Print the pools of a game."""
-    with session.reading():
+    with session.store.transaction(reading=True):
         players = Counter(pool for pool, *_ in session.store.pool_players(game))
         found = Contests(session.store).tournaments(game)
     counts = {one.pool: players[one.pool] for one in found}

@@ -62,12 +62,8 @@ class Board:
         about: About = NOTHING,
         *,
         throws_dice: bool = True,
-        known: Sequence[State] = (),
     ) -> None:
-        """Replay the turns of a board, but for the first ones if the positions up to them are *known*.
-
-        A preview *throws* no *dice* of its own.
-        """
+        """Replay the turns of a board. A preview *throws* no *dice* of its own."""
         self.row = row
         self.throws_dice = throws_dice
         self.turns = turns
@@ -75,11 +71,11 @@ class Board:
         self.about = about
         self.rules: games.Game[Any] = games.load(row.game)
         self.options = games.read_options(self.rules, row.options.split())
-        self.states: list[State] = [*known[:-1]]
+        self.states: list[State] = []
         """The position at the start and after each turn; a resignation changes none."""
         self._judged: tuple[State, Result | None] | None = None
-        self._add_state(known[-1] if known else self.rules.new(**self.options))
-        for turn in turns[len(self.states) - 1 :]:
+        self._add_state(self.rules.new(**self.options))
+        for turn in turns:
             self._follow(turn)
 
     @classmethod

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from inspect import cleandoc
 from itertools import pairwise, zip_longest
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -15,12 +16,8 @@ from pbm.actions import selection
 from pbm.language import words
 from pbm.letters import Letter
 from pbm.names import is_address, is_board, is_pool, is_userid
-from pbm.refusals import Refused
-
-if TYPE_CHECKING:
-    from pbm.language.front import Front
-    from pbm.language.help import Explained
-
+from pbm.refusals import Misused, Refused
+from pbm.session import Session
 
 MOST_CHARACTERS = 10_000
 """How long a line may be; the longest turns of our games have some thousands."""
@@ -28,39 +25,69 @@ UNNAMED: Mapping[str, str] = MappingProxyType({})
 Letters = list[Letter]
 
 
-class Misused(Refused):
-    """A line that is no command, or not the way its command is written."""
+class Explained(NamedTuple):
+    """What a command says of itself."""
 
-    status = 2
-
-
-class Declared(click.Command):
-    """A command, or several, whose parameters are those that were declared: there is no option for help."""
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The parameters; click itself looks for the option, and for names that are used twice, six times a line."""
-        return self.params
+    name: str
+    """The words that lead to it, such as ``change password``."""
+    syntax: str
+    text: str
+    """The first paragraph is the short of it."""
 
 
-class Command(Declared):
-    """A command of the language: words, among which options may stand."""
+class Prompt(NamedTuple):
+    """What only a shell has."""
+
+    read_password: Callable[[], str]
+    """Asked for a password that is written as a hyphen."""
+    operators: Sequence[str]
+    """The operator's commands, which stand beside those of the language."""
+
+
+class PasswordType(click.ParamType[str]):
+    """A password; in a shell, a hyphen stands for one that is given in another way."""
+
+    name = "password"
+
+    def convert(self, value: str, _: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The password itself."""
+        prompt: Prompt | None = ctx.obj if ctx else None
+        return prompt.read_password() if prompt and value == "-" else value
+
+
+class Command(click.Command):
+    """A command of the language: words, among which options may stand, and the function of ours that it calls."""
 
     def __init__(
-        self, *args: Any, takes_options: bool = False, named: Mapping[str, str] = UNNAMED, **kwargs: Any
+        self,
+        name: str,
+        words: Sequence[click.Parameter],
+        deed: str,
+        text: str = "",
+        *,
+        writes: bool = False,
+        check: str = "",
+        needs_store: bool = True,
+        takes_options: bool = False,
+        named: Mapping[str, str] = UNNAMED,
+        hidden: bool = False,
     ) -> None:
         """Declare a command, which may take the options of a game, and *named* ones of its own: ``--name=VALUE``.
 
-        One that is named with an empty VALUE is written without it.
+        One that is named with an empty VALUE is written without it. The *deed* is a function, such as
+        ``actions.play.move``: it gets the session, the name of the player who has signed, and what the words stand for.
+        It *writes* or only reads. A *check* is a function that may refuse the command before a password is looked at.
         """
-        super().__init__(*args, **kwargs)
+        super().__init__(name, params=[*words], help=text, hidden=hidden)
         self.named = named
         self.add_help_option = False  # `--help` would print and leave; the shell reads it as `help COMMAND`
         self.takes_options = takes_options
+        self.deed, self.writes, self.check, self.needs_store = deed, writes, check, needs_store
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take the options out of the words, and deal out the others."""
         options, others = words.split(args, self.begins_moves)
-        options = self.take_named(ctx, options)
+        named, options = self.take_named(options)
         if self.takes_options:
             ctx.params["options"] = options
         elif options:
@@ -76,10 +103,16 @@ class Command(Declared):
         for parameter in self.params:  # only the last one can take several words
             value = list(given) if parameter.nargs < 0 else next(given, parameter.default)
             ctx.params[parameter.name or ""] = parameter.type_cast_value(ctx, value)
+        if self.named:
+            ctx.params["named"] = named
         return []
 
-    def take_named(self, ctx: click.Context, options: Sequence[str]) -> list[str]:
-        """Give the command its named options, None for each that is missing; what is returned are the others."""
+    def meant(self, session: Session, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What the words stand for, as what is stored tells. Raises Misused if they belong to another command."""
+        return dict(given)
+
+    def take_named(self, options: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
+        """The named options of the command, None for each that is missing; and the others."""
         values: dict[str, str | None] = dict.fromkeys(self.named)
         others = []
         for option in options:
@@ -101,8 +134,7 @@ class Command(Declared):
             if values[full] is not None:
                 raise Refused(f"--{full} is given twice.")
             values[full] = value
-        ctx.params |= values
-        return others
+        return values, others
 
     def wrong_number(self, others: Sequence[str]) -> str:
         """What is missing or too much among the words for the command; empty if their number is right."""
@@ -153,6 +185,18 @@ def _as_written(option: str, value: str) -> str:
     return f"--{option}={value}" if value else f"--{option}"
 
 
+class Call(NamedTuple):
+    """A command, with what its words stand for."""
+
+    command: Command
+    given: Mapping[str, Any]
+
+    @property
+    def passwords(self) -> list[str]:
+        """The passwords among its words."""
+        return [value for name, value in self.given.items() if "password" in name and value]
+
+
 class GameCommand(Command):
     """A command of a game, which is told the name of the game."""
 
@@ -165,29 +209,37 @@ class GameCommand(Command):
 class InsteadOfMove(GameCommand):
     """A word that stands in the place of a move, typed as a command: it is refused with the line that has it there."""
 
-    def __init__(self, name: str) -> None:
-        """Declare such a word, which no help lists as a command."""
-        arguments: list[click.Parameter] = [click.Argument([each]) for each in ("board", "userid", "password")]
-        super().__init__(name, params=arguments, hidden=True)
+    def __init__(self, typed: str, word: str) -> None:
+        """Declare a *word* that is *typed* so, which no help lists as a command."""
+        super().__init__(typed, [click.Argument([each]) for each in ("board", "userid", "password")], "", hidden=True)
+        self.word = word
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+    def meant(self, session: Session, given: Mapping[str, Any]) -> dict[str, Any]:
         """Raise Misused, whatever the words are."""
-        super().parse_args(ctx, args)
-        raise _misplaced(ctx, args)
+        raise misplaced(session, given["game"], self.word, [given["board"], given["userid"]])
 
     def syntax(self, name: str) -> str:
         """How it is written as a move."""
-        return f"{name.partition(' ')[0]} move BOARD USERID PASSWORD {self.name}"
+        return f"{name.partition(' ')[0]} move BOARD USERID PASSWORD {self.word}"
 
 
 class Consent(GameCommand):
     """A command with userid and password whose name answers a proposal, too, where a board stands in front of them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Deal out the words. Raises Misused if they are meant for a proposal."""
+        """Deal out the words, but not those that are meant for a proposal."""
         if _begins_with_board(args):
-            raise _misplaced(ctx, args, f"\n\nAs a command it is about challenges:\n\n  {self.syntax(path(ctx))}")
+            ctx.params |= {"game": path(ctx).partition(" ")[0], "board": args}
+            return []
         return super().parse_args(ctx, args)
+
+    def meant(self, session: Session, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What the words stand for. Raises Misused if they are meant for a proposal."""
+        if "board" in given:
+            game, name = given["game"], str(self.name)
+            more = f"\n\nAs a command it is about challenges:\n\n  {self.syntax(f'{game} {name}')}"
+            raise misplaced(session, game, name, given["board"], more)
+        return dict(given)
 
     def wrong_number(self, others: Sequence[str]) -> str:
         """What is wrong with the number of words; they are understood if there is a board among them."""
@@ -204,11 +256,10 @@ def _begins_with_board(others: Sequence[str]) -> bool:
     return len(others) == 3 and is_board(others[0])
 
 
-def _misplaced(ctx: click.Context, given: Sequence[str], more: str = "") -> Misused:
+def misplaced(session: Session, game: str, word: str, given: Sequence[str], more: str = "") -> Misused:
     """What is said of a word that belongs in the place of a move: the line to type, without the password."""
     board, userid, *_ = given
-    game, word = path(ctx).partition(" ")[0], ctx.command.name
-    is_user = ctx.obj.session().store.is_taken(userid.lower())
+    is_user = session.store.is_taken(userid.lower())
     where = board if is_board(board) else "BOARD"
     line = f"{game} move {where} {userid if is_user else 'USERID'} PASSWORD {word}"
     text = f"`{word}` stands in the place of a move:\n\n  {line}{more}"
@@ -220,8 +271,16 @@ class Follow(GameCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the password if it is a hyphen, which no board or userid can be."""
-        front: Front = ctx.obj
-        return super().parse_args(ctx, [front.read_password() if word == "-" else word for word in args])
+        prompt: Prompt | None = ctx.obj
+        return super().parse_args(ctx, [prompt.read_password() if prompt and word == "-" else word for word in args])
+
+    def meant(self, session: Session, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Userid, password and boards, in either order."""
+        typed, game = given["words"], given["game"]
+        if len(typed) == 3 and (typed[0].lower() in selection.WORDS or selection.names_boards(session, game, typed)):
+            typed = [*typed[1:], typed[0]]
+        userid, password, *boards = typed
+        return {"game": game, "userid": userid, "password": password, "boards": boards}
 
     def wrong_number(self, others: Sequence[str]) -> str:
         """What is missing among the words; empty if nothing is."""
@@ -239,19 +298,16 @@ class Follow(GameCommand):
         return list(others[1:] if is_userid(first) and first not in selection.WORDS else others[2:])
 
 
-class Group(Declared, click.Group):
+class Group(click.Group):
     """Commands that begin with the same word, which may be in any case and shortened where the language allows it."""
 
-    def __init__(self, *args: Any, command_class: type[Command] = Command, **kwargs: Any) -> None:
-        """Declare a group of commands of one class."""
-        super().__init__(*args, **kwargs)
+    def __init__(self, name: str, commands: Sequence[click.Command]) -> None:
+        """Declare a group of these commands."""
+        super().__init__(name, commands=commands)
         self.add_help_option = self.no_args_is_help = False
-        self.command_class = command_class
 
-    def explained(self, prefix: str = "") -> "Iterator[Explained]":
+    def explained(self, prefix: str = "") -> Iterator[Explained]:
         """What all commands say of themselves, each behind the words that lead to it."""
-        from pbm.language.help import Explained
-
         for name, command in sorted(self.commands.items()):
             if isinstance(command, Group):
                 yield from command.explained(f"{prefix}{name} ")
@@ -276,12 +332,12 @@ class Group(Declared, click.Group):
 class Root(Group):
     """All commands that begin a line: the global ones, and those of each game behind its name."""
 
-    def __init__(self, name: str, game: Group) -> None:
-        """Declare a tree without global commands."""
-        super().__init__(name)
+    def __init__(self, name: str, commands: Sequence[click.Command], game: Group) -> None:
+        """Declare a tree of global commands, and of those of a game."""
+        super().__init__(name, commands)
         self.game = game
 
-    def explained(self, prefix: str = "") -> "Iterator[Explained]":
+    def explained(self, prefix: str = "") -> Iterator[Explained]:
         """What all commands say of themselves, those of a game first."""
         yield from self.game.explained(f"{prefix}GAME ")
         yield from super().explained(prefix)
@@ -301,9 +357,9 @@ def _meant(ctx: click.Context, word: str, rest: Sequence[str]) -> str:
     tree, group = ctx.find_root().command, ctx.command
     if not (isinstance(tree, Root) and isinstance(group, Group)):
         return ""
-    here, front = path(ctx), ctx.obj
+    here, prompt = path(ctx), ctx.obj
     game = here if group is tree.game else next((one.lower() for one in rest[:1] if games.exists(one.lower())), "GAME")
-    beside = front.beside if front else ()
+    beside = prompt.operators if prompt else ()
     everywhere = {name: name for name in (*tree.commands, *games.names())} | {name: f"pbm {name}" for name in beside}
     behind_game = {
         name: one.syntax(game) if isinstance(one, InsteadOfMove) else f"{game} {name}"
@@ -317,6 +373,13 @@ def _meant(ctx: click.Context, word: str, rest: Sequence[str]) -> str:
     second = next((one.lower() for one in rest[:1] if one.lower() not in games.names()), "")
     # three letters of a short word in common, as echo and fetch have, are not near enough for a command
     return ways.get(name) or ways.get(games.nearest(name, ways, 0.7)) or ways.get(second, "")
+
+
+def function(name: str) -> Callable[..., Any]:
+    """The function of ours of that name, such as ``actions.play.move``; its module is loaded only now."""
+    module, _, own = name.rpartition(".")
+    found: Callable[..., Any] = getattr(import_module(f"pbm.{module}"), own)
+    return found
 
 
 def path(ctx: click.Context | None) -> str:

@@ -1,34 +1,43 @@
 """Help: texts from the folder ``help``, and what the commands say of themselves."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from textwrap import fill, indent
 
 import games
 from pbm import letters, texts
 from pbm.language import words
+from pbm.language.commands import root
+from pbm.language.grammar import Explained
 from pbm.letters import Letter
 from pbm.refusals import Refused
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pbm.session import Session
 
 EMPTY_LINE = "\n\n"
 
 
-class Explained(NamedTuple):
-    """What a command says of itself."""
-
-    name: str
-    """The words that lead to it, such as ``change password``."""
-    syntax: str
-    text: str
-    """The first paragraph is the short of it."""
+MOST_SUBJECTS = 10
+"""How many subjects are explained at a time."""
 
 
-def help_letter(subject: str, commands: Iterable[Explained]) -> Letter:
+def help_on(_: Session | None, subjects: Sequence[str]) -> list[Letter]:
+    """Help on some subjects; several words can be one command."""
+    phrase = " ".join(subjects).lower()
+    is_command = any(phrase in {one.name, one.name.removeprefix("GAME ")} for one in root.explained())
+    once = dict.fromkeys([phrase] if is_command else map(str.lower, subjects or [""]))
+    return [help_letter(subject) for subject in [*once][:MOST_SUBJECTS]]
+
+
+def help_of_game(_: Session | None, game: str, command: str) -> list[Letter]:
+    """Help on a game, or on one of its commands."""
+    return [help_letter(command.lower() or game)]
+
+
+def help_letter(subject: str) -> Letter:
     """Help on a subject: a game, a command, a text of its own, or nothing for the overview. Raises Refused."""
     title = f"Help {subject}".strip()
-    return letters.note(_text(subject, commands), subject=title, answer="help commands" if subject else "help tutorial")
+    text = _text(subject, root.explained())
+    return letters.note(text, subject=title, answer="help commands" if subject else "help tutorial")
 
 
 def subjects() -> list[str]:
@@ -59,8 +68,6 @@ def _text(subject: str, commands: Iterable[Explained]) -> str:
 
 def _all(commands: Iterable[Explained]) -> str:
     """All commands with the short of each."""
-    from textwrap import indent
-
     short = ((one.syntax, _filled(one.text.partition(EMPTY_LINE)[0], texts.WIDTH - 4)) for one in commands)
     listed = (f"{syntax}\n{indent(text, '    ')}" for syntax, text in short)
     return EMPTY_LINE.join([_read("grammar"), *listed, _read("operator")])
@@ -68,15 +75,11 @@ def _all(commands: Iterable[Explained]) -> str:
 
 def _filled(text: str, width: int = texts.WIDTH) -> str:
     """A help text with its paragraphs broken into lines of that many columns."""
-    from textwrap import fill
-
     return EMPTY_LINE.join(fill(paragraph, width) for paragraph in text.split(EMPTY_LINE))
 
 
 def of_game(name: str) -> str:
     """The help file of a game; that of a game from another package stands beside its module."""
-    from pathlib import Path
-
     module = games.load(name)
     beside = Path(getattr(module, "__file__", "")).with_name(f"{name}.txt")
     for path in (_folder() / f"{name}.txt", beside):
@@ -89,8 +92,6 @@ def _read(name: str) -> str:
     return (_folder() / f"{name}.txt").read_text().rstrip()
 
 
-def _folder() -> "Path":
+def _folder() -> Path:
     """The folder of the texts: beside the packages, in a checkout as in an installation."""
-    from pathlib import Path
-
     return Path(__file__).parents[2] / "help"

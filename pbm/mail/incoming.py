@@ -1,4 +1,4 @@
-"""Mail that comes in: a message becomes a command. No sockets here."""
+"""Mail that comes in is handled once: its command is carried out and answered. No sockets here."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,22 +7,22 @@ from email.parser import BytesHeaderParser
 from ipaddress import ip_address, ip_network
 from typing import NamedTuple, Self
 
-from pbm import delivery, letters, texts
+from pbm import delivery, letters, runner, texts
 from pbm.access import quotas, tokens
 from pbm.access.guesses import Guesses
 from pbm.access.quotas import most
 from pbm.actions import subscriptions
 from pbm.budget import SECONDS_OF_MAIL, limited
-from pbm.language import answers, dispatch, masking, quoting, words
+from pbm.language import answers, masking, quoting
 from pbm.language.commands import root
-from pbm.language.front import Front
-from pbm.language.grammar import Misused
+from pbm.language.grammar import Call
 from pbm.language.line import Line
-from pbm.mail import reading, typography
+from pbm.mail import reading
 from pbm.mail.reading import Incoming
-from pbm.names import SHORTEST_PASSWORD, is_board
-from pbm.refusals import Refused
-from pbm.rehearsal import Rehearsal
+from pbm.mail.typed import Typed, is_title, plain_line, typed_in
+from pbm.names import SHORTEST_PASSWORD
+from pbm.refusals import Misused, Refused
+from pbm.runner import Ready
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Reply
@@ -65,37 +65,16 @@ class Outcome(str):
         return str(self)
 
 
-class Typed(NamedTuple):
-    """What a mail says."""
-
-    line: Line
-    """The line that is its command, or taken for one."""
-    body: str
-    """The text that goes with it."""
-    is_meant: bool
-    """Whether the subject is meant as a command, whatever its words."""
-
-
-class Order(NamedTuple):
-    """The command of a mail, carried out as far as it needs no write lock."""
-
-    typed: Typed
-    session: Session
-    rehearsal: Rehearsal
-    why: Refused | None
-    """Why it is refused, if nothing needs to be written to know that."""
-    masked: str
-    """Its line as it may be seen in the log; empty if it begins with no command."""
-
-
 class Heard(NamedTuple):
-    """A mail that is read."""
+    """A mail that is read, and its command prepared, if it is one."""
 
     mail: Incoming
     kind: str
     """What it is, in a word."""
-    order: Order | None = None
-    """Its command, if it is one."""
+    replies: Sequence[Reply] = ()
+    """What the reply addresses speak for that it came to."""
+    typed: Typed | None = None
+    ready: Ready | None = None
 
 
 def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -155,6 +134,8 @@ def handle(
     mail = heard.mail
     sender = (mail.sender or "").lower()
     with server.store.transaction():
+        if heard.replies != _replies(server, recipients):  # one was revoked since
+            heard = hear(server, raw, envelope_sender, recipients, peer)
         bounced = _bounced(server, mail, recipients)
         outcome = Outcome("bounce" if bounced is not None else heard.kind)
         if not server.store.record(sender, mail.message_id, outcome, server.now()):
@@ -167,8 +148,8 @@ def handle(
             _refuse_sender(server, mail, envelope_sender or "")
         if outcome == "postmaster":
             outcome = _pass_on(server, mail)
-        if outcome == "command" and heard.order:
-            outcome = _do(server, mail, heard.order, recipients)
+        if outcome == "command":
+            outcome = _finish(server, heard)
             if outcome != "command":
                 server.store.note_outcome(sender, mail.message_id, outcome)
     return outcome
@@ -207,20 +188,19 @@ def hear(
     recipients: Sequence[str] = (),
     peer: str | None = None,
 ) -> Heard:
-    """Read a mail, and rehearse its command: all that is slow is done here, and nobody has to wait for it.
+    """Read a mail, and prepare its command: all that is slow is done here, and nobody has to wait for it.
 
     Raises Unusable if the database cannot be used.
     """
     mail = reading.read(raw, envelope_sender)
-    kind = _kind(server, mail, recipients)
+    kind, replies, machine = _kind(server, mail, recipients), _replies(server, recipients), _peer(peer)
     if kind != "command":
-        return Heard(mail, kind)
-    replies, machine = _replies(server, recipients), _peer(peer)
+        return Heard(mail, kind, replies)
     reply = replies[0] if replies else None
-    typed = _typed(mail, reply)
+    typed = typed_in(mail, reply)
     if typed.line.names == "confirm-address" and mail.tells_of_absence:
-        return Heard(mail, "automatic")
-    rehearsal = Rehearsal(server.passwords)
+        return Heard(mail, "automatic", replies)
+    answered = None if typed.line.command else reply
     session = Session(
         server,
         mail.sender,
@@ -228,19 +208,22 @@ def hear(
         body=typed.body,
         message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
         guesses=Guesses(server.store, machine or mail.sender or "", server.now()),
-        proved=None if typed.line.command else reply,
+        proved=answered,
         peer=machine,
-        rehearsal=rehearsal,
     )
-    refused = None
+    call = _call(typed.line, replies if answered else ())
+    return Heard(mail, kind, replies, typed, runner.prepare(session, call, None if answered else typed.line))
+
+
+def _call(line: Line, answered: Sequence[Reply]) -> Call | Refused:
+    """The command that a line says, which may answer the mail of a board, or why it says none."""
     try:
-        rehearsal.run(server.store, lambda: _carry_out(session, typed.line, replies))
+        _check_one(answered)
+        return answers.read(answered[0], line.typed) if answered else runner.read(line)
+    except Misused as why:
+        return Call(answers.SEND_AGAIN, {"title": line, "why": why}) if is_title(line) and not answered else why
     except Refused as why:
-        refused = why
-    masked = ""
-    if typed.line.command:
-        masked = tokens.masked(typed.line.logged(server.store.is_taken))
-    return Heard(mail, kind, Order(typed, session, rehearsal, refused, masked))
+        return why
 
 
 def _kind(server: Server, mail: Incoming, recipients: Sequence[str]) -> str:
@@ -302,23 +285,21 @@ def _count_bounce(server: Server, address: int) -> None:
         server.store.suspend_address(address, server.now())
 
 
-def _do(server: Server, mail: Incoming, order: Order, recipients: Sequence[str]) -> Outcome:
+def _finish(server: Server, heard: Heard) -> Outcome:
     """Carry out the command of a mail and answer it. Returns what was done."""
-    sender = mail.sender or ""
-    line, _, is_meant = order.typed
-    server.store.revive_address(sender, server.now())
-    # as it stands now: what was rehearsed may have been revoked since
-    reply = next(iter(_replies(server, recipients)), None)
-    session = order.session._replace(proved=order.session.proved and reply)
-    if _is_written(session, order):
-        why = None
-    else:
-        session = session._replace(guesses=Guesses(server.store, session.peer or sender, server.now()))
-        why = _refused(session, order)
+    mail, ready, reply = heard.mail, heard.ready, heard.replies[0] if heard.replies else None
+    if ready is None or heard.typed is None:
+        raise AssertionError(heard.kind)
+    line, _, is_meant = heard.typed
+    server.store.revive_address(mail.sender or "", server.now())
+    guesses = ready.session.guesses and ready.session.guesses.anew()
+    session = ready.session._replace(guesses=guesses)
+    why = runner.finish(ready._replace(session=session)).why
     server.store.count_command(server.now(), refused=why is not None)
-    if session.guesses:
-        session.guesses.save()
-    command = _told(order, None if line.command else reply, is_done=why is None)
+    if guesses:
+        guesses.save()
+    right = ready.call.passwords if why is None and isinstance(ready.call, Call) else []
+    command = _told(server, line, None if line.command else reply, right, is_done=why is None)
     if why is None:
         return Outcome("command", command)
     is_close = is_meant or any(map(root.knows, line.words[:2]))
@@ -343,11 +324,15 @@ def _reason(line: Line, error: str, command: str) -> str:
     return without(error.partition("\n")[0], secrets)
 
 
-def _told(order: Order, reply: Reply | None, *, is_done: bool) -> str:
-    """What the log says of a command; of a line that is none, nothing, for nobody knows what stands in it."""
-    said = answers.bare(order.typed.line.typed) if is_done else "..."
-    answered = f"{reply.game} {reply.board} {reply.userid}: {said}" if reply else ""
-    return order.masked or answered
+def _told(server: Server, line: Line, reply: Reply | None, right: Sequence[str], *, is_done: bool) -> str:
+    """What the log says of a command; of a line that is none, nothing, for nobody knows what stands in it.
+
+    Passwords that are *right* are known; which words of another line may be some has to be found out.
+    """
+    if line.command:
+        return tokens.masked(without(line.typed, right) if right else line.logged(server.store.is_taken))
+    said = answers.bare(line.typed) if is_done else "..."
+    return f"{reply.game} {reply.board} {reply.userid}: {said}" if reply else ""
 
 
 def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None:
@@ -356,7 +341,7 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
     session = Session(server, sender)
     if sender in mail.senders and session.is_from_user and session.take_own("error"):
         why = Refused("Nothing was done, because this mail is from several addresses; a command comes from one alone.")
-        delivery.queue(session, quoting.refusal(why, _plain(mail.subject), is_user=server.store.is_taken))
+        delivery.queue(session, quoting.refusal(why, plain_line(mail.subject), is_user=server.store.is_taken))
 
 
 def _replies(server: Server, recipients: Sequence[str]) -> list[Reply]:
@@ -372,107 +357,6 @@ def _check_one(replies: Sequence[Reply]) -> None:
             f"This answer went to several addresses, those of {texts.enumerated(boards)}; nothing was done. "
             "Please answer each mail by itself."
         )
-
-
-def _is_written(session: Session, order: Order) -> bool:
-    """Write what was drafted, if the command has a draft that is still true."""
-    rehearsal = order.rehearsal
-    if rehearsal.draft is None or rehearsal.is_enough or session.proved != order.session.proved:
-        return False
-    is_written = session.store.carry_out(rehearsal.draft)
-    for letter in rehearsal.letters if is_written else ():
-        delivery.queue(session, letter)
-    return is_written
-
-
-def _refused(session: Session, order: Order) -> Refused | None:
-    """Carry out a command, as far as that has not been done. If it is refused, why: then nothing was done."""
-    rehearsal = order.rehearsal
-    if order.why and not rehearsal.signed:
-        return order.why
-    try:
-        with session.store.transaction():
-            if order.why or not rehearsal.is_enough:
-                _carry_out(session, order.typed.line)
-            else:
-                for userid, password in rehearsal.signed:  # it may have got another password since
-                    session.signed(userid, password)
-                for letter in rehearsal.letters:
-                    delivery.queue(session, letter)
-    except Refused as why:
-        return why
-    return None
-
-
-def _carry_out(session: Session, line: Line, replies: Sequence[Reply] = ()) -> None:
-    """Do what the line of a mail says that came to these reply addresses."""
-    if session.proved:
-        _check_one(replies)
-        answers.run(session, session.proved, line.typed)
-        return
-    try:
-        dispatch.run(line, Front(lambda: session))
-    except Misused as why:
-        if not _is_title(line):
-            raise
-        raise answers.send_again(session, line, why) from why
-
-
-def _typed(mail: Incoming, reply: Reply | None) -> Typed:
-    """The command of a mail: its subject, or the first line of its body where the subject is none.
-
-    The subject that we gave to a board mail is none. In an answer to one, which came to a *reply* address, any line is
-    taken for a move, and a word that means something there is no command. An answer to a chat is one.
-    """
-    subject = _plain(mail.subject)
-    is_meant, is_title = subject.command is not None, _is_title(subject)
-    word = answers.takes(subject.typed) if reply else None
-    is_chat = reply is not None and answers.is_to_chat(reply, subject.words)
-    if is_meant and not (is_title or is_chat) and word is None:
-        return Typed(_without_placeholder(subject, reply), mail.body, is_meant)
-    lines = (mail.body.lstrip() or (mail.quoted if reply else "")).split("\n")
-    chat = answers.chat_text(lines) if reply else None
-    if is_chat:
-        return Typed(_answer("chat"), mail.body if chat is None else chat, is_meant)
-    first, count = words.whole_turn(lines)
-    line, rest = _plain(first), "\n".join(lines[count:])
-    if word is not None:
-        typed, body = (f"{subject.typed} {line.typed}", rest) if word else (subject.typed, mail.body)
-        return Typed(_answer(typed), body, is_meant)
-    if line.command and not (reply and answers.takes(line.typed) is not None):
-        return Typed(_without_placeholder(line, reply), rest, is_meant)
-    if reply and (line.typed or is_title):
-        return Typed(_answer(line.typed), rest, is_meant) if chat is None else Typed(_answer("chat"), chat, is_meant)
-    return Typed(subject, mail.body, is_meant)
-
-
-def _without_placeholder(line: Line, reply: Reply | None) -> Line:
-    """A command as it is, or what it says as an answer if it was copied from the mail that is answered."""
-    typed = answers.as_answer(reply, line.words) if reply else None
-    return _answer(typed) if typed else line
-
-
-def _answer(typed: str) -> Line:
-    """The line of an answer to a board mail, whose words mean nothing else."""
-    return Line.read(root, typed)._replace(command=None)
-
-
-def _is_title(subject: Line) -> bool:
-    """Whether a subject is that of a board mail: the game, the board, and whose turn it is."""
-    title = subject.words
-    return len(title) in {3, 4} and title[1].lower() == "board" and is_board(title[2])
-
-
-def _plain(beautified: str) -> Line:
-    """A line as it was typed, before a program beautified it; passwords are taken as they are."""
-    if beautified.isascii():
-        return Line.read(root, beautified)
-    written = typography.words(beautified)
-    plain = [typography.plain(word) for word in written]
-    line = Line.read(root, " ".join(plain))
-    secrets = line.passwords() or []
-    typed = " ".join(word if meant in secrets else meant for word, meant in zip(written, plain, strict=True))
-    return line if typed == line.typed else Line.read(root, typed)
 
 
 def _peer(peer: str | None) -> str | None:

@@ -24,6 +24,8 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import games
 from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.disk import reason
+from pbm.language import answers
+from pbm.language.grammar import function
 from pbm.mail import incoming, notify
 from pbm.mail.door import Answer, Delivery, Door, Handler, House, LocalDoor, failed
 from pbm.mail.helpers import Helper, Service
@@ -46,7 +48,7 @@ LOOK_AROUND = 2.0
 """Seconds from one look whether all is well to the next."""
 TOO_SLOW = "554 5.6.0 This mail takes too long to be handled"
 FIRST_MAIL = b"From: nobody@localhost\r\nSubject: help me with-a-password\r\n\r\n"
-"""What is read and rehearsed before anybody can send one, and never carried out."""
+"""What is read and prepared before anybody can send one, and never carried out."""
 MOST_IN_HAND = 300
 """Seconds after which mails that are still in hand mean that something hangs."""
 M_MMAP_THRESHOLD, LARGE_BYTES = -3, 128 * 1024
@@ -274,7 +276,7 @@ class Clerk:
         return [answer._replace(locked=locked) for answer in answers]
 
     def _heard(self, delivery: Delivery) -> incoming.Heard | TimeoutError | None:
-        """Read a mail and rehearse its command; None if something goes wrong with it alone, which is told later.
+        """Read a mail and prepare its command; None if something goes wrong with it alone, which is told later.
 
         If that takes too long, it is not done again: what is returned is the error.
         """
@@ -333,6 +335,8 @@ def make_ready(server: Server) -> None:
     for game in games.names():
         with suppress(Exception):  # what is wrong with a game is told to whoever plays it
             games.load(game)
+    for command in answers.ANSWERS.values():
+        function(command.deed)
     server.passwords.is_right(None, "")
     incoming.hear(server, FIRST_MAIL, "nobody@localhost", [server.address])
     gc.collect()

@@ -64,7 +64,7 @@ class Site:
 
     def pages(self, memory: Memory) -> list[Page]:
         """The files that are to be made: what has changed, or all; pictures for those who link come last."""
-        with self.session.reading():
+        with self.session.store.transaction(reading=True):
             concerned = self._concerned(self.glances.changes_since(memory.seen)) if memory.seen else self._all()
             found = [] if memory.seen else [*self._fixed()]
             if concerned.games or concerned.ranked:

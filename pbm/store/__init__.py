@@ -6,8 +6,7 @@ replay games.
 """
 
 from pbm.store.boards import Boards
-from pbm.store.drafts import Draft
-from pbm.store.errors import Replaced, Settled, Unusable, WouldWrite
+from pbm.store.errors import Replaced, Unusable
 from pbm.store.form import SCHEMA
 from pbm.store.happenings import Happenings
 from pbm.store.mails import Mails
@@ -36,7 +35,6 @@ __all__ = [
     "STORED_FORMS",
     "Address",
     "BoardRow",
-    "Draft",
     "Failures",
     "Held",
     "Mail",
@@ -46,12 +44,10 @@ __all__ = [
     "ResultRow",
     "Robot",
     "Section",
-    "Settled",
     "Store",
     "TurnRow",
     "Unusable",
     "Vacation",
-    "WouldWrite",
 ]
 
 

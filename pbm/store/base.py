@@ -9,11 +9,10 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pbm import disk
-from pbm.store.drafts import Draft, DraftConnection
-from pbm.store.errors import Replaced, Settled, Unusable
+from pbm.store.errors import Replaced, Unusable
 from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_TABLES, SCHEMA, check_schema
 
 LOCK_INTERVAL = 0.001
@@ -31,7 +30,8 @@ class Base:
         self._file = os.fspath(path)
         self.is_read_only = read_only
         self._depth = 0
-        self._noted: Callable[[Any], None] | None = None
+        self.is_writing = False
+        """Whether a transaction is open that may write."""
         try:
             if not read_only and not os.path.exists(path):
                 # it holds addresses and hashes: nobody else may read it at any moment
@@ -42,7 +42,6 @@ class Base:
                 timeout=BUSY_SECONDS,
                 check_same_thread=False,
                 isolation_level=None,
-                factory=DraftConnection,
             )
             self._opened = _identity(self._file)
             # also when the process ends: whoever closes last puts all that stands in the -wal into the file itself
@@ -118,13 +117,9 @@ class Base:
     def transaction(self, *, reading: bool = False) -> Iterator[None]:
         """Everything inside happens, or nothing does; inside another transaction it can be undone alone.
 
-        One that is only *reading* sees one state of the database, and waits for nobody. Raises Unusable if the
-        database is locked, full or damaged.
+        One that is only *reading* sees one state of the database, waits for nobody, and cannot write: a deferred BEGIN
+        that writes later fails when two writers meet. Raises Unusable if the database is locked, full or damaged.
         """
-        if self.db.draft:
-            with self.db.draft.part():
-                yield
-            return
         level = self._depth
         try:
             if level:
@@ -133,52 +128,23 @@ class Base:
                 self.db.execute("BEGIN")
             else:
                 self._lock()
+                self.is_writing = True
             self._depth = level + 1
+            changes = self.db.total_changes
             try:
                 if not level:
                     self.check_in_place()
                 yield
-                self._keep(level, reading=reading)
-            except Settled:
-                self._keep(level, reading=reading)
-                raise
+                self._keep(level, changes)
             except BaseException:
                 if self.db.in_transaction:  # else SQLite itself has undone everything
                     self._roll_back(level)
                 raise
             finally:
                 self._depth = level
+                self.is_writing = self.is_writing and level > 0
         except sqlite3.Error as error:
             raise Unusable(f"The database {self.path} cannot be used: {problem(error)}.") from error
-
-    @property
-    def is_in_transaction(self) -> bool:
-        """Whether a transaction has begun and not ended."""
-        return self._depth > 0
-
-    @contextmanager
-    def rehearsal(self) -> Iterator[Draft]:
-        """A transaction that waits for nobody and leaves nothing but the draft of what it would write.
-
-        Raises WouldWrite where that cannot be told, and Unusable.
-        """
-        with self.transaction(reading=True):
-            self.db.draft = draft = Draft(self.db.state())
-            try:
-                yield draft
-            finally:
-                self.db.draft = None
-
-    def carry_out(self, draft: Draft) -> bool:
-        """Write what was drafted; False, and nothing is written, if anything would be found otherwise than it was then.
-
-        It has to be in a transaction.
-        """
-        if not draft.is_true(self.db):
-            return False
-        for query, values in draft.writes:
-            self.db.execute(query, values)
-        return True
 
     @contextmanager
     def alone(self, kind: str, doing: str, patience: float, until: Callable[[], bool]) -> Iterator[None]:
@@ -205,22 +171,17 @@ class Base:
         if not is_in_place:
             raise Replaced(f"The database {self.path} was deleted or replaced while it was open; nothing was written.")
 
-    def _keep(self, level: int, *, reading: bool) -> None:
-        """Make what a transaction has done stand, as far as the one around it will."""
-        if self._noted and not (level or reading):
-            note, self._noted = self._noted, None
-            note(self)
-        end = "END" if reading else "COMMIT"  # the same; but nothing is committed, and no disk waited for
+    def _keep(self, level: int, changes: int) -> None:
+        """End a transaction, which began after so many *changes*, as far as the one around it will."""
+        if self.db.total_changes != changes and not self.is_writing:
+            raise RuntimeError("A transaction that reads has written.")
+        end = "COMMIT" if self.is_writing else "END"  # the same; but nothing is committed, and no disk waited for
         self.db.execute(f"RELEASE level{level}" if level else end)
 
     def data_version(self) -> int:
         """A number that is another one after anybody else has written to the database."""
         (version,) = self.db.execute("PRAGMA data_version").fetchone()
         return int(version)
-
-    def note_with_next_change(self, note: Callable[[Self], None]) -> None:
-        """Write something into this database with whatever is written next, and never if nothing is."""
-        self._noted = note
 
     def _roll_back(self, level: int) -> None:
         """Undo a transaction, and no other that it stands in."""

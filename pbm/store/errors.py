@@ -1,4 +1,4 @@
-"""Why a database could not be used, and how a transaction is left."""
+"""Why a database could not be used."""
 
 
 class Unusable(Exception):
@@ -7,11 +7,3 @@ class Unusable(Exception):
 
 class Replaced(Unusable):
     """The file that is open is not the database any more: that was deleted or replaced, and the process has to end."""
-
-
-class Settled(Exception):
-    """Raised to leave a transaction of which everything so far stands."""
-
-
-class WouldWrite(Exception):
-    """Raised in a rehearsal where something would be written."""

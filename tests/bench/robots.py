@@ -18,10 +18,9 @@ from tempfile import TemporaryDirectory
 
 from pbm.board.board import Board
 from pbm.language.commands import root
-from pbm.language.dispatch import run
-from pbm.language.front import Front
 from pbm.language.line import Line
 from pbm.passwords import Passwords
+from pbm.runner import run
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Store
@@ -33,7 +32,7 @@ PASSWORDS = {"ann": "ann-likes-games", "ben": "ben-likes-games"}
 
 def say(server: Server, line: str) -> None:
     """Carry out a command as a shell does."""
-    run(Line.read(root, line), Front(lambda: Session(server), prints=True))
+    run(Line.read(root, line), lambda: Session(server))
 
 
 def move(server: Server, rng: Random) -> float:

@@ -1,0 +1,79 @@
+"""A mail becomes what somebody has typed: a line, and the text that goes with it. No database here."""
+
+from typing import NamedTuple
+
+from pbm.language import answers, words
+from pbm.language.commands import root
+from pbm.language.line import Line
+from pbm.mail import typography
+from pbm.mail.reading import Incoming
+from pbm.names import is_board
+from pbm.store import Reply
+
+
+class Typed(NamedTuple):
+    """What a mail says."""
+
+    line: Line
+    """The line that is its command, or taken for one."""
+    body: str
+    """The text that goes with it."""
+    is_meant: bool
+    """Whether the subject is meant as a command, whatever its words."""
+
+
+def typed_in(mail: Incoming, reply: Reply | None) -> Typed:
+    """The command of a mail: its subject, or the first line of its body where the subject is none.
+
+    The subject that we gave to a board mail is none. In an answer to one, which came to a *reply* address, any line is
+    taken for a move, and a word that means something there is no command. An answer to a chat is one.
+    """
+    subject = plain_line(mail.subject)
+    is_meant, has_title = subject.command is not None, is_title(subject)
+    word = answers.takes(subject.typed) if reply else None
+    is_chat = reply is not None and answers.is_to_chat(reply, subject.words)
+    if is_meant and not (has_title or is_chat) and word is None:
+        return Typed(_without_placeholder(subject, reply), mail.body, is_meant)
+    lines = (mail.body.lstrip() or (mail.quoted if reply else "")).split("\n")
+    chat = answers.chat_text(lines) if reply else None
+    if is_chat:
+        return Typed(_answer("chat"), mail.body if chat is None else chat, is_meant)
+    first, count = words.whole_turn(lines)
+    line, rest = plain_line(first), "\n".join(lines[count:])
+    if word is not None:
+        typed, body = (f"{subject.typed} {line.typed}", rest) if word else (subject.typed, mail.body)
+        return Typed(_answer(typed), body, is_meant)
+    if line.command and not (reply and answers.takes(line.typed) is not None):
+        return Typed(_without_placeholder(line, reply), rest, is_meant)
+    if reply and (line.typed or has_title):
+        return Typed(_answer(line.typed), rest, is_meant) if chat is None else Typed(_answer("chat"), chat, is_meant)
+    return Typed(subject, mail.body, is_meant)
+
+
+def _without_placeholder(line: Line, reply: Reply | None) -> Line:
+    """A command as it is, or what it says as an answer if it was copied from the mail that is answered."""
+    typed = answers.as_answer(reply, line.words) if reply else None
+    return _answer(typed) if typed else line
+
+
+def _answer(typed: str) -> Line:
+    """The line of an answer to a board mail, whose words mean nothing else."""
+    return Line.read(root, typed)._replace(command=None)
+
+
+def is_title(subject: Line) -> bool:
+    """Whether a subject is that of a board mail: the game, the board, and whose turn it is."""
+    title = subject.words
+    return len(title) in {3, 4} and title[1].lower() == "board" and is_board(title[2])
+
+
+def plain_line(beautified: str) -> Line:
+    """A line as it was typed, before a program beautified it; passwords are taken as they are."""
+    if beautified.isascii():
+        return Line.read(root, beautified)
+    written = typography.words(beautified)
+    plain = [typography.plain(word) for word in written]
+    line = Line.read(root, " ".join(plain))
+    secrets = line.passwords() or []
+    typed = " ".join(word if meant in secrets else meant for word, meant in zip(written, plain, strict=True))
+    return line if typed == line.typed else Line.read(root, typed)

@@ -1,0 +1,288 @@
+"""The one way in which a command is carried out, whether a shell, a mail, an answer to one, or a robot gives it.
+
+1. *Read*: words become a command and its arguments (`read`; `answers.read` for what comes to a reply address).
+2. *Prove*: userid and password, or a reply address, become a player. argon2 runs here, before any lock; so are new
+   passwords hashed (`prepare`).
+3. *Do*: in one transaction, which a command that only reads opens for reading. What was proved is compared there with
+   what is stored by then; argon2 runs again only if the hash that it was compared with is another one.
+4. *Deliver*: letters go into the outbox in the same transaction; those to whoever gives the command are printed, or
+   mailed to the sender (`finish`).
+
+`run` does all four. A mail is prepared without the write lock, and finished under it, together with others and with the
+note that it was handled; so a mail that only reads has its answer before the lock is taken.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import click
+
+from games import Illegal
+from pbm import delivery, letters, texts
+from pbm.actions.finding import find_board, find_row
+from pbm.budget import Budget
+from pbm.language import multiple
+from pbm.language.commands import OF_GAME
+from pbm.language.grammar import MOST_CHARACTERS, Call, Prompt, function, help_for, path
+from pbm.language.line import NOWHERE, Line
+from pbm.language.quoting import refusal
+from pbm.letters import Letter
+from pbm.passwords import Proofs
+from pbm.refusals import Misused, Refused, copied
+from pbm.session import Session
+from pbm.store import BoardRow, Reply
+from pbm.texts import without
+
+MOST_LINES = 50
+"""How many commands `multiple` may have."""
+MOST_ANSWERED = 200_000
+"""How many characters the gathered answer of `multiple` may have before no more commands are taken."""
+
+
+class Done(NamedTuple):
+    """What has come of a command."""
+
+    letters: Sequence[Letter] = ()
+    """The answers to whoever gives it."""
+    why: Refused | None = None
+    """Why it was refused."""
+
+    @property
+    def stands(self) -> bool:
+        """Whether it has changed something, though it may have been refused."""
+        return self.why is None or self.why.stands
+
+
+class Ready(NamedTuple):
+    """A command that is read and proved."""
+
+    session: Session
+    call: Call | Refused
+    line: Line | None = None
+    """The line that gives it; None for an answer to a board mail, and for a robot."""
+    lines: Sequence[tuple[Line, Call | Refused]] = ()
+    """Those of `multiple`."""
+    done: Done | None = None
+    """What has come of it, if it only reads: then that is done already."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change something; the wrong passwords in several lines are counted as they are looked at."""
+        if self.lines:
+            return any(isinstance(call, Call) and (call.command.writes or call.passwords) for _, call in self.lines)
+        return isinstance(self.call, Call) and self.call.command.writes
+
+
+def run(line: Line, session: Callable[[], Session], prompt: Prompt | None = None) -> list[Letter]:
+    """Carry out a command, and return what a shell prints. The session is opened only if the command needs one.
+
+    Raises Refused, and Misused if it is no command.
+    """
+    call = read(line, prompt)
+    if not call.command.needs_store:
+        return [*function(call.command.deed)(None, *call.given.values())]
+    ready = prepare(session(), call, line)
+    store = ready.session.store
+    with store.transaction(reading=not ready.writes):
+        done = finish(ready)
+        if ready.writes and done.stands:
+            store.count_command(ready.session.now(), refused=False)
+    if done.why:
+        raise done.why
+    return [*done.letters]
+
+
+def read(line: Line, prompt: Prompt | None = None) -> Call:
+    """The command of a line, and what its words stand for. Raises Refused, and Misused if it is no command."""
+    if len(line.typed) > MOST_CHARACTERS:
+        raise Refused(f"A line has at most {MOST_CHARACTERS} characters.")
+    if "--" in line.words[:2]:
+        raise Misused("There is no command `--`; `help commands` tells what there is.")
+    if not line.words:
+        raise Misused("There is no command; a mail has it in the subject. `help` tells what there is.")
+    try:
+        if line.command is None:  # click finds out what is wrong with it
+            return Call(line.tree.main(list(line.words), prog_name="pbm", standalone_mode=False, obj=prompt), {})
+        return Call(line.command, line.command.make_context(line.names, [*line.rest], NOWHERE, obj=prompt).params)
+    except click.UsageError as why:
+        behind = f" behind `{path(why.ctx)}`" if path(why.ctx) else ""
+        raise Misused(f"There is no command{behind}; `{help_for(why.ctx)}` tells what there is.") from why
+    except Illegal as why:
+        raise Refused(str(why)) from why
+
+
+def prepare(session: Session, call: Call | Refused, line: Line | None = None) -> Ready:
+    """Find out all that needs no write lock: what argon2 says; and if the command only reads, do it."""
+    session = session._replace(proofs=Proofs(session.server.passwords))
+    ready = Ready(session, call, line)
+    if line and isinstance(call, Call) and call.command.name == "multiple":
+        ready = _with_lines(ready, line)
+    trying = session._replace(guesses=session.guesses and session.guesses.anew())  # each is counted under the lock
+    for one in [ready.call, *(call for _, call in ready.lines)]:
+        with suppress(Refused):
+            _prove(trying, one)
+    if ready.writes:
+        return ready
+    with session.store.transaction(reading=True):
+        return ready._replace(done=_step(ready))
+
+
+def finish(ready: Ready) -> Done:
+    """Do a command in the transaction that is open, unless it only reads, and deliver its answers."""
+    done = ready.done or _step(ready)
+    if ready.done and isinstance(ready.call, Call) and ready.call.passwords:
+        try:
+            _signed(ready.session, ready.call)  # he may have got another password since
+        except Refused as why:
+            done = Done(why=why)
+    if not ready.session.in_shell:
+        for letter in done.letters:
+            delivery.queue(ready.session, letter)
+    return done
+
+
+def play(session: Session, player: Reply, move: str, reader: str) -> Done:
+    """Make a move for a player who is known, in the transaction that is open; no mail about it goes to the *reader*."""
+    given = {"game": player.game, "board": player.board, "userid": player.userid, "password": "", "move": move}
+    return _step(Ready(session._replace(proved=player), Call(OF_GAME["move"], given)), reader)
+
+
+def _prove(session: Session, call: Call | Refused) -> None:
+    """Let argon2 check the password of a command, and hash the new one. Raises Refused."""
+    if isinstance(call, Refused):
+        return
+    _signed(session, call)
+    if new := call.given.get("new_password"):
+        session.passwords.hash(new)
+
+
+def _step(ready: Ready, reader: str | None = None) -> Done:
+    """Carry out a command. If it is refused, it has changed nothing, but where the refusal says that this stands."""
+    try:
+        with ready.session.store.transaction():
+            try:
+                return Done(_answers(ready, reader))
+            except Refused as why:
+                if not why.stands:
+                    raise
+                return Done(why=why)
+    except Refused as why:
+        return Done(why=why)
+
+
+def _answers(ready: Ready, reader: str | None) -> list[Letter]:
+    """What a command answers; all other letters are in the outbox then. Raises Refused."""
+    session, call = ready.session, ready.call
+    try:
+        if isinstance(call, Refused):
+            raise call
+        session = session._replace(comment=without(session.comment, call.passwords))
+        name, given = _signed(session, call)
+        told = [_of_lines(ready)] if ready.lines else function(call.command.deed)(session, *given)
+    except Illegal as why:
+        raise Refused(str(why)) from why
+    except Refused as why:
+        if session.proved and why.point is None and not why.stands:  # who answers the mail of a board sees it again
+            point = find_board(session, session.proved.game, session.proved.board).present
+            why.point, why.reader = (None, None) if point.is_over else (point, session.proved.userid)
+        raise
+    return delivery.answer(session, reader or name, *told)
+
+
+def _signed(session: Session, call: Call) -> tuple[str | None, list[Any]]:
+    """The player who gives a command, if it takes a password, and what its function gets. Raises Refused.
+
+    A board is found before the password is looked at. The function gets its row, and the player for the userid.
+    """
+    command, given = call.command, call.command.meant(session, call.given)
+    if command.check:
+        function(command.check)(session, **given)
+    if "password" not in given:
+        return None, [*given.values()]
+    row: BoardRow | None = None
+    if "board" in given:
+        given["board"] = row = find_row(session, given.pop("game"), given["board"])
+    given["userid"] = name = _player(session, given["userid"], given.pop("password"), row)
+    return name, [*given.values()]
+
+
+def _player(session: Session, userid: str, password: str, row: BoardRow | None) -> str:
+    """The user who signs a command with his password. Raises Refused, not telling which of the two is wrong.
+
+    The reply address of a board speaks for its player there.
+    """
+    name = userid.lower()
+    if row and not password and session.proved == Reply(row.game, row.board, name):
+        return _known(session, name)
+    if session.guesses and (until := session.guesses.wait_until(name)):
+        when = f"{until + timedelta(minutes=1):%Y-%m-%d %H:%M} UTC"
+        raise Refused(f"Too many passwords were wrong; the next one is looked at from {when} on.")
+    stored = session.store.password_of(name) or None  # a robot has none that could be right
+    is_right = session.passwords.is_right(stored, password) and stored is not None
+    if session.guesses:
+        session.guesses.note(name, is_right=is_right)
+    if not is_right or stored is None:
+        # a userid that is none may be the password in the wrong place
+        why = copied(password, "your password") or "The userid or the password is wrong."
+        raise Refused(why, secrets=() if stored else (userid,))
+    if session.server.passwords.is_outdated(stored):
+        renewed = session.passwords.hash(password)
+        if session.store.is_writing:
+            session.store.set_password(name, renewed)
+    return _known(session, name)
+
+
+def _known(session: Session, name: str) -> str:
+    """The user who gives a command, of whom that is noted where something can be written."""
+    if session.store.is_writing:
+        session.store.note_command(name, session.now())
+    return name
+
+
+def _with_lines(ready: Ready, multi: Line) -> Ready:
+    """The commands that stand in the body of `multiple`, a line each; or why it is refused."""
+    session, why = ready.session, ""
+    typed = [*multiple.lines(session.body)]
+    if not typed:
+        why = "`multiple` needs commands: a line each in the body of the mail, or --comment=- in a shell."
+    elif len(typed) > MOST_LINES:
+        why = f"These are {len(typed)} commands; one mail may have {MOST_LINES}."
+    elif not session.in_shell and not session.is_from_user:
+        why = "`multiple` by mail is for users, from an address that they have confirmed."
+    if why:
+        return ready._replace(call=Refused(why))
+    lines = [Line.read(multi.tree, one) for one in typed]
+    return ready._replace(lines=[(line, _within(line)) for line in lines])
+
+
+def _within(line: Line) -> Call | Refused:
+    """The command of a line of `multiple`, or why it is none."""
+    try:
+        call = read(line)
+    except Refused as why:
+        return why
+    return Refused("A line of `multiple` cannot be `multiple` again.") if call.command.name == "multiple" else call
+
+
+def _of_lines(ready: Ready) -> Letter:
+    """Carry out the commands of `multiple`, each as a step of its own, and gather what answers them directly."""
+    session = ready.session._replace(comment="", body="", is_line=True)
+    parts: list[str] = []
+    answered: list[dict[str, Any]] = []
+    budget = Budget(in_shell=session.in_shell)
+    for line, call in ready.lines:
+        if budget.is_spent or sum(map(len, parts)) > MOST_ANSWERED:
+            parts.append("This has grown too much; the commands from here on are not carried out.")
+            answered.append({"error": parts[-1], "status": 1})
+            break
+        done = _step(Ready(session, call, line))
+        told = [refusal(done.why, line, is_user=session.store.is_taken)] if done.why else done.letters
+        answered.append(letters.as_one(letter.data for letter in told))
+        said = (letter.data.get("error") or "".join([letter.body, *letter.rest]) for letter in told)
+        text = "\n\n".join(said) or "Done."
+        parts.append(f"> {line.masked(session.store.is_taken).text}\n\n{text}")
+    data = {"answers": answered, "status": max(int(one.get("status", 0)) for one in answered)}
+    text = f"\n\n{texts.ASTERISKS}\n".join(parts)
+    return letters.note(text, subject="multiple", answer="help multiple", data=data)

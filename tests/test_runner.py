@@ -1,0 +1,338 @@
+"""A command is carried out in one way; what is proved before the write lock is compared with what is stored then."""
+
+import inspect
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from pbm import runner
+from pbm.access.tokens import reply_address
+from pbm.language import answers
+from pbm.language.commands import root
+from pbm.language.grammar import Command, Follow, GameCommand, Group, function
+from pbm.language.line import Line
+from pbm.mail import reading
+from pbm.mail.incoming import handle, hear
+from pbm.mail.typed import typed_in
+from pbm.passwords import Passwords
+from pbm.refusals import Refused
+from pbm.session import Session
+from pbm.store import Reply
+
+from conftest import ADDRESS, Club
+from test_strangers import message
+
+WRITING = [
+    "symple move 101 alice alice-secret a1",
+    "symple move 101 alice alice-secret a1#3",
+    "symple move 101 alice alice-secret propose",
+    "symple queue 102 alice alice-secret e5",
+    "symple subscribe 103 alice alice-secret",
+    "mail alice alice-secret text",
+    "change password alice alice-secret better-secret",
+    "change address alice alice-secret alice@elsewhere.example",
+    "symple move 101 alice alice-secret z9",
+    "symple move 101 alice wrong-secret a1",
+    "symple challenge -size=5 alice bob",
+    "signoff alice alice-secret",
+    "signup dave dave-secret",
+]
+READING = ["symple show 101", "symple showas alice alice-secret 101", "symple standings", "all games alice", "help"]
+LINES = """symple move 101 alice alice-secret a1
+change password alice alice-secret better-secret
+symple submit 103 alice better-secret a1
+symple confirm 103 alice alice-secret
+mail bob bob-secret text"""
+CHANGES = [
+    "UPDATE users SET password = ''",
+    "UPDATE addresses SET suspended = confirmed, bounces = 9 WHERE userid = 'bob'",
+    "INSERT INTO queued VALUES ('symple', '101', 'bob', 'c1')",
+    "INSERT INTO followers VALUES ('symple', '101', 'carol', 'subscriber')",
+    "INSERT INTO vacations VALUES ('bob', '2026-11-20', '2026-11-30')",
+    "INSERT INTO vacation_days VALUES ('bob', '2026-11-20')",
+    "INSERT INTO players (game, userid, mail) VALUES ('symple', 'bob', 'none')",
+    "INSERT INTO robots (userid, level, games, rated, most, seconds) VALUES ('bob', 1, '[]', 0, 5, 1.0)",
+    "DELETE FROM replies",
+    "DELETE FROM boards",
+    "DELETE FROM addresses",
+    "UPDATE boards SET forfeit_days = 1, changed = '2026-11-01T12:00:00.000000+00:00'",
+    "UPDATE boards SET vote = 'draw', voter = 'bob'",
+    "UPDATE boards SET comment = 'hello', commenter = 'bob'",
+    "UPDATE turns SET text = 'a5' WHERE text = 'c3'",
+    "INSERT INTO failures VALUES ('userid', 'alice', 3, '2026-11-20T11:59:00.000000+00:00')",
+    "INSERT INTO failures VALUES ('userid', 'alice', 30, '2026-11-20T11:59:00.000000+00:00')",
+]
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory) -> Path:
+    """A database with boards of alice's and bob's: 101 and others where she is to move, 105 all but full."""
+    path = tmp_path_factory.mktemp("begun") / "pbm.db"
+    club = Club(path)
+    club.signed_up("alice", "bob", "carol")
+    for _ in range(5):
+        club.say("symple challenge -size=5 alice bob")
+    for number in ("101", "103", "105"):
+        club.say(f"symple move {number} alice alice-secret c3")
+        club.say(f"symple move {number} bob bob-secret e1")
+    club.say("symple move 102 alice alice-secret c3")
+    club.store.close()
+    return path
+
+
+class Room:
+    """Copies of that database, each with the Passwords of its own server."""
+
+    def __init__(self, begun: Path, folder: Path) -> None:
+        self.begun, self.folder, self.numbers = begun, folder, count()
+
+    def club(self) -> Club:
+        path = self.folder / f"{next(self.numbers)}.db"
+        shutil.copy(self.begun, path)
+        club = Club(path)
+        club.server = club.server._replace(passwords=Passwords())
+        club.made = 1000
+        return club
+
+
+@pytest.fixture
+def room(begun, tmp_path) -> Room:
+    return Room(begun, tmp_path)
+
+
+def mail(line, body=""):
+    return message(line, body or (LINES if line == "multiple" else "Hello!"))
+
+
+def stored(club):
+    """All that is stored; the salt of a password is another one each time."""
+    return [re.sub(r"\$argon2[^']*", "HASH", line) for line in club.store.db.iterdump()]
+
+
+def heard(club, raw):
+    return hear(club.server, raw, "alice@players.example", (ADDRESS,))
+
+
+def finished(club, raw, was_heard=None):
+    """What a mail has come to, and all that is stored then."""
+    was_heard = was_heard or heard(club, raw)
+    club.made = 1000  # what is random is the same each time
+    told = handle(club.server, raw, "alice@players.example", (ADDRESS,), None, was_heard)
+    return stored(club), told, told.reason
+
+
+class Watched(Passwords):
+    """Passwords that note each check and each hash, and whether the write lock is held then."""
+
+    def __init__(self, store):
+        super().__init__()
+        self.store, self.held = store, []
+
+    def hash(self, password):
+        self.held.append(self.store.is_writing)
+        return super().hash(password)
+
+    def is_right(self, stored, password):
+        self.held.append(self.store.is_writing)
+        return super().is_right(stored, password)
+
+
+def tried(club, line):
+    """Why a command of a shell is refused; None if it is done."""
+    session = Session(club.server, comment="Hello!", body=LINES)
+    try:
+        runner.run(Line.read(root, line), lambda: session)
+    except Refused as why:
+        return why
+    return None
+
+
+def watched(club):
+    club.server = club.server._replace(passwords=Watched(club.store))
+    return club.server.passwords
+
+
+def test_no_password_is_checked_or_hashed_under_the_lock(room):
+    checked = []
+    for line in WRITING + READING:
+        for by_mail in (True, False):
+            club = room.club()
+            passwords = watched(club)
+            if by_mail:
+                finished(club, mail(line))
+            else:
+                tried(club, line)
+            assert not any(passwords.held), line
+            checked += passwords.held
+    assert len(checked) > 20
+
+
+def test_in_multiple_a_line_may_change_the_password_of_later_ones_and_only_the_old_one_is_checked_under_the_lock(room):
+    club = room.club()
+    passwords = watched(club)
+    finished(club, mail("multiple"))
+    said = club.mails()[-1].text
+    assert club.store.board("symple", "101").moves == 3
+    assert club.store.board("symple", "103").submitted == "a1"
+    assert said.count("The userid or the password is wrong.") == 1
+    assert passwords.held.count(True) == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["symple move 101 alice alice-secret a1", "symple move 101 alice alice-secret propose"]
+)
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changes_between_proof_and_lock_is_seen(room, change, line):
+    raw = mail(line)
+    early, late = room.club(), room.club()
+    was_heard = heard(early, raw)
+    for club in (early, late):
+        with closing(sqlite3.connect(club.store.path, isolation_level=None)) as other:
+            other.execute("PRAGMA foreign_keys = ON")
+            other.execute(change)
+    assert finished(early, raw, was_heard) == finished(late, raw)
+
+
+@pytest.mark.parametrize("line", ["a1", "show", "nothing that we know"])
+def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, line):
+    club = room.club()
+    address = reply_address(club.server, "symple", "101", "alice")
+    raw = message(f"Re: {line}", line)
+    was_heard = hear(club.server, raw, "alice@players.example", (address,))
+    assert was_heard.replies == [Reply("symple", "101", "alice")]
+    club.store.revoke_replies("alice")
+    before = len(club.mails())
+    assert handle(club.server, raw, "alice@players.example", (address,), None, was_heard) == "unknown"
+    assert club.store.board("symple", "101").moves == 2
+    assert len(club.mails()) == before
+
+
+def test_two_that_were_proved_together_are_one_move(room):
+    club = room.club()
+    raws = [mail("symple move 101 alice alice-secret a1#3") for _ in range(2)]
+    for raw, was_heard in [(raw, heard(club, raw)) for raw in raws]:
+        finished(club, raw, was_heard)
+    assert club.store.board("symple", "101").moves == 3
+    assert "It is not your turn" in club.mails()[-1].text
+
+
+def test_of_movers_who_race_one_moves(room):
+    path = room.club().store.path
+    told = []
+
+    def race():
+        club = Club(path)
+        told.append(tried(club, "symple move 101 alice alice-secret a1#3"))
+        club.store.close()
+
+    racing = [Thread(target=race) for _ in range(4)]
+    for one in racing:
+        one.start()
+    for one in racing:
+        one.join()
+    assert sorted(why is None for why in told) == [False, False, False, True]
+
+
+def test_what_is_prepared_is_not_written_before(room):
+    club = room.club()
+    before = stored(club)
+    for line in [*WRITING, *READING, "multiple"]:
+        heard(club, mail(line))
+    assert stored(club) == before
+
+
+@pytest.mark.parametrize("line", READING)
+def test_a_command_that_reads_takes_no_lock_in_a_shell(room, line):
+    club, asked = room.club(), []
+    club.store.db.set_trace_callback(asked.append)
+    club.say(line)
+    assert not [one for one in asked if one.startswith("BEGIN IMMEDIATE")]
+
+
+@pytest.mark.parametrize("line", READING)
+def test_a_mail_that_reads_has_its_answer_before_the_lock(room, line):
+    assert heard(room.club(), mail(line)).ready.done.letters
+
+
+def test_multiple_that_only_reads_has_its_answer_before_the_lock(room):
+    assert heard(room.club(), mail("multiple", "symple standings\nsymple show 101")).ready.done.letters
+
+
+def test_wrong_passwords_in_lines_that_only_read_are_counted(room):
+    club = room.club()
+    finished(club, mail("multiple", "symple show 101\nsymple showas alice wrong-secret 101"))
+    assert club.store.failures("alice", "alice@players.example")["userid"].times == 1
+
+
+def test_what_reads_cannot_write(room):
+    store = room.club().store
+    with pytest.raises(RuntimeError, match="has written"), store.transaction(reading=True), store.transaction():
+        store.set_zone("alice", "Europe/Berlin")
+    assert store.zone("alice") is None
+    with store.transaction():
+        store.set_zone("alice", "Europe/Berlin")
+    assert store.zone("alice") == "Europe/Berlin"
+
+
+def test_a_shell_counts_its_commands_that_have_changed_something(room):
+    club = room.club()
+    club.store.db.execute("DELETE FROM commands")
+    for line in [*READING, "symple move 101 alice alice-secret a1", "symple move 101 alice alice-secret c1"]:
+        tried(club, line)
+    assert club.store.db.execute("SELECT sum(done), sum(refused) FROM commands").fetchone() == (1, 0)
+
+
+def commands(group):
+    for one in group.commands.values():
+        if isinstance(one, Group):
+            yield from commands(one)
+        elif not one.hidden and one.name != "multiple":
+            yield one
+
+
+@pytest.mark.parametrize(
+    "command",
+    [*commands(root), *commands(root.game), *answers.ANSWERS.values()],
+    ids=lambda one: f"{one.name}-{one.deed}",
+)
+def test_the_function_of_each_command_takes_what_its_words_stand_for(command: Command):
+    names = [parameter.name for parameter in command.params]
+    if isinstance(command, Follow):
+        names = ["userid", "password", "boards"]
+    signs = "password" in names
+    given = [object() for name in names if name != "password"]
+    given += [object()] * (isinstance(command, GameCommand) and not (signs and "board" in names))
+    given += [object()] * command.takes_options + [object()] * bool(command.named)
+    inspect.signature(function(command.deed)).bind(object(), *given)
+    if command.check:
+        inspect.signature(function(command.check)).bind(object(), **dict.fromkeys(["game", *names]))
+
+
+@pytest.mark.parametrize(
+    ("subject", "body", "reply", "line"),
+    [
+        ("symple move 101 alice alice-secret a1", "", None, "symple move 101 alice alice-secret a1"),
+        ("Good morning", "symple show 101\n\nYours", None, "symple show 101"),
+        ("Re: Symple Board 101 alice", "a1\n\n> old", Reply("symple", "101", "alice"), "a1"),
+        ("chat", "Hello!", Reply("symple", "101", "alice"), "chat"),
+    ],
+)
+def test_a_mail_becomes_what_somebody_has_typed_without_a_database(subject, body, reply, line):
+    assert typed_in(reading.read(message(subject, body), None), reply).line.typed == line
+
+
+def test_no_statement_of_a_move_looks_through_a_whole_table(room):
+    club, asked = room.club(), []
+    club.store.db.set_trace_callback(asked.append)
+    handle(club.server, mail("symple move 101 alice alice-secret a1"), "alice@players.example", (ADDRESS,))
+    club.store.db.set_trace_callback(None)
+    queries = [query for query in asked if query.startswith(("SELECT", "WITH", "INSERT", "UPDATE", "DELETE"))]
+    plans = {(query, row[-1]) for query in queries for row in club.store.db.execute(f"EXPLAIN QUERY PLAN {query}")}
+    assert len(plans) > 20
+    assert [plan for plan in plans if plan[1].startswith("SCAN") and "json_each" not in plan[1]] == []
