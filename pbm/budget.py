@@ -9,7 +9,7 @@ from types import FrameType
 IN_SHELL, BY_MAIL = 5.0, 0.6
 """How many seconds a command may compute before it leaves the rest undone; a move takes a thousandth of a second."""
 SECONDS_OF_MAIL = 1.0
-"""What may be computed to read a mail and rehearse its command, and as much again to carry it out."""
+"""What may be computed to read a mail and prepare its command, and as much again to carry it out."""
 NEVER_STOPPED = ("contextlib", "pbm.budget", "pbm.store")
 """How the names of modules begin in which nothing is stopped: they must always finish what they begin."""
 SOON = 0.01

@@ -178,7 +178,7 @@ def test_no_program_runs_in_a_transaction_and_one_that_cannot_be_started_holds_u
     broken, fine = Events(pair.store).hooks()
     assert "It cannot be started" in broken.problem
     assert fine.problem is None
-    assert not pair.store.is_in_transaction
+    assert not pair.store.is_writing
 
 
 def test_hooks_are_added_listed_and_removed(players):

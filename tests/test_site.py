@@ -676,7 +676,7 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
         Tournament("symple", pool, kind, club.time, rounds=1, options="-size=5", tie_breaks="cut1,sb")
         for pool, kind in (("cup", "roundrobin"), ("open", "swiss"))
     )
-    with session.writing():
+    with session.store.transaction():
         tournaments.set_going(session, cup, [*PASSWORDS], {})
         tournaments.announce(session, swiss, ["alice", "bob"], {})
         directing.done(session, swiss, ["start"], dry_run=False)

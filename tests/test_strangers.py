@@ -228,7 +228,7 @@ def test_what_only_reads_is_done_before_the_write_lock_and_answered_once(pair, l
     assert len(pair.mails()) == before + 1
 
 
-def test_a_rehearsal_writes_nothing(pair):
+def test_what_is_prepared_writes_nothing(pair):
     before = list(pair.store.db.iterdump())
     hear(pair.server, message("spiro move 101 alice alice-secret e3:5"), None)
     hear(pair.server, message("symple challenge alice bob"), None)
