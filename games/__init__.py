@@ -7,6 +7,7 @@ it says how many it needs, and is told how they fell. `games.promises` finds out
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -330,8 +331,6 @@ def nearest(word: str, known: Iterable[str], least: float = 0.65) -> str:
 
     Equal words are 1, and words without a common letter are 0 near.
     """
-    from difflib import get_close_matches
-
     return "".join(get_close_matches(word.lower(), known, 1, least))
 
 

@@ -255,9 +255,3 @@ def test_the_operator_is_told_what_he_probably_meant_too(shell, line, status, sa
     done = shell.run(*line.split())
     assert done.returncode == status
     assert said in " ".join(done.stderr.split())
-
-
-def test_what_finds_the_nearest_word_is_imported_when_a_word_is_unknown_and_not_before(shell):
-    for words, is_imported in ((["list"], False), (["lits"], True)):
-        done = shell.process(*words, PYTHONPROFILEIMPORTTIME="1")
-        assert ("difflib" in done.stderr) == is_imported
