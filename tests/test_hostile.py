@@ -34,6 +34,8 @@ SMALL, LARGE = 20_000, 200_000
 FACTOR = 15
 FLOOR = 0.25
 """Seconds of computing below which nothing is too slow, so that no noise counts."""
+PAIRS_APART = 17
+"""One in so many pairs of characters is tried, others in each place."""
 SHORT_FIELD = 4900
 """How long a field may be that describes a part; a mail with a longer one is not taken apart."""
 
@@ -192,13 +194,13 @@ def test_ten_times_the_text_takes_no_more_than_fifteen_times_as_long(pair, place
 
 
 @pytest.mark.long
-@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     "place", ["all fields", "a header", "a text", "a text in HTML", "an answer", "several commands"]
 )
 def test_ten_times_two_characters_take_no_more_than_fifteen_times_as_long(pair, place):
-    pairs = map("".join, permutations("a1 \n\t\\\"'()<>[],;:@=?*&%-_.", 2))
-    assert [piece for piece in pairs if is_too_slow(pair, place, piece)] == []
+    pairs = [*map("".join, permutations("a1 \n\t\\\"'()<>[],;:@=?*&%-_.", 2))]
+    tried = pairs[[*PLACES].index(place) % PAIRS_APART :: PAIRS_APART]  # all of them take half an hour
+    assert [piece for piece in tried if is_too_slow(pair, place, piece)] == []
 
 
 MAILS = {
