@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from io import BytesIO, TextIOWrapper
@@ -30,7 +30,7 @@ from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.letters import Letter
 from pbm.passwords import Passwords
-from pbm.runner import run
+from pbm.runner import finish, prepare, read, run
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Mail, Store
@@ -126,9 +126,14 @@ class Club:
 
     def say(self, line: str, comment: str = "", sender: str | None = None) -> list[Letter]:
         """Give a command as a shell does, or by mail if there is a sender."""
-        session = Session(self.server, sender, comment)
-        with self.store.transaction() if sender else nullcontext():  # as a mail is handled
-            return run(Line.read(root, line), lambda: session)
+        session, typed = Session(self.server, sender, comment), Line.read(root, line)
+        if sender is None:
+            return run(typed, lambda: session)
+        with self.store.transaction():  # as a mail is handled
+            done = finish(prepare(session, read(typed), typed))
+            if done.why:
+                raise done.why
+            return [*done.letters]
 
     def text(self, line: str) -> str:
         """What a command prints in a shell."""
