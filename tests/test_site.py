@@ -27,9 +27,11 @@ from pbm.site.build import MANIFEST, NAMES, build
 from pbm.site.concerns import Site
 from pbm.site.pages import Look, Pages
 from pbm.store import BoardRow
-from pbm.store.contests import Contests, Tournament
+from pbm.store.contests import Contests
 from pbm.store.glances import Glances
 from pbm.store.tasks import Tasks
+from pbm.tournaments import TOURNAMENT_KINDS
+from pbm.tournaments.kinds import Tournament
 
 import helptexts
 from conftest import PASSWORDS, Club
@@ -535,9 +537,8 @@ def do(club, deed, rng):
         match deed:
             case "open" if cup is None:
                 with session.store.transaction():
-                    announced = Tournament(
-                        game, "cup", "swiss", club.time, rounds=1, options=OPTIONS[game], tie_breaks="sb"
-                    )
+                    kind, options = TOURNAMENT_KINDS["swiss"], OPTIONS[game]
+                    announced = Tournament(game, "cup", kind, club.time, rounds=1, options=options, tie_breaks="sb")
                     tournaments.announce(session, announced, [one], {})
             case "begin" if cup and cup.state == "open":
                 with session.store.transaction():
@@ -660,7 +661,7 @@ def test_a_feed_tells_what_has_changed_last(played, folder):
 def test_the_table_of_a_tournament_stands_there(club, folder):
     club.signed_up("alice", "bob", "carol")
     names, session = ["alice", "bob", "carol"], Session(club.server)
-    one = Tournament("symple", "cup", "roundrobin", club.time, tie_breaks="sb,direct")
+    one = Tournament("symple", "cup", TOURNAMENT_KINDS["roundrobin"], club.time, tie_breaks="sb,direct")
     with session.store.transaction():
         tournaments.set_going(session, one, names, {})
     written(club, folder)
@@ -673,7 +674,7 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
     club.signed_up(*PASSWORDS)
     session = Session(club.server)
     cup, swiss = (
-        Tournament("symple", pool, kind, club.time, rounds=1, options="-size=5", tie_breaks="cut1,sb")
+        Tournament("symple", pool, TOURNAMENT_KINDS[kind], club.time, rounds=1, options="-size=5", tie_breaks="cut1,sb")
         for pool, kind in (("cup", "roundrobin"), ("open", "swiss"))
     )
     with session.store.transaction():
@@ -796,7 +797,8 @@ def test_a_server_writes_the_site_by_itself(players, tmp_path):
 def test_the_page_of_a_tournament_that_is_open_names_who_joins_later(played, folder):
     session = Session(played.server)
     with session.store.transaction():
-        one = Tournament("symple", "s", "swiss", played.time, rounds=1, options="-size=5", tie_breaks="sb")
+        kind = TOURNAMENT_KINDS["swiss"]
+        one = Tournament("symple", "s", kind, played.time, rounds=1, options="-size=5", tie_breaks="sb")
         tournaments.announce(session, one, ["alice"], {})
     written(played, folder)
     played.say(f"symple join s bob {PASSWORDS['bob']}")

@@ -15,7 +15,8 @@ from pbm.session import Session
 from pbm.site.build import build
 from pbm.site.concerns import Site
 from pbm.site.pages import Look
-from pbm.store.contests import Tournament
+from pbm.tournaments.kinds import Tournament
+from pbm.tournaments.roundrobin import RoundRobin
 
 import helptexts
 from conftest import PASSWORDS, Club
@@ -103,7 +104,7 @@ class Visited:
             club.say(f"{game} resign 102 {loser} {PASSWORDS[loser]}")
             self.boards[game, "102"] = Board.load(club.store, game, "102")
         session = Session(club.server)
-        cup = Tournament("symple", "cup", "roundrobin", club.time, options="-size=5", tie_breaks="sb,direct")
+        cup = Tournament("symple", "cup", RoundRobin(), club.time, options="-size=5", tie_breaks="sb,direct")
         with session.store.transaction():
             tournaments.set_going(session, cup, ["alice", "bob", "carol"], {})
         build(self.folder, Site(Session(club.server), Look("", has_pictures=False)), iter)

@@ -14,13 +14,15 @@ from pbm.actions import directing, rounds, tournaments, turns, users
 from pbm.actions.cleanup import clean_up
 from pbm.actions.finding import find_board
 from pbm.board.board import RESIGN
-from pbm.letters.contests import SWISS_ORDER, USUAL_ORDER
+from pbm.letters import contests
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store.contests import Contests, Tournament
+from pbm.store.contests import Contests
 from pbm.store.events import Events
 from pbm.texts import WIDTH
+from pbm.tournaments import TOURNAMENT_KINDS
+from pbm.tournaments.kinds import Kind, Tournament
 from pbm.tournaments.meetings import NOBODY, points
 
 from conftest import PASSWORDS, Club
@@ -42,8 +44,8 @@ class League:
         return names
 
     def start(self, kind, names, pool="s", teams=None, **settings):
-        order = USUAL_ORDER if kind in {"roundrobin", "pairs"} else SWISS_ORDER
-        one = Tournament("symple", pool, kind, self.club.time, options="-size=5", tie_breaks=order, **settings)
+        settings = {"options": "-size=5", "tie_breaks": TOURNAMENT_KINDS[kind].tie_breaks} | settings
+        one = Tournament("symple", pool, TOURNAMENT_KINDS[kind], self.club.time, **settings)
         with self.session.store.transaction():
             return tournaments.set_going(self.session, one, names, teams or {})
 
@@ -363,7 +365,8 @@ def test_a_board_that_the_operator_removes_counts_for_nobody_and_holds_up_no_rou
 
 
 def opened(league, **settings):
-    one = Tournament("symple", "s", "swiss", league.club.time, rounds=1, tie_breaks=SWISS_ORDER, **settings)
+    kind = TOURNAMENT_KINDS["swiss"]
+    one = Tournament("symple", "s", kind, league.club.time, rounds=1, tie_breaks=kind.tie_breaks, **settings)
     with league.session.store.transaction():
         tournaments.announce(league.session, one, [], {})
 
@@ -415,7 +418,8 @@ def test_players_are_told_which_tournaments_are_open_or_on_and_who_can_join_them
 def test_a_tournament_of_teams_is_announced_as_one_that_nobody_can_join(club, league):
     club.signed_up("alice", "bob", "carol")
     club.say("broadcast carol carol-secret on")
-    one = Tournament("symple", "t", "roundrobin", club.time, tie_breaks=USUAL_ORDER)
+    kind = TOURNAMENT_KINDS["roundrobin"]
+    one = Tournament("symple", "t", kind, club.time, tie_breaks=kind.tie_breaks)
     with league.session.store.transaction():
         tournaments.announce(league.session, one, ["alice", "bob"], {"red": ["alice"], "blue": ["bob"]})
     told = club.mails("carol")[-1].text
@@ -711,8 +715,8 @@ def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
     names = league.signed_up(2)
     with league.session.store.transaction():
         for pool in "ab":
-            one = Tournament("symple", pool, "knockout", league.club.time, tie_breaks=SWISS_ORDER,
-                             starts=league.club.time)  # fmt: skip
+            now, kind = league.club.time, TOURNAMENT_KINDS["knockout"]
+            one = Tournament("symple", pool, kind, now, tie_breaks=kind.tie_breaks, starts=now)
             tournaments.announce(league.session, one, names, {})
         one = Contests(league.club.store).tournament("symple", "a")
         Contests(league.club.store).save_tournament(one._replace(options="-of-older-rules"))
@@ -725,7 +729,8 @@ def test_nobody_joins_and_leaves_as_often_as_he_likes_by_mail_because_the_direct
     director, *_ = league.signed_up(1)
     league.club.signed_up("alice")
     with league.session.store.transaction():
-        one = Tournament("symple", "s", "knockout", league.club.time, tie_breaks=SWISS_ORDER, director=director)
+        kind = TOURNAMENT_KINDS["knockout"]
+        one = Tournament("symple", "s", kind, league.club.time, tie_breaks=kind.tie_breaks, director=director)
         tournaments.announce(league.session, one, [], {})
     with pytest.raises(Refused, match="You have joined tournaments 20 times today"):
         while True:
@@ -784,3 +789,42 @@ def test_a_table_in_html_scrolls_by_itself(league):
     table = page[page.index('<div style="overflow-x: auto">\n<table>') :]
     assert table.count("<tr>") == 33
     assert table.count("<th>") == len(league.now().sheet(league.now().lines, fits=False).heading)
+
+
+class Hill(Kind):
+    """The winner of a game stays and meets the next one in the list."""
+
+    name, title = "hill", "king of the hill"
+    takes_latecomers = False
+    explained = "The last winner is first."
+
+    def problem_of_players(self, one, count):
+        return "" if count > 2 else "A hill needs three players."
+
+    def next_pairs(self, one, entrants, meetings):
+        names = [each.name for each in entrants]
+        king = meetings[-1].pair[meetings[-1].outcome != 1] if meetings else names[0]
+        return [(king, other) for other in names[one.round + 1 : one.round + 2]]
+
+    def ranked(self, one, entrants, meetings, lines):
+        return sorted(lines, key=lambda line: line.name != meetings[-1].first)
+
+
+def test_a_new_kind_of_tournaments_is_one_object_that_is_named_once(league, shell, monkeypatch):
+    monkeypatch.setitem(TOURNAMENT_KINDS, "hill", Hill())
+    names = league.signed_up(3)
+    with pytest.raises(Refused, match=r"^A hill needs three players\.$"):
+        league.start("hill", names[:2])
+    league.start("hill", names)
+    with pytest.raises(Refused, match="Nobody can be added to a king of the hill that has begun"):
+        league.do("add player04")
+    league.end("s1", "second")
+    assert league.now().meetings[-1].pair == ("player02", "player03")
+    league.end("s2", "first")
+    found = league.now()
+    assert (found.one.state, found.one.round, found.lines[0].name) == ("finished", 2, "player02")
+    assert found.heading == "Pool s of Symple, round 2, finished, 2 of 2 games played"
+    assert found.text().endswith("\n\nThe last winner is first.")
+    assert contests.status_of_tournament(found)["type"] == "hill"
+    refused = shell.run("tournament", "symple", "h", *names, "--type=king").stderr
+    assert refused.startswith("--type=king is none of roundrobin, pairs, swiss, knockout, ladder, arena, hill.")

@@ -187,7 +187,7 @@ def _of_name(session: Session, game: str, name: str) -> list[str]:
     if not is_tournament_board(name):
         return [f"--name={name} should be letters and then digits, such as --name=a1."]
     pool = Contests(session.store).tournament(game, name.lower().rstrip("0123456789"))
-    if pool and pool.kind not in {"roundrobin", "pairs"}:
+    if pool and pool.kind.has_rounds:
         return [f"The boards of pool {pool.pool} are started by its rounds; choose another name."]
     if session.store.board(game, name.lower()):
         return [f"There is a {texts.title(game)} board {name} already."]

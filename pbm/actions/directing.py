@@ -9,7 +9,6 @@ from pbm.actions import rounds, turns, votes
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import as_it_is
 from pbm.actions.tournaments import (
-    NOT_LATER,
     find,
     given_up,
     insist,
@@ -26,7 +25,8 @@ from pbm.letters import Letter, contests
 from pbm.letters.contests import Shown
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store.contests import Contests, Tournament
+from pbm.store.contests import Contests
+from pbm.tournaments.kinds import Tournament
 
 DIRECTIONS: Mapping[str, str] = {
     "start": "",
@@ -98,16 +98,15 @@ def _status(session: Session, found: Shown) -> str:
 def _add(session: Session, found: Shown, name: str) -> str:
     one = found.one
     insist(found, "anybody be added", "open", "running")
-    if one.state == "running" and one.kind in NOT_LATER:
-        raise Refused(f"Nobody can be added to a {contests.TITLES[one.kind]} that has begun; `replace` can.")
+    if one.state == "running" and not one.kind.takes_latecomers:
+        raise Refused(f"Nobody can be added to a {one.kind.title} that has begun; `replace` can.")
     met = {each.opponent(name) for each in found.meetings if name in each.pair}
     others = [each.name for each in found.entrants if each.withdrawn is None and each.name not in met]
     found = joined(session, one, name)
     if one.state == "open":
         return f"{name} takes part in pool {one.pool}."
-    if one.kind == "roundrobin":
-        pairs = [(name, other) if at % 2 else (other, name) for at, other in enumerate(others)]
-        pairs += [(second, first) for first, second in pairs if one.double]
+    if not one.kind.has_rounds:
+        pairs = one.kind.pairs_of_latecomer(one, name, others)
         boards = rounds.start_games(session, one, 1, pairs, turns.start)
         return f"{name} takes part in pool {one.pool}, on {', '.join(boards)}."
     rounds.advance(session, one.game, one.pool, turns.start)

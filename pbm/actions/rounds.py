@@ -6,7 +6,7 @@ Nothing here knows how a board is started; whoever lets a tournament go on bring
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import count
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from pbm import delivery, letters, texts
 from pbm.board.board import Board
@@ -16,10 +16,9 @@ from pbm.letters import contests
 from pbm.letters.contests import Shown
 from pbm.session import Session
 from pbm.store import Store
-from pbm.store.contests import Contests, Tournament
-from pbm.tournaments import arena, knockout, ladder
+from pbm.store.contests import Contests
+from pbm.tournaments.kinds import Round, Tournament
 from pbm.tournaments.meetings import NOBODY, Meeting, Pair
-from pbm.tournaments.roundrobin import neighbours, round_robin, team_match
 
 
 class Start(Protocol):
@@ -37,15 +36,6 @@ class Start(Protocol):
         until: datetime | None,
     ) -> Board:
         """Set a board up, and store it."""
-
-
-class Round(NamedTuple):
-    """What has to be started."""
-
-    number: int
-    pairs: Sequence[Pair]
-    is_over: bool = False
-    """Whether the tournament is over, and nothing comes any more."""
 
 
 def as_it_is(session: Session, one: Tournament) -> Shown:
@@ -75,44 +65,8 @@ def advance(session: Session, game: str, pool: str, start: Start) -> None:
 
 def next_games(found: Shown) -> Round:
     """What is to be started now."""
-    one, entrants, meetings = found
-    is_running = any(meeting.is_running for meeting in meetings)
-    if one.kind == "knockout":
-        number, pairs = knockout.games_due(entrants, meetings, one.best_of)
-        is_closing = one.state == "closing"
-        return Round(number, [] if is_closing else pairs, is_over=not is_running and (is_closing or not pairs))
-    if one.kind == "arena" and one.state == "running":
-        return Round(1, arena.free_pairs(entrants, meetings))
-    is_last = bool(one.rounds) and one.round >= (one.rounds or 0)
-    if is_running:
-        return Round(one.round, [])
-    number = one.round + 1
-    if one.state == "closing" or is_last:
-        return Round(one.round, [], is_over=True)
-    pairs = []
-    if one.kind == "swiss":
-        from pbm.tournaments import swiss  # its library is large
-
-        here = [entrant for entrant in entrants if entrant.is_in(number)]
-        with uncounted():  # whoever ends the last game of a round is not refused for what 200 players cost
-            pairs = swiss.paired(entrants, meetings, number, one.rounds or 0, one.apart) if len(here) > 1 else []
-    elif one.kind == "ladder":
-        pairs = ladder.challenges_due(entrants, meetings)
-    elif one.round == 0:
-        pairs = all_at_once(found)
-    return Round(number, pairs, is_over=not pairs)
-
-
-def all_at_once(found: Shown) -> list[Pair]:
-    """The games of a tournament without rounds."""
-    one, entrants, _ = found
-    names = [entrant.name for entrant in entrants if entrant.withdrawn is None]
-    teams: dict[str, list[str]] = {}
-    for entrant in entrants:
-        teams.setdefault(entrant.team, []).append(entrant.name)
-    if one.kind == "pairs":
-        return neighbours(names)
-    return round_robin(names, double=one.double) if "" in teams else team_match([*teams.values()], double=one.double)
+    with uncounted():  # whoever ends the last game of a round is not refused for what 200 players cost
+        return found.one.kind.due(*found)
 
 
 def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[Pair], start: Start) -> dict[str, Pair]:
@@ -168,7 +122,7 @@ def _begun(session: Session, one: Tournament, due: Round, start: Start) -> Tourn
 
 def _tell(session: Session, found: Shown, number: int, begun: Sequence[Board]) -> None:
     """Tell players, and whoever follows all boards, of new boards."""
-    has_rounds = found.one.kind not in {"roundrobin", "pairs"}
+    has_rounds = found.one.kind.has_rounds
     notes = [f"This is a game of round {number} of pool {found.one.pool}."] if has_rounds else []
     mine: dict[str, list[letters.Letter]] = {}
     for board in begun:
@@ -211,14 +165,12 @@ def tell_of_pause(session: Session, robot: str) -> None:
 
 def finish(session: Session, found: Shown) -> None:
     """End a tournament, and mail the table to all who took part, and to the director."""
-    is_short = found.one.kind == "swiss" and found.one.state == "running" and found.one.round < (found.one.rounds or 0)
+    text = " ".join(filter(None, ["It is over.", found.one.kind.why_over(found.one)]))
     one = found.one._replace(state="finished")
     found = found._replace(one=one)
     Contests(session.store).save_tournament(one)
     first = [line.name for line in found.lines if line.place == 1]
     session.store.note_event(session.now(), "finish", game=one.game, pool=one.pool, winners=first)
-    why = f" Round {one.round + 1} of {one.rounds} cannot be paired: those who are left have met, or may not meet."
-    text = f"It is over.{why if is_short else ''}"
     letter = contests.of_tournament(found, "the end", f"{texts.broken(text)}\n\n{found.text()}")
     for name in dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [one.director])]):
         delivery.queue(session, letter._replace(to=name))

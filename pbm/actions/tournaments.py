@@ -16,15 +16,12 @@ from pbm.letters.contests import Shown
 from pbm.names import LONGEST_POOL, is_pool
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store.contests import Contests, Tournament
+from pbm.store.contests import Contests
+from pbm.tournaments import TOURNAMENT_KINDS
+from pbm.tournaments.kinds import Tournament
 from pbm.tournaments.meetings import Pair
 from pbm.tournaments.tables import TIE_BREAKS
 
-MOST_IN_ONE: Mapping[str, int] = {"roundrobin": 32, "pairs": 200, "swiss": 200, "knockout": 200, "ladder": 200,
-                                   "arena": 200}  # fmt: skip
-"""How many players a tournament may have: to start the boards of more would hold up everybody else for too long."""
-NOT_LATER = "knockout", "pairs"
-"""The kinds of tournaments to which nobody can be added when they have begun."""
 ANYBODY = "anybody"
 """Who can join a tournament that is open, as far as it is not full and has no teams."""
 
@@ -44,10 +41,9 @@ def set_going(
 def announce(session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]) -> Shown:
     """Announce a tournament that players can join, and mail that to the mailing list. Raises Refused."""
     found = set_up(session, one, players, teams)
-    title = contests.TITLES[one.kind]
     until = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC.\n\n" if one.starts else ""
     text = (
-        f"A {title} of {texts.title(one.game)} is open: {one.pool}.\n\n{until}"
+        f"A {one.kind.title} of {texts.title(one.game)} is open: {one.pool}.\n\n{until}"
         f"{contests.described_tournament(found)}\n\n"
     )
     can_join = _who_joins(found) == ANYBODY
@@ -56,7 +52,7 @@ def announce(session: Session, one: Tournament, players: Sequence[str], teams: M
     for name in session.store.hearing_broadcasts():
         letter = contests.of_tournament(found, "open", text, answer=answer)
         delivery.queue(session, letter._replace(to=name, is_subscribed=True))
-    session.store.note_event(session.now(), "open", game=one.game, pool=one.pool, type=one.kind)
+    session.store.note_event(session.now(), "open", game=one.game, pool=one.pool, type=one.kind.name)
     return found
 
 
@@ -85,12 +81,12 @@ def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Map
 
 def _of_plan(session: Session, one: Tournament, players: Sequence[str]) -> Iterator[str]:
     """What is wrong with a tournament in itself."""
-    most = one.most or MOST_IN_ONE[one.kind]
+    most = one.most or one.kind.most
     if len(players) > most:
         yield f"A tournament has 2 to {most} players, not {len(players)}."
     yield from (f"{name} is named twice." for name, count in Counter(players).items() if count > 1)
-    if one.kind == "swiss" and not one.rounds:
-        yield "A Swiss tournament needs --rounds=N."
+    if problem := one.kind.problem_of_settings(one):
+        yield problem
     for group in one.apart:
         if len({*group}) < max(2, len(group)):
             yield f"--never={':'.join(group)} is not USERID:USERID, with two names or more."
@@ -113,12 +109,9 @@ def problems_of_start(found: Shown) -> Iterator[str]:
     """Why a tournament cannot start with those who are there."""
     one, count = found.one, len(found.entrants)
     if count < 2:
-        yield f"A tournament has 2 to {MOST_IN_ONE[one.kind]} players, not {count}."
-    elif one.kind == "pairs" and count % 2:
-        yield f"{texts.counted(count, 'player')} cannot be paired."
-    elif one.kind == "swiss" and (one.rounds or 0) > count - 1 + count % 2:
-        most = texts.counted(count - 1 + count % 2, "round")
-        yield f"{texts.counted(count, 'player')} can play {most} of a Swiss tournament without meeting twice, not more."
+        yield f"A tournament has 2 to {one.kind.most} players, not {count}."
+    elif problem := one.kind.problem_of_players(one, count):
+        yield problem
     elif one.never and not rounds.next_games(found._replace(one=one._replace(state="running"))).pairs:
         yield "The first round cannot be paired: too many of its players are never to meet."
 
@@ -163,19 +156,16 @@ def of_pool(session: Session, game: str, pool: str) -> Shown:
     """A tournament with all that is needed to show it. Raises Refused if there is none of that name."""
     one = Contests(session.store).tournament(game, pool.lower())
     if one is None and session.store.tournament_boards(game, pool.lower()):  # boards that were named one by one
-        created, order = session.now(), contests.USUAL_ORDER
-        one = Tournament(game, pool.lower(), "roundrobin", created, "running", tie_breaks=order)
+        kind = TOURNAMENT_KINDS["roundrobin"]
+        one = Tournament(game, pool.lower(), kind, session.now(), "running", tie_breaks=kind.tie_breaks)
     return as_it_is(session, one or find(session, game, pool))
 
 
 def fide_report(found: Shown) -> str:
     """A Swiss tournament as a report for FIDE's programs. Raises Refused if it is of another kind."""
-    one = found.one
-    if one.kind != "swiss":
-        raise Refused(f"Pool {one.pool} is no Swiss tournament; only these have a report for FIDE's programs.")
-    from pbm.tournaments import swiss  # its library is large
-
-    return swiss.report(found.title, found.entrants, found.meetings, one.rounds or 0, one.apart)
+    if report := found.one.kind.report(*found, found.title):
+        return report
+    raise Refused(f"Pool {found.one.pool} is no Swiss tournament; only these have a report for FIDE's programs.")
 
 
 def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
@@ -252,7 +242,7 @@ def _listed(session: Session, game: str) -> Letter:
         players = f"{len(status['players'])}{f' of {one.most}' if one.most and one.state == 'open' else ''}"
         number = f"{one.round}{f' of {one.rounds}' if one.rounds else ''}" if one.round or one.rounds else ""
         starts = f"{one.starts:%Y-%m-%d %H:%M}" if one.starts and one.state == "open" else ""
-        rows.append((one.pool, one.kind, one.state, players, number, starts, who))
+        rows.append((one.pool, one.kind.name, one.state, players, number, starts, who))
         data.append(status | {"who": who})
     title = texts.title(game)
     how = f"\n\nTo join: {_joining(game, 'POOL')}" if any(row[-1] == ANYBODY for row in rows) else ""
@@ -269,8 +259,8 @@ def _who_joins(found: Shown) -> str:
     if any(entrant.team for entrant in found.entrants):
         return "nobody: teams"
     if one.state == "open":
-        return "nobody: full" if len(found.entrants) >= (one.most or MOST_IN_ONE[one.kind]) else ANYBODY
-    can_be_added = one.director and one.state == "running" and one.kind not in NOT_LATER
+        return "nobody: full" if len(found.entrants) >= (one.most or one.kind.most) else ANYBODY
+    can_be_added = one.director and one.state == "running" and one.kind.takes_latecomers
     return f"ask {one.director}" if can_be_added else "nobody"
 
 
@@ -282,7 +272,7 @@ def joined(session: Session, one: Tournament, name: str) -> Shown:
         raise Refused(f"{name} takes part in pool {one.pool} already.")
     if any(entrant.team for entrant in found.entrants):
         raise Refused(f"Pool {one.pool} is played by teams, which nobody can join; `replace` changes a player.")
-    most = one.most or MOST_IN_ONE[one.kind]
+    most = one.most or one.kind.most
     if not before and len(found.entrants) >= most:
         raise Refused(f"Pool {one.pool} is full: it takes {texts.counted(most, 'player')}.")
     if problems := [*problems_of_players(session, one.game, [name])]:

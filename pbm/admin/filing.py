@@ -12,12 +12,13 @@ from pbm.admin.matches import Noted, Played
 from pbm.board import ratings
 from pbm.board.board import FORFEIT, RESIGN, SERVER
 from pbm.board.soundness import outcome, replayed
-from pbm.letters.contests import USUAL_ORDER
 from pbm.referee import Referee
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import BoardRow, TurnRow
-from pbm.store.contests import Contests, Tournament
+from pbm.store.contests import Contests
+from pbm.tournaments import TOURNAMENT_KINDS
+from pbm.tournaments.kinds import Tournament
 from pbm.tournaments.meetings import Meeting, Pair
 
 
@@ -32,7 +33,8 @@ class Filing:
         self.game, self.pool, self.options, self.is_rated = game, pool, " ".join(options), is_rated
         self.boards: list[str] = []
         """Where the games are that were stored."""
-        one = Tournament(game, pool, "roundrobin", server.now(), options=self.options, tie_breaks=USUAL_ORDER)
+        kind = TOURNAMENT_KINDS["roundrobin"]
+        one = Tournament(game, pool, kind, server.now(), options=self.options, tie_breaks=kind.tie_breaks)
         with self.store.transaction():
             tournaments.set_up(Session(server), one, [name.lower() for name in names], {})
             # no game of it will be started by the server

@@ -14,24 +14,17 @@ from pbm.admin.robots import known
 from pbm.admin.usage import Commands
 from pbm.board import clocks
 from pbm.letters import contests
-from pbm.letters.contests import SWISS_ORDER, TITLES, USUAL_ORDER
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.settings import open_server
-from pbm.store.contests import Contests, Tournament
+from pbm.store.contests import Contests
 from pbm.terminal import say
+from pbm.tournaments import TOURNAMENT_KINDS
+from pbm.tournaments.kinds import Kind, Tournament
 from pbm.tournaments.tables import Sheet
 
-OF_A_KIND: Mapping[str, Sequence[str]] = {
-    "rounds": ("swiss", "ladder"),
-    "best_of": ("knockout",),
-    "until": ("arena",),
-    "double": ("roundrobin",),
-    "teams": ("roundrobin",),
-    "never": ("swiss",),
-    "byes": ("swiss",),
-}
-"""Which kinds of tournaments have an option that not all of them have."""
+OF_A_KIND = "rounds", "best_of", "until", "double", "teams", "never", "byes"
+"""The options that not all kinds of tournaments have."""
 MOST_ROUNDS = 50
 MOST_GAMES = 9
 """How many games a match of a knockout has at most."""
@@ -73,7 +66,7 @@ commands = Commands("pbm")
 @click.argument(
     "words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="GAME [POOL [USERID...|DIRECTION... [-options]]]"
 )
-@click.option("--type", "kind", metavar="TYPE", help=f"{', '.join(TITLES)}; else roundrobin.")
+@click.option("--type", "kind", metavar="TYPE", help=f"{', '.join(TOURNAMENT_KINDS)}; else roundrobin.")
 @click.option("--rounds", metavar="N", help="How many rounds a Swiss tournament or a ladder has.")
 @click.option("--best-of", metavar="N", help="How many games a match of a knockout has.")
 @click.option("--double", is_flag=True, help="Each two players meet twice, and each of them begins once.")
@@ -160,16 +153,17 @@ def _planned(
     kind = _kind(settings)
     asked = {name: str(value) if value else None for name, value in settings.items()}
     times, problems = clocks.read({name: asked[name] for name in clocks.OPTIONS}, is_tournament=True)
-    for name, kinds in OF_A_KIND.items():
-        if settings[name] and kind not in kinds:
+    for name in OF_A_KIND:
+        if settings[name] and name not in kind.settings:
             option = {"best_of": "best-of", "teams": "team"}.get(name, name)
-            problems.append(f"--{option} is for {' and '.join(TITLES[one] for one in kinds)}.")
+            titles = (one.title for one in TOURNAMENT_KINDS.values() if name in one.settings)
+            problems.append(f"--{option} is for {' and '.join(titles)}.")
     numbers = {
         name: _number(problems, option, asked[name], least, most)
         for name, option, least, most in (
             ("rounds", "rounds", 1, MOST_ROUNDS),
             ("best_of", "best-of", 1, MOST_GAMES),
-            ("most", "most", 2, tournaments.MOST_IN_ONE[kind]),
+            ("most", "most", 2, kind.most),
             ("byes", "byes", 0, MOST_ROUNDS),
             ("round_days", "round-days", 1, clocks.MOST_DAYS),
         )
@@ -177,8 +171,6 @@ def _planned(
     moments = {name: _moment(problems, name, asked[name], session.now()) for name in ("starts", "until")}
     if numbers["best_of"] and numbers["best_of"] % 2 == 0:
         problems.append(f"--best-of takes an odd number: a match of {numbers['best_of']} games can end in a tie.")
-    if kind == "arena" and not asked["until"]:
-        problems.append("An arena needs --until=TIME.")
     if not settings["is_open"] and (asked["starts"] or asked["most"]):
         problems.append("--starts and --most are for a tournament with --open.")
     if problems:
@@ -197,7 +189,7 @@ def _planned(
         double=bool(settings["double"]),
         best_of=numbers["best_of"] or 1,
         round_days=numbers["round_days"],
-        tie_breaks=(asked["tiebreaks"] or (USUAL_ORDER if kind in {"roundrobin", "pairs"} else SWISS_ORDER)).lower(),
+        tie_breaks=(asked["tiebreaks"] or kind.tie_breaks).lower(),
         director=(asked["director"] or "").lower() or None,
         starts=moments["starts"],
         most=numbers["most"],
@@ -207,16 +199,16 @@ def _planned(
     )
 
 
-def _kind(settings: Mapping[str, object]) -> str:
+def _kind(settings: Mapping[str, object]) -> Kind:
     """What kind of tournament it is. Raises Refused if there is none of that name, or more than one is named."""
     if settings["pairs"] and settings["double"]:
         raise Refused("Choose one of --double and --pairs.")
     if settings["pairs"] and settings["kind"] not in {None, "pairs"}:
         raise Refused("Choose one of --pairs and --type.")
-    kind = "pairs" if settings["pairs"] else str(settings["kind"] or "roundrobin").lower()
-    if kind not in TITLES:
-        raise Refused(f"--type={kind} is none of {', '.join(TITLES)}.")
-    return kind
+    name = "pairs" if settings["pairs"] else str(settings["kind"] or "roundrobin").lower()
+    if name not in TOURNAMENT_KINDS:
+        raise Refused(f"--type={name} is none of {', '.join(TOURNAMENT_KINDS)}.")
+    return TOURNAMENT_KINDS[name]
 
 
 def _number(problems: list[str], option: str, text: str | None, least: int, most: int) -> int | None:
@@ -274,8 +266,8 @@ def _set_up(
     text = "\n\n".join([texts.table(rows), *(f"{name} has a bye." for name in idle), done])
     schedule = [{"board": name, "players": pair} for name, pair in boards.items()]
     data = {"game": one.game, "pool": one.pool, "dry_run": dry_run, "schedule": schedule}
-    if one.kind not in {"roundrobin", "pairs"}:
-        data |= {"type": one.kind, "round": 1, "byes": idle}
+    if one.kind.has_rounds:
+        data |= {"type": one.kind.name, "round": 1, "byes": idle}
     say(contests.comma_separated(sheet) if as_csv and not as_json else text, data, as_json=as_json)
 
 
@@ -306,7 +298,7 @@ def _list(session: Session, game: str, *, as_csv: bool, as_json: bool) -> None:
         players = Counter(pool for pool, *_ in session.store.pool_players(game))
         found = Contests(session.store).tournaments(game)
     counts = {one.pool: players[one.pool] for one in found}
-    rows = [(one.pool, str(counts[one.pool]), one.kind, one.state) for one in found]
+    rows = [(one.pool, str(counts[one.pool]), one.kind.name, one.state) for one in found]
     text = texts.table([("Pool", "Players", "Type", "State"), *rows])
     if as_csv and not as_json:
         text = contests.comma_separated(Sheet(("pool", "players", "type", "state"), rows))

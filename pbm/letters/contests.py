@@ -8,24 +8,11 @@ from typing import Any, NamedTuple
 
 from pbm import texts
 from pbm.letters.letter import Letter, note
-from pbm.store.contests import Tournament
-from pbm.tournaments import knockout, ladder, tables
+from pbm.tournaments import tables
+from pbm.tournaments.kinds import Tournament
 from pbm.tournaments.meetings import WORTH, Entrant, Meeting, Pair
 from pbm.tournaments.tables import Sheet, Standing, TeamLine
 
-USUAL_ORDER = "sb,direct"
-"""What decides between equal points where everybody meets everybody."""
-SWISS_ORDER = "cut1,buchholz,direct,sb,wins"
-"""The same where they do not."""
-TITLES = {
-    "roundrobin": "round robin",
-    "pairs": "pairs",
-    "swiss": "Swiss tournament",
-    "knockout": "knockout",
-    "ladder": "ladder",
-    "arena": "arena",
-}
-"""The kinds of tournaments, as people call them."""
 REPEATED = "No", "Player", "Team"
 """The columns that stand in each part of a table that is too wide for a line."""
 FORMATS = "text", "markdown", "csv", "json", "html"
@@ -46,28 +33,15 @@ class Shown(NamedTuple):
     @property
     def order(self) -> list[str]:
         """What decides between equal points."""
-        return [] if self.decides else self.one.tie_breaks.split(",")
+        return [] if self.one.kind.explained else self.one.tie_breaks.split(",")
 
     @property
-    def decides(self) -> str:
-        """What decides about places, if it is not the points: a sentence."""
-        return {
-            "knockout": "Places by the round in which somebody is out; the winner is first.",
-            "ladder": "Places are the rungs of the ladder.",
-        }.get(self.one.kind, "")
-
-    @property
-    def lines(self) -> list[Standing]:
+    def lines(self) -> Sequence[Standing]:
         """The table."""
         found = {entrant.name: None for entrant in self.entrants}
         found |= {name: None for one in self.meetings for name in one.pair if name}
         lines = tables.places_of(found, self.meetings, self.one.tie_breaks.split(","))
-        if self.one.kind == "knockout":
-            return tables.ranked(lines, knockout.places(self.entrants, self.meetings, self.one.best_of))
-        if self.one.kind == "ladder":
-            rungs = ladder.rungs(self.entrants, self.meetings)
-            return tables.ranked(lines, {name: place for place, name in enumerate(rungs, 1)})
-        return lines
+        return self.one.kind.ranked(self.one, self.entrants, self.meetings, lines)
 
     @property
     def teams(self) -> list[TeamLine]:
@@ -77,7 +51,7 @@ class Shown(NamedTuple):
 
     def sheet(self, lines: Sequence[Standing], *, fits: bool) -> Sheet:
         """The table with what stands beside it; for *fits*, columns are numbered where names would be too wide."""
-        if self.one.kind not in {"roundrobin", "pairs"}:
+        if self.one.kind.has_rounds:
             return tables.sheet(lines, self.order, tables.by_rounds(lines, self.meetings), numbered=True)
         named = tables.sheet(lines, self.order, tables.cross_table(lines, self.meetings, by_name=True), numbered=False)
         width = max(map(len, texts.table([tuple(named.heading), *map(tuple, named.rows)]).split("\n")))
@@ -92,7 +66,7 @@ class Shown(NamedTuple):
         over = sum(not one.is_running for one in games)
         if self.one.state == "open":
             return f"{self.title}, open: {texts.counted(len(self.entrants), 'player')}"
-        which = f", round {self.one.round}" if self.one.kind not in {"roundrobin", "pairs"} else ""
+        which = f", round {self.one.round}" if self.one.kind.has_rounds else ""
         of = f" of {self.one.rounds}" if which and self.one.rounds else ""
         ended = "" if self.one.is_on or not which else f", {self.one.state}"
         return f"{self.title}{which}{of}{ended}, {over} of {texts.counted(len(games), 'game')} played"
@@ -100,7 +74,7 @@ class Shown(NamedTuple):
     @property
     def legend(self) -> str:
         """What stands under the table: what decides about places, and what its signs mean."""
-        return self.decides or tables.explained(self.order)
+        return self.one.kind.explained or tables.explained(self.order)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -201,7 +175,7 @@ def status_of_tournament(shown: Shown) -> dict[str, Any]:
     data = {
         "game": one.game,
         "pool": one.pool,
-        "type": one.kind,
+        "type": one.kind.name,
         "state": one.state,
         "round": one.round,
         "rounds": one.rounds,
@@ -218,7 +192,7 @@ def status_of_tournament(shown: Shown) -> dict[str, Any]:
 def described_tournament(shown: Shown) -> str:
     """The same for people."""
     one, data = shown.one, status_of_tournament(shown)
-    rows = [("Type", TITLES[one.kind]), ("State", one.state)]
+    rows = [("Type", one.kind.title), ("State", one.state)]
     if one.round:
         rows.append(("Round", f"{one.round}{f' of {one.rounds}' if one.rounds else ''}"))
     rows += [("Options", one.options)] * bool(one.options)

@@ -1,69 +1,17 @@
 """Tournaments as they are stored: what was announced, who takes part, and who meets whom."""
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from pbm.store.base import Questions
 from pbm.store.boards import Boards
 from pbm.store.form import columns, text, time_of
+from pbm.tournaments import TOURNAMENT_KINDS
+from pbm.tournaments.kinds import Tournament
 from pbm.tournaments.meetings import Entrant, Meeting
 
-
-class Tournament(NamedTuple):
-    """A tournament, which has the name of its pool."""
-
-    game: str
-    pool: str
-    kind: str
-    """``roundrobin``, ``pairs``, ``swiss``, ``knockout``, ``ladder`` or ``arena``."""
-    created: datetime
-    state: str = "open"
-    """``open`` while players can join, ``running``, ``closing`` if only the games that are on are played to their end,
-    ``finished`` or ``cancelled``."""
-    options: str = ""
-    """The options of its boards, as they were typed."""
-    nag_days: int | None = None
-    """The clocks of its boards, as in the next three; None for the default."""
-    forfeit_days: int | None = None
-    total_days: int | None = None
-    novacation: bool = False
-    rounds: int | None = None
-    """How many rounds there are; None if it is played until it is decided, or ended."""
-    double: bool = False
-    """Whether each two meet twice."""
-    best_of: int = 1
-    """How many games a match of a knockout has."""
-    round_days: int | None = None
-    """In how many days the games of a round have to end."""
-    tie_breaks: str = ""
-    """What decides between equal points, in this order, with commas between."""
-    director: str | None = None
-    """The user who directs it beside the operator."""
-    starts: datetime | None = None
-    """When it starts by itself while it is open."""
-    most: int | None = None
-    """How many players it takes."""
-    round: int = 0
-    """The round that is being played; 0 before it has started."""
-    until: datetime | None = None
-    """When an arena ends."""
-    never: str = ""
-    """Who never meets, such as ``alice:bob carol:dave:erin``."""
-    byes: int = 0
-    """For how many byes, half a point each, a player can ask."""
-
-    @property
-    def apart(self) -> list[list[str]]:
-        """The groups of players of whom no two meet."""
-        return [group.split(":") for group in self.never.split()]
-
-    @property
-    def is_on(self) -> bool:
-        """Whether games are played."""
-        return self.state in {"running", "closing"}
-
-
 TIMES = [Tournament._fields.index(name) for name in ("created", "starts", "until")]
+KIND = Tournament._fields.index("kind")
 
 
 class Contests(Questions):
@@ -87,7 +35,7 @@ class Contests(Questions):
 
     def save_tournament(self, one: Tournament) -> None:
         """Store a tournament, in the place of what it was before."""
-        values = columns(one)
+        values = columns(one) | {"kind": one.kind.name}
         places = ", ".join("?" * len(values))
         names = ", ".join(values)
         self.db.execute(f"INSERT OR REPLACE INTO tournaments ({names}) VALUES ({places})", [*values.values()])
@@ -206,6 +154,7 @@ def _tournament(row: tuple[Any, ...]) -> Tournament:
     one = Tournament._make(row)
     created, starts, until = (time_of(row[at]) for at in TIMES)
     return one._replace(
+        kind=TOURNAMENT_KINDS[row[KIND]],
         created=created or one.created,
         starts=starts,
         until=until,

@@ -2,7 +2,25 @@
 
 from collections.abc import Sequence
 
+from pbm.tournaments.kinds import Kind, Round, Tournament
 from pbm.tournaments.meetings import Entrant, Meeting, Pair, fewest_firsts, meetings_of, points
+
+
+class Arena(Kind):
+    """Games begin whenever two players are free, until the arena closes; all of them are its first round."""
+
+    name, title = "arena", "arena"
+    settings = ("until",)
+
+    def problem_of_settings(self, one: Tournament) -> str:
+        """It has to close."""
+        return "" if one.until else "An arena needs --until=TIME."
+
+    def due(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> Round:
+        """The games of those who are free, while others play."""
+        if one.state != "running":
+            return super().due(one, entrants, meetings)
+        return Round(1, free_pairs(entrants, meetings))
 
 
 def free_pairs(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Pair]:

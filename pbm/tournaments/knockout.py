@@ -4,10 +4,34 @@ from collections.abc import Sequence
 from itertools import groupby
 from math import ceil, log2
 
+from pbm.tournaments.kinds import Kind, Round, Tournament
 from pbm.tournaments.meetings import NOBODY, WORTH, Entrant, Meeting, Pair
+from pbm.tournaments.tables import Standing, ranked
 
 MOST_TIES = 2
 """How many games more than planned a match has at most; if even these decide nothing, who is placed higher goes on."""
+
+
+class Knockout(Kind):
+    """Matches of one or more games, whose next one begins as soon as the one before is over, while others play."""
+
+    name, title = "knockout", "knockout"
+    takes_latecomers = False
+    settings = ("best_of",)
+    explained = "Places by the round in which somebody is out; the winner is first."
+
+    def due(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> Round:
+        """The next game of each match that is open."""
+        number, pairs = games_due(entrants, meetings, one.best_of)
+        if one.state == "closing":
+            pairs = []
+        return Round(number, pairs, is_over=not pairs and not any(meeting.is_running for meeting in meetings))
+
+    def ranked(
+        self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting], lines: Sequence[Standing]
+    ) -> list[Standing]:
+        """The lines by the round in which each was beaten."""
+        return ranked(lines, places(entrants, meetings, one.best_of))
 
 
 def rounds_of(players: int) -> int:

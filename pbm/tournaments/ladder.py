@@ -2,7 +2,27 @@
 
 from collections.abc import Sequence
 
+from pbm.tournaments.kinds import Kind, Tournament
 from pbm.tournaments.meetings import Entrant, Meeting, Pair, fewest_firsts
+from pbm.tournaments.tables import Standing, ranked
+
+
+class Ladder(Kind):
+    """Rounds between neighbours; places are rungs."""
+
+    name, title = "ladder", "ladder"
+    settings = ("rounds",)
+    explained = "Places are the rungs of the ladder."
+
+    def next_pairs(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Pair]:
+        """The neighbours whose turn it is."""
+        return challenges_due(entrants, meetings)
+
+    def ranked(
+        self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting], lines: Sequence[Standing]
+    ) -> list[Standing]:
+        """The lines from the top of the ladder to its bottom."""
+        return ranked(lines, {name: place for place, name in enumerate(rungs(entrants, meetings), 1)})
 
 
 def rungs(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[str]:

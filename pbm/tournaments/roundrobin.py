@@ -1,8 +1,55 @@
-"""Everybody meets everybody."""
+"""Everybody meets everybody, or only the next one in the list; all games begin at once."""
 
 from collections.abc import Sequence
 
-from pbm.tournaments.meetings import Pair
+from pbm.tournaments.kinds import Kind, Tournament
+from pbm.tournaments.meetings import Entrant, Meeting, Pair
+
+
+class RoundRobin(Kind):
+    """Each two players, or each two teams, meet."""
+
+    name, title = "roundrobin", "round robin"
+    most = 32
+    has_rounds = False
+    settings = "double", "teams"
+    tie_breaks = "sb,direct"
+
+    def next_pairs(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Pair]:
+        """All games at the beginning, and none later."""
+        if one.round:
+            return []
+        teams: dict[str, list[str]] = {}
+        for entrant in entrants:
+            teams.setdefault(entrant.team, []).append(entrant.name)
+        if "" not in teams:
+            return team_match([*teams.values()], double=one.double)
+        return round_robin(_names(entrants), double=one.double)
+
+    def pairs_of_latecomer(self, one: Tournament, name: str, others: Sequence[str]) -> list[Pair]:
+        """One game against each, or two; the new player begins every other one."""
+        pairs = [(name, other) if at % 2 else (other, name) for at, other in enumerate(others)]
+        return pairs + [(second, first) for first, second in pairs] if one.double else pairs
+
+
+class Pairs(Kind):
+    """The first two players meet, the next two, and so on."""
+
+    name, title = "pairs", "pairs"
+    has_rounds = takes_latecomers = False
+    tie_breaks = RoundRobin.tie_breaks
+
+    def problem_of_players(self, one: Tournament, count: int) -> str:
+        """Nobody is left over."""
+        return f"{count} players cannot be paired." if count % 2 else ""
+
+    def next_pairs(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Pair]:
+        """All games at the beginning, and none later."""
+        return [] if one.round else neighbours(_names(entrants))
+
+
+def _names(entrants: Sequence[Entrant]) -> list[str]:
+    return [entrant.name for entrant in entrants if entrant.withdrawn is None]
 
 
 def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:

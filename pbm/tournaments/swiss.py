@@ -1,138 +1,45 @@
-"""A Swiss tournament: all play the same number of rounds, each against somebody with about as many points.
+"""A Swiss tournament: all play the same number of rounds, each against somebody with about as many points."""
 
-Rounds are paired by FIDE's Dutch system (handbook C.04.3), which is the library caissify-pairings. It is told here what
-has happened so far, and who may never meet; and the report for FIDE's programs (TRF) is put together here.
-"""
+from collections.abc import Sequence
 
-from collections.abc import Collection, Iterable, Sequence
-from itertools import combinations
-from typing import Any
-
-from caissify_pairings.engines.dutch import DutchEngine, DutchPlayer  # type: ignore[import-untyped]
-from caissify_pairings.trf import write_trf  # type: ignore[import-untyped]
-
-from pbm.tournaments.meetings import NOBODY, Entrant, Meeting, Pair, fewest_firsts, meetings_of, points
-
-LARGE, NEAR = 60, 8
-"""With more players than that, each is paired at most so many places away from where the order of the system puts them,
-if that leaves a round: to look at everybody takes a minute for 200 players, instead of a few seconds."""
-RESULTS = {1: "1", 0: "=", -1: "0"}
-"""How a report writes an outcome."""
+from pbm.tournaments.kinds import Kind, Tournament
+from pbm.tournaments.meetings import Entrant, Meeting, Pair
 
 
-class _NoneLeft(Exception):
-    """The rules allow no round."""
+class Swiss(Kind):
+    """Rounds that are paired as FIDE's rules say, in `dutch`, whose library is so large that only they import it."""
 
+    name, title = "swiss", "Swiss tournament"
+    settings = "rounds", "never", "byes"
 
-class _Engine(DutchEngine):  # type: ignore[misc]  # the library has no types
-    """The Dutch system with players who never meet. It says so where it allows no round."""
+    def problem_of_settings(self, one: Tournament) -> str:
+        """Rounds have to be counted."""
+        return "" if one.rounds else "A Swiss tournament needs --rounds=N."
 
-    def __init__(self, *args: object, apart: Collection[frozenset[str]], near: int) -> None:
-        super().__init__(*args)
-        self.apart, self.near = apart, near
-        groups = enumerate(self._build_scoregroups(self._players))
-        self.seats = {one.id: (at, place, len(group)) for at, group in groups for place, one in enumerate(group)}
+    def problem_of_players(self, one: Tournament, count: int) -> str:
+        """Nobody meets anybody twice."""
+        most = count - 1 + count % 2
+        if (one.rounds or 0) <= most:
+            return ""
+        rounds = f"{most} round{'s' if most > 1 else ''}"
+        return f"{count} players can play {rounds} of a Swiss tournament without meeting twice, not more."
 
-    def _can_pair(self, one: DutchPlayer, other: DutchPlayer) -> bool:
-        (high, place, size), (low, below, _) = sorted((self.seats[one.id], self.seats[other.id]))
-        # in a group the first meets the first of its lower half; where two meet, the last of one the first of the other
-        away = abs(below - place - size // 2) if high == low else size - 1 - place + below
-        is_apart = away > self.near or frozenset((one.id, other.id)) in self.apart
-        return not is_apart and bool(super()._can_pair(one, other))
+    def next_pairs(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Pair]:
+        """The round as FIDE pairs it."""
+        from pbm.tournaments import dutch
 
-    def _backtrack_match(self, *_: object, **__: object) -> None:
-        raise _NoneLeft  # the library would try all pairings that there are, which can take hours
+        number = one.round + 1
+        here = [entrant for entrant in entrants if entrant.is_in(number)]
+        return dutch.paired(entrants, meetings, number, one.rounds or 0, one.apart) if len(here) > 1 else []
 
+    def why_over(self, one: Tournament) -> str:
+        """A round can be impossible to pair."""
+        if one.state != "running" or one.round >= (one.rounds or 0):
+            return ""
+        return f"Round {one.round + 1} of {one.rounds} cannot be paired: those who are left have met, or may not meet."
 
-def paired(
-    entrants: Sequence[Entrant],
-    meetings: Sequence[Meeting],
-    number: int,
-    rounds: int = 0,
-    never: Iterable[Collection[str]] = (),
-) -> list[Pair]:
-    """The pairs of round *number*, the strongest first, byes last; nothing if no round is possible.
+    def report(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting], title: str) -> str:
+        """The report as TRF16."""
+        from pbm.tournaments import dutch
 
-    The entrants stand in the order in which they were placed. No two of a group in *never* meet. Where the rules for
-    sides allow no round, it is paired without them: FIDE leaves that to the arbiter.
-    """
-    here = [one for one in entrants if one.is_in(number)]
-    asked = [(one.name, NOBODY) for one in here if number in one.byes]
-    players = _players(entrants, meetings, number)
-    field = [players[one.name] for one in here if number not in one.byes]
-    met = {one.pair for one in meetings if not one.is_bye}
-    apart = {frozenset(pair) for group in never for pair in combinations(group, 2)}
-    had = {one.first for one in meetings if one.is_bye and one.outcome}
-    settings = max(number, 2 if apart else 1), rounds or number + 1  # a first round is paired without _can_pair
-    without_sides = [each | {"color_hist": []} for each in field]
-    narrow = [(field, NEAR)] if len(field) > LARGE else []
-    for each, near in [*narrow, (field, len(field)), (without_sides, len(field))]:
-        try:
-            found = _Engine(each, met, *settings, apart=apart, near=near).generate_pairings()
-        except _NoneLeft:
-            continue
-        pairs = [(pair["white_id"], pair["black_id"] or NOBODY) for pair in found]
-        if not any(other == NOBODY and one in had for one, other in pairs):
-            keeps = each is field
-            return [pair if keeps or NOBODY in pair else fewest_firsts(*pair, meetings) for pair in pairs] + asked
-    return []
-
-
-def _players(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: int) -> dict[str, dict[str, Any]]:
-    """Who takes part, as the library wants to have it, with what they have done before a round.
-
-    A game that was cancelled counts as lost by both. Who came late has had a bye without points in each round before.
-    """
-    names = [one.name for one in entrants]
-    before = {last: points(names, (one for one in meetings if one.round < last)) for last in range(1, number + 1)}
-    found = {}
-    for place, one in enumerate(entrants, 1):
-        own = {each.round: each for each in meetings_of(one.name, meetings)}
-        sides, floats = [], []
-        for last in range(1, number):
-            if last in own and not own[last].is_bye:
-                mine, others = before[last][one.name], before[last][own[last].opponent(one.name)]
-                sides.append("white" if own[last].first == one.name else "black")
-                floats.append("down" if mine > others else "up" if mine < others else "none")
-            elif last in own or last < one.joined:
-                floats.append("down")
-        found[one.name] = {
-            "id": one.name,
-            "starting_number": place,
-            "pairing_number": place,
-            "score": before[number][one.name],
-            "color_hist": sides,
-            "float_history": floats,
-            "bye_count": len(floats) - len(sides),
-        }
-    return found
-
-
-def report(
-    title: str,
-    entrants: Sequence[Entrant],
-    meetings: Sequence[Meeting],
-    rounds: int,
-    never: Iterable[Collection[str]] = (),
-) -> str:
-    """A tournament as a report for FIDE's programs (TRF16), which pair and check rounds; all players have no rating."""
-    numbers = {one.name: at for at, one in enumerate(entrants, 1)}
-    score = points(numbers, meetings)
-    players = []
-    for one in entrants:
-        results: dict[int, dict[str, object]] = {last: {"result": "Z"} for last in range(1, one.joined)}
-        for each in meetings_of(one.name, meetings):
-            outcome = each.outcome_of(one.name)
-            results[each.round] = {
-                "opponent": numbers.get(each.opponent(one.name)),
-                "color": "w" if each.first == one.name else "b",
-                "result": "0" if each.is_void else "" if outcome is None else RESULTS[outcome],
-            }
-            if each.is_bye:
-                results[each.round] = {"result": "U" if outcome else "H"}
-        players.append(
-            {"starting_number": numbers[one.name], "name": one.name, "score": score[one.name], "results": results}
-        )
-    apart = [f"XXP {numbers[one]} {numbers[other]}" for group in never for one, other in combinations(group, 2)
-             if {one, other} <= numbers.keys()]  # fmt: skip
-    return "\n".join([write_trf({"name": title, "system": "Swiss"}, players, rounds), *apart])
+        return dutch.report(title, entrants, meetings, one.rounds or 0, one.apart)
