@@ -30,7 +30,7 @@ SAME = {
     "transport": "what a setting names, and what the environment does",
 }
 """What may stand in several modules, which say of what it is; and why."""
-OF_EACH_GAME = {"LEVELS", "thinker"}
+OF_EACH_GAME = {"thinker"}
 """What the module of robots of each game has."""
 
 

@@ -13,6 +13,7 @@ from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email import message_from_string
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -22,6 +23,7 @@ from pbm.admin import answering
 from pbm.admin.analysis import drawn_curve
 from pbm.admin.answering import do_task, next_task, play_all
 from pbm.board.board import Board
+from pbm.levels import LEVEL_NUMBERS
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.robots.thinking import Thought
@@ -111,6 +113,48 @@ def test_a_new_database_has_robots_of_all_levels(shell):
     listed = json.loads(shell.run("robots", "--json").stdout)["robots"]
     assert [(one["userid"], one["level"]) for one in listed] == list(zip(ROBOTS, (3, 1, 2, 3, 4, 5), strict=True))
     assert not any(one["paused"] for one in listed)
+
+
+WITH_SIX_LEVELS = """
+import sys
+from importlib.util import find_spec, module_from_spec
+spec = find_spec("pbm.levels")
+text = open(spec.origin).read()
+row = next(line for line in text.splitlines(keepends=True) if "Level(300)" in line)
+sys.modules["pbm.levels"] = levels = module_from_spec(spec)
+exec(compile(text.replace(row, row + row.replace("300", "301")), spec.origin, "exec"), levels.__dict__)
+from pbm.__main__ import run
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+def test_a_sixth_level_is_one_row_of_one_table(shell):
+    def said(*words):
+        command = [sys.executable, "-c", WITH_SIX_LEVELS, *words]
+        return subprocess.run(command, check=False, env=shell.environment, input="", capture_output=True, text=True)
+
+    listed = json.loads(said("robots", "--json").stdout)["robots"]
+    assert [(one["userid"], one["level"]) for one in listed][-2:] == [("robot5", 5), ("robot6", 6)]
+    assert "deep is a robot: level 6" in said("robots", "add", "deep", "--level=6").stdout
+    assert said("robots", "add", "deeper", "--level=7").stderr.startswith("--level=N takes a level from 1 to 6.")
+    assert "How well it plays: 1 to 6." in said("robots", "add", "--help").stdout
+    assert said("robot", "--level=6", "--seed=1").returncode == 0
+    assert "--level=[1|2|3|4|5|6] takes" in said("robot", "--level=7").stderr
+
+
+def test_what_is_printed_names_the_highest_level_that_there_is():
+    top = Path(__file__).parents[1]
+    last = LEVEL_NUMBERS[-1]
+    for name, text in {
+        "README.md": f"`robot1` to `robot{last}`",
+        "help/overview.txt": f"robot1 to robot{last}",
+        "help/tutorial.txt": f"robot1 to robot{last}",
+        "help/json.txt": f"level (1 to {last}, or",
+        "docs/json-schema.json": f'"minimum": 1, "maximum": {last} }}',
+        "docs/operating.md": f"a level from 1 to {last}",
+        "docs/robots.md": f"--level=1..{last}",
+    }.items():
+        assert text in (top / name).read_text(), name
 
 
 def test_nobody_can_sign_as_a_robot_or_become_one(against):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pbm.robots.player import levels
+from pbm.levels import levels
 
 sys.path.append(str(Path(__file__).parent / "bench"))
 import strength

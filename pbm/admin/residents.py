@@ -14,6 +14,7 @@ from pbm.admin.listing import Listing, time_data, time_text
 from pbm.admin.program import command_words, insist_on
 from pbm.admin.usage import Commands, Seconds, WholeNumber, Within
 from pbm.admin.watching import pipe_ended
+from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.names import RESERVED, is_userid
 from pbm.refusals import Refused
 from pbm.server import Server
@@ -21,7 +22,6 @@ from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import Robot
 
-LEVELS_OF_ROBOTS = range(1, 6)
 TIME_OF_PROGRAM = 30.0
 """Seconds that a program of the operator's may take for a move, if he says nothing else."""
 
@@ -44,7 +44,12 @@ class Thinking(Seconds):
 
 commands = Commands("pbm")
 ROBOT = click.argument("userid")
-LEVEL = click.option("--level", type=Within(LEVELS_OF_ROBOTS, "level"), metavar="N", help="How well it plays: 1 to 5.")
+LEVEL = click.option(
+    "--level",
+    type=Within(LEVEL_NUMBERS, "level"),
+    metavar="N",
+    help=f"How well it plays: 1 to {LEVEL_NUMBERS[-1]}.",
+)
 PROGRAM = click.option(
     "--with", "program", metavar="PROGRAM", help="A program of yours that plays, as `pbm play` says."
 )
@@ -114,7 +119,7 @@ def add_robot(
         raise Refused(f"{userid!r} cannot be a userid: 2 to 16 letters, digits, dots, hyphens or underscores.")
     if level and program:
         raise Refused("A robot plays at a level, or by a program, and not both.")
-    robot = Robot(name, None if program else level or 3, _command(program), _games(names), not unrated)
+    robot = Robot(name, None if program else level or USUAL_LEVEL, _command(program), _games(names), not unrated)
     usual = TIME_OF_PROGRAM if program else robot.seconds
     robot = robot._replace(most=most or robot.most, seconds=seconds or usual)
     with server.store.transaction():

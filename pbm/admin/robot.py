@@ -9,6 +9,7 @@ import click
 
 from games import Options
 from pbm.admin.usage import Commands, Seconds, WholeNumber
+from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 
 commands = Commands("pbm")
 
@@ -32,7 +33,9 @@ class Percent(click.ParamType[float]):
 
 
 @commands.command(answers=False)
-@click.option("--level", type=click.Choice("12345"), help="How well it plays; 3 unless told.")
+@click.option(
+    "--level", type=click.Choice([*map(str, LEVEL_NUMBERS)]), help=f"How well it plays; {USUAL_LEVEL} unless told."
+)
 @click.option("--seconds", type=Seconds(), metavar="SECONDS", help="How long it thinks about a move.")
 @click.option("--playouts", type=WholeNumber(), metavar="NUMBER", help="How many games it plays out for a move.")
 @click.option("--seed", metavar="SEED", help="Make what it does by chance repeat.")

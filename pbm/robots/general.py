@@ -8,10 +8,8 @@ from typing import Any, cast
 import games
 from games import SKIP, State
 from pbm.robots.search import Search
-from pbm.robots.thinking import Level, Limit, Thought
+from pbm.robots.thinking import Limit, Thought
 
-LEVELS = (Level(8, 0.3), Level(16, 0.1), Level(50), Level(150), Level(500))
-"""The levels of a game that has no module of its own here."""
 CUT_AFTER = 400
 """After how many turns a game that is played at random is cut, at first."""
 CUT_AT_LEAST = 50

@@ -19,9 +19,8 @@ from typing import Any, NamedTuple, cast
 from games import SKIP, Options, State
 from games.boards import bits
 from pbm.robots.scanning import Actions, Grid, Marks, Parts, Reached, Scan, Stand, TimeIsUpError, marks_after
-from pbm.robots.thinking import Level, Limit, Thought
+from pbm.robots.thinking import Limit, Thought
 
-LEVELS = (Level(1, 0.5), Level(1), Level(4), Level(12), Level(300))
 DEEPEST = 3
 """How many turns ahead it looks at most. To look at fewer answers, but deeper, was worse."""
 MOST_TRIED = 40

@@ -3,36 +3,20 @@
 import time
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from random import Random
 
-import games
 from games import Options, State
+from pbm.levels import GAMES, USUAL_LEVEL, levels
 from pbm.robots import general
-from pbm.robots.thinking import Level, Limit, Thinker, Thought
-
-USUAL_LEVEL = 3
-"""The level of a robot that was not told another one."""
-
-
-def levels(game: str) -> tuple[Level, ...]:
-    """The levels of a game, the lowest first."""
-    name = _specialist(game)
-    found: tuple[Level, ...] = import_module(name).LEVELS if name else general.LEVELS
-    return found
+from pbm.robots.thinking import Limit, Thinker, Thought
 
 
 def thinker(game: str, options: Options) -> Thinker:
     """The best way that we have to choose moves in a game. Raises LookupError if there is no such game."""
-    name = _specialist(game)
-    found: Thinker = import_module(name).thinker(options) if name else general.Generalist(game)
+    if game not in GAMES:
+        return general.Generalist(game)
+    found: Thinker = import_module(f"{__package__}.{game}").thinker(options)
     return found
-
-
-def _specialist(game: str) -> str | None:
-    """The module that knows more of a game than its rules; a game of another package has none."""
-    name = f"{__package__}.{game}"
-    return name if games.package(game) is None and find_spec(name) else None
 
 
 class Player:

@@ -16,10 +16,8 @@ from typing import NamedTuple, cast
 
 from games import Options, State, spiro
 from games.spiro import OFF
-from pbm.robots.thinking import Level, Limit, Thought
+from pbm.robots.thinking import Limit, Thought
 from pbm.robots.track import ROLLS, Sight, Track, Way, seen, uses_of
-
-LEVELS = (Level(1, 0.6), Level(1, 0.4), Level(1, 0.2), Level(1, 0.05), Level(8_000))
 
 
 class Worth(NamedTuple):

@@ -19,9 +19,7 @@ from games.boards import bits
 from games.spora import SIDES, TALLEST, Stacks, new, raised
 from pbm.robots.best_first import BestFirst
 from pbm.robots.ground import BOARDS_KEPT, WAYS, Ground, Scene, Sown
-from pbm.robots.thinking import Level, Limit, Thought
-
-LEVELS = (Level(1, 0.5), Level(1, 0.15), Level(5), Level(25), Level(200))
+from pbm.robots.thinking import Limit, Thought
 
 WON = 50.0
 """The value of a game that is won."""

@@ -16,9 +16,7 @@ from games import SKIP, Options, State
 from games.boards import bits, union
 from games.sprout import Layout, layout
 from pbm.robots.search import Search, Tuning
-from pbm.robots.thinking import Level
 
-LEVELS = (Level(8), Level(24), Level(80), Level(256), Level(2048))
 TUNING = Tuning(exploration=0.3)
 GREED = 0.8
 """How often a stone is put where it joins groups, or at least adds to one, if there is such a place."""

@@ -21,9 +21,7 @@ from typing import Any, NamedTuple, cast
 from games import Options, State
 from games.boards import Square, bits
 from pbm.robots.search import Search
-from pbm.robots.thinking import Level
 
-LEVELS = (Level(8), Level(32), Level(128), Level(512), Level(2048))
 BLACK = 1
 SPREAD = 0.4
 """How far the room for another group is misjudged, either way, where games are played out."""

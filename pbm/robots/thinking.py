@@ -53,15 +53,6 @@ class Limit:
         return self.until is not None and self.clock() >= self.until
 
 
-class Level(NamedTuple):
-    """How well a robot plays a game: level 1 is the first one of the game's list."""
-
-    playouts: int
-    """What it may think about a move."""
-    slips: float = 0
-    """With which probability it plays a random turn instead."""
-
-
 class Thinker(Protocol):
     """A way to choose moves in one game with its options. It can remember what it thought before, on the same board."""
 

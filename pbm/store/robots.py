@@ -14,7 +14,7 @@ class Robot(NamedTuple):
 
     userid: str
     level: int | None
-    """How well he plays, from 1 to 5; None for a program of the operator's."""
+    """How well they play, a number of `pbm.levels`; None for a program of the operator's."""
     program: str | None = None
     """That program, with its arguments."""
     games: tuple[str, ...] = ()

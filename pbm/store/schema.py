@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from sqlite_utils import Database, Migrations
 from sqlite_utils.db import ForeignKey
 
+from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.store.form import APPLICATION_ID, DUE, SCHEMA, text
 from pbm.store.rows import ESTABLISHED
 
@@ -19,7 +20,7 @@ PARTS = (
 """What a database consists of, but for the tables of SQLite, and that of migrations, which sqlite-utils makes as it
 likes; what somebody has hung on these is no part of them."""
 
-FIRST_ROBOTS = {"robot": 3, "robot1": 1, "robot2": 2, "robot3": 3, "robot4": 4, "robot5": 5}
+FIRST_ROBOTS = {"robot": USUAL_LEVEL} | {f"robot{level}": level for level in LEVEL_NUMBERS}
 """The robots of a new database, with their levels."""
 
 ANY = "INSERT, UPDATE, DELETE"

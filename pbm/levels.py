@@ -1,0 +1,38 @@
+"""How well robots play: a row for each level, the lowest first.
+
+A row more is a level more: `pbm robot` and `pbm robots` take its number, and a new database has a robot of it.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Level(NamedTuple):
+    """How well a robot plays a game."""
+
+    playouts: int
+    """What it may think about a move."""
+    slips: float = 0
+    """With which probability it plays a random turn instead."""
+
+
+GAMES = "papagra", "spiro", "spora", "sprout", "symple"
+"""The games of which a module of `pbm.robots` knows more than their rules."""
+LEVELS: Sequence[Sequence[Level]] = (
+    (Level(1, 0.5), Level(1, 0.6), Level(1, 0.5), Level(8), Level(8), Level(8, 0.3)),
+    (Level(1), Level(1, 0.4), Level(1, 0.15), Level(24), Level(32), Level(16, 0.1)),
+    (Level(4), Level(1, 0.2), Level(5), Level(80), Level(128), Level(50)),
+    (Level(12), Level(1, 0.05), Level(25), Level(256), Level(512), Level(150)),
+    (Level(300), Level(8_000), Level(200), Level(2048), Level(2048), Level(500)),
+)
+"""What each level is in each of GAMES, and at last in all others."""
+LEVEL_NUMBERS = range(1, len(LEVELS) + 1)
+"""What the levels are called."""
+USUAL_LEVEL = 3
+"""The level of a robot that was not told another one."""
+
+
+def levels(game: str) -> list[Level]:
+    """The levels in a game, the lowest first."""
+    at = GAMES.index(game) if game in GAMES else -1
+    return [row[at] for row in LEVELS]
