@@ -277,6 +277,9 @@ class Game(Protocol[S]):
     which takes what `draw` takes, and gives the shapes of the board for pictures, a `games.figures.Figure`; of a game
     without it, the board in text is shown.
 
+    In a game in which sides are swapped by the command `swap`, ``SWAP`` is True: then `swap` is a move like any other,
+    which `State.parse` takes or refuses, and `State.moves` lists where it is legal. In others the server refuses it.
+
     A game that can be played to its end at random more quickly than by `State.random` and `State.play`, on integers for
     instance, offers that to robots as ``playout(state, rng)``: a number from 0 to 1, what it was worth for the player
     who was named first. 1 is a win, 0 a loss, 0.5 a draw, and between them lies what is not certain where a game has to

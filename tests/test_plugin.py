@@ -1,5 +1,6 @@
 """A game from another package: one module, one help file, one entry point."""
 
+import json
 import os
 import re
 import subprocess
@@ -165,7 +166,7 @@ def pbm(installed, *words, stdin=""):
 def test_the_page_prints_every_file_and_the_module_is_short_and_imports_from_games_alone():
     assert set(FILES) == {"pyproject.toml", "hex_game/__init__.py", "hex_game/hex.txt"}
     module = FILES["hex_game/__init__.py"]
-    assert len(module.splitlines()) <= 75
+    assert len(module.splitlines()) <= 90
     assert max(map(len, module.splitlines())) <= 120
     others = set(re.findall(r"^(?:from|import) (\w+)", module, re.MULTILINE)) - sys.stdlib_module_names
     assert others == {"games"}
@@ -203,6 +204,101 @@ def test_a_game_of_hex_is_played_to_its_end_and_the_doctor_finds_all_well(instal
     assert "The game has ended" in over.stderr
     found = pbm(installed, "doctor")
     assert (found.returncode, found.stdout) == (0, f"All is well with {installed / 'pbm.db'}.\n")
+
+
+@pytest.fixture(scope="module")
+def pair(installed):
+    """Two players with addresses."""
+    for name in ("ann", "ben"):
+        pbm(installed, "signup", name, f"{name}-secret")
+        pbm(installed, "addresses", "add", name, f"{name}@players.example")
+    return installed
+
+
+def begun(pair):
+    """A board of Hex on which ann has put the first stone."""
+    number = json.loads(pbm(pair, "hex", "challenge", "-size=3", "ann", "ben", "--json").stdout)["board"]
+    assert pbm(pair, "hex", "move", number, "ann", "ann-secret", "b2").returncode == 0
+    return number
+
+
+def swap_by_mail(pair, number):
+    """Answer the last mail about the board to ben."""
+    pbm(pair, "outbox", "flush")
+    mails = [file.read_text() for file in (pair / "mail" / "ben@players.example" / "new").iterdir()]
+    [mail] = [mail for mail in mails if f"\nSubject: Hex Board {number} ben\n" in mail]
+    address = re.search(r"^Reply-To: (.+)$", mail, re.MULTILINE)[1]
+    head = f"From: ben@players.example\nTo: {address}\nSubject: Re: Hex\nMessage-ID: <1@players.example>\n"
+    return pbm(pair, "deliver", stdin=f"{head}\nSwap\n")
+
+
+SIGNED = "ben", "ben-secret"
+WAYS_TO_SWAP = {
+    "command": lambda pair, number: pbm(pair, "hex", "swap", number, *SIGNED),
+    "move": lambda pair, number: pbm(pair, "hex", "move", number, *SIGNED, "SWAP#2"),
+    "queue": lambda pair, number: pbm(pair, "hex", "queue", number, *SIGNED, "swap"),
+    "mail": swap_by_mail,
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", WAYS_TO_SWAP)
+def test_sides_of_hex_are_swapped_once_and_then_who_began_is_to_move_as_blue(pair, way):
+    number = begun(pair)
+    assert WAYS_TO_SWAP[way](pair, number).returncode == 0
+    told = pbm(pair, "hex", "show", number).stdout
+    assert f"Hex board {number}, ann (blue) against ben (red)\n" in told
+    assert "ben has swapped sides.\n\nann's turn (blue).\n" in told
+    assert "\nMove  ann (blue)  ben (red)\n1.    b2          swap\n" in told
+    shown = json.loads(pbm(pair, "hex", "show", number, "--json").stdout)
+    assert (shown["players"], shown["turn"]) == ({"red": "ben", "blue": "ann"}, "ann")
+    assert shown["position"]["history"] == ["b2", "swap"]
+    again = pbm(pair, "hex", "swap", number, "ann", "ann-secret")
+    assert again.returncode == 1
+    assert again.stderr.startswith("Sides are swapped only instead of the second stone.\n")
+    pbm(pair, "hex", "move", number, "ann", "ann-secret", "a1")
+    assert "has swapped" not in pbm(pair, "hex", "show", number).stdout
+
+
+@pytest.mark.long
+def test_a_move_to_swap_sides_of_hex_is_queued_and_refused_before_the_first_stone(pair):
+    number = json.loads(pbm(pair, "hex", "challenge", "-size=3", "ann", "ben", "--json").stdout)["board"]
+    refused = pbm(pair, "hex", "swap", number, "ann", "ann-secret")
+    assert refused.stderr.startswith("Sides are swapped only instead of the second stone.\n")
+    pbm(pair, "hex", "queue", number, *SIGNED, "swap")
+    told = pbm(pair, "hex", "move", number, "ann", "ann-secret", "b2").stdout
+    assert "ben has swapped sides.\n\nann's turn (blue).\n" in told
+
+
+@pytest.mark.long
+def test_who_has_swapped_sides_of_hex_wins_and_is_rated_as_the_other_one(pair):
+    number = begun(pair)
+    pbm(pair, "hex", "swap", number, *SIGNED)
+    for name, cell in (("ann", "a1"), ("ben", "b1"), ("ann", "a2")):
+        assert pbm(pair, "hex", "move", number, name, f"{name}-secret", cell).returncode == 0
+    end = pbm(pair, "hex", "move", number, *SIGNED, "b3").stdout  # to the stone that ann has put
+    assert "\nWon by ben.\n" in end
+    assert re.findall(r"^(ann|ben)  1600 -> \d+  (up|down)", end, re.MULTILINE) == [("ann", "down"), ("ben", "up")]
+    number = begun(pair)
+    pbm(pair, "hex", "swap", number, *SIGNED)
+    resigned = pbm(pair, "hex", "resign", number, "ann", "ann-secret").stdout
+    assert "\nWon by ben (ann resigned).\n" in resigned
+    assert pbm(pair, "doctor").returncode == 0
+
+
+@pytest.mark.long
+def test_robots_swap_sides_of_hex_and_play_on_with_the_other_ones(installed):
+    """Of a board of three by three, whoever has the middle wins: a robot takes it over, and then wins with it."""
+    begun = json.loads(pbm(installed, "hex", "challenge", "-size=3", "robot5", "robot4", "--json").stdout)
+    middle = "new -size=3\nplay b2\nstate\nplay swap\nstate\n"
+    *_, before, _, after = pbm(installed, "referee", "hex", stdin=middle).stdout.splitlines()
+    asked = f"{before.removeprefix('= ')}\n{after.removeprefix('= ')}\nquit\n"
+    swapped, answer = pbm(installed, "robot", "--playouts=500", "--seed=1", stdin=asked).stdout.split()
+    assert swapped == "swap"
+    assert re.fullmatch("[abc][123]", answer)
+    assert pbm(installed, "robots", "run", "--once").returncode == 0
+    played = json.loads(pbm(installed, "hex", "show", begun["board"], "--json").stdout)
+    assert played["over"]
 
 
 @pytest.mark.long

@@ -3,13 +3,13 @@
 import games
 from games import SKIP, Illegal
 from pbm import texts
-from pbm.board.board import Board
+from pbm.board.board import SWAP, Board
 
 
 def parsed(board: Board, text: str) -> str:
     """A move, perhaps with ``#n`` behind it, in canonical form. Raises Illegal."""
     move, number = numbered(text)
-    if move.lower() == "swap":
+    if move.lower() == SWAP and not getattr(board.rules, "SWAP", False):
         raise Illegal(f"{texts.title(board.row.game)} has no swap.")
     check_written(board.row.game, move)
     check_number(board, number)

@@ -14,6 +14,8 @@ RESIGN = "Resign"
 """How the turn of a player who gives up is written in the list of turns."""
 FORFEIT = "Forfeit"
 """How it is written if the server makes him give up, because he was too slow."""
+SWAP = "swap"
+"""The move by which the players of some games change sides."""
 SERVER = "The server"
 """Who writes the comment of a turn that the server makes a player take."""
 REASONS: Mapping[str, str] = MappingProxyType(

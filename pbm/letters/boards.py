@@ -8,7 +8,7 @@ from typing import Any
 
 import games
 from pbm.board import clocks, dice, ratings
-from pbm.board.board import FORFEIT, REASONS, RESIGN, SERVER, Board, Point
+from pbm.board.board import FORFEIT, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters import pictures
 from pbm.letters.letter import Letter, note
 from pbm.letters.pictures import Drawing
@@ -277,11 +277,11 @@ def _own_data(point: Point, to: str | None) -> dict[str, str]:
 
 
 def _vote(point: Point) -> list[str]:
-    """What is proposed on the board, and who has still to answer; and who is on vacation."""
+    """Who has just swapped sides; what is proposed on the board, and who has still to answer; who is on vacation."""
     board, row = point.board, point.board.row
     if not point.is_present:
         return []
-    parts = []
+    parts = [f"{turn.userid} has swapped sides." for turn in board.turns[-1:] if turn.text == SWAP]
     if row.vote and row.voter:
         what = "a draw" if row.vote == "draw" else "to take the last move back"
         other = board.opponent(row.voter)
