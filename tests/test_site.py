@@ -667,6 +667,7 @@ def test_the_table_of_a_tournament_stands_there(club, folder):
     written(club, folder)
     text = " ".join(Elements((folder / "symple" / "pool-cup.html").read_text()).texts)
     assert all(name in text for name in names)
+    assert "Pool cup of Symple, 0 of 3 games played" in text
     assert (folder / "symple" / "pool-cup.atom").exists()
 
 
@@ -687,7 +688,8 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
         assert f'<td><a href="../users/{name}.html">{name}</a></td>' in cup
         assert f">{name}</a></td>" in swiss or name == "carol"
     assert "1 won, = tied, 0 lost, . still to be played, x cancelled." in cup
-    assert "R1 is round 1; 5:1 in it is a game won against No 5" in swiss
+    legend = "R1 is round 1; 5:1 in it is a game won against No 5, bye a point without a game, bye= half a point"
+    assert legend in swiss
     assert "Buchholz score without the lowest opponent (BH-1)" in swiss
 
 

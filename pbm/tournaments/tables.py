@@ -206,7 +206,8 @@ def signs_explained(*, is_numbered: bool) -> str:
     """What the cells beside the points mean, as the sentences under a table."""
     won, tied, lost, to_play = (SIGNS[outcome] for outcome in (1, 0, -1, None))
     rounds = (
-        f"R1 is round 1; 5:{won} in it is a game won against No 5, bye a point without a game, - no game. "
+        f"R1 is round 1; 5:{won} in it is a game won against No 5, "
+        "bye a point without a game, bye= half a point, - no game. "
         if is_numbered
         else ""
     )
