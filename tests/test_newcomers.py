@@ -228,6 +228,11 @@ def test_a_placeholder_that_was_copied_from_the_help_is_named(club_of_two_boards
     assert reason(club_of_two_boards.refused("alice", line)).startswith(said)
 
 
+def test_the_line_below_a_board_is_quoted_as_it_was_sent(club_of_two_boards):
+    line = "symple move 101 alice PASSWORD MOVE#1"
+    assert f"> {line}" in club_of_two_boards.refused("alice", line).text.splitlines()
+
+
 def test_a_placeholder_is_no_password_that_the_operator_can_set_either(shell):
     shell.run("signup", "alice", PASSWORDS["alice"])
     done = shell.run("users", "password", "alice", stdin="PASSWORD\n")

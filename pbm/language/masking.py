@@ -75,7 +75,12 @@ def is_strange(word: str) -> bool:
 
 
 def is_turn(word: str) -> bool:
-    """Whether a word can be a turn: it has no four letters in a row but for points of the compass, as in d2@nnen."""
+    """Whether a word can be a turn: it has no four letters in a row but for points of the compass, as in d2@nnen.
+
+    So is the placeholder for one in our mails, such as MOVE#3.
+    """
+    if re.fullmatch(r"MOVE(#\d+)?", word):
+        return True
     runs = re.findall(r"[^\W\d_]{4,}", word.lower())
     return re.fullmatch(r"[\w+,:@#=-]*", word) is not None and not any(run.strip("nesw") for run in runs)
 
