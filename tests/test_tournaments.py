@@ -312,6 +312,15 @@ def test_a_cancelled_game_counts_for_nobody_and_an_adjudicated_one_does(league):
     assert league.club.store.board("symple", "s2").reason == "adjudicated"
 
 
+def test_a_board_says_that_its_game_was_adjudicated(league):
+    league.start("swiss", league.signed_up(4), rounds=1)
+    winner = league.now().meetings[0].second
+    league.do("adjudicate s1 win")
+    league.do("adjudicate s2 draw")
+    assert f"\nWon by {winner} (adjudicated).\n" in league.club.text("symple show s1")
+    assert "\nThe game is a tie (adjudicated).\n" in league.club.text("symple show s2")
+
+
 def test_a_pool_without_a_move_vanishes_whole_and_its_name_is_free(league):
     names = league.signed_up(4)
     league.start("swiss", names, rounds=2)

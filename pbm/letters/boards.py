@@ -235,6 +235,8 @@ def status_of(point: Point) -> str:
         board = point.board
         how = "forfeited" if board.turns and board.turns[-1].text == FORFEIT else "resigned"
         why = f" ({board.resigned} {how})" if board.resigned else " (agreed)" if board.row.drawn else ""
+        if board.row.reason == "adjudicated":  # by a draw, or a turn in which the loser forfeits
+            why = " (adjudicated)"
         return f"Won by {board.winner}{why}." if board.winner else f"The game is a tie{why}."
     state = point.state
     thrown = f", dice {' and '.join(map(str, state.dice))}" if games.needs_dice(state) and state.dice else ""
