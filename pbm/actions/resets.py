@@ -17,7 +17,7 @@ RESET_HOLDS = timedelta(hours=24)
 
 
 def change_password(session: Session, name: str, new: str) -> list[Letter]:
-    """Give a user another password, and tell him so at all his addresses."""
+    """Give a user another password, and tell them so at all their addresses."""
     check_new_password(new)
     session.store.set_password(name, session.passwords.hash(new))
     session.store.revoke_replies(name)
@@ -60,7 +60,7 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
         token = session.server.random_bytes(16).hex()
         session.store.set_reset_code(name, digest(token), session.now())
         delivery.queue(session, _reset_letter(name, token))
-    text = f"If there is a user {name} with a mail address, a code has been mailed to him."
+    text = f"If there is a user {name} with a mail address, a code has been mailed to them."
     return [settled(text, f"reset {name} CODE NEWPASSWORD", userid=name)]
 
 
