@@ -87,9 +87,9 @@ class Option(NamedTuple):
 
 
 class Glyphs(NamedTuple):
-    """How pieces look in the pictures of a game, for those who colour them: regular expressions, within one line.
+    """How pieces look in the drawings of a game, for `pbm replay`, which colours them.
 
-    What is left out is as usual.
+    These are regular expressions for parts of a line. What is left out is as usual.
     """
 
     sides: tuple[str, str] = ("", "")
@@ -98,8 +98,6 @@ class Glyphs(NamedTuple):
     latest: str = ""
     """What marks the last turn, together with its pieces; usually brackets around pieces, an opening bracket alone in
     front of one, or an asterisk behind it."""
-    changing: str = ""
-    """What shows the last turn by being new, in a picture that has no marks for it."""
 
 
 class Taps(NamedTuple):

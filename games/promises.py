@@ -139,7 +139,7 @@ def _check_names(game: Game[Any]) -> None:
           "SIDES are not two different names.")  # fmt: skip
     _keep(all(isinstance(option, Option) for option in game.OPTIONS), "OPTIONS has something that is no games.Option.")
     glyphs = games.glyphs(game)
-    for pattern in (*glyphs.sides, glyphs.latest, glyphs.changing):
+    for pattern in (*glyphs.sides, glyphs.latest):
         try:
             matches_nothing = pattern and re.compile(pattern).fullmatch("")
         except re.error as why:

@@ -3,9 +3,10 @@
 from itertools import accumulate
 from typing import TypedDict
 
-from pbm import texts
+from pbm import blocks, texts
 from pbm.access import tokens
-from pbm.letters import Letter, pictures
+from pbm.blocks import Paragraph
+from pbm.letters import Letter
 from pbm.session import Session
 from pbm.store import Held, Mail, Reply
 
@@ -75,8 +76,8 @@ def _answer_sender(session: Session, letter: Letter) -> None:
 
 def _hold(session: Session, letter: Letter, userid: str) -> None:
     """Keep a letter about a board for the next digest of a user."""
-    picture = pictures.placed(letter.text, letter.drawings)
-    session.store.hold_mail(Held(userid, letter.game, letter.subject, letter.text, picture, session.now()))
+    told = blocks.stored([*letter.blocks, Paragraph(letter.answer)])
+    session.store.hold_mail(Held(userid, letter.game, letter.subject, told, session.now()))
 
 
 class Answered(TypedDict):
@@ -134,19 +135,17 @@ def mail(
     answer goes, if that is not the server's own address; it *is easy* if the reader is to move there. The *mark* in the
     Message-ID tells which address bounces. A mail to *unsubscribe* ends the subscription to which it belongs.
     """
-    text = texts.fitted(letter.mailed(is_easy=is_easy))
     fresh = f"<{session.server.random_bytes(12).hex()}{mark}@{session.server.host}>"
     mail = Mail(
         userid=letter.to,
         address=address,
         subject=letter.subject,
-        text=text,
+        blocks=blocks.stored(letter.mailed(is_easy=is_easy)),
         message_id=thread if thread and letter.to and letter.begins_thread else fresh,
         thread=thread,
         queued=session.now(),
         due=session.now(),
         unsubscribe=unsubscribe,
-        picture=pictures.placed(text, letter.drawings),
         reply_to=reply_to,
         reminds=letter.reminds or None,
     )
@@ -155,7 +154,7 @@ def mail(
 
 def _size(letter: Letter) -> int:
     """How many bytes a letter has as a mail, or a little more."""
-    text = texts.fitted(letter.mailed(is_easy=True))
+    text = f"{texts.fitted(blocks.text_of(letter.mailed(is_easy=True)))}\n"
     length = len(text.encode()) + text.count("\n")
     return OVERHEAD + (length if text.isascii() else length * 3 // 2)
 
@@ -164,8 +163,8 @@ def _cut(letter: Letter) -> Letter:
     """A letter with as many of its lines as a stranger may get."""
     if _size(letter) <= MOST_OF_AN_ANSWER:
         return letter
-    lines = texts.fitted(letter.body).split("\n")
-    left = MOST_OF_AN_ANSWER - _size(letter._replace(body=f"\n\n{CUT}"))
-    sizes = accumulate((len(line.encode()) + 2) * (2 if letter.body.isascii() else 3) // 2 for line in lines)
-    kept = lines[: sum(size <= left for size in sizes)]
-    return letter._replace(body="\n".join([*kept, "", CUT]), drawings=())
+    body = texts.fitted(letter.body)
+    left = MOST_OF_AN_ANSWER - _size(letter._replace(blocks=(Paragraph(f"\n\n{CUT}"),)))
+    sizes = accumulate((len(line.encode()) + 2) * (2 if body.isascii() else 3) // 2 for line in body.split("\n"))
+    kept = body.split("\n")[: sum(size <= left for size in sizes)]
+    return letter._replace(blocks=(Paragraph("\n".join([*kept, "", CUT])),))

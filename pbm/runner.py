@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import click
 
 from games import Illegal
-from pbm import delivery, letters, texts
+from pbm import delivery, letters
 from pbm.actions.finding import find_board, find_row
+from pbm.blocks import Block, Paragraph, Rule, Table
 from pbm.budget import Budget
 from pbm.language import multiple
 from pbm.language.commands import OF_GAME
@@ -39,6 +40,8 @@ MOST_LINES = 50
 """How many commands `multiple` may have."""
 MOST_ANSWERED = 200_000
 """How many characters the gathered answer of `multiple` may have before no more commands are taken."""
+
+TOO_MUCH = "This has grown too much; the commands from here on are not carried out."
 
 
 class Done(NamedTuple):
@@ -269,20 +272,27 @@ def _within(line: Line) -> Call | Refused:
 def _of_lines(ready: Ready) -> Letter:
     """Carry out the commands of `multiple`, each as a step of its own, and gather what answers them directly."""
     session = ready.session._replace(comment="", body="", is_line=True)
-    parts: list[str] = []
+    told: list[Block] = []
     answered: list[dict[str, Any]] = []
     budget = Budget(in_shell=session.in_shell)
     for line, call in ready.lines:
-        if budget.is_spent or sum(map(len, parts)) > MOST_ANSWERED:
-            parts.append("This has grown too much; the commands from here on are not carried out.")
-            answered.append({"error": parts[-1], "status": 1})
+        told += [Rule()] if told else []
+        if budget.is_spent or sum(len(block.text) for block in told) > MOST_ANSWERED:
+            told.append(Paragraph(TOO_MUCH))
+            answered.append({"error": TOO_MUCH, "status": 1})
             break
         done = _step(Ready(session, call, line))
-        told = [refusal(done.why, line, is_user=session.store.is_taken)] if done.why else done.letters
-        answered.append(letters.as_one(letter.data for letter in told))
-        said = (letter.data.get("error") or "".join([letter.body, *letter.rest]) for letter in told)
-        text = "\n\n".join(said) or "Done."
-        parts.append(f"> {line.masked(session.store.is_taken).text}\n\n{text}")
+        answers = [refusal(done.why, line, is_user=session.store.is_taken)] if done.why else done.letters
+        answered.append(letters.as_one(letter.data for letter in answers))
+        told.append(Paragraph(f"> {line.masked(session.store.is_taken).text}"))
+        told += [block for letter in answers for block in _said(letter)] or [Paragraph("Done.")]
     data = {"answers": answered, "status": max(int(one.get("status", 0)) for one in answered)}
-    text = f"\n\n{texts.ASTERISKS}\n".join(parts)
-    return letters.note(text, subject="multiple", answer="help multiple", data=data)
+    return letters.note(told, subject="multiple", answer="help multiple", data=data)
+
+
+def _said(letter: Letter) -> Sequence[Block]:
+    """What a letter says among other answers: of a refusal the reason alone, of a long list all."""
+    if error := letter.data.get("error"):
+        return [Paragraph(error)]
+    rest = "".join(letter.rest)
+    return [*letter.blocks[:-1], Table(letter.blocks[-1].text + rest)] if rest else letter.blocks

@@ -28,7 +28,7 @@ import games
 from games import needs_dice
 from games.figures import Cell, Figure, Label, Mark, Note, Piece, box
 from pbm.drawing import raster, svg, terminals
-from pbm.letters.painting import height
+from pbm.mail.html import height
 from pbm.refusals import Refused
 
 from conftest import PASSWORDS

@@ -274,4 +274,4 @@ def test_a_bracket_alone_a_pair_of_them_and_an_asterisk_mark_the_last_turn(drawn
 
 class Colours:
     SIDES = ("red", "blue")
-    GLYPHS = games.Glyphs(changing="x")  # what is left out is as usual
+    GLYPHS = games.Glyphs()  # what is left out is as usual

@@ -278,7 +278,7 @@ def test_the_work_grows_with_the_length_of_a_text_and_no_faster(piece):
 )
 def test_no_password_in_a_comment_reaches_the_opponent(pair, comment):
     handle(pair.server, message("spiro move 101 alice alice-secret e3:5", comment), None)
-    told = "".join(mail.text + str(mail.picture) for mail in pair.mails("bob"))
+    told = "".join(mail.text + mail.blocks for mail in pair.mails("bob"))
     assert "alice writes:" in told
     assert "secret1" not in told
 

@@ -6,11 +6,13 @@ import pty
 import re
 import select
 import sys
+from random import Random
 from subprocess import Popen
 
 import pytest
 
-from pbm.admin import exchange
+import games
+from pbm.admin import exchange, stepping
 from pbm.admin.doctor import examine, silence
 from pbm.board import dice, records
 from pbm.board.board import Board
@@ -277,6 +279,67 @@ def read_screen(control):
         assert ready, found
         found += os.read(control, 65536)
     return found.decode()
+
+
+@pytest.mark.parametrize("game", games.names())
+def test_the_pieces_of_each_side_have_its_colour_and_those_of_the_last_turn_are_underlined(game):
+    rules = games.load(game)
+    states, rng = [rules.new(**games.read_options(rules, []))], Random(5)
+    for _ in range(9):
+        if games.needs_dice(states[-1]):
+            states[-1] = states[-1].roll(tuple(rng.randint(1, 6) for _ in range(states[-1].dice_needed)))
+        states.append(states[-1].play(states[-1].random(rng)))
+    drawn = rules.draw(states[-1], states[-2])
+    shown = stepping.painted(rules, drawn)
+    glyphs = games.glyphs(rules)
+    for tile, pattern in zip(stepping.tiles_of(rules.SIDES), glyphs.sides, strict=True):
+        red, green, blue = bytes.fromhex(tile.paper[1:])
+        tiles = re.findall(rf"\x1b\[1m\x1b\[38;2[^m]*m\x1b\[48;2;{red};{green};{blue}m(.*?)\x1b\[0m", shown)
+        tiles = tiles or re.findall(rf"48;2;{red};{green};{blue}m\x1b\[1m(.*?)\x1b\[0m", shown)
+        assert tiles == re.findall(pattern, drawn) != []
+    latest = re.findall(glyphs.latest, drawn)
+    assert shown.count("\x1b[4m") >= len(latest) > 0
+    assert re.sub(r"\x1b\[[\d;]*m", "", shown) == drawn
+
+
+class Made:
+    """A game that says nothing of its drawings."""
+
+    SIDES = ("first", "second")
+
+
+def test_of_a_game_that_says_nothing_initials_brackets_and_asterisks_are_coloured():
+    def looks(text):
+        return [part for part in re.split(r"\x1b\[[\d;]*m", stepping.painted(Made, text)) if part]
+
+    assert looks("1 F S.") == ["1 ", "F", " ", "S", "."]
+    assert stepping.painted(Made, "Fx (b) First") == "Fx (b) First"
+    for latest in ("F*", "(S)", "[F S]"):
+        assert stepping.painted(Made, f"a {latest} b").startswith("a \x1b[4m")
+
+
+def luminance(colour):
+    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    darker, lighter = sorted(map(luminance, (one, other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("game", games.names())
+def test_pieces_can_be_read_on_their_tiles(game):
+    assert all(contrast(*tile) >= 4.5 for tile in stepping.tiles_of(games.load(game).SIDES))  # what WCAG asks of a text
+
+
+def test_black_is_dark_and_white_is_light_and_pink_is_pink():
+    symple, papagra = (stepping.tiles_of(games.load(game).SIDES) for game in ("symple", "papagra"))
+    assert [tile.paper for tile in symple] == ["#ffffff", "#000000"]  # White moves first
+    assert papagra[1].paper == "#000000"
+    red, green, blue = bytes.fromhex(papagra[0].paper[1:])
+    assert red > blue > green
 
 
 # Counts of dice

@@ -13,6 +13,7 @@ from caissify_pairings.fpc import check_trf
 from pbm.actions import directing, rounds, tournaments, turns, users
 from pbm.actions.cleanup import clean_up
 from pbm.actions.finding import find_board
+from pbm.blocks import text_of
 from pbm.board.board import RESIGN
 from pbm.letters import contests
 from pbm.mail.incoming import handle
@@ -52,7 +53,7 @@ class League:
     def do(self, words, pool="s", *, dry_run=False):
         with self.session.store.transaction():
             one = tournaments.find(self.session, "symple", pool)
-            return directing.done(self.session, one, words.split(), dry_run=dry_run)[1]
+            return text_of(directing.done(self.session, one, words.split(), dry_run=dry_run)[1])
 
     def now(self, pool="s"):
         return rounds.as_it_is(self.session, Contests(self.club.store).tournament("symple", pool))

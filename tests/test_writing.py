@@ -1,11 +1,11 @@
 """Mails that go out: the text, the same in HTML, header fields, and how players choose to get them."""
 
 import email.policy
+import html
 import re
 from datetime import UTC, datetime
 from email import message_from_bytes
 from html.parser import HTMLParser
-from random import Random
 from unicodedata import east_asian_width
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -13,12 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import games
-from pbm import letters, texts
+from pbm import blocks, letters, texts
 from pbm.actions import digests
+from pbm.blocks import Command, Comment, Drawing, Moves, Paragraph, Rule, Table
 from pbm.board.board import Board
-from pbm.letters import painting, pictures
-from pbm.letters.pictures import Drawing
 from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
 from pbm.session import Session
@@ -41,8 +39,6 @@ class Page(HTMLParser):
         self.marked = []
         """Each marked part of a board: its class and its text."""
         self.marks_open = []
-        self.colours = {}
-        """The style of each kind of mark."""
         self.feed(source)
         self.close()
         assert self.open == []
@@ -63,7 +59,6 @@ class Page(HTMLParser):
         if tag in {"b", "span"}:
             self.marks_open.append(len(self.marked))
             self.marked.append((attributes["class"], ""))
-            self.colours[attributes["class"]] = dict(re.findall(r"(background|color): (#\w+)", attributes["style"]))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
@@ -103,6 +98,12 @@ def plain(message):
 
 def page(message):
     return Page(message.get_body(("html",)).get_content().replace("\r\n", "\n"))
+
+
+def told(text):
+    """A text as the blocks of a mail: paragraphs, and the command to answer with."""
+    *paragraphs, command = text.strip("\n").split("\n\n")
+    return blocks.stored([*map(Paragraph, paragraphs), Command(command)])
 
 
 MOVES = re.compile(r"^Move.*?\n\n", re.MULTILINE | re.DOTALL)
@@ -159,7 +160,7 @@ def test_an_answer_to_an_address_of_several_users_is_text_if_one_of_them_wants_t
 
 def test_a_text_in_ascii_is_sent_as_it_is_and_any_other_in_quoted_printable(pair):
     ascii_mail = parsed(due(pair, "bob")[-1])
-    other = parsed(due(pair, "bob")[-1], text="Grüße 你好 = \U0001f600\n\nspiro show 101\n", picture=None)
+    other = parsed(due(pair, "bob")[-1], blocks=told("Grüße 你好 = \U0001f600\n\nspiro show 101\n"))
     encodings = [
         [part["Content-Transfer-Encoding"] for part in message.iter_parts()] for message in (ascii_mail, other)
     ]
@@ -175,22 +176,56 @@ def test_whatever_a_mail_says_both_parts_say_it(text):
     assert page(message).text == text
 
 
-DRAWN = st.text(st.sampled_from("BWXOFSoOb#@w*()[]:.<>&1 \n"), min_size=1).map(str.strip).filter(bool)
+LINES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S")) | st.sampled_from("\n<&> -,"), min_size=1)
+WORDS = st.text("abc (<&>)", min_size=1).map(str.strip).filter(bool)
+TURNS = st.text("abc123,+-<&", max_size=99)
+BLOCKS = st.one_of(
+    *(st.builds(kind, LINES) for kind in (Paragraph, Table, Command)),
+    st.builds(Rule, st.sampled_from("*="), st.booleans()),
+    st.builds(Drawing, st.sampled_from(helptexts.GAMES), LINES, st.just("101#1")),
+    st.builds(Comment, WORDS, LINES),
+    st.builds(
+        Moves,
+        st.lists(WORDS, min_size=2, max_size=2),
+        st.lists(WORDS, min_size=2, max_size=2),
+        st.lists(st.tuples(st.integers(1, 99), TURNS, TURNS).map(list), min_size=1),
+    ),
+)
 
 
-@pytest.mark.parametrize("game", helptexts.GAMES)
-@given(drawn=DRAWN, line=st.integers(0, 3), first=st.integers(0, 9), length=st.integers(0, 5))
-def test_whatever_a_game_draws_is_shown_as_it_is_drawn(game, drawn, line, first, length):
-    drawn = re.sub("\n+", "\n", drawn)
-    text = f"Drawn.\n\n{drawn}\n\nhelp\n"
-    picture = pictures.placed(text, [Drawing(game, drawn, ((line, first, first + length),))])
-    assert page(parsed(mail(text, html=True, picture=picture))).text == text
+@given(st.lists(BLOCKS))
+def test_blocks_are_read_as_they_were_stored(told):
+    assert list(blocks.read(blocks.stored(told))) == told
+
+
+@given(st.lists(BLOCKS.filter(lambda block: not isinstance(block, Moves)), min_size=1))
+def test_whatever_blocks_there_are_html_shows_what_the_text_says(told):
+    row = mail("", html=True, blocks=blocks.stored(told))
+    assert page(parsed(row)).text == row.text
+
+
+def test_moves_are_in_columns_in_the_text_and_turn_by_turn_in_html():
+    moves = Moves(("al", "bob"), ("al (X)", "bob (O)"), [(9, "a1", "b1 (Auto)"), (10, "", "<c1>")])
+    row = mail("", html=True, blocks=blocks.stored([moves]))
+    assert row.text == "Move  al (X)  bob (O)\n9.    a1      b1 (Auto)\n10.           <c1>\n"
+    assert page(parsed(row)).text == ("Moves of al (X) and bob (O)\n9.  al   a1\n    bob  b1 (Auto)\n10. bob  <c1>\n")
+
+
+def test_a_board_is_in_a_fixed_pitch_and_not_coloured(pair):
+    pair.move("alice", "e3:5")
+    source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content().replace("\r\n", "\n")
+    board = Board.load(pair.store, "spiro", "101")
+    drawn = html.escape(board.rules.draw(board.state, board.states[0]), quote=False).split("\n\nX ")[0]
+    before, _, _ = source.partition(f">\n{drawn}\n</pre>")
+    assert before != source
+    assert "white-space: pre; overflow-x: auto" in before.rpartition("<pre")[2]
+    assert "background" not in source
 
 
 def mail(text, **fields):
     """A mail that nobody has queued."""
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)
-    row = Mail("bob", "bob@players.example", "Spiro Board 101 bob", text, "<1@pbm.example>", None, now, now)
+    row = Mail("bob", "bob@players.example", "Spiro Board 101 bob", told(text), "<1@pbm.example>", None, now, now)
     return row._replace(**fields)
 
 
@@ -264,13 +299,13 @@ CUT = re.compile(r"[x-][a-z]?$|[a-z]$")
 def test_no_line_ends_inside_a_cell_of_a_turn_and_the_link_has_all_of_it(game, before):
     turn = LONG_TURNS[game]
     command = f"{game} move 101 bob{'b' * before} PASSWORD {turn}"
-    text = texts.fitted(f"Preview.\n\n{command}\n")
-    lines = text.split("\n")[2:-1]
+    row = mail(f"Preview.\n\n{command}\n", html=True)
+    lines = row.text.split("\n")[2:-1]
     assert len(lines) > 2
     assert not any(CUT.search(line) for line in lines[1:])
-    [link] = page(parsed(mail(text, html=True))).links
+    [link] = page(parsed(row)).links
     assert target(link)[1]["subject"] == command
-    [link] = page(parsed(mail(text, html=True, reply_to="pbm+token@pbm.example"))).links
+    [link] = page(parsed(row, reply_to="pbm+token@pbm.example")).links
     assert target(link)[1]["body"] == turn
 
 
@@ -314,73 +349,9 @@ def test_a_comment_cannot_begin_a_part_of_its_own(pair):
     first = compose(due(pair, "bob")[-1], ADDRESS)
     boundary = re.search(rb'boundary="(.*?)"', first)[1].decode()
     text = f"--{boundary}\nContent-Type: text/html\n\n<script>\n--{boundary}--\n\nspiro show 101\n"
-    message = parsed(due(pair, "bob")[-1], text=text, picture=None)
+    message = parsed(due(pair, "bob")[-1], blocks=told(text))
     assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
     assert plain(message) == text
-
-
-def played(club, game, moves, options=""):
-    """The last mail to bob after some random moves, and the board."""
-    club.signed_up("alice", "bob")
-    club.say(f"{game} challenge {options} alice bob")
-    rng = Random(5)
-    for _ in range(moves):
-        board = Board.load(club.store, game, "101")
-        mailed(club, f"{game} move 101 {board.turn} {PASSWORDS[board.turn]} {board.state.random(rng)}")
-    return page(parsed(due(club, "bob")[-1])), Board.load(club.store, game, "101")
-
-
-def stones(board, name):
-    return [cell for cell in board.state.view()["cells"].values() if cell.upper().startswith(name)]
-
-
-@pytest.mark.parametrize(
-    ("game", "letters"),
-    [("symple", ("W", "B")), ("sprout", ("B", "W")), ("spora", ("B", "W")), ("papagra", ("P", "B"))],
-)
-def test_each_side_has_its_colour_in_every_game(club, game, letters):
-    read, board = played(club, game, 9)
-    glyphs = games.glyphs(games.load(game))
-    drawn = board.rules.draw(board.state, board.states[-2])
-    for kind, pattern, letter in zip(("first", "second"), glyphs.sides, letters, strict=True):
-        assert read.of(kind) == re.findall(pattern, drawn)
-        legend = {"papagra": 3, "spora": 0}.get(game, 1)  # and the track of Papagra
-        assert 0 <= len(read.of(kind)) - len(stones(board, letter)) <= legend
-
-
-def test_the_last_turn_of_symple_is_what_stands_in_brackets(club):
-    read, board = played(club, "symple", 4)
-    [turn] = board.turns[-1:]
-    assert len(re.findall("[WB]", "".join(read.of("latest")))) == len(turn.text.split(","))
-    assert all(re.fullmatch(r"\([WB]( [WB])*\)", text) for text in read.of("latest"))
-
-
-def test_the_last_turn_of_sprout_is_what_has_an_asterisk(club):
-    read, board = played(club, "sprout", 5)
-    new = board.state.stones[0] & ~board.states[-2].stones[0]
-    assert read.of("latest") == ["B*"] * new.bit_count() != []
-
-
-def test_the_last_turn_of_spora_is_small_letters_and_colons(club):
-    read, _ = played(club, "spora", 7)
-    assert read.of("latest")
-    assert all(re.fullmatch(r"[bw]\d+|:", text) for text in read.of("latest"))
-
-
-def test_the_last_turn_of_papagra_is_its_new_stones(club):
-    read, board = played(club, "papagra", 6)
-    new = [now & ~was for now, was in zip(board.state.stones, board.states[-2].stones, strict=True)]
-    on_board = [text for text in read.of("latest") if text in "O@"]
-    assert on_board.count("O") == new[0].bit_count() + bool(any(new))
-    assert on_board.count("@") == new[1].bit_count() + bool(any(new))
-
-
-def test_the_last_turn_of_spiro_stands_in_brackets(pair):
-    assert page(parsed(due(pair, "bob")[-1])).of("latest") == []
-    pair.move("alice", "e3:5")
-    assert page(parsed(due(pair, "bob")[-1])).of("latest") == ["(X)", "(X)", "( )"]
-    board = Board.load(pair.store, "spiro", "101")
-    assert board.rules.draw(board.state, board.states[0]) in due(pair, "bob")[-1].text
 
 
 def test_a_mail_lists_every_throw_and_the_one_for_the_turn_to_come(pair):
@@ -404,73 +375,6 @@ def test_the_mail_at_the_end_lists_the_last_throw_too(pair, end):
     assert f"\n\nThrows: 5, 4-2, {third}\n\n" in winner
 
 
-def test_a_row_that_is_called_o_is_no_stone(club):
-    read, _ = played(club, "papagra", 0, "-size=10")
-    assert read.of("first") == ["o", "o"]  # on the track and in the legend
-
-
-class Made:
-    """A game that says nothing of its pictures."""
-
-    SIDES = ("first", "second")
-
-
-def test_of_a_game_that_says_nothing_initials_brackets_and_asterisks_are_taken(monkeypatch):
-    monkeypatch.setattr(games, "exists", lambda name: name == "made")
-    monkeypatch.setattr(games, "load", {"made": Made}.get)
-    text = "Made.\n\n  a b\n1 F S F* (S) [F S] <.\nFirst leads.\n\nmade show 1\n"
-    read = page(parsed(mail(text, html=True, picture="made 2-5")))
-    assert read.text == text
-    assert read.of("first") == ["F", "F", "F"]
-    assert read.of("second") == ["S", "S", "S"]
-    assert read.of("latest") == ["F*", "(S)", "[F S]"]
-
-
-def test_a_board_of_a_game_that_is_no_longer_installed_is_shown_without_colours():
-    read = page(parsed(mail("Gone.\n\n<B W>\n\nhelp\n", html=True, picture="gone 2-3")))
-    assert read.text == "Gone.\n\n<B W>\n\nhelp\n"
-    assert read.marked == []
-
-
-def luminance(colour):
-    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one, other):
-    darker, lighter = sorted(map(luminance, (one, other)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-@pytest.mark.parametrize("game", helptexts.GAMES)
-def test_all_letters_of_a_board_can_be_read_and_its_pieces_stand_out(game):
-    found = painting.colours(games.load(game).SIDES)
-    assert contrast(found.ink, found.paper) >= 4.5  # what WCAG asks of a text
-    assert contrast(*painting.LATEST) >= 4.5
-    for tile in (found.first, found.second):
-        assert contrast(*tile) >= 4.5
-        assert contrast(tile.paper, found.paper) >= 3  # and of what is no text
-    assert contrast(painting.LATEST.paper, found.paper) >= 3
-
-
-def test_black_is_dark_and_white_is_light_and_pink_is_pink():
-    symple, papagra = (painting.colours(games.load(game).SIDES) for game in ("symple", "papagra"))
-    assert (symple.first.paper, symple.second.paper) == ("#ffffff", "#000000")  # White moves first
-    assert papagra.second.paper == "#000000"
-    red, green, blue = (int(papagra.first.paper[at : at + 2], 16) for at in (1, 3, 5))
-    assert red > blue > green
-
-
-def test_dark_mode_is_declared_and_every_piece_has_a_colour_and_a_background_in_both(pair):
-    pair.move("alice", "e3:5")
-    source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content().replace("\r\n", "\n")
-    assert '<meta name="color-scheme" content="light dark">' in source
-    colours = page(parsed(due(pair, "bob")[-1])).colours
-    assert {"first", "second", "latest"} <= set(colours)
-    assert all(colours[name].keys() == {"background", "color"} for name in ("first", "second", "latest"))
-
-
 def test_a_mail_is_made_for_the_screen_of_a_telephone(pair):
     source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content()
     assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in source
@@ -481,12 +385,6 @@ def test_the_moves_stand_one_on_a_line(pair):
     pair.move("bob", "e2:4:2")
     read = page(parsed(due(pair, "alice")[-1]))
     assert "Moves of alice (X) and bob (O)\n1. alice  e3:5\n   bob    e2:4:2\n\n" in read.text
-
-
-def test_what_only_looks_like_a_list_of_moves_is_shown_whole():
-    text = "Move  a (x)  b (y)\nand more\n1.    x   y  z\n      q\n\nhelp\n"
-    read = page(parsed(mail(text, html=True)))
-    assert all(word in read.text.split() for word in "more x y z q".split())
 
 
 # The link to answer with
@@ -511,7 +409,7 @@ def test_with_a_reply_address_the_link_needs_the_move_alone(pair):
         "pbm+token@pbm.example",
         {"subject": "Re: New Spiro Board 101 alice", "body": "MOVE"},
     )
-    [link] = page(parsed(row, text="Bob's turn.\n\nspiro show 101\n", picture=None)).links
+    [link] = page(parsed(row, blocks=told("Bob's turn.\n\nspiro show 101\n"))).links
     assert target(link)[1]["body"] == "show"
 
 
@@ -522,40 +420,23 @@ def test_a_command_that_is_no_move_goes_to_the_server_itself():
 
 def test_a_command_in_several_lines_is_one_in_the_link():
     command = "symple move 101 bob PASSWORD " + ",".join(f"a{number}" for number in range(1, 26)) + "#7"
-    row = mail(texts.fitted(f"Preview.\n\n{command}\n"), html=True)
+    row = mail(f"Preview.\n\n{command}\n", html=True)
     subject = target(page(parsed(row)).links[0])[1]["subject"]
     assert subject == command
 
 
 def test_a_command_too_long_for_a_link_has_none():
-    row = mail(texts.fitted(f"Preview.\n\nsymple move 101 bob PASSWORD {'a1,' * 600}\n"), html=True)
+    row = mail(f"Preview.\n\nsymple move 101 bob PASSWORD {'a1,' * 600}\n", html=True)
     assert page(parsed(row)).links == []
 
 
-# Where the pictures are
+# Blocks
 
 
-def test_the_place_of_the_picture_is_stored_with_the_mail(pair):
-    row = due(pair, "bob")[-1]
-    game, [place] = pictures.read(row.picture)
+def test_the_board_is_stored_with_the_mail_as_a_block_of_its_own(pair):
     board = Board.load(pair.store, "spiro", "101")
-    assert game == "spiro"
-    assert "\n".join(row.text.split("\n")[place.first : place.end]) == board.rules.draw(board.state, board.states[0])
-
-
-def test_places_are_read_as_they_were_written():
-    drawings = (Drawing("spiro", "ab\ncd", ((0, 0, 1), (1, 1, 2))), Drawing("spiro", "ab"))
-    text = "ab is no picture\n\nab\ncd\n\nab\n"
-    stored = pictures.placed(text, drawings)
-    assert stored == "spiro 2-4:0.0.1,1.1.2 5-6"
-    assert pictures.drawings(text, stored) == drawings
-    assert pictures.placed("another text\n", drawings) is None
-    assert pictures.drawings("another text\n", None) == ()
-
-
-def test_an_error_mail_shows_its_board_in_colours_too(pair):
-    mailed(pair, "spiro move 101 alice alice-secret e3:4")
-    assert page(parsed(due(pair)[-1])).of("first")
+    [drawing] = (block for block in blocks.read(due(pair, "bob")[-1].blocks) if isinstance(block, Drawing))
+    assert drawing == Drawing("spiro", board.rules.draw(board.state, board.states[0]), "101#0")
 
 
 # Header fields
@@ -617,7 +498,7 @@ def test_the_settings_are_answered_to_all_addresses_of_the_user(pair):
     assert pair.say("mail bob bob-secret html")[0].data == {
         "userid": "bob",
         "mail": "html",
-        "reply": "Mails come as text, and beside it the same in HTML with boards in colours.",
+        "reply": "Mails come as text, and beside it the same in HTML without pictures.",
     }
 
 
@@ -688,16 +569,15 @@ def test_a_digest_has_all_mails_of_a_day_in_order_with_their_comments(pair):
     assert digest.text.splitlines()[-1] == "spiro games bob"
 
 
-def test_a_digest_has_all_its_boards_in_colours(pair):
+def test_a_digest_has_all_its_boards_as_blocks(pair):
     pair.say("spiro mail bob bob-secret digest")
     pair.move("alice", "e3:5", comment="x" * 300)
     mailed(pair, "spiro move 101 bob bob-secret e2:4:2")
     sent(pair)
     row = due(pair, "bob")[-1]
-    assert len(pictures.read(row.picture)[1]) == 2
-    read = page(parsed(row))
-    assert is_same(read, row.text)
-    assert set(read.of("latest")) == {"(X)", "(O)", "( )"}
+    drawn = [block.depicts for block in blocks.read(row.blocks) if isinstance(block, Drawing)]
+    assert drawn == ["101#1", "101#2"]
+    assert is_same(page(parsed(row)), row.text)
 
 
 def test_a_digest_goes_out_once_a_day_and_loses_nothing(pair):

@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
 
-from pbm import delivery, texts
+from pbm import blocks, delivery, texts
 from pbm.access import quotas
 from pbm.access.quotas import Holders
-from pbm.letters import Letter, pictures
+from pbm.blocks import Block, Paragraph, Rule
+from pbm.letters import Letter
 from pbm.session import Session
 from pbm.store import Held
 
 LONGEST_DIGEST = 500_000
 """How long a digest may get before another one is begun; mail servers refuse mails of some megabytes."""
-RULE = "=" * 60
 
 
 def send(session: Session, now: datetime) -> int:
@@ -35,11 +35,11 @@ def _parts(held: Iterable[Held]) -> Iterator[list[Held]]:
     part: list[Held] = []
     length = 0
     for mail in held:
-        if part and length + len(mail.text) > LONGEST_DIGEST:
+        if part and length + len(mail.blocks) > LONGEST_DIGEST:
             yield part
             part, length = [], 0
         part.append(mail)
-        length += len(mail.text)
+        length += len(mail.blocks)
     yield part
 
 
@@ -48,17 +48,15 @@ def _digest(userid: str, game: str, held: list[Held], zone: tzinfo) -> Letter:
     times = [mail.queued.astimezone(zone) for mail in held]
     first, last = f"{times[0]:%Y-%m-%d %H:%M}", f"{times[-1]:%Y-%m-%d %H:%M}"
     heading = f"Digest: {count} mail{'s' * (count > 1)} about {name} boards, {first} to {times[-1]:{texts.MINUTES}}"
-    parts = (
-        f"{RULE}\n{mail.subject}\n{time:{texts.MINUTES}}\n\n{mail.text.rstrip()}"
-        for mail, time in zip(held, times, strict=True)
-    )
+    told: list[Block] = [Paragraph(heading)]
+    for mail, time in zip(held, times, strict=True):
+        told += [Rule("="), Paragraph(f"{mail.subject}\n{time:{texts.MINUTES}}"), *blocks.read(mail.blocks)]
     return Letter(
         to=userid,
         subject=f"{name} Digest {last[:10]}",
-        body="\n\n".join([heading, *parts, RULE]),
+        blocks=(*told, Rule("=", is_end=True)),
         answer=f"{game} games {userid}",
         facts=dict,
         game=game,
         is_subscribed=True,
-        drawings=tuple(drawing for mail in held for drawing in pictures.drawings(mail.text, mail.picture)),
     )

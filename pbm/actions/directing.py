@@ -20,6 +20,7 @@ from pbm.actions.tournaments import (
     take_part,
     withdraw,
 )
+from pbm.blocks import Block, Paragraph, Told, blocks_of
 from pbm.board.board import FIRST_MOVES, FORFEIT, Board
 from pbm.letters import Letter, contests
 from pbm.letters.contests import Shown
@@ -49,8 +50,8 @@ def directed(
     if name != one.director:
         raise Refused(f"Pool {one.pool} of {texts.title(game)} is not directed by {name}.")
     deed = words or ["status"]
-    found, text = done(session, one, deed, dry_run=named["dry-run"] is not None)
-    return of_deed(session, found, deed[0].lower(), text)
+    found, told = done(session, one, deed, dry_run=named["dry-run"] is not None)
+    return of_deed(session, found, deed[0].lower(), told)
 
 
 class _OnTrial(Exception):
@@ -70,7 +71,7 @@ def on_trial(session: Session, *, dry_run: bool) -> Iterator[None]:
         undo()
 
 
-def done(session: Session, one: Tournament, words: Sequence[str], *, dry_run: bool) -> tuple[Shown, str]:
+def done(session: Session, one: Tournament, words: Sequence[str], *, dry_run: bool) -> tuple[Shown, tuple[Block, ...]]:
     """Carry out one of DIRECTIONS in the transaction that is open, or only say what it would do. Raises Refused."""
     verb, *others = [word.lower() for word in words]
     if verb not in DIRECTIONS:
@@ -78,20 +79,23 @@ def done(session: Session, one: Tournament, words: Sequence[str], *, dry_run: bo
     least = len([word for word in DIRECTIONS[verb].split() if not word.startswith("[")])
     if len(others) < least or (len(others) > least and verb != "adjudicate"):
         raise Refused(f"`{verb}` is written `{' '.join([verb, DIRECTIONS[verb]]).strip()}`.")
-    found, text = as_it_is(session, one), ""
+    found, told = as_it_is(session, one), blocks_of("")
     with on_trial(session, dry_run=dry_run):
-        text = _DEEDS[verb](session, found, *others)
+        told = blocks_of(_DEEDS[verb](session, found, *others))
         found = as_it_is(session, Contests(session.store).tournament(one.game, one.pool) or found.one)
-    return found, f"Nothing is done yet. It would be: {text}" if dry_run and verb != "status" else text
+    if dry_run and verb != "status":
+        first, *rest = told
+        told = (Paragraph(f"Nothing is done yet. It would be: {first.text}"), *rest)
+    return found, told
 
 
-def _start(session: Session, found: Shown) -> str:
+def _start(session: Session, found: Shown) -> list[Block]:
     insist(found, "it be started", "open")
     now, boards = started(session, found)
     return contests.of_pairs(now, now.one.round, boards, [each.first for each in now.meetings if each.is_bye])
 
 
-def _status(session: Session, found: Shown) -> str:
+def _status(session: Session, found: Shown) -> list[Block]:
     return contests.described_tournament(found)
 
 
@@ -207,7 +211,7 @@ def _cancelled(session: Session, found: Shown, why: str) -> str:
     return f"Pool {one.pool} of {texts.title(one.game)} is cancelled; games that have begun go on."
 
 
-_DEEDS: Mapping[str, Callable[..., str]] = {
+_DEEDS: Mapping[str, Callable[..., Told]] = {
     "start": _start,
     "status": _status,
     "add": _add,

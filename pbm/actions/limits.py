@@ -6,6 +6,7 @@ from itertools import chain
 
 from pbm import delivery, letters, texts
 from pbm.actions import pages
+from pbm.blocks import Table
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -69,9 +70,9 @@ def seekers(session: Session, word: str) -> list[Letter]:
         {"Game": game, "Name": who.userid, "Rating": str(who.rating or ""), "Seeking": str(who.seeking)}
         for game, who in found
     )
-    lines = chain.from_iterable(pages.table(rows, {"Rating", "Seeking"}))
+    text = "\n".join(chain.from_iterable(pages.table(rows, {"Rating", "Seeking"})))
     letter = letters.note(
-        "\n".join(lines) or "Nobody seeks challenges.",
+        [Table(text)] if text else "Nobody seeks challenges.",
         subject="List of seekers",
         answer="GAME seek USERID PASSWORD 1",
         data={"seekers": told},

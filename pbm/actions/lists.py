@@ -9,6 +9,7 @@ from pbm import letters, texts
 from pbm.actions import pages, selection
 from pbm.actions.finding import board_of, find_point, find_row, player_at_sender
 from pbm.actions.selection import Selector
+from pbm.blocks import Table
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.budget import Budget
@@ -84,7 +85,7 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
         return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
     table = pages.table(_waiting(session, row, selector.userids) for row in rows)
     letter = letters.note(
-        "\n".join(line for lines in table for line in lines),
+        [Table("\n".join(line for lines in table for line in lines))],
         subject="List of all games",
         answer=f"{rows[0].game} show {rows[0].board}",
         data={"boards": [_waiting_data(session, row, selector.userids) for row in rows]},
@@ -162,7 +163,7 @@ def _tabled(session: Session, game: str, rows: Sequence[BoardRow], others: Itera
     boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
     data = {"boards": [letters.data(board.present) for board in boards if board]}
     subject = f"List of {texts.title(game)} games"
-    letter = letters.note(text, subject=subject, answer=f"{game} show {rows[0].board}", data=data)
+    letter = letters.note([Table(text)], subject=subject, answer=f"{game} show {rows[0].board}", data=data)
     return letter._replace(rest=(f"\n{piece}" for piece in rest))
 
 
@@ -176,8 +177,8 @@ def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
         return [letter for name in dict.fromkeys(names) for letter in table(session, name, ["active"])]
     counts = {name: session.store.active_boards(name) for name in games.names()}
     lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
-    note = letters.note(texts.table(lines), subject="List of games", answer="help GAME", data={"games": counts})
-    return [note]
+    told = [Table(texts.table(lines))]
+    return [letters.note(told, subject="List of games", answer="help GAME", data={"games": counts})]
 
 
 def _shown(

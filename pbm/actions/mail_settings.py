@@ -14,7 +14,7 @@ CHOICES = {
 """What a user can choose for a game, and what it does to a mail about a board."""
 MAIL_FORMS = {
     "pictures": "text, and beside it HTML that begins with a picture of the board",
-    "html": "text, and beside it the same in HTML with boards in colours",
+    "html": "text, and beside it the same in HTML without pictures",
     "text": "text alone",
 }
 NO_PICTURES = "\nThis server draws no pictures yet, so they come as html for now."

@@ -7,6 +7,7 @@ from typing import Any
 from pbm import delivery, letters, texts
 from pbm.access.quotas import most
 from pbm.actions.finding import board_of
+from pbm.blocks import Comment
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -99,5 +100,4 @@ def _text(session: Session, name: str, what: str) -> str:
 
 
 def _written(name: str, text: str, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
-    body = "\n".join([texts.ASTERISKS, f"{name} writes:", "", text])
-    return letters.note(body, subject=subject, answer=answer, data=data)
+    return letters.note([Comment(name, text)], subject=subject, answer=answer, data=data)

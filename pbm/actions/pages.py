@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
+from pbm.blocks import Paragraph
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -110,4 +111,5 @@ def begun(pieces: Iterator[str]) -> tuple[str, Iterable[str]]:
 
 def with_next(letter: Letter, command: str, page: int) -> Letter:
     """A letter with a page of a list that goes on: its last line is the *command* for the next page."""
-    return letter._replace(body=f"{letter.body}\n\nThis is page {page}; the next one:", answer=f"{command} {page + 1}")
+    more = Paragraph(f"This is page {page}; the next one:")
+    return letter._replace(blocks=(*letter.blocks, more), answer=f"{command} {page + 1}")

@@ -9,6 +9,7 @@ from itertools import count
 from typing import Protocol
 
 from pbm import delivery, letters, texts
+from pbm.blocks import Paragraph, Told
 from pbm.board.board import Board
 from pbm.board.clocks import DAY, Clocks
 from pbm.budget import uncounted
@@ -146,10 +147,10 @@ def _tell(session: Session, found: Shown, number: int, begun: Sequence[Board]) -
         delivery.queue(session, own[0] if len(own) == 1 else contests.of_new_boards(own, found, number))
 
 
-def tell_director(session: Session, found: Shown, subject: str, text: str) -> None:
+def tell_director(session: Session, found: Shown, subject: str, told: Told) -> None:
     """Tell the director, if there is one, what happens."""
     if found.one.director:
-        delivery.queue(session, contests.of_tournament(found, subject, text)._replace(to=found.one.director))
+        delivery.queue(session, contests.of_tournament(found, subject, told)._replace(to=found.one.director))
 
 
 def tell_of_pause(session: Session, robot: str) -> None:
@@ -171,7 +172,7 @@ def finish(session: Session, found: Shown) -> None:
     Contests(session.store).save_tournament(one)
     first = [line.name for line in found.lines if line.place == 1]
     session.store.note_event(session.now(), "finish", game=one.game, pool=one.pool, winners=first)
-    letter = contests.of_tournament(found, "the end", f"{texts.broken(text)}\n\n{found.text()}")
+    letter = contests.of_tournament(found, "the end", [Paragraph(texts.broken(text)), *found.blocks])
     for name in dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [one.director])]):
         delivery.queue(session, letter._replace(to=name))
 

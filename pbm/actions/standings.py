@@ -10,6 +10,7 @@ from typing import Any
 
 from pbm import letters, texts
 from pbm.actions import pages
+from pbm.blocks import Block, Paragraph, Table
 from pbm.board.ratings import Rating
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -47,7 +48,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     name, number = texts.title(game), pages.number(session, page)
     parts = _parts(session, game)
     nobody = number < 2 and not any(session.store.rated_players(game, None, 1))
-    heading = [f"Nobody has a rating in {name} yet."] if nobody else []
+    told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if nobody else []
     tables = ((part, part.rows(-1, 0)) for part in parts)
     found, has_more = pages.on_page(parts, number) if number else (tables, False)
     if number > 1 and not found:
@@ -55,7 +56,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     text, rest = pages.begun(pages.text(found, NUMBERS))
     data = {"game": game} if number else _data(session, game)
     letter = letters.note(
-        "\n\n".join(filter(None, [*heading, text])),
+        [*told, *([Table(text)] if text else [])],
         subject=f"{name} Standings",
         answer=f"{game} challenge USERID1 USERID2",
         data=data,
@@ -77,7 +78,8 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
     said = f"{player}: {last.after} ({kind})\n{count} of {name}, highest {max(ratings)}, lowest {min(ratings)}"
     drawn = drawing(ratings, f"{results[0].ended:%Y-%m-%d}", f"{last.ended:%Y-%m-%d}")
     data = {"game": game, "userid": player, "results": [_of_result(result) for result in results]}
-    return _answered(session, f"{name} Standings", [said, drawn], f"{game} standings", data)
+    told: list[Block] = [Paragraph(said), Table(drawn)]
+    return [letters.note(told, subject=f"{name} Standings", answer=f"{game} standings", data=data)]
 
 
 def history(session: Session, game: str, page: str) -> list[Letter]:
@@ -93,10 +95,10 @@ def history(session: Session, game: str, page: str) -> list[Letter]:
     zone = session.zone(None)
     rows = (_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in chain(begin, found))
     text, rest = pages.begun(_fitting(pages.table(rows, NUMBERS, RARE)))
-    text = text or f"No game of {name} is over yet."
+    told = [Table(text)] if text else f"No game of {name} is over yet."
     data = {"game": game, "games": [_of_game(row, is_rated=is_rated) for row, is_rated in begin]}
     subject = f"Historical List of {name} games"
-    letter = letters.note(text, subject=subject, answer=f"{game} standings", data=data)._replace(rest=rest)
+    letter = letters.note(told, subject=subject, answer=f"{game} standings", data=data)._replace(rest=rest)
     return [pages.with_next(letter, f"{game} history", number) if has_more else letter]
 
 
@@ -274,7 +276,3 @@ def _of_game(row: BoardRow, *, is_rated: bool) -> dict[str, Any]:
         "reason": row.reason,
         "players": [row.first_player, row.second_player],
     }
-
-
-def _answered(session: Session, subject: str, parts: Sequence[str], answer: str, data: dict[str, Any]) -> list[Letter]:
-    return [letters.note("\n\n".join(parts), subject=subject, answer=answer, data=data)]

@@ -10,6 +10,7 @@ from pbm.access import quotas
 from pbm.actions import challenges, rounds, turns
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import as_it_is
+from pbm.blocks import Paragraph, Table, Told
 from pbm.board.board import FORFEIT, Board
 from pbm.letters import Letter, contests
 from pbm.letters.contests import Shown
@@ -41,16 +42,17 @@ def set_going(
 def announce(session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]) -> Shown:
     """Announce a tournament that players can join, and mail that to the mailing list. Raises Refused."""
     found = set_up(session, one, players, teams)
-    until = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC.\n\n" if one.starts else ""
-    text = (
-        f"A {one.kind.title} of {texts.title(one.game)} is open: {one.pool}.\n\n{until}"
-        f"{contests.described_tournament(found)}\n\n"
-    )
     can_join = _who_joins(found) == ANYBODY
-    text += f"This lets you play:\n{_joining(one.game, one.pool)}" if can_join else "Nobody else can join it."
+    how = f"This lets you play:\n{_joining(one.game, one.pool)}" if can_join else "Nobody else can join it."
+    told = [
+        Paragraph(f"A {one.kind.title} of {texts.title(one.game)} is open: {one.pool}."),
+        *([Paragraph(f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC.")] if one.starts else []),
+        *contests.described_tournament(found),
+        Paragraph(how),
+    ]
     answer = _joining(one.game, one.pool) if can_join else ""
     for name in session.store.hearing_broadcasts():
-        letter = contests.of_tournament(found, "open", text, answer=answer)
+        letter = contests.of_tournament(found, "open", told, answer=answer)
         delivery.queue(session, letter._replace(to=name, is_subscribed=True))
     session.store.note_event(session.now(), "open", game=one.game, pool=one.pool, type=one.kind.name)
     return found
@@ -223,10 +225,10 @@ def table(session: Session, game: str, pool: str) -> list[Letter]:
         return [_listed(session, game)]
     found = of_pool(session, game, pool)
     is_open = found.one.state == "open"
-    text = contests.described_tournament(found) if is_open else found.text()
+    told = contests.described_tournament(found) if is_open else found.blocks
     answer = _joining(game, found.one.pool) if _who_joins(found) == ANYBODY else f"{game} games tournament"
-    letter = contests.of_tournament(found, "the table", text, answer=answer)
-    return [letter._replace(facts=lambda: found.data | {"reply": text})]
+    letter = contests.of_tournament(found, "the table", told, answer=answer)
+    return [letter._replace(facts=lambda: found.data | {"reply": letter.body})]
 
 
 def _listed(session: Session, game: str) -> Letter:
@@ -245,11 +247,11 @@ def _listed(session: Session, game: str) -> Letter:
         rows.append((one.pool, one.kind.name, one.state, players, number, starts, who))
         data.append(status | {"who": who})
     title = texts.title(game)
-    how = f"\n\nTo join: {_joining(game, 'POOL')}" if any(row[-1] == ANYBODY for row in rows) else ""
-    text = f"{texts.table(rows)}{how}" if found else f"No tournament of {title} is open, or on."
+    how = [Paragraph(f"To join: {_joining(game, 'POOL')}")] if any(row[-1] == ANYBODY for row in rows) else []
+    told: Told = [Table(texts.table(rows)), *how] if found else f"No tournament of {title} is open, or on."
     answer = f"{game} table POOL" if found else f"{game} games tournament"
     return letters.note(
-        text, subject=f"{title} tournaments", answer=answer, data={"game": game, "tournaments": data}
+        told, subject=f"{title} tournaments", answer=answer, data={"game": game, "tournaments": data}
     )._replace(is_urgent=True)
 
 
@@ -285,10 +287,9 @@ def joined(session: Session, one: Tournament, name: str) -> Shown:
     return as_it_is(session, one)
 
 
-def of_deed(session: Session, found: Shown, subject: str, text: str) -> list[Letter]:
+def of_deed(session: Session, found: Shown, subject: str, told: Told) -> list[Letter]:
     """What is answered to whoever has done something with a tournament."""
-    letter = contests.of_tournament(found, subject, text)
-    return [letter._replace(facts=lambda: letter.data | {"reply": text})]
+    return [contests.of_tournament(found, subject, told)]
 
 
 def withdraw(session: Session, found: Shown, name: str) -> str:

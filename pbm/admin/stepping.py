@@ -7,21 +7,21 @@ import termios
 import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import click
 
 import games
+from games import Game
 from pbm import letters, texts
 from pbm.actions.finding import find_board
 from pbm.admin import answer, open_existing
 from pbm.admin.listing import time_data
 from pbm.admin.usage import Commands
 from pbm.board.board import Board, Point
-from pbm.letters import painting
-from pbm.letters.painting import Brush, Tile
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.terminal import HIDDEN, escaped
+from pbm.terminal import escaped
 
 FORWARD = "\x1b[C", "\x1bOC", "\x1b[B", "\x1bOB", " ", "\n"
 """What the keys send that go on: the arrows to the right and down, the space bar, and return."""
@@ -32,6 +32,23 @@ LAST = "\x1b[F", "\x1bOF", "\x1b[4~"
 KEY = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|.", re.DOTALL)
 QUIT = "q", "Q", "\x1b", "\x04"
 PLAIN, UNDERLINED = "\x1b[0m", "\x1b[4m"
+
+
+class Tile(NamedTuple):
+    """How a piece is coloured: a letter on a tile."""
+
+    ink: str
+    paper: str
+
+
+PALETTE = {
+    "black": Tile(ink="#ffffff", paper="#000000"),
+    "white": Tile(ink="#000000", paper="#ffffff"),
+    "pink": Tile(ink="#000000", paper="#ff9ec8"),
+}
+"""The pieces of sides that are called after their colours."""
+OTHERS = Tile(ink="#000000", paper="#ffd60a"), Tile(ink="#ffffff", paper="#10206b")
+"""The pieces of other sides: yellow, and dark blue."""
 KEYS = "arrow keys: a turn back, a turn forward; Home, End; q quits"
 
 commands = Commands("pbm")
@@ -94,24 +111,36 @@ def shown(point: Point) -> str:
     turn = board.turns[point.moves - 1] if point.moves else None
     dice = f", dice {' '.join(map(str, turn.dice))}" if turn and turn.dice else ""
     last = f"{turn.userid}{dice}: {letters.turn_text(turn)}" if turn else "The beginning."
-    drawing = letters.picture(point)[0]
-    coloured = "\n".join(painting.painted(row.game, drawing.text.split("\n"), drawing.changes, _brush(row.game)))
+    coloured = painted(board.rules, letters.picture(point)[0].text)
     end = [letters.status_of(point)] if point.is_present else []
-    comment = letters.comment_part(row.commenter, row.comment) if point.is_present else []
+    comment = [one.text for one in letters.comment_part(row.commenter, row.comment) if point.is_present]
     where = f"Move {point.moves} of {len(board.turns)}. "
     above, below = [title, where + texts.broken(last)], [*end, *comment, KEYS]
     return "\n\n".join([*map(escaped, above), coloured, *map(escaped, below)])
 
 
-def _brush(game: str) -> Brush:
-    """What makes the pieces of a game coloured in a terminal, and underlines what the last turn has changed."""
-    found = painting.colours(games.load(game).SIDES)
-    tiles = found.first, found.second
+def painted(rules: Game[Any], drawn: str) -> str:
+    """A drawing of a game with the pieces of each side in its colour; what the last turn has changed is underlined."""
+    (first, second), latest = games.glyphs(rules)
+    pieces = re.compile(f"(?P<first>{first})|(?P<second>{second})")
+    every = re.compile(f"(?P<latest>{latest})|{pieces.pattern}")
+    tiles = dict(zip(("first", "second"), tiles_of(rules.SIDES), strict=True))
 
-    def latest(text: str, **_: bool) -> str:
-        return f"{UNDERLINED}{text.replace(PLAIN, PLAIN + UNDERLINED)}{PLAIN}"
+    def tiled(found: re.Match[str]) -> str:
+        return _on(tiles[str(found.lastgroup)], found[0])
 
-    return Brush(HIDDEN, escaped, lambda side, text: _on(tiles[side], text), latest)
+    def marked(found: re.Match[str]) -> str:
+        if found.lastgroup != "latest":
+            return tiled(found)
+        return f"{UNDERLINED}{pieces.sub(tiled, found[0]).replace(PLAIN, PLAIN + UNDERLINED)}{PLAIN}"
+
+    return "\n".join(every.sub(marked, line) for line in escaped(drawn).split("\n"))
+
+
+def tiles_of(sides: tuple[str, str]) -> tuple[Tile, Tile]:
+    """What fits the names of the sides: black pieces are dark, and white ones bright."""
+    first, second = (PALETTE.get(side.lower(), other) for side, other in zip(sides, OTHERS, strict=True))
+    return first, second
 
 
 def _on(tile: Tile, text: str) -> str:
@@ -131,7 +160,7 @@ def listed(board: Board) -> str:
     lines = [("Move", "Player", "Dice", "Turn")]
     for number, turn in enumerate(board.turns, 1):
         lines.append((str(number), turn.userid, " ".join(map(str, turn.dice)), letters.turn_text(turn)))
-    comment = letters.comment_part(row.commenter, row.comment)
+    comment = [one.text for one in letters.comment_part(row.commenter, row.comment)]
     return "\n\n".join([title, texts.table(lines), letters.picture(point)[0].text, letters.status_of(point), *comment])
 
 

@@ -12,6 +12,7 @@ from pbm.actions import directing, tournaments
 from pbm.actions.directing import DIRECTIONS, on_trial
 from pbm.admin.robots import known
 from pbm.admin.usage import Commands
+from pbm.blocks import text_of
 from pbm.board import clocks
 from pbm.letters import contests
 from pbm.refusals import Refused
@@ -252,7 +253,7 @@ def _set_up(
     if settings["is_open"]:
         with on_trial(session, dry_run=dry_run):
             found = tournaments.announce(session, one, players, teams)
-        text = contests.described_tournament(found)
+        text = text_of(contests.described_tournament(found))
         data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
         say(f"Nothing is done yet. It would be:\n\n{text}" if dry_run else text, data, as_json=as_json)
         return
@@ -275,7 +276,8 @@ def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry
     """Carry out a command of the director."""
     with session.store.transaction():
         one = tournaments.find(session, game, pool)
-        found, text = directing.done(session, one, words, dry_run=dry_run)
+        found, told = directing.done(session, one, words, dry_run=dry_run)
+    text = text_of(told)
     data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
     say(text, data, as_json=as_json)
 

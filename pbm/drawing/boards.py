@@ -4,9 +4,9 @@ from typing import Any
 
 from games.figures import Figure, Note
 from pbm import letters, texts
+from pbm.blocks import Drawing
 from pbm.board.board import Board, Point
 from pbm.drawing import raster, svg
-from pbm.letters.pictures import Drawing
 from pbm.store import Store
 
 SHARP = 2.0

@@ -255,9 +255,9 @@ OF_ALL = (
         """),
     Command("mail", [USERID, PASSWORD, argument("form", "pictures|html|text")], "actions.mail_settings.choose_form",
         writes=True, check="actions.mail_settings.check_form",
-        text="""Get mails with a picture of the board, with the board in colours, or as text alone.
+        text="""Get mails with a picture of the board, in HTML without pictures, or as text alone.
 
-        Pictures and colours stand beside the text; a mail program shows the one or the other.
+        Pictures and HTML stand beside the text; a mail program shows the one or the other.
         """),
 )
 

@@ -1,11 +1,13 @@
 """Help: texts from the folder ``help``, and what the commands say of themselves."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import fill, indent
 
 import games
 from pbm import letters, texts
+from pbm.blocks import Block, Paragraph, Table
 from pbm.language import words
 from pbm.language.commands import root
 from pbm.language.grammar import Explained
@@ -14,8 +16,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 
 EMPTY_LINE = "\n\n"
-
-
+COLUMNS = re.compile(r"\S {2,}\S")
 MOST_SUBJECTS = 10
 """How many subjects are explained at a time."""
 
@@ -36,8 +37,13 @@ def help_of_game(_: Session | None, game: str, command: str) -> list[Letter]:
 def help_letter(subject: str) -> Letter:
     """Help on a subject: a game, a command, a text of its own, or nothing for the overview. Raises Refused."""
     title = f"Help {subject}".strip()
-    text = _text(subject, root.explained())
-    return letters.note(text, subject=title, answer="help commands" if subject else "help tutorial")
+    told = map(_block, _text(subject, root.explained()).split(EMPTY_LINE))
+    return letters.note(told, subject=title, answer="help commands" if subject else "help tutorial")
+
+
+def _block(paragraph: str) -> Block:
+    """A paragraph of a help text, which is a table if there is more than one blank between words of it."""
+    return (Table if COLUMNS.search(paragraph) else Paragraph)(paragraph)
 
 
 def subjects() -> list[str]:

@@ -1,26 +1,22 @@
 """What a board mail says."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import partial
-from itertools import zip_longest
 from typing import Any
 
 import games
+from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
 from pbm.board import clocks, dice, ratings
 from pbm.board.board import FORFEIT, REASONS, RESIGN, SERVER, SWAP, Board, Point
-from pbm.letters import pictures
 from pbm.letters.letter import Letter, note
-from pbm.letters.pictures import Drawing
 from pbm.store import BoardRow, Robot, TurnRow
-from pbm.texts import ASTERISKS, MINUTES, broken, counted, folded, table, title, wrapped
+from pbm.texts import MINUTES, broken, counted, table, title, wrapped
 
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
 NOTIFICATION = "Notification"
 """The kind of letter that says no more than that a game is over."""
-COLUMN = 34
-"""The widest a move may be in that list before it is broken into lines."""
 
 
 Zones = Callable[[str | None], tzinfo]
@@ -53,7 +49,7 @@ def of_board(
     when = "" if point.is_present else f" after {point.moves} of its {counted(len(board.turns), 'move')}"
     heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(sides(point))}"
     comment = row.comment if point.is_present and kind != NOTIFICATION else None
-    drawing, *last_turn = picture(point)
+    drawn = picture(point)
     options = " ".join(filter(None, [row.options, clocks.of(row).text]))
     told = [f"Options: {options}"] if options else []
     if row.source:
@@ -64,14 +60,14 @@ def of_board(
     if row.board != "new" and not point.is_over and (why := ratings.why_unrated(row)):
         told.append(f"This game is unrated: {why}.")
     told += [_of_robot(robot, is_over=point.is_over) for robot in board.about.robots.values()]
-    before = ["\n".join([heading, *told]), *notes, *_vote(point), status_of(point)]
-    after = [
+    above = [*map(Paragraph, ["\n".join([heading, *told]), *notes, *_vote(point), status_of(point)])]
+    proof = dice_proof(board, is_told=is_full, is_over=point.is_over)
+    below: list[Block] = [
         *_ratings(point),
         *_moves(point, is_full=is_full or point.is_over),
         *_throws(point),
-        drawing.text,
-        *last_turn,
-        *dice_part(board, is_told=is_full, is_over=point.is_over),
+        *drawn,
+        *([Paragraph("\n".join(proof))] if proof else []),
         *_followers(point),
         *comment_part(row.commenter, comment),
     ]
@@ -83,7 +79,7 @@ def of_board(
         Letter(
             to=to,
             subject=subject,
-            body="\n\n".join([*before, *_own(point, to), *after, *_clocks(point, now, zones, to)]),
+            blocks=(*above, *_own(point, to), *below, *_clocks(point, now, zones, to)),
             answer=command or answer(point, to),
             facts=partial(data, point, to),
             thread=begun,
@@ -93,7 +89,6 @@ def of_board(
             mover=mover,
             is_urgent=point.is_over,
             is_subscribed=to in board.about.subscribers,
-            drawings=(drawing,),
             notation=notation,
         )
         for to in readers
@@ -111,9 +106,9 @@ def of_turns(point: Point, reader: str) -> Letter:
     """The letter that lists the turns of a board to whoever asks."""
     row, name = point.board.row, title(point.board.row.game)
     heading = f"History: {name} board {row.board}, {' against '.join(sides(point))}"
-    listed = _moves(point, is_full=True) or ["No move has been made yet."]
-    text = "\n\n".join([heading, status_of(point), *listed, *_throws(point)])
-    letter = note(text, subject=f"Historical List of {name} board {row.board}", answer=answer(point, reader))
+    listed: Sequence[Block] = _moves(point, is_full=True) or [Paragraph("No move has been made yet.")]
+    told: list[Block] = [Paragraph(heading), Paragraph(status_of(point)), *listed, *_throws(point)]
+    letter = note(told, subject=f"Historical List of {name} board {row.board}", answer=answer(point, reader))
     notation = "" if point.is_over else games.notation(row.game)
     return letter._replace(facts=partial(data, point), game=row.game, board=row.board, notation=notation)
 
@@ -128,7 +123,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
     how = f"{leaver} has not moved in time on {name}." if writer == SERVER else left
     text = f"{how}\nThe board is removed; nobody has won or lost."
     letter = note(
-        "\n\n".join([text, *comment_part(writer, comment)]),
+        [Paragraph(text), *comment_part(writer, comment)],
         subject=f"{name} has been removed{_mark(comment)}",
         answer=challenge(board, *board.players),
         data={"userid": leaver, "game": board.row.game, "removed": board.row.board},
@@ -136,21 +131,14 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
     return letter._replace(to=to, thread=thread(board), game=board.row.game, is_urgent=True)
 
 
-def picture(point: Point) -> tuple[Drawing, *tuple[str, ...]]:
+def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     """The board as it is drawn, and a line that names the last turn, if there was one."""
     board = point.board
     first = point.last_typed
-    before = board.states[first]
-    drawn = board.rules.draw(point.state, before)
-    changing = games.glyphs(board.rules).changing
-    drawing = Drawing(
-        board.row.game,
-        drawn,
-        pictures.changes(changing, drawn, board.rules.draw(before)) if changing else (),
-        f"{board.row.board}#{point.moves}" if board.is_stored else "",
-    )
+    drawn = board.rules.draw(point.state, board.states[first])
+    drawing = Drawing(board.row.game, drawn, f"{board.row.board}#{point.moves}" if board.is_stored else "")
     last = "; ".join(turn_text(turn) for turn in board.turns[first : point.moves])
-    return (drawing, broken(f"Last turn: {last}")) if last else (drawing,)
+    return (drawing, Paragraph(broken(f"Last turn: {last}"))) if last else (drawing,)
 
 
 def answer(point: Point, to: str | None) -> str:
@@ -250,7 +238,7 @@ def sides(point: Point) -> list[str]:
     return [f"{userid} ({side})" for _, (side, userid) in sorted(sides)]
 
 
-def _own(point: Point, to: str | None) -> list[str]:
+def _own(point: Point, to: str | None) -> list[Paragraph]:
     """What the reader, and nobody else, has told the server about the board."""
     board, row = point.board, point.board.row
     if to is None or not point.is_present:
@@ -266,7 +254,7 @@ def _own(point: Point, to: str | None) -> list[str]:
     elif queued:
         cancel = f"{row.game} queue {row.board} {to} PASSWORD clear"
         told.append(f"As soon as it is your turn, this is played:\n{broken(queued)}\nTo cancel it:\n{cancel}")
-    return told
+    return [*map(Paragraph, told)]
 
 
 def _own_data(point: Point, to: str | None) -> dict[str, str]:
@@ -294,26 +282,26 @@ def _vote(point: Point) -> list[str]:
     return parts
 
 
-def _ratings(point: Point) -> list[str]:
+def _ratings(point: Point) -> list[Paragraph]:
     """What the game did to the ratings, when it is over."""
     if not (point.is_over and point.board.row.ended):
         return []
     board = point.board
     if board.about.results:
-        return ["\n".join(ratings.described(result) for result in board.about.results)]
+        return [Paragraph("\n".join(ratings.described(result) for result in board.about.results))]
     not_begun = "" if board.has_begun else "not both players have moved"
     why = ratings.why_unrated(board.row) or not_begun or "it was over before it was stored"
-    return [f"The game is not rated.\nIt is unrated because {why}."]
+    return [Paragraph(f"The game is not rated.\nIt is unrated because {why}.")]
 
 
-def _followers(point: Point) -> list[str]:
+def _followers(point: Point) -> list[Paragraph]:
     about = point.board.about
     kinds = {"Subscribers": about.subscribers, "Notified at the end": about.notified}
     lines = [f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names]
-    return ["\n".join(part for line in lines for part in wrapped(line))] if lines else []
+    return [Paragraph("\n".join(part for line in lines for part in wrapped(line)))] if lines else []
 
 
-def _clocks(point: Point, now: datetime, zones: Zones, to: str | None) -> list[str]:
+def _clocks(point: Point, now: datetime, zones: Zones, to: str | None) -> list[Block]:
     """The clocks of a board that has clock options, of a tournament board, and of a game that is over, and why."""
     board, row = point.board, point.board.row
     set_up = clocks.of(row)
@@ -334,7 +322,7 @@ def _clocks(point: Point, now: datetime, zones: Zones, to: str | None) -> list[s
     rows.append(("Time of both", _days(sum(used))))
     if row.total_days:
         rows.append(("Allowed to each", counted(row.total_days, "day")))
-    return [f"{ASTERISKS}\n{table(rows)}"]
+    return [Rule(), Table(table(rows))]
 
 
 def _days(seconds: float) -> str:
@@ -343,8 +331,8 @@ def _days(seconds: float) -> str:
     return f"{counted(minutes // 1440, 'day')} {minutes // 60 % 24:02}:{minutes % 60:02}"
 
 
-def _moves(point: Point, *, is_full: bool) -> list[str]:
-    """The moves in one column a player, numbered by rounds."""
+def _moves(point: Point, *, is_full: bool) -> list[Moves]:
+    """The moves, numbered by rounds, if there are any."""
     board = point.board
     first, second = board.players
     rounds: list[dict[int, TurnRow]] = []
@@ -355,22 +343,22 @@ def _moves(point: Point, *, is_full: bool) -> list[str]:
             rounds.append({})
         rounds[-1][column] = turn
         last = column
-    lines = [("Move", *sides(point))]
+    listed = []
     for number, row in enumerate(rounds, 1):
         if is_full or number > len(rounds) - ROUNDS or any(turn.automatic for turn in row.values()):
-            cells = [folded(turn_text(row[column]) if column in row else "", COLUMN) or [""] for column in (0, 1)]
-            for index, (left, right) in enumerate(zip_longest(*cells, fillvalue="")):
-                lines.append((f"{number}." if index == 0 else "", left, right))
-    return [table(lines)] if rounds else []
+            made = [turn_text(row[column]) if column in row else "" for column in (0, 1)]
+            listed.append((number, made[0], made[1]))
+    return [Moves(board.players, sides(point), listed)] if rounds else []
 
 
-def _throws(point: Point) -> list[str]:
+def _throws(point: Point) -> list[Paragraph]:
     """All throws up to that of the player to move, also one that was not used because a draw was agreed on."""
     board, state = point.board, point.state
     throws = [turn.dice for turn in board.turns[: point.moves] if turn.dice]
     if games.needs_dice(state) and state.dice and not (point.is_over and board.resigned):
         throws.append(state.dice)
-    return ["\n".join(wrapped(f"Throws: {', '.join('-'.join(map(str, dice)) for dice in throws)}"))] if throws else []
+    listed = f"Throws: {', '.join('-'.join(map(str, dice)) for dice in throws)}"
+    return [Paragraph("\n".join(wrapped(listed)))] if throws else []
 
 
 def turn_text(turn: TurnRow) -> str:
@@ -378,23 +366,26 @@ def turn_text(turn: TurnRow) -> str:
     return f"{turn.text} (Auto)" if turn.automatic else turn.text
 
 
-def dice_part(board: Board, *, is_told: bool, is_over: bool) -> list[str]:
-    """How the dice can be checked: the promise, in the first letter and wherever all is *told*, and then its proof."""
+def dice_proof(board: Board, *, is_told: bool, is_over: bool) -> tuple[str, str] | None:
+    """How the dice can be checked: the promise, in the first letter and wherever all is *told*, and then its proof.
+
+    A sentence, and the secret or its hash that it ends with.
+    """
     if not games.needs_dice(board.states[0]) or not board.row.secret:
-        return []
+        return None
     if is_over:
         how = f"The dice came from this secret; `dice {board.name}` checks every throw:"
-        return [f"{how}\n{board.row.secret.hex()}"]
+        return how, board.row.secret.hex()
     if is_told:
-        promise = dice.commitment(board.row.secret)
         which = f" from move {board.row.given + 1} on" if board.row.given else ""
-        return [f"The dice{which} come from a secret that the last mail will tell. Its SHA-256:\n{promise}"]
-    return []
+        how = f"The dice{which} come from a secret that the last mail will tell. Its SHA-256:"
+        return how, dice.commitment(board.row.secret)
+    return None
 
 
-def comment_part(writer: str | None, text: str | None) -> list[str]:
+def comment_part(writer: str | None, text: str | None) -> list[Comment]:
     """The part of a letter that passes on what somebody wrote, if he did; None is whoever started the board."""
-    return ["\n".join([ASTERISKS, f"{writer or 'Challenger'} writes:", "", text])] if text else []
+    return [Comment(writer or "Challenger", text)] if text else []
 
 
 def _mark(comment: str | None) -> str:

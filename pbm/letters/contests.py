@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pbm import texts
+from pbm.blocks import Block, Paragraph, Rule, Table, Told, text_of
 from pbm.letters.letter import Letter, note
 from pbm.tournaments import tables
 from pbm.tournaments.kinds import Tournament
@@ -104,21 +105,34 @@ class Shown(NamedTuple):
         data = {"game": self.one.game, "pool": self.one.pool, "table": rows, "order": ["points", *self.order]}
         return data | ({"teams": teams} if teams else {})
 
-    def text(self, form: str = "text") -> str:
-        """The table in one of FORMATS but JSON."""
-        sheets = [self.sheet(self.lines, fits=form == "text")]
+    def sheets(self, *, fits: bool) -> list[Sheet]:
+        """The table, below that of the teams if there are any."""
+        sheets = [self.sheet(self.lines, fits=fits)]
         if teams := self.teams:
             heading = ("Place", "Team", "Points", "Board points", "Won", "Lost", "Tied", "To play")
             sheets.insert(0, Sheet(heading, [[cell_text(value) for value in line] for line in teams]))
+        return sheets
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The table for letters."""
+        shown = (
+            texts.table([tuple(each.heading), *map(tuple, each.rows)], repeated=REPEATED)
+            for each in self.sheets(fits=True)
+        )
+        return [Paragraph(self.heading), *map(Table, shown), Paragraph(texts.broken(self.legend))]
+
+    def text(self, form: str = "text") -> str:
+        """The table in one of FORMATS but JSON."""
+        if form == "text":
+            return text_of(self.blocks)
+        sheets = self.sheets(fits=False)
         if form == "csv":
             return comma_separated(_with_points(sheets[-1]))
         if form == "markdown":
             return "\n\n".join([f"**{self.heading}**", *map(marked_down, sheets), self.legend])
-        if form == "html":
-            parts = [f"<p>{html.escape(self.heading)}</p>", *map(hypertext, sheets)]
-            return "\n".join([*parts, f"<p>{html.escape(self.legend)}</p>"])
-        shown = (texts.table([tuple(each.heading), *map(tuple, each.rows)], repeated=REPEATED) for each in sheets)
-        return "\n\n".join([self.heading, *shown, texts.broken(self.legend)])
+        parts = [f"<p>{html.escape(self.heading)}</p>", *map(hypertext, sheets)]
+        return "\n".join([*parts, f"<p>{html.escape(self.legend)}</p>"])
 
 
 def _with_points(sheet: Sheet) -> Sheet:
@@ -189,7 +203,7 @@ def status_of_tournament(shown: Shown) -> dict[str, Any]:
     return data | ({"never": one.apart} if one.never else {}) | ({"byes": asked} if asked else {})
 
 
-def described_tournament(shown: Shown) -> str:
+def described_tournament(shown: Shown) -> list[Block]:
     """The same for people."""
     one, data = shown.one, status_of_tournament(shown)
     rows = [("Type", one.kind.title), ("State", one.state)]
@@ -205,44 +219,42 @@ def described_tournament(shown: Shown) -> str:
     for name in ("players", "withdrawn", "running"):
         if data[name]:
             lines += texts.folded(f"{name.capitalize():11}{', '.join(data[name])}")
-    return "\n".join([shown.title, "", *lines])
+    return [Paragraph(shown.title), Table("\n".join(lines))]
 
 
-def of_tournament(shown: Shown, subject: str, text: str, *, answer: str = "") -> Letter:
+def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "") -> Letter:
     """A letter about a tournament, to whoever gives the command."""
     one = shown.one
     return note(
-        text,
+        told,
         subject=f"{texts.title(one.game)} tournament {one.pool}: {subject}",
         answer=answer or f"{one.game} table {one.pool}",
         data=status_of_tournament(shown),
     )._replace(is_urgent=True)
 
 
-def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> str:
+def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
     """Who meets whom in a round."""
     rows = [("Board", "First", "Second"), *((board, *pair) for board, pair in boards.items())]
-    parts = [f"Round {number} of pool {shown.one.pool} of {texts.title(shown.one.game)}:"]
-    parts += [texts.table(rows)] if boards else []
+    told: list[Block] = [Paragraph(f"Round {number} of pool {shown.one.pool} of {texts.title(shown.one.game)}:")]
+    told += [Table(texts.table(rows))] if boards else []
     asked = {each.name for each in shown.entrants if number in each.byes}
-    parts += [f"{name} has a bye, which counts as {'half a point' if name in asked else 'a win'}." for name in idle]
-    return "\n\n".join(parts)
+    byes = (f"{name} has a bye, which counts as {'half a point' if name in asked else 'a win'}." for name in idle)
+    return [*told, *map(Paragraph, byes)]
 
 
 def of_new_boards(letters: Sequence[Letter], shown: Shown, number: int) -> Letter:
     """All new boards of a player in one letter, each with the command to answer with."""
     first, *_ = letters
-    rule = "=" * 60
     count = f"{texts.counted(len(letters), 'board')} of yours"
-    parts = [f"Round {number} of pool {shown.one.pool} of {texts.title(shown.one.game)} has begun: {count}."]
-    parts += [f"{rule}\n{letter.body.rstrip()}\n\n{letter.answer}" for letter in letters]
+    heading = f"Round {number} of pool {shown.one.pool} of {texts.title(shown.one.game)} has begun: {count}."
+    told = [block for letter in letters for block in (Rule("="), *letter.blocks, Paragraph(letter.answer))]
     return Letter(
         to=first.to,
         subject=f"{texts.title(shown.one.game)} tournament {shown.one.pool}: your boards of round {number}",
-        body="\n\n".join([*parts, rule]),
+        blocks=(Paragraph(heading), *told, Rule("=", is_end=True)),
         answer=f"{first.game} games {first.to} next",
         facts=lambda: {"boards": [letter.data for letter in letters]},
-        drawings=tuple(drawing for letter in letters for drawing in letter.drawings),
         notation=first.notation,
         is_urgent=True,
     )

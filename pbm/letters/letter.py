@@ -5,18 +5,19 @@ from textwrap import fill
 from typing import Any, NamedTuple
 
 from pbm import texts
-from pbm.letters.pictures import Drawing
+from pbm.blocks import Block, Command, Drawing, Paragraph, Told, blocks_of, text_of
 
 EASY = "To play, answer this mail with your move as its first line; no password."
 
 
 class Letter(NamedTuple):
-    """A text for somebody: a mail, or what a shell command prints."""
+    """Blocks for somebody: a mail, or what a shell command prints."""
 
     to: str | None
     """A userid, or None for whoever gave the command."""
     subject: str
-    body: str
+    blocks: tuple[Block, ...]
+    """All of it but the command to answer with."""
     answer: str
     """The command that the reader will probably answer with; empty if there is none."""
     facts: Callable[[], dict[str, Any]]
@@ -35,14 +36,12 @@ class Letter(NamedTuple):
     """Whether it comes at once to everybody, also to a user who wants no mails about boards, or one a day."""
     reminds: str = ""
     """The board that it reminds its reader of, such as ``spiro 101``, if it is a reminder."""
-    drawings: tuple[Drawing, ...] = ()
-    """The boards in its text, in this order."""
     notation: str = ""
     """How the moves of its game are written, for the mail; empty where there is nothing to move."""
     reader: str = ""
     """The player to whom it is told, where it goes to whoever gave the command."""
     rest: Iterable[str] = ()
-    """More of the body, in pieces that are made while a shell prints them; nothing by mail."""
+    """More of the last block, in pieces that are made while a shell prints them; nothing by mail."""
 
     @property
     def data(self) -> dict[str, Any]:
@@ -50,19 +49,35 @@ class Letter(NamedTuple):
         return self.facts()
 
     @property
+    def body(self) -> str:
+        """The text without the command to answer with."""
+        return text_of(self.blocks)
+
+    @property
     def text(self) -> str:
         """The whole text for a screen: the command to answer with is its last line."""
-        return _paragraphs(self.body, self.answer)
+        return f"{text_of(self.with_answer())}\n"
 
-    def mailed(self, *, is_easy: bool) -> str:
-        """The whole text of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""
-        notation = f"Notation: {self.notation}" if self.notation else ""
-        return _paragraphs(self.body, "\n".join(filter(None, [EASY if is_easy else "", notation])), self.answer)
+    @property
+    def drawings(self) -> list[Drawing]:
+        """The boards in it."""
+        return [block for block in self.blocks if isinstance(block, Drawing)]
+
+    def with_answer(self, *hints: str) -> tuple[Block, ...]:
+        """All blocks: those above, *hints* how to answer, and the command to answer with."""
+        how = [Paragraph("\n".join(hints))] if hints else []
+        return (*self.blocks, *how, *([Command(self.answer)] if self.answer else []))
+
+    def mailed(self, *, is_easy: bool) -> tuple[Block, ...]:
+        """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""
+        notation = [f"Notation: {self.notation}"] if self.notation else []
+        return self.with_answer(*([EASY] if is_easy else []), *notation)
 
 
-def note(text: str, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
+def note(told: Told, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
     """A letter without a board, to whoever gave the command."""
-    return Letter(None, subject, text, answer, lambda: {**(data or {}), "reply": text})
+    blocks = blocks_of(told)
+    return Letter(None, subject, blocks, answer, lambda: {**(data or {}), "reply": text_of(blocks)})
 
 
 def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -81,10 +96,6 @@ def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:
             else:
                 one[key] = value
     return one
-
-
-def _paragraphs(*parts: str) -> str:
-    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def settled(text: str, answer: str, **data: object) -> Letter:

@@ -1,16 +1,13 @@
 """The answer to a command that was refused."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import games
+from pbm.blocks import Block, Paragraph
 from pbm.board.board import Point
 from pbm.letters.boards import answer, picture, status_of
 from pbm.letters.letter import Letter
 from pbm.texts import title, wrapped
-
-if TYPE_CHECKING:
-    from pbm.letters.pictures import Drawing
 
 CROPPED = 300
 """How much of a line that we do not understand is said back."""
@@ -27,18 +24,16 @@ def of_error(
     status: int = 1,
 ) -> Letter:
     """The answer to a command that was refused: why, the board if it is known, and the command in quotation."""
-    parts = ["\n".join(part for line in why.splitlines() for part in wrapped(_cropped(line), breaks_words=False))]
-    drawings: tuple[Drawing, ...] = ()
+    lines = (part for line in why.splitlines() for part in wrapped(_cropped(line), breaks_words=False))
+    told: list[Block] = [Paragraph("\n".join(lines))]
     if point:
         subject = subject or f"{title(game)} Board {point.board.row.board} Error"
-        drawing, *last_turn = picture(point)
-        drawings = (drawing,)
-        parts += [status_of(point), drawing.text, *last_turn]
-    parts.append("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted))
+        told += [Paragraph(status_of(point)), *picture(point)]
+    told.append(Paragraph("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted)))
     how = answer(point, reader) if point else f"{game} help" if game != "pbm" else "help"
     name = game if game == "pbm" else title(game)
     data = {"error": why, "status": status}
-    letter = Letter(None, subject or f"{name} error", "\n\n".join(parts), how, lambda: data, drawings=drawings)
+    letter = Letter(None, subject or f"{name} error", tuple(told), how, lambda: data)
     if point is None or point.is_over:
         return letter
     number = "" if point.board.row.board == "new" else point.board.row.board

@@ -3,11 +3,11 @@
 from itertools import islice
 from typing import NamedTuple
 
+from pbm import blocks
 from pbm.access import tokens
+from pbm.blocks import Drawing
 from pbm.board.board import Point
 from pbm.budget import limited
-from pbm.letters import pictures
-from pbm.letters.pictures import Drawing
 from pbm.server import Server
 from pbm.store import Mail
 
@@ -56,7 +56,8 @@ class Illustrator:
 
     def of(self, mail: Mail) -> Illustration | None:
         """What a mail gets: nothing, unless it shows one board that is still what it was, and its reader wants it."""
-        drawings = pictures.drawings(mail.text, mail.picture) if mail.pictures else ()
+        found = blocks.read(mail.blocks) if mail.pictures else ()
+        drawings = [block for block in found if isinstance(block, Drawing)]
         if len(drawings) != 1 or not drawings[0].depicts:
             return None
         [drawing] = drawings

@@ -12,6 +12,7 @@ from pbm.access import quotas, tokens
 from pbm.access.guesses import Guesses
 from pbm.access.quotas import most
 from pbm.actions import subscriptions
+from pbm.blocks import Paragraph
 from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.language import answers, masking, quoting
 from pbm.language.commands import root
@@ -311,7 +312,7 @@ def _finish(server: Server, heard: Heard) -> Outcome:
         return Outcome("capped", command, f"mistake after the {most('error', 'address')} of a day that are answered")
     letter = quoting.refusal(why, line, session.comment, reply.game if reply else "", server.store.is_taken)
     if not quotas.is_left(server.store, "error", session.holders, server.now()):
-        letter = letter._replace(body=f"{LAST_REFUSAL}\n\n{letter.body}")
+        letter = letter._replace(blocks=(Paragraph(LAST_REFUSAL), *letter.blocks))
     delivery.queue(session, letter)
     return Outcome("command", command, _reason(line, str(letter.data["error"]), command))
 

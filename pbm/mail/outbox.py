@@ -205,7 +205,7 @@ def _illustration(illustrator: Illustrator, mail: Mail) -> Illustration | None:
     try:
         return illustrator.of(mail)
     except Exception as error:
-        sys.stderr.write(f"No picture could be drawn for a mail ({mail.picture}): {type(error).__name__}: {error}\n")
+        sys.stderr.write(f"No picture could be drawn for mail {mail.id}: {type(error).__name__}: {error}\n")
         return None
 
 

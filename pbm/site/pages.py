@@ -301,7 +301,5 @@ def plain_png(game: str) -> bytes:
 
 def _proof(board: Board) -> dict[str, str] | None:
     """How the dice of a board can be checked, as its mails say it."""
-    for part in letters.dice_part(board, is_told=True, is_over=board.is_over):
-        said, _, code = part.rpartition("\n")
-        return {"said": said, "code": code}
-    return None
+    proof = letters.dice_proof(board, is_told=True, is_over=board.is_over)
+    return dict(zip(("said", "code"), proof, strict=True)) if proof else None

@@ -3,6 +3,8 @@
 from datetime import date, datetime
 from typing import NamedTuple
 
+from pbm import blocks
+
 
 class BoardRow(NamedTuple):
     """A board as it is stored, but for its turns."""
@@ -83,7 +85,8 @@ class Mail(NamedTuple):
     address: str | None
     """None while the user has no confirmed address."""
     subject: str
-    text: str
+    blocks: str
+    """What it says, as `pbm.blocks` stores it."""
     message_id: str
     thread: str | None
     """The Message-ID of the first mail about the same board to the same player."""
@@ -100,9 +103,6 @@ class Mail(NamedTuple):
     """The address that an answer goes to, if that is not the server's own."""
     unsubscribe: str | None = None
     """The address at which any mail ends the subscription to which this mail belongs."""
-    picture: str | None = None
-    """The game, and which lines of the text are drawn boards, and of what, as `letters.pictures` writes it, such as
-    ``spiro 12-25@101#14``."""
     reminds: str | None = None
     """The board that it reminds its reader of, such as ``spiro 101``, if it is a reminder."""
     html: bool = False
@@ -112,6 +112,11 @@ class Mail(NamedTuple):
     address_number: int | None = None
     """The number of the address, if it is one of its user's; asked in the same way."""
 
+    @property
+    def text(self) -> str:
+        """What it says as text."""
+        return blocks.mailed(self.blocks)
+
 
 class Held(NamedTuple):
     """A mail about a board that waits for the next digest."""
@@ -119,9 +124,8 @@ class Held(NamedTuple):
     userid: str
     game: str
     subject: str
-    text: str
-    picture: str | None
-    """As that of a mail in the outbox."""
+    blocks: str
+    """As those of a mail in the outbox."""
     queued: datetime
     id: int | None = None
     """Its number, which the database gives it."""

@@ -305,7 +305,7 @@ def _create_mails(db: Database) -> None:
             userid TEXT,
             address TEXT,
             subject TEXT NOT NULL,
-            text TEXT NOT NULL,
+            blocks TEXT NOT NULL,
             message_id TEXT NOT NULL,
             thread TEXT,
             queued TEXT NOT NULL,
@@ -315,7 +315,6 @@ def _create_mails(db: Database) -> None:
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             reply_to TEXT,
             unsubscribe TEXT,
-            picture TEXT,
             reminds TEXT
         ) STRICT
     """)
@@ -325,8 +324,7 @@ def _create_mails(db: Database) -> None:
             userid TEXT NOT NULL REFERENCES users,
             game TEXT NOT NULL,
             subject TEXT NOT NULL,
-            text TEXT NOT NULL,
-            picture TEXT,
+            blocks TEXT NOT NULL,
             queued TEXT NOT NULL
         ) STRICT
     """)

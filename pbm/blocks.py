@@ -1,0 +1,121 @@
+"""Blocks: what a letter consists of. Each says what it looks like as text; HTML is made of the same blocks."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from pbm.texts import fitted, folded, table
+
+COLUMN = 34
+"""The widest a move may be in a list of moves before it is broken into lines."""
+
+
+class Paragraph(NamedTuple):
+    """Words that wrap, on one line or on several."""
+
+    text: str
+
+
+class Table(NamedTuple):
+    """Lines in columns, which are of use in a fixed pitch only and do not wrap."""
+
+    text: str
+
+
+class Rule(NamedTuple):
+    """A line across the page. What it begins stands directly below it."""
+
+    sign: str = "*"
+    is_end: bool = False
+    """Whether it ends something, and an empty line follows."""
+
+    @property
+    def text(self) -> str:
+        """Sixty of its signs."""
+        return self.sign * 60
+
+
+class Moves(NamedTuple):
+    """The moves of two players, by rounds."""
+
+    players: Sequence[str]
+    sides: Sequence[str]
+    """The players with the names of their sides, such as ``alice (White)``."""
+    rounds: Sequence[tuple[int, str, str]]
+    """The number of each round that is listed, and its two moves; a move is empty if there was none."""
+
+    @property
+    def text(self) -> str:
+        """A column for each player."""
+        lines = [("Move", *self.sides)]
+        for number, *moves in self.rounds:
+            columns = (folded(move, COLUMN) or [""] for move in moves)
+            for at, (first, second) in enumerate(zip_longest(*columns, fillvalue="")):
+                lines.append(("" if at else f"{number}.", first, second))
+        return table(lines)
+
+
+class Drawing(NamedTuple):
+    """A board as its game draws it in text."""
+
+    game: str
+    text: str
+    depicts: str = ""
+    """The board, and after how many of its moves, such as ``101#14``; empty if no such board is stored."""
+
+
+class Comment(NamedTuple):
+    """What somebody wrote to others."""
+
+    writer: str
+    words: str
+
+    @property
+    def text(self) -> str:
+        """The words below a rule and the name of the writer."""
+        return f"{Rule().text}\n{self.writer} writes:\n\n{self.words}"
+
+
+class Command(NamedTuple):
+    """The command that the reader will probably answer with."""
+
+    text: str
+
+
+KINDS = {kind.__name__: kind for kind in (Paragraph, Table, Rule, Moves, Drawing, Comment, Command)}
+Block = Paragraph | Table | Rule | Moves | Drawing | Comment | Command
+Told = str | Iterable[Block]
+"""Blocks, or the text of a single paragraph."""
+
+
+def blocks_of(told: Told) -> tuple[Block, ...]:
+    """What is told, as blocks."""
+    return (Paragraph(told),) if isinstance(told, str) else tuple(told)
+
+
+def spaced(blocks: Sequence[Block]) -> Iterator[tuple[Block, str]]:
+    """Each block with the line ends behind it: an empty line but at the end, and below a rule that begins something."""
+    for number, block in enumerate(blocks, 1):
+        is_joined = isinstance(block, Rule) and not block.is_end
+        yield block, "" if number == len(blocks) else "\n" if is_joined else "\n\n"
+
+
+def text_of(blocks: Sequence[Block]) -> str:
+    """Blocks as text."""
+    return "".join([f"{block.text}{behind}" for block, behind in spaced(blocks)])
+
+
+def stored(blocks: Iterable[Block]) -> str:
+    """Blocks as JSON, such as ``[["Paragraph", "Won by bob."], ["Command", "spiro games"]]``."""
+    return json.dumps([[type(block).__name__, *block] for block in blocks])
+
+
+def read(stored: str) -> tuple[Block, ...]:
+    """Blocks as they were stored."""
+    return tuple(KINDS[kind](*fields) for kind, *fields in json.loads(stored))
+
+
+def mailed(stored: str) -> str:
+    """Blocks that were stored, as the text of a mail: no line has more than 78 columns."""
+    return f"{fitted(text_of(read(stored)))}\n"
