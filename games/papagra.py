@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Hexagon, bits, union
+from games.figures import ROW, Cell, Figure, Label, Mark, Note, Place, Plan, Strokes, Way, honeycomb
 
 if TYPE_CHECKING:
     from random import Random
-
-    from games.figures import Cell, Figure, Label, Mark, Place, Plan, Strokes, Way
 
 SIDES: tuple[str, str] = ("pink", "black")
 GLYPHS = Glyphs(  # the letter of a row, which may be an o, stands nearer to the first space than a stone
@@ -560,10 +559,8 @@ def _task(state: State) -> str:
     return f"Turn {state.turns + 1}: {SIDES[state.turn].title()} to move ({actions})."
 
 
-def figure(state: State, before: State | None = None) -> "Figure":
+def figure(state: State, before: State | None = None) -> Figure:
     """The spaces with their stones, touching ones joined, what is matched, and below the board the track."""
-    from games.figures import Figure, Mark, Note
-
     board = state.board
     cells, labels, plan = _laid_out(board)
     latest = union(now & ~was for now, was in zip(state.stones, (before or state).stones, strict=True))
@@ -586,30 +583,24 @@ def figure(state: State, before: State | None = None) -> "Figure":
 
 
 @cache
-def _laid_out(board: Hexagon) -> "tuple[tuple[Cell, ...], tuple[Label, ...], Plan]":
+def _laid_out(board: Hexagon) -> tuple[tuple[Cell, ...], tuple[Label, ...], Plan]:
     """The spaces of a board, its coordinates, and its plan."""
-    from games.figures import Plan, honeycomb
-
     cells, labels = honeycomb(board.bit, {name: _space(board, bit) for name, bit in board.bit.items()})
     return cells, labels, Plan(board, cells)
 
 
-def _space(board: Hexagon, cell: int) -> "Place":
+def _space(board: Hexagon, cell: int) -> Place:
     """Where a space lies; the board is symmetric to 0."""
-    from games.figures import ROW
-
     row, column = divmod(cell.bit_length() - 1, board.width)
     return column - (row + board.size - 1) / 2, (row - board.size + 1) * ROW
 
 
 @lru_cache(maxsize=64)
-def _drawn_track(board: Hexagon, marks: Pair) -> "tuple[Strokes, list[Label], list[Mark]]":
+def _drawn_track(board: Hexagon, marks: Pair) -> tuple[Strokes, list[Label], list[Mark]]:
     """The part of the scoring track that matters, below the board: its boxes, its numbers, and the marks on it.
 
     A mark on a lower number stands before the first box.
     """
-    from games.figures import ROW, Label, Mark, Strokes
-
     shown, step = _part_of_track(marks), 0.62
     left, y = -step * len(shown) / 2, (1 - board.size) * ROW - 2.2
     right = left + step * len(shown)

@@ -14,12 +14,10 @@ from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, Value, quoted, read_cells, read_turn
-
-if TYPE_CHECKING:
-    from games.figures import Cell, Figure, Label, Piece, Place, Strokes, Way
+from games.figures import ROW, Cell, Figure, Label, Note, Piece, Place, Strokes, Way, pile
 
 SIDES: tuple[str, str] = ("X", "O")
 GLYPHS = Glyphs(sides=("X(?! to)", "O(?! to)"), latest=r"\([XO ]\)")
@@ -851,10 +849,8 @@ _HALF = 0.75
 """Half of the level edge of a cell in a figure, and so how far apart its columns are."""
 
 
-def figure(state: State, before: State | None = None) -> "Figure":
+def figure(state: State, before: State | None = None) -> Figure:
     """The double spiral with its walls and both paths, the stacks with what is pinned under them, and the dice."""
-    from games.figures import Figure, Label, Note, pile
-
     layout = state.board
     cells, lines, coordinates = _unchanging(layout)
     middles = [cell.at for cell in cells]
@@ -886,10 +882,8 @@ def figure(state: State, before: State | None = None) -> "Figure":
 
 
 @cache
-def _unchanging(layout: Board) -> "tuple[tuple[Cell, ...], tuple[Strokes, ...], tuple[Label, ...]]":
+def _unchanging(layout: Board) -> tuple[tuple[Cell, ...], tuple[Strokes, ...], tuple[Label, ...]]:
     """What is the same in all positions: cells, both paths and walls, coordinates."""
-    from games.figures import Cell
-
     middles = [_middle(place) for place in layout.cells]
     cells = tuple(
         Cell(name, at, _corners(place), cell // layout.length)
@@ -898,25 +892,21 @@ def _unchanging(layout: Board) -> "tuple[tuple[Cell, ...], tuple[Strokes, ...], 
     return cells, (*_paths(layout, middles), *_walls(layout)), tuple(_coordinates(layout))
 
 
-def _corners(place: _Cell) -> "tuple[Place, ...]":
+def _corners(place: _Cell) -> tuple[Place, ...]:
     """The corners of a cell: both ends of its level edge, from the left, and its point."""
-    from games.figures import ROW
-
     x, height = place.column * _HALF, 2 * _HALF * ROW
     edge, point = (place.row, place.row + 1) if place.points_up else (place.row + 1, place.row)
     return (x - _HALF, edge * height), (x + _HALF, edge * height), (x, point * height)
 
 
-def _middle(place: _Cell) -> "Place":
+def _middle(place: _Cell) -> Place:
     """The middle of a cell, as far from each of its edges."""
     left, _, point = _corners(place)
     return point[0], left[1] + (point[1] - left[1]) / 3
 
 
-def _paths(layout: Board, middles: "Sequence[Place]") -> "Iterator[Strokes]":
+def _paths(layout: Board, middles: Sequence[Place]) -> Iterator[Strokes]:
     """Both paths, from the home over the exit."""
-    from games.figures import Strokes
-
     for side in (0, 1):
         home = layout.home(side)
         *way, (x, y) = middles[home : home + layout.length]
@@ -924,10 +914,8 @@ def _paths(layout: Board, middles: "Sequence[Place]") -> "Iterator[Strokes]":
         yield Strokes("path", ((*way, (x, y), (x, 2.2 * edge - 1.2 * y)),), side)
 
 
-def _walls(layout: Board) -> "Iterator[Strokes]":
+def _walls(layout: Board) -> Iterator[Strokes]:
     """The edges of all cells, each once: walls, and those that are open."""
-    from games.figures import Strokes
-
     seen = set()
     edges_of: dict[str, list[Way]] = {}
     for cell, place in enumerate(layout.cells):
@@ -941,10 +929,8 @@ def _walls(layout: Board) -> "Iterator[Strokes]":
         yield Strokes(role, tuple(ways))
 
 
-def _coordinates(layout: Board) -> "Iterator[Label]":
+def _coordinates(layout: Board) -> Iterator[Label]:
     """Letters of the columns above and below the board, numbers of the rows beside each of them."""
-    from games.figures import ROW, Label
-
     height = 2 * _HALF * ROW
     for column in range(layout.columns):
         for y in (-0.75, layout.rows * height + 0.75):

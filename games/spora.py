@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from games import SKIP, Glyphs, Illegal, Option, Options, Position, Result, Taps, Value, quoted, read_cells, read_turn
 from games.boards import Square, bits, union
+from games.figures import Figure, Label, Mark, Note, Piece, grid, pile
 
 if TYPE_CHECKING:
     from random import Random
-
-    from games.figures import Figure, Note, Piece
 
 SIDES: tuple[str, str] = ("black", "white")
 GLYPHS = Glyphs(sides=(r"[Bb]\d+", r"[Ww]\d+"), latest=r"[bw]\d+|(?<![a-z]):")
@@ -661,10 +660,8 @@ def _cell(state: State, point: int, *, is_marked: bool) -> str:
     return ": " if is_marked else ". "
 
 
-def figure(state: State, before: State | None = None) -> "Figure":
+def figure(state: State, before: State | None = None) -> Figure:
     """The points with their stacks and the territories, and what each side has."""
-    from games.figures import Figure, Label, Mark, grid, pile
-
     board = state.board
     cells, lines, labels, plan = grid(board)
     pieces: list[Piece] = []
@@ -689,10 +686,8 @@ def figure(state: State, before: State | None = None) -> "Figure":
     )
 
 
-def _notes(state: State) -> "Iterator[Note]":
+def _notes(state: State) -> Iterator[Note]:
     """What each side has, and what is particular about this turn."""
-    from games.figures import Note
-
     for side, name in enumerate(SIDES):
         parts = [
             f"stacks {state.stacks[side][0].bit_count()}",

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Graph, bits
+from games.figures import ROW, Cell, Figure, Label, Mark, Note, Place, Plan, box, honeycomb
 
 if TYPE_CHECKING:
     from random import Random
-
-    from games.figures import Cell, Figure, Label, Place, Plan
 
 SIDES: tuple[str, str] = ("black", "white")
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
@@ -606,10 +605,8 @@ def _wall(board: Layout, picture: Picture) -> Places:
     return places
 
 
-def figure(state: State, before: State | None = None) -> "Figure":
+def figure(state: State, before: State | None = None) -> Figure:
     """The cells with their stones, touching ones joined, and the eyes, also those on which an enemy stone stands."""
-    from games.figures import Figure, Mark, Note
-
     board = state.board
     cells, labels, plan = _laid_out(board)
     latest = 0
@@ -634,26 +631,20 @@ def figure(state: State, before: State | None = None) -> "Figure":
 
 
 @cache
-def _laid_out(board: Layout) -> "tuple[tuple[Cell, ...], tuple[Label, ...], Plan]":
+def _laid_out(board: Layout) -> tuple[tuple[Cell, ...], tuple[Label, ...], Plan]:
     """The cells of a board, its coordinates, and its plan."""
-    from games.figures import Plan
-
     cells, labels = _spaces(board) if board.hexagonal else _rectangles(board)
     return cells, labels, Plan(board, cells)
 
 
-def _spaces(board: Layout) -> "tuple[tuple[Cell, ...], tuple[Label, ...]]":
+def _spaces(board: Layout) -> tuple[tuple[Cell, ...], tuple[Label, ...]]:
     """The cells of a board of hexagons, and its coordinates."""
-    from games.figures import ROW, honeycomb
-
     places: dict[str, Place] = {name: (cell.column / 2, cell.row * ROW) for name, cell in board.cells.items()}
     return honeycomb(places, places)
 
 
-def _rectangles(board: Layout) -> "tuple[tuple[Cell, ...], tuple[Label, ...]]":
+def _rectangles(board: Layout) -> tuple[tuple[Cell, ...], tuple[Label, ...]]:
     """The bricks of a Cairo board, or squares, and the coordinates on all four sides."""
-    from games.figures import Cell, Label, box
-
     cells, squares = [], []
     for name, (row, column, height, width) in board.cells.items():
         at = column + width / 2, row + height / 2

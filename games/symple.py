@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Illegal, Option, Position, Result, Taps, quoted, read_turn
 from games.boards import Square, bits, union
+from games.figures import Figure, Note, grid
 
 if TYPE_CHECKING:
     from random import Random
-
-    from games.figures import Figure
 
 SIDES: tuple[str, str] = ("white", "black")
 STONES: tuple[str, str] = ("W", "B")
@@ -357,10 +356,8 @@ def draw(state: State, before: State | None = None) -> str:
     return "\n".join(lines)
 
 
-def figure(state: State, before: State | None = None) -> "Figure":
+def figure(state: State, before: State | None = None) -> Figure:
     """The points with their stones, those of a group joined, and how many each side has."""
-    from games.figures import Figure, Note, grid
-
     board = state.board
     cells, lines, labels, plan = grid(board)
     latest = ~state.vacant & before.vacant if before else 0

@@ -485,7 +485,7 @@ def test_the_installed_package_needs_no_module_of_the_mail_server_for_a_move():
 
 
 NOT_NEEDED = (
-    "games.figures importlib.metadata pbm.board.dues pbm.language.masking pbm.store.contests "
+    "importlib.metadata pbm.store.contests "
     "pbm.store.events pbm.store.glances pbm.store.health pbm.store.keeping pbm.store.schema pbm.store.tasks "
     "pbm.store.vitals pbm.tournaments.meetings random secrets sqlite_utils"
 ).split()

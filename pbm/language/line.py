@@ -1,18 +1,16 @@
 """A line of a shell or a mail, read once: what it says, which command it names, and what in it is secret."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import click
 
 import games
-from pbm.language import words
+from pbm.language import masking, words
 from pbm.language.grammar import MOST_CHARACTERS, Command, Group, Root
+from pbm.language.masking import Masked
 from pbm.names import IsUser
 from pbm.texts import MASK
-
-if TYPE_CHECKING:
-    from pbm.language.masking import Masked
 
 NOWHERE = click.Context(click.Command(""))
 """Where commands are looked up; that of a line is carried out in a context of its own, which stands in this one."""
@@ -57,13 +55,11 @@ class Line(NamedTuple):
         _, others = words.split(self.rest, self.command.begins_moves)
         return None if self.command.wrong_number(others) else self.command.passwords(others)
 
-    def masked(self, is_user: IsUser | None = None, *, is_answer: bool = False) -> "Masked":
+    def masked(self, is_user: IsUser | None = None, *, is_answer: bool = False) -> Masked:
         """The line as it may be seen, and the words that were masked in it.
 
         Of a line that names no command these are the first two words, unless it is an *answer* to a board mail.
         """
-        from pbm.language import masking
-
         if self.command is None:
             shown = self.typed.split() if is_answer else self.words[:2]
             is_mixed = is_answer and len(shown) > 1  # a word alone may be prose
@@ -71,13 +67,13 @@ class Line(NamedTuple):
             plain = ((word, word.strip(masking.PUNCTUATION)) for word in shown)
             found = [word for word, bare in plain if is_secret(bare) and not self.tree.knows(bare)]
             text = " ".join(MASK if word in found else word for word in shown)
-            return masking.Masked(text if len(shown) == len(self.typed.split()) else f"{text} \u2026", found)
+            return Masked(text if len(shown) == len(self.typed.split()) else f"{text} \u2026", found)
         known = self.passwords()
         found = self._long(is_user) if known is None and self.command.takes_password else [*(known or ())]
         whole = {word for one in found for word in one.split()}
         read = masking.without_passwords(self.tree, " ".join(self.typed.split()), is_user)
         text = " ".join(MASK if word in whole else word for word in read.text.split())
-        return masking.Masked(text, [*found, *read.secrets])
+        return Masked(text, [*found, *read.secrets])
 
     def logged(self, is_user: IsUser) -> str:
         """The line as a log may hold it: a password may stand where the command has none."""
@@ -86,7 +82,5 @@ class Line(NamedTuple):
 
     def _long(self, is_user: IsUser | None) -> list[str]:
         """The words behind the command that are long enough for a password, and no users or turns."""
-        from pbm.language import masking
-
         others = filter(masking.may_be_password, self.rest)
         return [word for word in others if not (is_user and is_user(word.lower()))]

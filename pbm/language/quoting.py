@@ -1,6 +1,7 @@
 """What is said back of a line: the refusal, and the quotation in which its secrets are masked."""
 
 from pbm import letters, texts
+from pbm.language import masking
 from pbm.language.grammar import Root
 from pbm.language.line import Line
 from pbm.letters import Letter
@@ -34,8 +35,6 @@ def below(line: Line, body: str, is_user: IsUser | None) -> str:
 
     Below a line that is no command, its first line may be an answer to a board mail with a password in front.
     """
-    from pbm.language import masking
-
     typed = " ".join(line.typed.split())
     text = masking.without_passwords(line.tree, f"{typed}\n{body}", is_user).text.partition("\n")[2]
     first = next((one for one in text.splitlines() if one.strip()), "")
@@ -47,7 +46,5 @@ def comment(tree: Root, text: str, is_user: IsUser) -> str:
     """What somebody wrote to others, as they may see it: as much of it as is kept, and no password."""
     if not text:
         return ""
-    from pbm.language import masking
-
     # masked before it is broken into lines, which would break a long password, too
     return texts.written(masking.without_passwords(tree, text[: texts.MOST_COMMENT], is_user).text)
