@@ -1,4 +1,4 @@
-"""Settings, all of them environment variables; the README lists them."""
+"""Settings, all of them environment variables; docs/installing.md lists them."""
 
 import os
 from pathlib import Path

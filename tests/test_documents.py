@@ -108,7 +108,7 @@ def test_every_session_goes_as_it_is_shown_and_the_tutorial_after_them(shell, tm
                 printed = machine.type(*(line for line, _ in typed))
                 for (line, expected), text in zip(typed, printed, strict=True):
                     assert re.fullmatch(shown(expected), text), f"{page.name}: {line}\n{text}"
-    assert gone == {"README.md": 3, "operating.md": 1, "scripting.md": 1, "tournaments.md": 2}
+    assert gone == {"README.md": 1, "operating.md": 1, "scripting.md": 3, "tournaments.md": 2}
     shell.environment = machine.environment
     type_tutorial(shell)
 
@@ -125,10 +125,19 @@ def test_the_tutorial_can_be_typed_on_a_machine_with_a_shell_of_its_own(tmp_path
         assert text.endswith("\ndone\n"), (line, text)
 
 
-def test_the_first_screen_has_the_two_commands_and_a_board():
-    first = "\n".join(README.splitlines()[:37])
-    for text in ("bin/pbm demo", "bin/test", "   a  b  c  d  e"):
+def test_the_first_screen_says_what_it_is_in_three_sentences_and_has_the_two_commands_and_a_picture():
+    first = "\n".join(README.splitlines()[:18])
+    said = first.split("\n\n")[1]
+    assert len(re.findall(r"\.(?:\s|$)", said)) == 3
+    for text in ("bin/pbm demo", "bin/test", "](docs/pictures/boards.png)"):
         assert text in first
+    assert "   a  b  c  d  e" in "\n".join(README.splitlines()[:37])
+
+
+def test_every_page_that_a_page_links_to_is_there():
+    for page in [*PAGES, TOP / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 def said_in(path: Path) -> list[str]:
