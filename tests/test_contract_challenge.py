@@ -1,4 +1,4 @@
-"""Challenges (the command language, section 4)."""
+"""Challenges (docs/command-language.md, section 4)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Clocks, the clean-up and vacations (the command language, section 6)."""
+"""Clocks, the clean-up and vacations (docs/command-language.md, section 6)."""
 
 import json
 import re

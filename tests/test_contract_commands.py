@@ -1,4 +1,4 @@
-"""The overview of the commands of a game, a row each, and what selects boards (the command language, section 3)."""
+"""The overview of the commands of a game, a row each, and what selects boards (docs/command-language.md, section 3)."""
 
 import re
 

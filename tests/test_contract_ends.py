@@ -1,4 +1,4 @@
-"""Ends of games, ratings, lists, tournaments and followers (the command language, section 7)."""
+"""Ends of games, ratings, lists, tournaments and followers (docs/command-language.md, section 7)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Errors that every command can give, each naming what is wrong (the command language, section 10)."""
+"""Errors that every command can give, each naming what is wrong (docs/command-language.md, section 10)."""
 
 import pytest
 

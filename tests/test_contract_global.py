@@ -1,4 +1,4 @@
-"""Commands that are not of one game (the command language, section 8)."""
+"""Commands that are not of one game (docs/command-language.md, section 8)."""
 
 import re
 

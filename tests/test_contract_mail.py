@@ -1,4 +1,4 @@
-"""Mail: who is told what, and what a board mail says (the command language, section 2)."""
+"""Mail: who is told what, and what a board mail says (docs/command-language.md, section 2)."""
 
 import pytest
 

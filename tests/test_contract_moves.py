@@ -1,4 +1,4 @@
-"""Moves, and what is written in the place of one (the command language, section 5)."""
+"""Moves, and what is written in the place of one (docs/command-language.md, section 5)."""
 
 from random import Random
 

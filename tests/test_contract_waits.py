@@ -1,4 +1,4 @@
-"""What waits for whom: automatic vacations, reminders by players, the table of all games, time zones (section 12)."""
+"""Automatic vacations, nagging, the table of all games, time zones (docs/command-language.md, section 12)."""
 
 import re
 from datetime import UTC, date, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What the original server did wrong and this one does not: its eighteen weaknesses, by number (section 11)."""
+"""Eighteen weaknesses of the original server, by number (docs/command-language.md, section 11)."""
 
 import os
 import subprocess

@@ -165,6 +165,15 @@ def test_no_player_is_taken_for_a_man():
     assert {where: words for where, words in found.items() if words} == {}
 
 
+def test_every_section_that_code_and_tests_cite_is_there():
+    there = set(re.findall(r"^## (\d+)\. ", (TOP / "docs" / "command-language.md").read_text(), re.MULTILINE))
+    files = [path for folder in ("pbm", "tests") for path in (TOP / folder).rglob("*.py")]
+    lists = {path.name: re.findall(r"command-language\.md, sections? ([\d and]+)", path.read_text()) for path in files}
+    cited = {name: re.findall(r"\d+", " ".join(found)) for name, found in lists.items() if found}
+    assert len(cited) > 15
+    assert {name: numbers for name, numbers in cited.items() if not there.issuperset(numbers)} == {}
+
+
 def test_every_file_that_the_readme_names_is_there():
     for name in re.findall(r"(?:pbm|games|tests|bin|help)/[\w/]+\.(?:py|txt)", README):
         assert "NAME" in name or (TOP / name).exists(), name

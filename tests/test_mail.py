@@ -1,4 +1,4 @@
-"""Mails in and out, without a socket (the command language, section 2)."""
+"""Mails in and out, without a socket (docs/command-language.md, section 2)."""
 
 import base64
 import email.policy

@@ -1,4 +1,4 @@
-"""Challenges, moves and resignations (the command language, sections 4 and 5)."""
+"""Challenges, moves and resignations (docs/command-language.md, sections 4 and 5)."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Ratings: the formula, and what the end of a game does to its players (the command language, section 7)."""
+"""Ratings: the formula, and what the end of a game does to its players (docs/command-language.md, section 7)."""
 
 import ast
 import math

@@ -1,4 +1,4 @@
-"""Waiting for boards, and programs that play (the command language, section 9)."""
+"""Waiting for boards, and programs that play (docs/command-language.md, section 9)."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Commands through real processes (the command language, section 9), and what comes of bad input."""
+"""Commands through real processes (docs/command-language.md, section 9), and what comes of bad input."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Standings, histories and drawings of ratings (the command language, section 7)."""
+"""Standings, histories and drawings of ratings (docs/command-language.md, section 7)."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Tournaments (the command language, section 7): who meets whom, and the table of a pool."""
+"""Tournaments (docs/command-language.md, section 7): who meets whom, and the table of a pool."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The grammar of a line (the command language, section 1)."""
+"""The grammar of a line (docs/command-language.md, section 1)."""
 
 import pytest
 

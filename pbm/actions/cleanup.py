@@ -1,6 +1,6 @@
 """What has to be done once a day: reminders, forfeits, draws by silence, tournaments, digests, forgetting what is old.
 
-It can be done at any time, and as often as one likes (the command language, section 6).
+It can be done at any time, and as often as one likes (docs/command-language.md, section 6).
 """
 
 from datetime import timedelta
