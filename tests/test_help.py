@@ -5,6 +5,8 @@ import re
 import pytest
 
 from pbm import admin, referee
+from pbm.language.commands import root
+from pbm.language.help import TOPICS
 from pbm.texts import WIDTH
 
 from conftest import PASSWORDS
@@ -46,6 +48,24 @@ def test_the_first_game_that_the_help_names_can_be_started(game, shell):
         assert replies[-1] == f"= {word}"
     else:
         assert first.returncode == 0, first.stderr
+
+
+def test_help_on_commands_begins_with_the_ten_that_a_player_needs_a_line_each(shell):
+    screen = shell.run("help", "commands").stdout.splitlines()[:SCREEN]
+    ten = [re.split(" {2,}", line.strip()) for line in screen if line.startswith("  ")]
+    assert [len(parts) for parts in ten[:10]] == [2] * 10
+    assert screen[3 + 10] == ""
+    names = {one.name for one in root.explained()}
+    assert [syntax for syntax, _ in ten[:10] if not any(re.match(rf"{name}\b", syntax) for name in names)] == []
+
+
+def test_help_on_commands_lists_each_command_under_one_topic(shell):
+    text = shell.run("help", "commands").stdout
+    for one in root.explained():
+        assert text.count(f"\n\n{one.syntax}\n    ") == 1
+    assert [line for line in text.splitlines() if line.isupper() and line.capitalize() in TOPICS] == [
+        topic.upper() for topic in TOPICS
+    ]
 
 
 def test_players_and_operators_are_told_that_direct_encounter_decides_before_a_place_is_shared(shell):

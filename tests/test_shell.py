@@ -115,7 +115,7 @@ def test_json_is_one_object_for_errors_too_and_nothing_goes_to_standard_error(bo
 
 
 BAD = [  # words, exit status, what the user reads
-    ([], 2, "  help tutorial     a first game, step by step"),
+    ([], 2, "  help tutorial     play a first game, step by step"),
     (["symple", "challenge", "alice", "bob", "--comment"], 1, "--comment needs a text: --comment=TEXT"),
     (["--comment", "symple", "challenge", "alice", "bob"], 1, "--comment needs a text: --comment=TEXT"),
     (["spiro"], 2, "There is no command behind `spiro`"),

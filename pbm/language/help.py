@@ -17,6 +17,18 @@ from pbm.session import Session
 
 EMPTY_LINE = "\n\n"
 COLUMNS = re.compile(r"\S {2,}\S")
+TOPICS = {
+    "Play": "challenge move queue submit confirm preview resign swap",
+    "Look at boards and lists": "show showas games history standings all-show all-games list dice",
+    "Write to others": "chat nag message broadcast",
+    "Follow games of others": "subscribe unsubscribe notify",
+    "Find opponents": "seek all-seekers accept reject limit",
+    "Take part in tournaments": "table join leave bye tournament",
+    "Choose your mails, times and days off": "GAME-mail mail timezone vacation",
+    "Your userid, password and addresses": "signup confirm-address change-password change-address reset signoff",
+    "Help, and several commands at once": "help GAME-help multiple",
+}
+"""The commands by topic, as `help commands` lists them. Hyphens join the words of a name; GAME is left out if it can."""
 MOST_SUBJECTS = 10
 """How many subjects are explained at a time."""
 
@@ -73,10 +85,16 @@ def _text(subject: str, commands: Iterable[Explained]) -> str:
 
 
 def _all(commands: Iterable[Explained]) -> str:
-    """All commands with the short of each."""
-    short = ((one.syntax, _filled(one.text.partition(EMPTY_LINE)[0], texts.WIDTH - 4)) for one in commands)
-    listed = (f"{syntax}\n{indent(text, '    ')}" for syntax, text in short)
-    return EMPTY_LINE.join([_read("grammar"), *listed, _read("operator")])
+    """The commands that every player needs, then all commands by topic, each with its first paragraph."""
+    named = {one.name.replace(" ", "-"): one for one in commands}
+    parts = [_read("commands")]
+    for topic, names in TOPICS.items():
+        parts.append(topic.upper())
+        for name in names.split():
+            one = named.get(name) or named[f"GAME-{name}"]
+            short = _filled(one.text.partition(EMPTY_LINE)[0], texts.WIDTH - 4)
+            parts.append(f"{one.syntax}\n{indent(short, '    ')}")
+    return EMPTY_LINE.join([*parts, _read("grammar"), _read("operator")])
 
 
 def _filled(text: str, width: int = texts.WIDTH) -> str:
