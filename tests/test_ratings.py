@@ -308,9 +308,9 @@ def test_every_step_that_the_help_reckons_with_decimals_is_right_to_the_last_of_
 
 
 def test_the_help_names_the_bounds_that_the_program_has():
-    assert f"A newcomer\nhas {ratings.START}." in HELP
-    assert f"until {ratings.ESTABLISHED} rated games" in HELP
-    assert f"lacks to {ratings.CENTRE}" in HELP
+    assert f"newcomer has {ratings.START}." in " ".join(HELP.split())
+    assert f"finished {ratings.ESTABLISHED} rated games" in HELP
+    assert f"from your rating to {ratings.CENTRE}" in HELP
     assert f"below {ratings.LOWEST}." in HELP
 
 
