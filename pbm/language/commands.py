@@ -41,140 +41,141 @@ ADDRESSES = arguments("addresses")
 OF_A_GAME = (
     GameCommand("challenge", [argument("userid1"), argument("userid2")], "actions.challenges.challenge", writes=True,
         takes_options=True, named={**clocks.OPTIONS, "name": "NAME", "from": "BOARD#n"},
-        text="""Start a board, on which userid1 moves first.
+        text="""Start a board, on which USERID1 moves first.
 
-        `help GAME` lists the options of the game. A player is reminded after 7 days without a move, and forfeits after
-        21: --nagtime and --forfeittime change that, and --totaltime limits the days that each player has in the whole
-        game. With --novacation, vacations do not stop the clocks of the board.
+        `help GAME` lists the options of the game. A player is reminded after 7 days without a move and forfeits after
+        21. --nagtime and --forfeittime change that. --totaltime limits the days that each player has in the whole game.
+        With --novacation, vacations do not stop the clocks of the board.
 
-        Robots are challenged like anybody, and -talk makes them say with each move what they think of their chances.
-        In a shell the command ends when a robot that begins has moved; with --no-wait it ends at once.
+        You challenge a robot as you challenge a person. With -talk, a robot says with each move what it thinks of its
+        chances. If a robot begins, the command in a shell ends after its move; with --no-wait it ends at once.
 
-        --from=101#4 begins with the position of board 101 after 4 moves, with its options and with dice of its own;
-        such a game is not rated, and no robot plays in it while two people still play on that board. --name is for the
-        boards of tournaments, and for a shell only.
+        --from=101#4 starts from the position of board 101 after 4 moves. The new board has the options of that board
+        and dice of its own, and is not rated. No robot plays there while two people still play on the old board. --name
+        names a board of a tournament, in a shell only.
         """),
     GameCommand("move", [BOARD, USERID, PASSWORD, MOVE], "actions.play.move", writes=True,
-        text="""Play a move; #n behind it makes sure that it is played as move number n only.
+        text="""Play a move. With #n behind it, the move is played as move number n or not at all.
 
-        In the place of a move, `resign` gives up, and `unresign` takes that back while it is not your turn; `propose`
-        proposes a draw and `undo` to take the last move back, which the other player answers with `accept` or
-        `reject`; a robot gives your own last move back, and takes its answer with it.
+        In the place of a move, `resign` gives up. `unresign` takes that back while it is not your turn. `propose`
+        proposes a draw, and `undo` proposes to take the last move back. The other player answers with `accept` or
+        `reject`. A robot gives your last move back, and takes its answer back, too.
 
         In a shell the command ends when a robot has answered; with --no-wait it ends at once.
         """),
     GameCommand("queue", [BOARD, USERID, PASSWORD, MOVE], "actions.play.queue", writes=True,
-        text="""Have a move played as soon as it is your turn, whatever the other player does.
+        text="""Store a move that is played as soon as it is your turn, whatever the other player does.
 
-        It is looked at only then; if it is not legal, you are told. A new one takes the place of the one before, and
-        `clear` in the place of the move forgets it. If it is your turn already, it is played at once.
+        The server looks at it only then. If it is not legal, you are told. A new move replaces the one before. `clear`
+        in the place of the move forgets it. If it is your turn already, the move is played at once.
         """),
     GameCommand("submit", [BOARD, USERID, PASSWORD, MOVE], "actions.play.submit", writes=True,
-        text="""Show yourself what a move leads to, and keep it until `confirm` plays it."""),
+        text="""Show yourself what a move leads to. `confirm` then plays it."""),
     GameCommand("confirm", [BOARD, USERID, PASSWORD], "actions.play.confirm", writes=True,
         text="""Play the move that you have submitted."""),
     GameCommand("resign", [BOARD, USERID, PASSWORD], "actions.play.resign", writes=True,
-        text="""Give up, now or when your turn comes. Before both players have moved, it removes the board."""),
+        text="""Give up, now or when your turn comes. If not both players have moved, the board is removed."""),
     GameCommand("swap", [BOARD, USERID, PASSWORD], "actions.play.swap", writes=True,
         text="""Exchange sides, in games that have this."""),
     GameCommand("show", [BOARDS], "actions.lists.show",
         text="""Show boards as they are, or after n moves; #-1 is one move ago.
 
-        Instead of boards, a selector: userids, `active`, `inactive` or `next` (one of them is to move), and
-        `tournament` or `standard`.
+        In place of boards you can write a selector: userids, `active`, `inactive` or `next` (one of them is to move),
+        and `tournament` or `standard`.
         """),
     GameCommand("showas", [USERID, PASSWORD, BOARDS], "actions.lists.showas",
         text="""Show boards as one player sees them, with what only they may know."""),
     GameCommand("preview", [argument("board", "BOARD[#n]"), arguments("moves", kind=click.UNPROCESSED)],
         "actions.previews.preview", takes_options=True,
-        text="""Show what moves would lead to, on a board or on a new one (`preview new 2`); nothing is played.
+        text="""Show what moves lead to, on a board or on a new one (`preview new 2`). Nothing is played.
 
-        In games with dice, the first move on the board as it is uses the dice that lie there; each later one needs
+        In games with dice, the first move on the present board uses the dice that lie there. Each later move needs
         `dice=4,2` in front of it.
         """),
     GameCommand("games", [arguments("boards", "[BOARD|SELECTOR]...")], "actions.lists.table",
-        text="""List boards in a table: those named or selected, or the active ones and those that ended lately.
+        text="""List boards in a table: those that you name or select, or else the active ones and those that ended
+        lately.
 
-        A selector is userids, `active`, `inactive` or `next` (one of the users is to move), and `tournament` or
-        `standard`. A mail has a page of 200 lines, and says how to get the next one; the number of a page stands
-        behind a selector.
+        A selector has userids, `active`, `inactive` or `next` (one of the users is to move), and `tournament` or
+        `standard`. A mail has a page of 200 lines, and says how to get the next one. Write the number of a page behind
+        a selector.
         """),
     GameCommand("chat", [BOARD, USERID, PASSWORD], "actions.messages.chat", writes=True,
-        text="""Write to the players and the subscribers of a board: what stands in the body, or --comment=TEXT in a
-        shell.
+        text="""Write to the players and the subscribers of a board. The text stands in the body, or in --comment=TEXT
+        in a shell.
 
-        A robot that is written to says with its next move what it thinks of its chances.
+        A robot answers with its next move: it says what it thinks of its chances.
         """),
     GameCommand("nag", [BOARD, USERID, PASSWORD], "actions.reminders.nag", writes=True,
-        text="""Remind your opponent of a board on which it is their turn, at most once in three days.
+        text="""Remind your opponent that it is their turn on a board, at most once in three days.
 
-        The mail says when they lose if they do nothing; it is not sent any more if their move comes before it goes
-        out.
+        The mail says when they lose if they do nothing. If they move before it goes out, it is not sent.
         """),
     Follow("subscribe", [FOLLOWED], "actions.subscriptions.subscribe", writes=True,
-        text="""Get every mail about boards that others play; `all` means all, also those that begin later.
+        text="""Get every mail about boards that others play. `all` means all boards, also those that begin later.
 
         The board may stand in front, too: `subscribe BOARD USERID PASSWORD`.
         """),
     Follow("unsubscribe", [FOLLOWED], "actions.subscriptions.unsubscribe", writes=True,
-        text="""Get no more mails about boards that others play; `all` ends it for all."""),
+        text="""Get no more mails about boards that others play. `all` ends the mails about all boards."""),
     GameCommand("notify", [USERID, PASSWORD, arguments("boards", "[BOARD]... [on|off]")],
         "actions.subscriptions.notify", writes=True,
-        text="""Be told when boards are over.
+        text="""Get a mail when a board is over.
 
-        Without boards, of all ends of the game; the same again ends that, and `on` and `off` say it plainly.
+        Without boards, you get it for every board of the game. The same command again ends that. `on` and `off` say
+        which you want.
         """),
     Consent("accept", [USERID, PASSWORD], "actions.limits.accept", writes=True,
         text="""Take all challenges of the game."""),
     Consent("reject", [USERID, PASSWORD], "actions.limits.reject", writes=True,
         text="""Take no challenges of the game."""),
     GameCommand("limit", [USERID, PASSWORD, argument("number", "[N]")], "actions.limits.limit", writes=True,
-        text="""Take challenges only while you have fewer than N active boards; `all` ends the limit, `reject` or 0
+        text="""Take challenges only while you have fewer than N active boards. `all` ends the limit; `reject` or 0
         takes none.
 
         Without N, it says what your limit is.
         """),
     GameCommand("seek", [USERID, PASSWORD, argument("number", "[N]")], "actions.limits.seek", writes=True,
-        text="""Let others know that you would like to get N challenges. Without N, it says how many you seek.
+        text="""Tell others that you want to get N challenges. Without N, it says how many you seek.
 
-        The standings, `all seekers` and the site show it, until you have got as many, or have given no command for 60
-        days.
+        The standings, `all seekers` and the site show it. It ends when you have got so many challenges, or have given
+        no command for 60 days.
         """),
     GameCommand("join", [POOL, USERID, PASSWORD], "actions.tournaments.join_pool", writes=True,
-        text="""Take part in a tournament that is open; `GAME table` lists these."""),
+        text="""Take part in a tournament that is open. `GAME table` lists these tournaments."""),
     GameCommand("leave", [POOL, USERID, PASSWORD], "actions.tournaments.leave_pool", writes=True,
-        text="""Take part in a tournament no more. Once it has begun, you lose the games that are on; they are not
-        rated."""),
+        text="""Leave a tournament. Once it has begun, you lose the games that are on. They are not rated."""),
     GameCommand("bye", [POOL, USERID, PASSWORD], "actions.tournaments.ask_for_bye", writes=True,
-        text="""Do not play in the next round of a Swiss tournament that allows it. This counts as half a point."""),
+        text="""Miss the next round of a Swiss tournament that allows it. This counts as half a point."""),
     GameCommand("table", [argument("pool", "[POOL]")], "actions.tournaments.table",
-        text="""Show how a tournament stands: places, what decides about them, and who has met whom.
+        text="""Show how a tournament stands: the places, what decides about them, and who has met whom.
 
-        Players with equal points share a place only if nothing under the table tells them apart, their games against
-        each other (direct encounter) neither.
+        Players with equal points share a place only if nothing under the table tells them apart, not even their games
+        against each other (direct encounter).
 
-        Without POOL, the tournaments that are open, or on, and who can join them.
+        Without POOL, it lists the tournaments that are open or running, and says who can join them.
         """),
     GameCommand("tournament", [POOL, USERID, PASSWORD, arguments("deed", "[DIRECTION]")], "actions.directing.directed",
         writes=True, named={"dry-run": ""},
-        text="""Direct a tournament, if the operator has made you its director; without a DIRECTION, say how far it is.
+        text="""Direct a tournament, if the operator has made you its director. Without a DIRECTION, it says how far it
+        is.
 
         A DIRECTION is `start`, `add USERID`, `replace USERID NEW`, `withdraw USERID`, `adjudicate BOARD win [USERID]`,
         `adjudicate BOARD draw`, `adjudicate BOARD cancel`, `finish` (no more rounds) or `cancel`. With --dry-run it
         only says what it would do.
         """),
     GameCommand("standings", [PAGE], "actions.standings.standings", named={"plot": "USERID"},
-        text="""List the players by rating, or draw how the rating of one of them has gone; in a mail a page of 200
+        text="""List the players by rating, or draw how the rating of one player has changed. A mail has a page of 200
         lines.
 
-        `ratings` is another name of this command; `help ratings` tells how they are reckoned.
+        `ratings` is another name of this command. `help ratings` explains how ratings are computed.
         """),
     GameCommand("history", [PAGE], "actions.standings.history",
-        text="""List the games that are over, the oldest first; in a mail the last 200 of them, or those before them
-        (page 2)."""),
+        text="""List the games that are over, the oldest first. A mail has the last 200 of them; page 2 has those before
+        them."""),
     GameCommand("mail", [USERID, PASSWORD, argument("how", "each|digest|none")], "actions.mail_settings.choose",
         writes=True, check="actions.mail_settings.check_choice",
-        text="""Get the mails about boards one by one, as one digest a day, or not at all.
+        text="""Get the mails about boards one by one, in one digest a day, or not at all.
 
         Reminders, errors and the ends of games come at once in any case. The button of a mail program that unsubscribes
         from a digest means `none`.
@@ -188,53 +189,54 @@ OF_ALL = (
         text="""Explain a subject: `commands`, `tutorial`, a game or a command."""),
     Command("signup", [USERID, NEW_PASSWORD, ADDRESSES], "actions.users.signup", writes=True,
         check="actions.users.check_sign_up",
-        text="""Become a user. Without an address, mail goes to the one that the command came from.
+        text="""Become a user. Without an address, mail goes to the address that the command came from.
 
-        A userid is 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter. A password has 6
-        characters or more, no blanks, quotes or colons, and does not begin with a hyphen.
+        A userid has 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter. A password has 6
+        characters or more, without blanks, quotes or colons, and does not begin with a hyphen.
         """),
     Command("confirm-address", [argument("code")], "actions.address_book.confirm_address", writes=True,
         text="""Confirm a mail address with the code that was mailed to it."""),
     Command("signoff", [USERID, PASSWORD], "actions.users.sign_off", writes=True,
-        text="""Stop being a user: you resign all your boards, and what you have played stays on record.
+        text="""Stop being a user. You resign all your boards, and what you have played stays on record.
 
         Nobody else can ever take your name.
         """),
     Command("reset",
         [USERID, argument("one_time_password", "[CODE"), argument("new_password", "NEWPASSWORD]", PasswordType())],
         "actions.resets.reset", writes=True, check="actions.resets.check_reset",
-        text="""Get another password when you have lost yours: a code is mailed to you, which is good once and for a
+        text="""Get another password when you have lost yours. A code is mailed to you, which is good once and for a
         day."""),
     Command("vacation", [USERID, PASSWORD, arguments("days", "[FIRST] [LAST] | off | auto | noauto")],
         "actions.vacations.vacation", writes=True, check="actions.vacations.check_days",
-        text="""Be away from a day through another one, written like 2027-01-31; with one day, from today through that
-        day.
+        text="""Be away from one day through another, written like 2027-01-31. With one day, you are away from today
+        through it.
 
-        Until 3 days after it you do not forfeit, and while it lasts you are not reminded. You have 30 days in a
-        calendar year, at most 21 in one go. `off` ends it; without days, it says what is planned.
+        During a vacation you are not reminded, and until 3 days after it you do not forfeit. You have 30 days in a
+        calendar year, and at most 21 in one go. `off` ends the vacation. Without days, it says what is planned.
 
-        With `auto`, a day of these 30 is taken each day that you would lose by the time of a move, while there is any;
-        `noauto` ends that. The total time of a board runs on in any vacation, and boards that were begun with
-        --novacation know none. Days begin and end in UTC.
+        With `auto`, one of the 30 days is taken each day that you would lose by the time of a move, as long as there
+        are any. `noauto` ends that. The total time of a board runs on in any vacation. Boards with --novacation know no
+        vacations. Days begin and end in UTC.
         """),
     Command("message", [USERID, PASSWORD, arguments("readers", "USERID...")], "actions.messages.message",
         writes=True,
-        text="""Write to other users: what stands in the body, or --comment=TEXT in a shell. No address is shown to
-        anybody."""),
+        text="""Write to other users. The text stands in the body, or in --comment=TEXT in a shell. Nobody sees an
+        address."""),
     Command("broadcast", [USERID, PASSWORD, argument("switch", "[on|off]")], "actions.messages.broadcast",
         writes=True,
-        text="""Write to all users who have said `broadcast USERID PASSWORD on`, once a week at most.
+        text="""Write to all users who have said `broadcast USERID PASSWORD on`, at most once a week.
 
-        Who has said that ends it with `off`, or with the button of a mail program that unsubscribes.
+        These users end it with `off`, or with the button of a mail program that unsubscribes.
         """),
     Command("multiple", [], "",
-        text="""Carry out the commands in the body, one a line; in a shell, in --comment=- or --comment=TEXT.
+        text="""Carry out the commands in the body, one in each line. In a shell they stand in --comment=TEXT or come
+        from --comment=-.
 
-        A line that is refused does not stop the others. Empty lines and lines that begin with # are skipped; `end`
-        ends it. The exit status in a shell is the highest of all lines.
+        A refused line does not stop the others. Empty lines and lines that begin with # are skipped. `end` ends the
+        commands. The exit status in a shell is the highest of all lines.
         """),
     Command("list", [arguments("names", "[GAME]...")], "actions.lists.list_games",
-        text="""Say how many boards each game has, or list the boards of some games."""),
+        text="""Say how many active boards each game has, or list the active boards of some games."""),
     Command("dice", [argument("name", "GAME"), argument("board", "[BOARD]")], "actions.proofs.dice_of",
         text="""Check all dice of a finished board against the secret that they came from.
 
@@ -249,9 +251,9 @@ OF_ALL = (
         """),
     Command("timezone", [USERID, PASSWORD, argument("zone", "NAME")], "actions.mail_settings.choose_zone",
         writes=True, check="actions.mail_settings.check_zone",
-        text="""Be told times in your own time zone, such as Europe/Berlin; `UTC` is the usual one.
+        text="""See times in your own time zone, such as Europe/Berlin. Without this, times are in UTC.
 
-        Days of vacation, and the days of reminders and forfeits, are reckoned as before.
+        Days of vacation, and the days of reminders and forfeits, stay as they are.
         """),
     Command("mail", [USERID, PASSWORD, argument("form", "pictures|html|text")], "actions.mail_settings.choose_form",
         writes=True, check="actions.mail_settings.check_form",
@@ -265,25 +267,25 @@ OF_ONESELF = (
     Command("password",
         [USERID, argument("password", "OLD", PasswordType()), argument("new_password", "NEW", PasswordType())],
         "actions.resets.change_password", writes=True,
-        text="""Get another password."""),
+        text="""Set another password."""),
     Command("address", [USERID, PASSWORD, ADDRESSES], "actions.address_book.change_address", writes=True,
-        text="""Get mail at other addresses. The old ones serve until a new one is confirmed."""),
+        text="""Get your mail at other addresses. The old ones serve until a new one is confirmed."""),
 )
 
 OF_ALL_GAMES = (
     Command("show", [USERID, argument("state", "[next|active]")], "actions.lists.show_all",
-        text="""Show the boards of all games on which a user is to move, or all on which they play (`active`)."""),
+        text="""Show the boards of all games where it is a user's turn, or all boards that they play (`active`)."""),
     Command("games", [arguments("selector", "USERID... [SELECTOR...]")], "actions.lists.table_of_all",
         text="""List the boards of users in all games: whose turn it is, since when, and how many days are left for
         whom.
 
-        These are the active boards; `next` leaves those on which one of the users is to move, `inactive` lists those
-        that are over, and `tournament` or `standard` chooses among them. A mail has a page of 200 lines, and says how
-        to get the next one.
+        These are the active boards. `next` selects those where one of the users is to move, and `inactive` those that
+        are over. `tournament` or `standard` selects further. A mail has a page of 200 lines, and says how to get the
+        next one.
         """),
     Command("seekers", [PAGE], "actions.limits.seekers",
-        text="""List who would like to get challenges, in all games, with their ratings; in a mail a page of 200 lines.
-        """),
+        text="""List the players who want to be challenged, in all games, with their ratings. A mail has a page of 200
+        lines."""),
 )
 
 # fmt: on

@@ -28,7 +28,7 @@ TOPICS = {
     "Your userid, password and addresses": "signup confirm-address change-password change-address reset signoff",
     "Help, and several commands at once": "help GAME-help multiple",
 }
-"""The commands by topic, as `help commands` lists them. Hyphens join the words of a name; GAME is left out if it can."""
+"""The commands by topic, for `help commands`. Hyphens join the words of a name, and GAME stands only where it must."""
 MOST_SUBJECTS = 10
 """How many subjects are explained at a time."""
 
