@@ -122,7 +122,7 @@ PAGE = (ROOT / "docs" / "adding-a-game.md").read_text()
 FILES = dict(re.findall(r"^`([\w./]+)`[^\n]*:\n\n```\w*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
 
 
-[FIGURE] = re.findall(r"^## Pictures\n.*?^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+[FIGURE] = re.findall(r"^## Draw a picture\n.*?^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def written(folder, rename=lambda text: text):
