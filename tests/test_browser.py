@@ -23,7 +23,6 @@ from pbm.actions import digests
 from pbm.blocks import Command, Comment, Paragraph
 from pbm.board.board import Board
 from pbm.drawing import boards, raster
-from pbm.language.commands import root
 from pbm.language.help import help_letter
 from pbm.mail import html, illustrations
 from pbm.mail.incoming import handle
@@ -259,7 +258,7 @@ REMOVALS = "-" + "-".join(f"{row}{number}" for row in "abcdefghijklmnopqrs" for 
 
 def source(name, plain_mails):
     if name.startswith("help "):
-        return page_of(help_letter(name.removeprefix("help "), root.explained()))
+        return page_of(help_letter(name.removeprefix("help ")))
     return plain_mails[name] if name in plain_mails else page_of(board_letter(name))
 
 
