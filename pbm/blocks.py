@@ -77,14 +77,14 @@ class Comment(NamedTuple):
         return f"{Rule().text}\n{self.writer} writes:\n\n{self.words}"
 
 
-class Command(NamedTuple):
+class NextCommand(NamedTuple):
     """The command that the reader will probably answer with."""
 
     text: str
 
 
-KINDS = {kind.__name__: kind for kind in (Paragraph, Table, Rule, Moves, Drawing, Comment, Command)}
-Block = Paragraph | Table | Rule | Moves | Drawing | Comment | Command
+BLOCK_KINDS = {kind.__name__: kind for kind in (Paragraph, Table, Rule, Moves, Drawing, Comment, NextCommand)}
+Block = Paragraph | Table | Rule | Moves | Drawing | Comment | NextCommand
 Told = str | Iterable[Block]
 """Blocks, or the text of a single paragraph."""
 
@@ -107,13 +107,13 @@ def text_of(blocks: Sequence[Block]) -> str:
 
 
 def stored(blocks: Iterable[Block]) -> str:
-    """Blocks as JSON, such as ``[["Paragraph", "Won by bob."], ["Command", "spiro games"]]``."""
+    """Blocks as JSON, such as ``[["Paragraph", "Won by bob."], ["NextCommand", "spiro games"]]``."""
     return json.dumps([[type(block).__name__, *block] for block in blocks])
 
 
 def read(stored: str) -> tuple[Block, ...]:
     """Blocks as they were stored."""
-    return tuple(KINDS[kind](*fields) for kind, *fields in json.loads(stored))
+    return tuple(BLOCK_KINDS[kind](*fields) for kind, *fields in json.loads(stored))
 
 
 def mailed(stored: str) -> str:

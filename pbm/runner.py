@@ -36,7 +36,7 @@ from pbm.session import Session
 from pbm.store import BoardRow, Reply
 from pbm.texts import without
 
-MOST_LINES = 50
+MOST_COMMANDS = 50
 """How many commands `multiple` may have."""
 MOST_ANSWERED = 200_000
 """How many characters the gathered answer of `multiple` may have before no more commands are taken."""
@@ -44,7 +44,7 @@ MOST_ANSWERED = 200_000
 TOO_MUCH = "This has grown too much; the commands from here on are not carried out."
 
 
-class Done(NamedTuple):
+class Effect(NamedTuple):
     """What has come of a command."""
 
     letters: Sequence[Letter] = ()
@@ -67,7 +67,7 @@ class Ready(NamedTuple):
     """The line that gives it; None for an answer to a board mail, and for a robot."""
     lines: Sequence[tuple[Line, Call | Refused]] = ()
     """Those of `multiple`."""
-    done: Done | None = None
+    done: Effect | None = None
     """What has come of it, if it only reads: then that is done already."""
 
     @property
@@ -132,21 +132,21 @@ def prepare(session: Session, call: Call | Refused, line: Line | None = None) ->
         return ready._replace(done=_step(ready))
 
 
-def finish(ready: Ready) -> Done:
+def finish(ready: Ready) -> Effect:
     """Do a command in the transaction that is open, unless it only reads, and deliver its answers."""
     done = ready.done or _step(ready)
     if ready.done and isinstance(ready.call, Call) and ready.call.passwords:
         try:
             _signed(ready.session, ready.call)  # he may have got another password since
         except Refused as why:
-            done = Done(why=why)
+            done = Effect(why=why)
     if not ready.session.in_shell:
         for letter in done.letters:
             delivery.queue(ready.session, letter)
     return done
 
 
-def play(session: Session, player: Reply, move: str, reader: str) -> Done:
+def play(session: Session, player: Reply, move: str, reader: str) -> Effect:
     """Make a move for a player who is known, in the transaction that is open; no mail about it goes to the *reader*."""
     given = {"game": player.game, "board": player.board, "userid": player.userid, "password": "", "move": move}
     return _step(Ready(session._replace(proved=player), Call(OF_GAME["move"], given)), reader)
@@ -161,18 +161,18 @@ def _prove(session: Session, call: Call | Refused) -> None:
         session.passwords.hash(new)
 
 
-def _step(ready: Ready, reader: str | None = None) -> Done:
+def _step(ready: Ready, reader: str | None = None) -> Effect:
     """Carry out a command. If it is refused, it has changed nothing, but where the refusal says that this stands."""
     try:
         with ready.session.store.transaction():
             try:
-                return Done(_answers(ready, reader))
+                return Effect(_answers(ready, reader))
             except Refused as why:
                 if not why.stands:
                     raise
-                return Done(why=why)
+                return Effect(why=why)
     except Refused as why:
-        return Done(why=why)
+        return Effect(why=why)
 
 
 def _answers(ready: Ready, reader: str | None) -> list[Letter]:
@@ -250,8 +250,8 @@ def _with_lines(ready: Ready, multi: Line) -> Ready:
     typed = [*multiple.lines(session.body)]
     if not typed:
         why = "`multiple` needs commands: a line each in the body of the mail, or --comment=- in a shell."
-    elif len(typed) > MOST_LINES:
-        why = f"These are {len(typed)} commands; one mail may have {MOST_LINES}."
+    elif len(typed) > MOST_COMMANDS:
+        why = f"These are {len(typed)} commands; one mail may have {MOST_COMMANDS}."
     elif not session.in_shell and not session.is_from_user:
         why = "`multiple` by mail is for users, from an address that they have confirmed."
     if why:
@@ -285,7 +285,7 @@ def _of_lines(ready: Ready) -> Letter:
         answers = [refusal(done.why, line, is_user=session.store.is_taken)] if done.why else done.letters
         answered.append(letters.as_one(letter.data for letter in answers))
         told.append(Paragraph(f"> {line.masked(session.store.is_taken).text}"))
-        told += [block for letter in answers for block in _said(letter)] or [Paragraph("Done.")]
+        told += [block for letter in answers for block in _said(letter)] or [Paragraph("Effect.")]
     data = {"answers": answered, "status": max(int(one.get("status", 0)) for one in answered)}
     return letters.note(told, subject="multiple", answer="help multiple", data=data)
 

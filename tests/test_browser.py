@@ -20,7 +20,7 @@ import pytest
 import games
 from pbm import blocks, letters
 from pbm.actions import digests
-from pbm.blocks import Command, Comment, Paragraph
+from pbm.blocks import Comment, NextCommand, Paragraph
 from pbm.board.board import Board
 from pbm.drawing import boards, raster
 from pbm.language.help import help_letter
@@ -247,8 +247,10 @@ def plain_mails(tmp_path_factory):
         [letter] = club.say(line)
         pages[name] = page_of(letter)
     pages["move list"] = page_of(board_letter("sprout", 30))
-    pages["long removals"] = page(Paragraph("Preview."), Command(f"papagra move 101 bob PASSWORD +f6,{REMOVALS}#7"))
-    pages["comment"] = page(Comment("bob", f"{'x' * 300}\n\n{'漢字' * 90}\n\n| a  |  b |"), Command("spiro show 101"))
+    pages["long removals"] = page(Paragraph("Preview."), NextCommand(f"papagra move 101 bob PASSWORD +f6,{REMOVALS}#7"))
+    pages["comment"] = page(
+        Comment("bob", f"{'x' * 300}\n\n{'漢字' * 90}\n\n| a  |  b |"), NextCommand("spiro show 101")
+    )
     club.store.close()
     return pages
 

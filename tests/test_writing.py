@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pbm import blocks, letters, texts
 from pbm.actions import digests
-from pbm.blocks import Command, Comment, Drawing, Moves, Paragraph, Rule, Table
+from pbm.blocks import Comment, Drawing, Moves, NextCommand, Paragraph, Rule, Table
 from pbm.board.board import Board
 from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
@@ -103,7 +103,7 @@ def page(message):
 def told(text):
     """A text as the blocks of a mail: paragraphs, and the command to answer with."""
     *paragraphs, command = text.strip("\n").split("\n\n")
-    return blocks.stored([*map(Paragraph, paragraphs), Command(command)])
+    return blocks.stored([*map(Paragraph, paragraphs), NextCommand(command)])
 
 
 MOVES = re.compile(r"^Move.*?\n\n", re.MULTILINE | re.DOTALL)
@@ -180,7 +180,7 @@ LINES = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S")) | 
 WORDS = st.text("abc (<&>)", min_size=1).map(str.strip).filter(bool)
 TURNS = st.text("abc123,+-<&", max_size=99)
 BLOCKS = st.one_of(
-    *(st.builds(kind, LINES) for kind in (Paragraph, Table, Command)),
+    *(st.builds(kind, LINES) for kind in (Paragraph, Table, NextCommand)),
     st.builds(Rule, st.sampled_from("*="), st.booleans()),
     st.builds(Drawing, st.sampled_from(helptexts.GAMES), LINES, st.just("101#1")),
     st.builds(Comment, WORDS, LINES),

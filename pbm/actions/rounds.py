@@ -55,7 +55,7 @@ def advance(session: Session, game: str, pool: str, start: Start) -> None:
         found = as_it_is(session, one)
         due = next_games(found)
         if due.is_over:
-            finish(session, found)
+            finish_tournament(session, found)
             return
         if not due.pairs:
             return
@@ -164,14 +164,14 @@ def tell_of_pause(session: Session, robot: str) -> None:
             tell_director(session, as_it_is(session, one), f"{robot} is paused", texts.broken(text))
 
 
-def finish(session: Session, found: Shown) -> None:
+def finish_tournament(session: Session, found: Shown) -> None:
     """End a tournament, and mail the table to all who took part, and to the director."""
     text = " ".join(filter(None, ["It is over.", found.one.kind.why_over(found.one)]))
     one = found.one._replace(state="finished")
     found = found._replace(one=one)
     Contests(session.store).save_tournament(one)
     first = [line.name for line in found.lines if line.place == 1]
-    session.store.note_event(session.now(), "finish", game=one.game, pool=one.pool, winners=first)
+    session.store.note_event(session.now(), "finish_tournament", game=one.game, pool=one.pool, winners=first)
     letter = contests.of_tournament(found, "the end", [Paragraph(texts.broken(text)), *found.blocks])
     for name in dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [one.director])]):
         delivery.queue(session, letter._replace(to=name))

@@ -131,7 +131,7 @@ Of the moments, the first one is that of the beginning, the next one that of the
 """
 
 
-class Table:
+class MatchTable:
     """Where two programs play pairs of games, one after the other."""
 
     def __init__(self, match: Match, note: Noted | None = None) -> None:
@@ -213,7 +213,7 @@ async def play_here(
     done: asyncio.Queue[TwoGames | None] = asyncio.Queue()
 
     async def work() -> None:
-        table = Table(match, note)
+        table = MatchTable(match, note)
         try:
             for number in left:
                 done.put_nowait(await table.play(number))
@@ -247,11 +247,11 @@ def play_pairs(match: Match, pairs: Sequence[int]) -> list[TwoGames]:
     return asyncio.run(play())
 
 
-Told = Callable[[TwoGames], bool]
+Reporting = Callable[[TwoGames], bool]
 """Is told of each pair that is done, and answers whether there are enough of them."""
 
 
-def run_here(match: Match, pairs: int, workers: int, report: Told, note: Noted | None = None) -> None:
+def run_here(match: Match, pairs: int, workers: int, report: Reporting, note: Noted | None = None) -> None:
     """Play on this machine."""
 
     async def play() -> None:
@@ -264,7 +264,7 @@ def run_here(match: Match, pairs: int, workers: int, report: Told, note: Noted |
     asyncio.run(play())
 
 
-def run_on_cluster(match: Match, pairs: int, address: str, report: Told) -> None:
+def run_on_cluster(match: Match, pairs: int, address: str, report: Reporting) -> None:
     """Play on the workers of a Dask cluster, a few pairs at a time on each. Raises Refused if there is none."""
     try:
         from distributed import Client, as_completed

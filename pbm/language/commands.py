@@ -33,7 +33,7 @@ USERID = argument("userid")
 PASSWORD = argument("password", kind=PasswordType())
 NEW_PASSWORD = argument("new_password", "PASSWORD", PasswordType())
 FOLLOWED = arguments("words", "USERID PASSWORD BOARD...")
-PAGE = argument("page", "[PAGE]")
+PAGE_NUMBER = argument("page", "[PAGE_NUMBER]")
 MOVE = argument("move", "MOVE[#n]", click.UNPROCESSED)
 ADDRESSES = arguments("addresses")
 
@@ -164,13 +164,13 @@ OF_A_GAME = (
         `adjudicate BOARD draw`, `adjudicate BOARD cancel`, `finish` (no more rounds) or `cancel`. With --dry-run it
         only says what it would do.
         """),
-    GameCommand("standings", [PAGE], "actions.standings.standings", named={"plot": "USERID"},
+    GameCommand("standings", [PAGE_NUMBER], "actions.standings.standings", named={"plot": "USERID"},
         text="""List the players by rating, or draw how the rating of one player has changed. A mail has a page of 200
         lines.
 
         `ratings` is another name of this command. `help ratings` explains how ratings are computed.
         """),
-    GameCommand("history", [PAGE], "actions.standings.history",
+    GameCommand("history", [PAGE_NUMBER], "actions.standings.history",
         text="""List the games that are over, the oldest first. A mail has the last 200 of them; page 2 has those before
         them."""),
     GameCommand("mail", [USERID, PASSWORD, argument("how", "each|digest|none")], "actions.mail_settings.choose",
@@ -185,7 +185,7 @@ OF_A_GAME = (
 )
 
 OF_ALL = (
-    Command("help", [arguments("subjects", "[SUBJECT]...")], "language.help.help_on", needs_store=False,
+    Command("help", [arguments("subjects", "[SUBJECT]...")], "language.help.explain", needs_store=False,
         text="""Explain a subject: `commands`, `tutorial`, a game or a command."""),
     Command("signup", [USERID, NEW_PASSWORD, ADDRESSES], "actions.users.signup", writes=True,
         check="actions.users.check_sign_up",
@@ -283,7 +283,7 @@ OF_ALL_GAMES = (
         are over. `tournament` or `standard` selects further. A mail has a page of 200 lines, and says how to get the
         next one.
         """),
-    Command("seekers", [PAGE], "actions.limits.seekers",
+    Command("seekers", [PAGE_NUMBER], "actions.limits.seekers",
         text="""List the players who want to be challenged, in all games, with their ratings. A mail has a page of 200
         lines."""),
 )

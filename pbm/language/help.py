@@ -16,7 +16,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 
 EMPTY_LINE = "\n\n"
-COLUMNS = re.compile(r"\S {2,}\S")
+SPACED = re.compile(r"\S {2,}\S")
 TOPICS = {
     "Play": "challenge move queue submit confirm preview resign swap",
     "Look at boards and lists": "show showas games history standings all-show all-games list dice",
@@ -33,7 +33,7 @@ MOST_SUBJECTS = 10
 """How many subjects are explained at a time."""
 
 
-def help_on(_: Session | None, subjects: Sequence[str]) -> list[Letter]:
+def explain(_: Session | None, subjects: Sequence[str]) -> list[Letter]:
     """Help on some subjects; several words can be one command."""
     phrase = " ".join(subjects).lower()
     is_command = any(phrase in {one.name, one.name.removeprefix("GAME ")} for one in root.explained())
@@ -55,7 +55,7 @@ def help_letter(subject: str) -> Letter:
 
 def _block(paragraph: str) -> Block:
     """A paragraph of a help text, which is a table if there is more than one blank between words of it."""
-    return (Table if COLUMNS.search(paragraph) else Paragraph)(paragraph)
+    return (Table if SPACED.search(paragraph) else Paragraph)(paragraph)
 
 
 def subjects() -> list[str]:

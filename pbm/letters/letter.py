@@ -5,7 +5,7 @@ from textwrap import fill
 from typing import Any, NamedTuple
 
 from pbm import texts
-from pbm.blocks import Block, Command, Drawing, Paragraph, Told, blocks_of, text_of
+from pbm.blocks import Block, Drawing, NextCommand, Paragraph, Told, blocks_of, text_of
 
 EASY = "To play, answer this mail with your move as its first line; no password."
 
@@ -66,7 +66,7 @@ class Letter(NamedTuple):
     def with_answer(self, *hints: str) -> tuple[Block, ...]:
         """All blocks: those above, *hints* how to answer, and the command to answer with."""
         how = [Paragraph("\n".join(hints))] if hints else []
-        return (*self.blocks, *how, *([Command(self.answer)] if self.answer else []))
+        return (*self.blocks, *how, *([NextCommand(self.answer)] if self.answer else []))
 
     def mailed(self, *, is_easy: bool) -> tuple[Block, ...]:
         """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from pbm import texts
-from pbm.blocks import Block, Command, Comment, Drawing, Moves, Rule, Table, read, spaced
+from pbm.blocks import Block, Comment, Drawing, Moves, NextCommand, Rule, Table, read, spaced
 from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
 
@@ -105,7 +105,7 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
     """
     parts: list[_Part] = []
     for block, behind in spaced(read(mail.blocks)):
-        *before, last = [_linked(block, mail, server_address)] if isinstance(block, Command) else _parts(block)
+        *before, last = [_linked(block, mail, server_address)] if isinstance(block, NextCommand) else _parts(block)
         parts += [*before, last._replace(html=f"{last.html}{behind}")]
     shown = [PARAGRAPH.format(name=part.name, style=FIXED if part.most else WRAPPING, text=part.html) for part in parts]
     above = _illustrated(illustration, name, mail) if illustration else ()
@@ -146,7 +146,7 @@ def link(command: str, mail: Mail, server_address: str) -> str:
     return f"mailto:{quote(server_address, safe='@+')}?subject={_quoted(command)}"
 
 
-def _linked(command: Command, mail: Mail, server_address: str) -> _Part:
+def _linked(command: NextCommand, mail: Mail, server_address: str) -> _Part:
     target, shown = link(command.text, mail, server_address), _worded(texts.fitted(command.text))
     return _Part(shown if len(target) > LONGEST_LINK else f'<a\nhref="{escape(target)}">{shown}</a>')
 
