@@ -81,7 +81,8 @@ def paired(
 def _players(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: int) -> dict[str, dict[str, Any]]:
     """Who takes part, as the library wants to have it, with what they have done before a round.
 
-    A game that was cancelled counts as lost by both. Who came late has had a bye without points in each round before.
+    A game that was cancelled counts as lost by both. Only a bye that was worth a win keeps a player from another one
+    (FIDE C.04.1): neither one of half a point does that, nor the rounds before a player came.
     """
     names = [one.name for one in entrants]
     before = {last: points(names, (one for one in meetings if one.round < last)) for last in range(1, number + 1)}
@@ -103,7 +104,7 @@ def _players(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: i
             "score": before[number][one.name],
             "color_hist": sides,
             "float_history": floats,
-            "bye_count": len(floats) - len(sides),
+            "bye_count": sum(each.round < number and each.is_bye and each.outcome == 1 for each in own.values()),
         }
     return found
 
