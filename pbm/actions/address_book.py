@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import games
-from pbm import delivery, letters, texts
+from pbm import letters, texts
 from pbm.access.quotas import most
 from pbm.access.tokens import digest
+from pbm.delivery.mail import send
 from pbm.letters import Letter, settled
 from pbm.names import is_address
 from pbm.refusals import Refused, check_own
@@ -55,12 +56,12 @@ def set_addresses(
     session.store.replace_addresses(name, codes, session.now())
     for address, token in tokens.items():
         _count_question(session, address, is_known=str(session.sender).lower() in old)
-        delivery.mail(session, address, _question(name, token, is_new=is_new))
+        send(session, address, _question(name, token, is_new=is_new))
     if asked:
         done = f"{done} Mail will go to {' and '.join(sorted(asked))} when the confirmation mail there is answered."
     letter = settled(done, "help tutorial", userid=name, addresses=chosen)
     for address in old:
-        delivery.mail(session, address, letter)
+        send(session, address, letter)
     if str(session.sender).lower() in {*old, *map(str.lower, asked)}:
         return []  # he has been told there; or gets nothing but the confirmation mail before he has answered it
     return [letter]

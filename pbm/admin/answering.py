@@ -23,6 +23,7 @@ from pbm.admin.program import ENDING, MOST_REFUSED, Program
 from pbm.admin.watching import PAUSE, position
 from pbm.board.board import RESIGN, Board
 from pbm.budget import limited
+from pbm.delivery.mail import send
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.robots.player import Player
@@ -259,7 +260,7 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
                 delivery.queue(session, letter)
             if one == task and session.server.operator:
                 told = letters.of_board(point, None, now=session.now(), notes=[f"{note}\n{why}"])
-                delivery.mail(session, session.server.operator, told[0])
+                send(session, session.server.operator, told[0])
     sys.stderr.write(f"{name} is paused: {why}\n")
 
 

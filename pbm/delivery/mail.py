@@ -1,4 +1,4 @@
-"""The post office: whom a letter reaches, at which address, and what waits for a digest."""
+"""Letters by mail: whom one reaches, at which address, and what waits for a digest."""
 
 from itertools import accumulate
 from typing import TypedDict
@@ -19,16 +19,7 @@ OVERHEAD = 1000
 CUT = "The rest is left out: an answer to a stranger has at most 20 kB."
 
 
-def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter]:
-    """Put letters into the outbox; return those to whoever gives the command, which in a shell is the *actor*, too."""
-    own = [letter for letter in answers if letter.to is None or (session.in_shell and letter.to == actor)]
-    for letter in answers:
-        if letter not in own:
-            queue(session, letter)
-    return own
-
-
-def queue(session: Session, letter: Letter) -> None:
+def take(session: Session, letter: Letter) -> None:
     """Put a letter into the outbox: to the sender of the command, or to all addresses of a user.
 
     A user who has still to confirm all his addresses, or all of whose addresses bounce, gets it when that is over;
@@ -55,9 +46,9 @@ def queue(session: Session, letter: Letter) -> None:
     for address in usable:
         mark = tokens.bounce_token(session.server, address.number, f"{letter.to} {address.address}")
         end = tokens.unsubscribe_address(session.server, subscription, address.number) if subscription else None
-        mail(session, address.address, letter, thread, **answered, mark=f".{mark}", unsubscribe=end)
+        send(session, address.address, letter, thread, **answered, mark=f".{mark}", unsubscribe=end)
     if not usable:
-        mail(session, None, letter, thread, **answered)
+        send(session, None, letter, thread, **answered)
         session.store.trim_waiting(letter.to, MOST_WAITING)
 
 
@@ -71,7 +62,7 @@ def _answer_sender(session: Session, letter: Letter) -> None:
         is_left = session.is_left("answer to a stranger") and session.take("bytes to strangers", _size(letter))
         is_left = is_left and session.take("answer to a stranger")
     if is_left:
-        mail(session, session.sender, letter, session.message_id, **_answered(session, letter))
+        send(session, session.sender, letter, session.message_id, **_answered(session, letter))
 
 
 def _hold(session: Session, letter: Letter, userid: str) -> None:
@@ -118,7 +109,7 @@ def _place(session: Session, letter: Letter) -> Reply | None:
     return Reply(letter.game, letter.board, letter.reader) if letter.board and is_his else None
 
 
-def mail(
+def send(
     session: Session,
     address: str | None,
     letter: Letter,

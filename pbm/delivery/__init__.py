@@ -1,0 +1,27 @@
+"""Delivery: the channels that take letters to people.
+
+What answers a command in a shell is printed there. Every other letter is given to each channel, a module of this folder
+with a function ``take(session, letter)``: it finds out by itself whether it reaches the reader. It is called in the
+transaction of the command, and stores what it has to send; so nothing goes out of what is rolled back.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from pbm.letters import Letter
+from pbm.session import Session
+
+
+def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter]:
+    """Deliver letters; return those to whoever gives the command, which in a shell is the *actor*, too."""
+    own = [letter for letter in answers if letter.to is None or (session.in_shell and letter.to == actor)]
+    for letter in answers:
+        if letter not in own:
+            queue(session, letter)
+    return own
+
+
+def queue(session: Session, letter: Letter) -> None:
+    """Give a letter to all channels."""
+    for channel in iter_modules(__path__):
+        import_module(f"{__name__}.{channel.name}").take(session, letter)
