@@ -1,9 +1,9 @@
 """A server that is killed again and again, for as long as one likes: ``python tests/crash_loop.py --seconds=3600``.
 
-In each round a new server, in every other one with workers, plays with clients who keep book of what was
-acknowledged, while it, the process that sends its mails, workers and commands in the shell are killed at any instant,
-and a relay hangs up behind the text of mails that it has taken. Then all has to be there once. It ends at the first
-fault, and keeps the folder of that round.
+In each round a new server, in every other one two on one database, plays with clients who keep book of what was
+acknowledged, while servers, the processes that send mails and commands in the shell are killed at any instant, and a
+relay hangs up behind the text of mails that it has taken. Then all has to be there once. It ends at the first fault,
+and keeps the folder of that round.
 """
 
 import argparse
@@ -15,15 +15,14 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from email import message_from_bytes
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from random import Random
 from shutil import rmtree
-from smtplib import SMTPRecipientsRefused, SMTPResponseException
 from tempfile import mkdtemp
-from threading import Event, Thread
+from threading import Thread
 from typing import NamedTuple
 
 from pbm.settings import open_server
@@ -34,11 +33,8 @@ from test_transports import Relay, running
 
 KILLS = 6
 """How often the server is killed in a round."""
-WORKERS = 3
-"""How many workers it has, if it has some."""
 MOST_KILLED = 4
-"""How many of the processes beside it are killed before it is killed itself."""
-GO_AWAY = 421
+"""How many of the processes that send are killed before the server is."""
 
 
 class Counts(NamedTuple):
@@ -53,8 +49,6 @@ class Counts(NamedTuple):
     """How often the server was killed."""
     senders: int = 0
     """How often the process that sends was killed, and the server went on."""
-    workers: int = 0
-    """How often a worker was, of several."""
     hangups: int = 0
     mails: int = 0
     """Different mails that arrived."""
@@ -94,9 +88,9 @@ class Fickle(Relay):
 
 
 @contextmanager
-def serving(folder: Path, workers: int) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def serving(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """A mail server and its port; it is killed in the end."""
-    command = [*PBM, "serve", "--listen=127.0.0.1:0", "--robots=0", f"--workers={workers}"]
+    command = [*PBM, "serve", "--listen=127.0.0.1:0", "--robots=0"]
     with (
         (folder / "log").open("a") as log,
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as one,
@@ -107,34 +101,14 @@ def serving(folder: Path, workers: int) -> Iterator[tuple[subprocess.Popen[str],
             one.kill()
 
 
-def kill_one(server: subprocess.Popen[str], rng: Random) -> str:
-    """Kill a process that sends or receives for a server; the word for what it does, empty if there was none."""
-    found = {}
+def kill_sender(server: subprocess.Popen[str]) -> bool:
+    """Kill the process that sends for a server; whether there was one."""
     with suppress(OSError):
         for child in children_of(server.pid):
-            found[child] = Path(f"/proc/{child}/cmdline").read_bytes()
-    killed = [(child, what) for child, what in found.items() if b"keep-sending" in what or b"keep-receiving" in what]
-    if not killed:
-        return ""
-    child, what = rng.choice(killed)
-    os.kill(child, signal.SIGKILL)
-    return "senders" if b"keep-sending" in what else "workers"
-
-
-def keep_working(client: Client, port: int, acknowledged: SimpleQueue[None], is_over: Event) -> None:
-    """Let a client work, and connect again when his worker was killed, until the server is.
-
-    Who is sent away (421), because there is no worker at the moment or because the server ends, comes again.
-    """
-    while not is_over.wait(0.02):
-        try:
-            client.work(port, acknowledged, 1000)
-        except SMTPResponseException as answer:
-            if answer.smtp_code != GO_AWAY:
-                raise
-        except SMTPRecipientsRefused as answer:
-            if {code for code, _ in answer.recipients.values()} != {GO_AWAY}:
-                raise
+            if b"keep-sending" in Path(f"/proc/{child}/cmdline").read_bytes():
+                os.kill(child, signal.SIGKILL)
+                return True
+    return False
 
 
 def sign_up(names: list[str], rng: Random, signed: list[str]) -> None:
@@ -148,7 +122,7 @@ def sign_up(names: list[str], rng: Random, signed: list[str]) -> None:
             signed.append(name)
 
 
-def play_round(folder: Path, rng: Random, workers: int) -> Counts:
+def play_round(folder: Path, rng: Random, servers: int) -> Counts:
     """One round in an empty folder. Raises AssertionError if anything was lost, half done or done twice."""
     os.environ |= {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER}
     killed, signed = Counter[str](), list[str]()
@@ -165,26 +139,29 @@ def play_round(folder: Path, rng: Random, workers: int) -> Counts:
         shell.start()
         with ThreadPoolExecutor(CLIENTS) as pool:
             for _ in range(KILLS):
-                acknowledged, is_over = SimpleQueue(), Event()
-                with serving(folder, workers) as (process, port):
-                    working = [pool.submit(keep_working, client, port, acknowledged, is_over) for client in clients]
+                acknowledged = SimpleQueue()
+                with ExitStack() as stack:
+                    processes, ports = zip(*[stack.enter_context(serving(folder)) for _ in range(servers)], strict=True)
+                    working = [
+                        pool.submit(client.work, ports[client.number % servers], acknowledged, 1000)
+                        for client in clients
+                    ]
                     for _ in range(rng.randrange(MOST_KILLED + 1)):
                         with suppress(Empty):
                             for _ in range(rng.randrange(20)):
                                 acknowledged.get(timeout=PATIENCE)
                         time.sleep(rng.uniform(0, 0.3))
-                        killed[kill_one(process, rng)] += 1
+                        killed["senders"] += kill_sender(rng.choice(processes))
                     with suppress(Empty):
                         for _ in range(rng.randrange(20)):
                             acknowledged.get(timeout=PATIENCE)
                     time.sleep(rng.uniform(0, 0.3))
-                is_over.set()
-                killed["kills"] += 1
+                killed["kills"] += servers
                 for work in working:
                     work.result(PATIENCE)
         shell.join()
         relay.is_fickle = False
-        with serving(folder, workers) as (_, port):
+        with serving(folder) as (_, port):
             for client in clients:
                 client.work(port, SimpleQueue(), 1 if client.unanswered else 0)
         killed["kills"] += 1
@@ -201,8 +178,7 @@ def play_round(folder: Path, rng: Random, workers: int) -> Counts:
     assert "Traceback" not in (folder / "log").read_text()
     commands = sum(len(client.done) for client in clients) + len(signed)
     turns = sum(len(turns) for client in clients for turns in client.turns.values())
-    by_kind = killed["kills"], killed["senders"], killed["workers"]
-    return Counts(1, commands, turns, *by_kind, relay.hangups, arrived.total(), copies)
+    return Counts(1, commands, turns, killed["kills"], killed["senders"], relay.hangups, arrived.total(), copies)
 
 
 def run(seconds: float, seed: int) -> Counts:
@@ -211,8 +187,7 @@ def run(seconds: float, seed: int) -> Counts:
     while not counts.rounds or time.monotonic() < end:
         folder = Path(mkdtemp(prefix="pbm-crash-"))
         try:
-            workers = 1 if counts.rounds % 2 else WORKERS
-            done = play_round(folder, Random(f"{seed} {counts.rounds}"), workers)
+            done = play_round(folder, Random(f"{seed} {counts.rounds}"), 1 if counts.rounds % 2 else 2)
         except BaseException:
             sys.stderr.write(f"Round {counts.rounds} of seed {seed}: see {folder}.\n")
             raise

@@ -8,7 +8,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from email import message_from_bytes
 from email.message import EmailMessage
 from functools import partial
@@ -85,13 +85,13 @@ def typed(board: Board) -> list[tuple[int, str, str]]:
 
 
 @contextmanager
-def serving(*options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """A mail server and its port; it is killed in the end, and must not have complained."""
-    log = database_path().with_name("log")
+def serving(name: str = "log") -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A mail server that logs to a file, and its port; it is killed in the end, and must not have complained."""
+    log = database_path().with_name(name)
     with (
         log.open("w") as errors,
         subprocess.Popen(
-            [*PBM, "serve", "--listen=127.0.0.1:0", "--robots=0", *options],
+            [*PBM, "serve", "--listen=127.0.0.1:0", "--robots=0"],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
@@ -365,8 +365,9 @@ def test_of_two_processes_that_move_at_once_one_wins(store):
 class Race:
     """Two movers of the same player, who meet on a board again and again; one of both moves is taken each time."""
 
-    def __init__(self, store: Store, port: int, rng: Random) -> None:
-        self.store, self.port, self.rng = store, port, rng
+    def __init__(self, store: Store, ports: Sequence[int], rng: Random) -> None:
+        """They mail to the first and to the last of these *ports*."""
+        self.store, self.ports, self.rng = store, ports, rng
         self.barrier = Barrier(2, timeout=PATIENCE)
         self.said: list[str] = []
         """What those were told whose move was not taken, where a process has told it."""
@@ -377,8 +378,8 @@ class Race:
         """So many pairs: by mail over two connections, but *rarely* one is a shell, or the pipe of a mail server."""
         board = self.new_board()
         with (
-            smtplib.SMTP("127.0.0.1", self.port) as one,
-            smtplib.SMTP("127.0.0.1", self.port) as other,
+            smtplib.SMTP("127.0.0.1", self.ports[0]) as one,
+            smtplib.SMTP("127.0.0.1", self.ports[-1]) as other,
             ThreadPoolExecutor(2) as pool,
         ):
             for pair in range(pairs):
@@ -435,9 +436,10 @@ class Race:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("workers", "pairs", "rare"), [(1, 10, 0.0), (2, 200, 0.05)])
-def test_of_two_movers_that_meet_on_a_board_one_wins(store, workers, pairs, rare):
-    with serving(f"--workers={workers}") as (_, port):
-        race = Race(store, port, Random(4))
+@pytest.mark.parametrize(("servers", "pairs", "rare"), [(1, 10, 0.0), (2, 200, 0.05)])
+def test_of_two_movers_that_meet_on_a_board_one_wins(store, servers, pairs, rare):
+    with ExitStack() as stack:
+        ports = [stack.enter_context(serving(f"log{number}"))[1] for number in range(servers)]
+        race = Race(store, ports, Random(4))
         race.run(pairs, rare)
     race.check(pairs)

@@ -55,11 +55,10 @@ def answer(port, raw):
         return 250, time.monotonic() - begin
 
 
-@pytest.mark.parametrize("workers", ["--workers=1", "--workers=2"])
 @pytest.mark.parametrize("kind", ["loop", "match"])
-def test_a_mail_that_takes_too_long_may_come_twice_and_others_are_answered_meanwhile(slow, kind, workers):
+def test_a_mail_that_takes_too_long_may_come_twice_and_others_are_answered_meanwhile(slow, kind):
     raw = message(f"take move 101 alice alice-secret {kind}")
-    with slow.serving(workers) as port:
+    with slow.serving() as port:
         assert answer(port, raw)[0] == 451
         code, seconds = answer(port, message("help", sender="bob@players.example"))
         assert code == 250

@@ -11,17 +11,17 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from concurrent.futures import Future
 from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 
 from pbm.access import tokens
-from pbm.mail import incoming, serve
-from pbm.mail.door import Delivery
+from pbm.mail import incoming
 from pbm.mail.helpers import Service
-from pbm.mail.serve import Clerk, MainThread
+from pbm.mail.serve import MainThread, Received, Receiver
+from pbm.mail.smtp import Connections, Delivery
 from pbm.store import Unusable
 
 from conftest import ADDRESS, Shell, stored, two_players
@@ -229,7 +229,7 @@ def test_the_server_ends_at_once_whenever_it_is_told_to(players):
 
     It gives the processes that it has started no less time than it has itself, so that it ends only if all of them do.
     """
-    code = "from pbm.mail import serve; from pbm.__main__ import main; serve.HELPER_PATIENCE = 1e6; main()"
+    code = "from pbm.mail import serve; from pbm.__main__ import main; serve.HELPER_SECONDS = 1e6; main()"
     for number in range(8):
         command = [sys.executable, "-c", code, "serve", "--listen=127.0.0.1:0", "--robots=0"]
         with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE) as process:
@@ -400,25 +400,26 @@ def handled(club, *raws):
     """The answers to mails that come in at the same time."""
 
     async def all_at_once():
-        clerk = Clerk(club.server, Service(club.store), thread)
+        receiver, entries = Receiver(club.server, Service(club.store), thread), []
+        connections = Connections(entries.append)
         deliveries = [Delivery(raw, "alice@players.example", (ADDRESS,), None) for raw in raws]
-        answers = await asyncio.gather(*map(clerk.handle, deliveries))
-        return [(answer.reply, answer.outcome) for answer in answers]
+        replies = await asyncio.gather(*(connections.hand_in(each, receiver.handle) for each in deliveries))
+        return [(reply, entry.outcome) for reply, entry in zip(replies, entries, strict=True)]
 
     thread = MainThread()
     return thread.run_beside(all_at_once())
 
 
-@pytest.mark.parametrize(("longest_lock", "commits"), [(60, 1), (0, 9)], ids=["quick", "slow"])
-def test_mails_that_come_in_together_share_a_transaction_but_let_others_write_if_they_take_long(
-    pair, monkeypatch, longest_lock, commits
-):
-    monkeypatch.setattr(serve, "LONGEST_LOCK", longest_lock)
-    written = []
+def test_mails_that_wait_share_a_transaction(pair):
+    receiver, written = Receiver(pair.server, Service(pair.store), MainThread()), []
     pair.store.db.set_trace_callback(written.append)
-    mails = [message("spiro move 101 alice alice-secret e3:5"), *(message(f"help {n}") for n in range(8))]
-    assert handled(pair, *mails) == [("250 2.0.0 Done", "command")] * 9
-    assert written.count("COMMIT") == commits
+    raws = message("spiro move 101 alice alice-secret e3:5"), *(message(f"help {n}") for n in range(8))
+    mails = [Received(Delivery(raw, "alice@players.example", (ADDRESS,), None), Future()) for raw in raws]
+    for mail in mails:
+        receiver.waiting.put(mail)
+    receiver.handle_waiting()
+    assert [mail.answer.result().reply for mail in mails] == ["250 2.0.0 Done"] * 9
+    assert written.count("COMMIT") == 1
     assert pair.store.boards("spiro")[0].moves == 1
 
 
@@ -429,10 +430,9 @@ def test_what_is_on_the_disk_is_acknowledged_though_the_next_mail_cannot_be_stor
         return really(server, raw, *envelope)
 
     really = incoming.handle
-    monkeypatch.setattr(serve, "LONGEST_LOCK", 0)
     monkeypatch.setattr(incoming, "handle", handle)
     answers = handled(pair, *(message(f"help {n}") for n in range(1, 4)))
-    assert [reply[:3] for reply, _ in answers] == ["250", "451", "451"]
+    assert [reply[:3] for reply, _ in answers] == ["250", "451", "250"]
 
 
 def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it(pair, monkeypatch):
@@ -464,23 +464,15 @@ def test_where_nothing_can_be_stored_all_that_came_together_has_to_come_again(pa
     assert stored(pair.store, "handled") == []
 
 
-def test_who_asks_for_a_reply_address_waits_for_no_mail_that_is_being_handled(pair):
+def test_a_reply_address_is_known_and_one_that_was_made_up_is_not(pair):
     address = tokens.reply_address(pair.server, "spiro", "101", "alice")
 
     async def asked():
-        clerk = Clerk(pair.server, Service(pair.store), thread)
-        with closing(sqlite3.connect(pair.store.path, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            delivery = Delivery(message("help"), "alice@players.example", (ADDRESS,), None)
-            handling = asyncio.create_task(clerk.handle(delivery))
-            await asyncio.sleep(0)
-            known = [await clerk.is_known(name) for name in (address, address.replace("+r", "+r9"))]
-            is_waiting = not handling.done()
-            other.execute("ROLLBACK")
-        return known, is_waiting, (await handling).reply
+        receiver = Receiver(pair.server, Service(pair.store), thread)
+        return [await receiver.is_known(name) for name in (address, address.replace("+r", "+r9"), ADDRESS)]
 
     thread = MainThread()
-    assert thread.run_beside(asked()) == ([True, False], True, "250 2.0.0 Done")
+    assert thread.run_beside(asked()) == [True, False, True]
 
 
 def memory_of(process):
@@ -523,8 +515,7 @@ def test_memory_of_mails_is_given_back_although_something_small_was_stored_behin
     script = """
 from pathlib import Path
 from pbm.mail import serve
-from pbm.settings import open_server
-serve.make_ready(open_server())
+serve.give_back_memory()
 def pages():
     return int(Path("/proc/self/statm").read_text().split()[1])
 del [bytearray(20_000_000)][:]
@@ -536,42 +527,3 @@ print(full - before > 14_000, pages() - before < 1_000)
 """
     said = subprocess.check_output([sys.executable, "-c", script], env=players.environment, text=True)
     assert said == "True True\n"
-
-
-def test_what_the_first_mail_needs_is_loaded_before_it_comes(players):
-    script = f"""
-import gc, sys
-from pbm.access import tokens
-from pbm.mail import incoming, serve
-from pbm.settings import open_server
-server = open_server()
-serve.make_ready(server)
-before = set(sys.modules)
-sender = "alice@players.example"
-raw = f"From: {{sender}}\\r\\nSubject: spiro move 101 alice alice-secret a1-b1\\r\\n\\r\\n".encode()
-assert incoming.hear(server, raw, sender, [{ADDRESS!r}]).ready
-print(sorted(set(sys.modules) - before), gc.get_freeze_count() > len(gc.get_objects()))
-"""
-    said = subprocess.check_output([sys.executable, "-c", script], env=players.environment, text=True)
-    assert said == "[] True\n"
-
-
-def test_one_mail_that_is_handled_keeps_nobody_from_talking(players):
-    """Each line of a dialogue would wait for 5 ms, as Python has it, while a thread computes that handles a mail."""
-    script = """
-import threading, time
-from pbm.mail import serve
-from pbm.settings import open_server
-serve.make_ready(open_server())
-def compute():
-    while True:
-        pass
-threading.Thread(target=compute, daemon=True).start()
-def waited():
-    start = time.perf_counter()
-    time.sleep(0.001)
-    return time.perf_counter() - start
-print(min(waited() for _ in range(50)) < 0.004)
-"""
-    said = subprocess.check_output([sys.executable, "-c", script], env=players.environment, text=True)
-    assert said == "True\n"

@@ -37,7 +37,6 @@ MODULES: Mapping[str, str] = {
     "fetch": "service",
     "hook": "events",
     "import": "exchange",
-    "keep-receiving": "service",
     "outbox": "mails",
     "picture": "pictures",
     "play": "robots",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 import games
-from pbm.admin import end_with_input_alone, open_existing
 from pbm.admin.usage import Commands, Within
 from pbm.disk import reason
 from pbm.mail import incoming
@@ -76,14 +75,6 @@ def referee(game: str) -> int:
 @click.option("--lmtp", is_flag=True, help="Speak LMTP instead of SMTP.")
 @click.option("--certificate", metavar="FILE", help="Offer STARTTLS with this certificate and those above it.")
 @click.option("--key", metavar="FILE", help="The key of the certificate.")
-@click.option(
-    "--workers",
-    type=Within(range(1, 17), "number of processes"),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="How many processes receive mail.",
-)
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How each mail is logged.")
 @click.option("--metrics", metavar="HOST:PORT", help="Tell Prometheus there how it goes.")
 @click.option(
@@ -102,7 +93,6 @@ def serve_(
     key: str | None,
     log_format: str,
     metrics: str | None,
-    workers: int,
     robots: int,
     site: str | None,
     url: str | None,
@@ -111,16 +101,18 @@ def serve_(
 ) -> None:
     """Take mail by SMTP, send what is in the outbox, and play for the robots, until told to end."""
     from pbm.mail.journal import Journal
-    from pbm.mail.serve import MainThread, Speech, place, serve
+    from pbm.mail.serve import Certificate, MainThread, endpoint, serve
 
-    where = place(listen)
+    where = endpoint(listen)
     if not where:
         raise click.UsageError(f"--listen={listen} is not HOST:PORT or unix:/PATH.")
     if (certificate is None) != (key is None) or (certificate and lmtp):
         raise click.UsageError("--certificate and --key go together, and not with --lmtp.")
     transport()  # the process that sends could not say that there is none
-    if certificate and key:
-        _check_tls(certificate, key)
+    try:
+        tls = Certificate(certificate, key) if certificate and key else None
+    except OSError as why:
+        raise Refused(f"{certificate} and {key} are no certificate and its key: {reason(why)}.") from why
     opened = open_server()
     # systemd adds the time to what goes into its journal
     journal = Journal(as_json=log_format == "json", has_time="JOURNAL_STREAM" not in os.environ, now=opened.now)
@@ -132,23 +124,9 @@ def serve_(
         for each in notes:
             each(entry)
 
-    speech, site_words = Speech(lmtp, certificate or "", key or ""), _words_of_site(site, url)
-    thread = MainThread()
-    thread.run_beside(serve(opened, where, speech, thread, note=note, workers=workers, robots=robots, site=site_words))
-
-
-@commands.command("keep-receiving", hidden=True, answers=False)
-@click.option("--lmtp", is_flag=True)
-@click.option("--certificate", default="")
-@click.option("--key", default="")
-@click.option("--parts", type=int, default=1)
-def keep_receiving_(certificate: str, key: str, parts: int, *, lmtp: bool) -> None:
-    """Take mail by the connections that come through standard input, until it ends; `pbm serve --workers` runs this."""
-    from pbm.mail.serve import MainThread, Speech, receive
-
-    end_with_input_alone()
-    thread = MainThread()
-    thread.run_beside(receive(open_existing(), Speech(lmtp, certificate, key), parts, thread))
+    words, thread = _words_of_site(site, url), MainThread()
+    served = serve(opened, where, thread, note=note, lmtp=lmtp, certificate=tls, robots=robots, site=words)
+    thread.run_beside(served)
 
 
 def _words_of_site(folder: str | None, url: str | None) -> list[str]:
@@ -165,9 +143,9 @@ def _words_of_site(folder: str | None, url: str | None) -> list[str]:
 
 def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
     """What counts mails for Prometheus, which can ask for it from now on."""
-    from pbm.mail.serve import place
+    from pbm.mail.serve import endpoint
 
-    where = place(metrics)
+    where = endpoint(metrics)
     if not where or where.path:
         raise click.UsageError(f"--metrics={metrics} is not HOST:PORT.")
     try:
@@ -181,16 +159,6 @@ def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
         raise Refused(f"The metrics cannot listen on {metrics}: {reason(why)}.") from why
     say(f"metrics on {where._replace(port=port)}", {})
     return figures.note
-
-
-def _check_tls(certificate: str, key: str) -> None:
-    """Raises Refused if the files are no certificate and its key."""
-    from pbm.mail.serve import tls
-
-    try:
-        tls(certificate, key)
-    except OSError as why:
-        raise Refused(f"{certificate} and {key} are no certificate and its key: {reason(why)}.") from why
 
 
 @commands.command(answers=False, context_settings={"ignore_unknown_options": True})

@@ -1,9 +1,8 @@
 """What servers do with more mails than they can handle: ``python tests/bench/floods.py [--quick]``.
 
-Ten connections mail moves as fast as they are taken, to a server with two workers and to one with one, and to one
-whose users get pictures and to one whose users get none; to these also while nothing is sent, so that more mails wait
-than are sent with pictures. What is compared runs in turn; the figures are medians. The mails come from the same
-machine, and are made before.
+Ten connections mail moves as fast as they are taken, to a server whose users get pictures and to one whose users get
+none; also while nothing is sent, so that more mails wait than are sent with pictures. What is compared runs in turn;
+the figures are medians. The mails come from the same machine, and are made before.
 """
 
 import os
@@ -61,9 +60,9 @@ class Flooded(NamedTuple):
         [sender] = self.processes(b"keep-sending")
         if waits:
             os.kill(sender, signal.SIGSTOP)
-        before, sent_before, start = self.received(), cpu_seconds(sender), time.perf_counter()
+        before, sent_before, start = cpu_seconds(self.pid), cpu_seconds(sender), time.perf_counter()
         taken = mails_a_second(self.port, shares)
-        receiving = self.received() - before
+        receiving = cpu_seconds(self.pid) - before
         os.kill(sender, signal.SIGCONT)
         self.wait_until_left(left)
         lasted, sending = time.perf_counter() - start, cpu_seconds(sender) - sent_before
@@ -80,19 +79,15 @@ class Flooded(NamedTuple):
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
         return [int(child) for child in children if does in Path(f"/proc/{child}/cmdline").read_bytes()]
 
-    def received(self) -> float:
-        """How many seconds were computed so far to receive."""
-        return sum(map(cpu_seconds, [self.pid, *self.processes(b"keep-receiving")]))
-
 
 @contextmanager
-def flooded(folder: Path, moves: int, form: str, *options: str) -> Iterator[Flooded]:
-    """A server with these options, for players whose mails have a form."""
+def flooded(folder: Path, moves: int, form: str) -> Iterator[Flooded]:
+    """A server for players whose mails have a form."""
     turns = zip(*database(folder, BOARDS, moves), strict=True)
     with Store(folder / "pbm.db") as store:
         for name in PLAYERS:
             store.set_form(name, form)
-    command = [PBM, "serve", "--listen=127.0.0.1:0", "--robots=0", *options]
+    command = [PBM, "serve", "--listen=127.0.0.1:0", "--robots=0"]
     with serving(command, folder) as (pid, port), sqlite3.connect(folder / "pbm.db") as db:
         yield Flooded(pid, port, turns, db)
         (stored,) = db.execute("SELECT count(*) FROM turns WHERE NOT automatic").fetchone()
@@ -100,12 +95,12 @@ def flooded(folder: Path, moves: int, form: str, *options: str) -> Iterator[Floo
         sys.exit(f"Of {BOARDS * moves} legal moves that were mailed, {stored} were played.")
 
 
-def compared(folder: Path, times: int, rounds: int, *variants: tuple[str, ...], waits: bool = False) -> list[Flood]:
-    """The medians for servers, each with a form of mails and options, that are flooded in turn after a first flood."""
+def compared(folder: Path, times: int, rounds: int, *forms: str, waits: bool = False) -> list[Flood]:
+    """The medians for servers, each with a form of mails, that are flooded in turn after a first flood."""
     with ExitStack() as stack:
         servers = [
-            stack.enter_context(flooded(folder / str(number), (times + 1) * rounds, *variant))
-            for number, variant in enumerate(variants)
+            stack.enter_context(flooded(folder / str(number), (times + 1) * rounds, form))
+            for number, form in enumerate(forms)
         ]
         floods = [[server.flood(rounds, waits=waits) for server in servers] for _ in range(times + 1)][1:]
     return [Flood(*map(median, zip(*column, strict=True))) for column in zip(*floods, strict=True)]
@@ -128,8 +123,7 @@ def main() -> None:
     times, rounds = (2, 3) if "--quick" in sys.argv[1:] else (5, 8)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        tell("2 workers / 1", *compared(folder / "workers", times, rounds, ("html", "--workers=2"), ("html",)))
-        both = ("pictures",), ("html",)
+        both = "pictures", "html"
         tell("pictures / html", *compared(folder / "pictures", times, rounds, *both))
         tell("pictures / html, many wait", *compared(folder / "waiting", times, rounds, *both, waits=True))
 

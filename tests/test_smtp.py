@@ -1,4 +1,4 @@
-"""What nobody may do at the door: conversations byte by byte, as a rude or hostile program would hold them."""
+"""What nobody may do by SMTP: conversations byte by byte, as a rude or hostile program would hold them."""
 
 import asyncio
 import gc
@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from pbm.mail import door
+from pbm.mail import smtp
 from pbm.mail.incoming import MOST_BYTES, Outcome, is_ours
 
 from conftest import ADDRESS
@@ -24,24 +24,24 @@ TEXT = b"From: alice@players.example\r\nSubject: help\r\n\r\nHello\r\n"
 
 
 class Keeper:
-    """A door with nobody behind it but a list of what was handed in."""
+    """A server that does nothing but to list what was handed in."""
 
     def __init__(self, kind, tls=None):
         self.deliveries = []
-        self.reply = door.Answer("250 2.0.0 Done", Outcome("command"))
+        self.reply = smtp.Answer("250 2.0.0 Done", Outcome("command"))
         self.goes_on = asyncio.Event()
         """Whether what is handed in is handled, and not only held."""
         self.goes_on.set()
-        self.house = None
+        self.connections = None
         self.kind, self.tls = kind, tls
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever)
 
     async def open(self):
-        self.house = door.House()
-        handler = door.Handler(self.is_known, self.handle)
+        self.connections = smtp.Connections()
+        handler = smtp.Handler(self.is_known, self.handle)
         listener = await self.loop.create_server(
-            lambda: self.kind(self.house, handler, "pbm.example", self.tls), "127.0.0.1", 0
+            lambda: self.kind(self.connections, handler, "pbm.example", self.tls), "127.0.0.1", 0
         )
         self.port = listener.sockets[0].getsockname()[1]
 
@@ -63,13 +63,13 @@ class Keeper:
 
 
 @contextmanager
-def kept(kind=door.Door, tls=None):
+def kept(kind=smtp.Connection, tls=None):
     keeper = Keeper(kind, tls)
     keeper.thread.start()
     try:
         keeper.run(keeper.open())
         yield keeper
-        keeper.run(keeper.house.close())
+        keeper.run(keeper.connections.close())
     finally:
         keeper.loop.call_soon_threadsafe(keeper.loop.stop)
         keeper.thread.join()
@@ -83,7 +83,7 @@ def keeper():
 
 
 class Peer:
-    """Somebody at the door, who says exactly what he is told to say."""
+    """A peer that says exactly what he is told to say."""
 
     def __init__(self, port, *, greeted=True):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
@@ -123,7 +123,7 @@ def peer(keeper):
 def test_a_mail_is_handed_in_with_its_envelope(keeper, peer):
     peer.text(TEXT + b".\r\n")
     assert peer.reply() == "250 2.0.0 Done"
-    assert keeper.deliveries == [door.Delivery(TEXT, "alice@players.example", (ADDRESS,), "127.0.0.1")]
+    assert keeper.deliveries == [smtp.Delivery(TEXT, "alice@players.example", (ADDRESS,), "127.0.0.1")]
 
 
 def test_a_mail_without_a_sender_is_taken_too(keeper, peer):
@@ -342,15 +342,15 @@ def test_a_command_that_is_too_long_is_refused(peer, length):
 
 def test_a_mail_has_so_many_recipients_and_no_more(keeper, peer):
     assert peer.codes(HELLO, MAIL) == ["250", "250"]
-    replies = peer.codes(*(b"RCPT TO:<pbm+%d@pbm.example>\r\n" % number for number in range(door.MOST_RECIPIENTS + 1)))
-    assert replies == ["250"] * door.MOST_RECIPIENTS + ["452"]
+    replies = peer.codes(*(b"RCPT TO:<pbm+%d@pbm.example>\r\n" % number for number in range(smtp.MOST_RECIPIENTS + 1)))
+    assert replies == ["250"] * smtp.MOST_RECIPIENTS + ["452"]
     peer.say(b"DATA\r\n")
     assert peer.say(TEXT + b".\r\n") == "250 2.0.0 Done"
-    assert len(keeper.deliveries[0].recipients) == door.MOST_RECIPIENTS
+    assert len(keeper.deliveries[0].recipients) == smtp.MOST_RECIPIENTS
 
 
 def test_by_lmtp_each_recipient_has_a_reply():
-    with kept(door.LocalDoor) as keeper:
+    with kept(smtp.LMTPConnection) as keeper:
         peer = Peer(keeper.port)
         assert peer.codes(HELLO, b"HELO x\r\n", b"LHLO mx\r\n", MAIL) == ["500", "500", "250", "250"]
         assert peer.codes(RCPT, RCPT, b"RCPT TO:<pbm+x@pbm.example>\r\n") == ["250"] * 3
@@ -362,7 +362,7 @@ def test_by_lmtp_each_recipient_has_a_reply():
 
 
 def test_one_peer_has_so_many_connections_and_no_more(keeper, monkeypatch):
-    monkeypatch.setattr(door, "MOST_OF_A_PEER", 3)
+    monkeypatch.setattr(smtp, "MOST_PEER_CONNECTIONS", 3)
     peers = [Peer(keeper.port) for _ in range(3)]
     refused = Peer(keeper.port, greeted=False)
     assert refused.reply().startswith("421 4.7.0 There are too many connections")
@@ -373,7 +373,7 @@ def test_one_peer_has_so_many_connections_and_no_more(keeper, monkeypatch):
 
 
 def test_all_together_have_so_many_connections_and_no_more(keeper, monkeypatch):
-    monkeypatch.setattr(door, "MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(smtp, "MOST_CONNECTIONS", 2)
     peers = [Peer(keeper.port) for _ in range(2)]
     assert Peer(keeper.port, greeted=False).reply().startswith("421")
     assert peers[0].say(b"NOOP\r\n").startswith("250")
@@ -385,16 +385,16 @@ class Guest:
 
 
 def test_one_connection_in_ten_is_left_to_peers_that_have_none():
-    house = door.House()
+    connections = smtp.Connections()
 
     def take(origin):
-        objection = house.objection(origin)
-        house.inside |= set() if objection else {Guest(origin)}
+        objection = connections.objection(origin)
+        connections.open |= set() if objection else {Guest(origin)}
         return objection
 
-    for number in range(4 * door.MOST_OF_A_PEER):  # four hosts that take all they can get
+    for number in range(4 * smtp.MOST_PEER_CONNECTIONS):  # four hosts that take all they can get
         take(f"192.0.2.{number % 4}")
-    assert len(house.inside) == 90
+    assert len(connections.open) == 90
     for number in range(10):
         assert take("192.0.2.1").startswith("421 4.7.0 ")
         assert take(f"198.51.100.{number}") == ""
@@ -402,17 +402,17 @@ def test_one_connection_in_ten_is_left_to_peers_that_have_none():
 
 
 def test_a_network_of_ipv6_is_one_peer_and_so_is_all_that_comes_by_a_local_socket():
-    assert door.origin("2001:db8::1") == door.origin("2001:db8::ffff:1") != door.origin("2001:db8:0:1::1")
-    assert door.origin("192.0.2.1") != door.origin("192.0.2.2")
-    assert door.origin("") == ""
+    assert smtp.origin("2001:db8::1") == smtp.origin("2001:db8::ffff:1") != smtp.origin("2001:db8:0:1::1")
+    assert smtp.origin("192.0.2.1") != smtp.origin("192.0.2.2")
+    assert smtp.origin("") == ""
 
 
 def test_too_many_errors_end_the_connection_but_a_mail_makes_up_for_them(keeper, peer):
     assert peer.say(HELLO).startswith("250")
     for _ in range(2):
-        assert peer.codes(MAIL, *[b"RCPT TO:<x@y.example>\r\n"] * (door.MOST_ERRORS - 1)).count("550") == 19
+        assert peer.codes(MAIL, *[b"RCPT TO:<x@y.example>\r\n"] * (smtp.MOST_ERRORS - 1)).count("550") == 19
         assert peer.codes(RCPT, b"DATA\r\n", TEXT + b".\r\n") == ["250", "354", "250"]
-    peer.codes(MAIL, *[b"RCPT TO:<x@y.example>\r\n"] * (door.MOST_ERRORS + 1))
+    peer.codes(MAIL, *[b"RCPT TO:<x@y.example>\r\n"] * (smtp.MOST_ERRORS + 1))
     assert peer.reply() == "421 4.7.0 There were too many errors"
     assert peer.has_gone()
 
@@ -432,12 +432,12 @@ def test_commands_that_do_nothing_are_counted(peer):
 
 
 def test_a_peer_who_says_nothing_has_to_leave(keeper, monkeypatch):
-    monkeypatch.setattr(door, "MOST_SILENCE", 0.2)
+    monkeypatch.setattr(smtp, "SILENCE_SECONDS", 0.2)
     assert Peer(keeper.port).has_gone()
 
 
 def test_a_mail_that_comes_in_too_slowly_is_cut_off(keeper, monkeypatch):
-    monkeypatch.setattr(door, "MOST_SILENCE", 0.5)
+    monkeypatch.setattr(smtp, "SILENCE_SECONDS", 0.5)
     peer = Peer(keeper.port)
     peer.socket.sendall(HELLO + MAIL + RCPT + b"DATA\r\n")  # together: there is no time to wait for each reply
     with pytest.raises(OSError, match=r"reset|pipe"):
@@ -446,21 +446,21 @@ def test_a_mail_that_comes_in_too_slowly_is_cut_off(keeper, monkeypatch):
 
 
 def test_a_peer_who_never_comes_to_the_point_has_to_leave(keeper, monkeypatch):
-    monkeypatch.setattr(door, "MOST_IDLE", 0.5)
+    monkeypatch.setattr(smtp, "IDLE_SECONDS", 0.5)
     peer = Peer(keeper.port)
     assert until(lambda: (reply := peer.say(b"RSET\r\n")) != "250 OK" and reply).startswith("421 4.4.2 ")
     assert peer.has_gone()
 
 
 def test_a_peer_who_does_not_listen_has_to_leave_too(keeper, monkeypatch):
-    monkeypatch.setattr(door, "MOST_IDLE", 0.5)
-    monkeypatch.setattr(door, "LAST_WORD", 0.2)
+    monkeypatch.setattr(smtp, "IDLE_SECONDS", 0.5)
+    monkeypatch.setattr(smtp, "LAST_REPLY_SECONDS", 0.2)
     peer = Peer(keeper.port)
     peer.socket.settimeout(1)
     with suppress(OSError):
         for _ in range(1000):
             peer.socket.sendall(b"RSET\r\n" * 1000)
-    until(lambda: not keeper.house.inside)
+    until(lambda: not keeper.connections.open)
 
 
 def test_what_goes_wrong_inside_is_told_without_detail_and_the_mail_comes_again(keeper, peer, capfd):
@@ -476,16 +476,16 @@ def test_a_mail_in_hand_is_finished_when_the_server_is_stopped(keeper, peer):
     half = Peer(keeper.port)
     half.text(TEXT)
     peer.text(TEXT + b".\r\n")
-    until(lambda: keeper.house.handling)
-    closing = asyncio.run_coroutine_threadsafe(keeper.house.close(PATIENCE), keeper.loop)
-    assert idle.reply() == half.reply() == door.STOPPED
+    until(lambda: keeper.connections.handling)
+    closing = asyncio.run_coroutine_threadsafe(keeper.connections.close(PATIENCE), keeper.loop)
+    assert idle.reply() == half.reply() == smtp.STOPPED
     keeper.go_on()
     assert peer.reply() == "250 2.0.0 Done"
-    assert peer.reply() == door.STOPPED
+    assert peer.reply() == smtp.STOPPED
     assert peer.has_gone()
     assert closing.result(PATIENCE) is None
     assert len(keeper.deliveries) == 1
-    assert Peer(keeper.port, greeted=False).reply() == door.STOPPED
+    assert Peer(keeper.port, greeted=False).reply() == smtp.STOPPED
 
 
 def test_the_log_has_a_line_a_mail_with_nothing_private_in_it(keeper, peer, capfd):
@@ -500,7 +500,7 @@ def test_the_log_has_a_line_a_mail_with_nothing_private_in_it(keeper, peer, capf
         "* 1 127.0.0.1 <alice@players.example> done (* ms in the lock, * ms in all)\n"
         "* 2 127.0.0.1 <alice@players.example> refused: "
         "500 5.5.2 A line of the mail is too long (RFC 5321, 4.5.3.1.6) (* ms in the lock, * ms in all)\n"
-        f"* 3 127.0.0.1 <j\\xf6rg@players.example> refused: {door.UNANSWERABLE} (* ms in the lock, * ms in all)\n"
+        f"* 3 127.0.0.1 <j\\xf6rg@players.example> refused: {smtp.UNANSWERABLE} (* ms in the lock, * ms in all)\n"
     )
 
 
@@ -519,10 +519,10 @@ def test_with_a_certificate_the_conversation_can_be_encrypted_and_nothing_said_b
         assert peer.say(MAIL).startswith("503")
         peer.text(TEXT + b".\r\n")
         assert peer.reply() == "250 2.0.0 Done"
-        assert len(keeper.house.inside) == 1
+        assert len(keeper.connections.open) == 1
         assert len(keeper.deliveries) == 1
         peer.file.close()
-        peer.socket.close()  # or the house would wait for him
+        peer.socket.close()  # or the server would wait for the peer
 
 
 def test_old_versions_of_tls_are_refused(certificate):
@@ -558,59 +558,59 @@ def cut_off(port, raw, wrapped=None):
     peer.socket.close()
 
 
-@pytest.mark.parametrize("kind", [door.Door, door.LocalDoor])
+@pytest.mark.parametrize("kind", [smtp.Connection, smtp.LMTPConnection])
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_a_connection_that_is_cut_off_leaves_nothing_for_the_collector_of_cycles(certificate, kind, encrypted):
     from pbm.mail.serve import tls
 
-    hello = HELLO if kind is door.Door else b"LHLO mx.example\r\n"
+    hello = HELLO if kind is smtp.Connection else b"LHLO mx.example\r\n"
     wrapped = ssl.create_default_context(cafile=certificate.file) if encrypted else None
     context = tls(str(certificate.file), str(certificate.key)) if encrypted else None
     with kept(kind, context) as keeper, without_collector(), pytest.MonkeyPatch.context() as patch:
         patch.setitem(globals(), "HELLO", hello)
         for raw in (b"x" * 100_000, b"x" * 98 + b"\r\n", b"Subject: help\r\n" * 10_000):
             cut_off(keeper.port, raw, wrapped)
-        until(lambda: not keeper.house.inside)
-        until(lambda: collected(door.Door) == collected(SSLProtocol) == 0)
-        assert keeper.house.held == 0
+        until(lambda: not keeper.connections.open)
+        until(lambda: collected(smtp.Connection) == collected(SSLProtocol) == 0)
+        assert keeper.connections.held == 0
 
 
 def test_all_together_hold_so_many_bytes_and_no_more(keeper, monkeypatch):
-    monkeypatch.setattr(door, "MOST_HELD", 1000)
+    monkeypatch.setattr(smtp, "MOST_HELD_BYTES", 1000)
     first, second = Peer(keeper.port), Peer(keeper.port)
     first.text(b"x" * 900 + b"\r\n")
-    until(lambda: keeper.house.held == 902)
+    until(lambda: keeper.connections.held == 902)
     second.text(b"x" * 900 + b"\r\n.\r\n")
-    assert second.reply() == door.CROWDED
+    assert second.reply() == smtp.CROWDED
     assert first.say(b".\r\n") == "250 2.0.0 Done"
     second.text(b"x" * 900 + b"\r\n.\r\n")
     assert second.reply() == "250 2.0.0 Done"
-    assert keeper.house.held == 0
+    assert keeper.connections.held == 0
 
 
 def test_a_mail_in_hand_counts_until_it_is_handled_though_its_peer_has_hung_up(keeper):
     keeper.goes_on.clear()
     cut_off(keeper.port, TEXT + b".\r\n")
-    until(lambda: keeper.house.handling and not keeper.house.inside)
-    assert keeper.house.held == len(TEXT)
+    until(lambda: keeper.connections.handling and not keeper.connections.open)
+    assert keeper.connections.held == len(TEXT)
     keeper.go_on()
-    until(lambda: not keeper.house.held)
+    until(lambda: not keeper.connections.held)
     assert len(keeper.deliveries) == 1
 
 
 @pytest.mark.parametrize("line", [b"x" * 98 + b"\r\n", b"\r\n" * 50], ids=["full", "empty"])
 def test_a_program_that_says_all_before_it_reads_a_reply_is_told_that_its_mail_is_too_large(keeper, peer, line):
     peer.text(line * 200_000 + b".\r\n")
-    assert peer.reply() == door.TOO_LARGE
+    assert peer.reply() == smtp.TOO_LARGE
     peer.text(TEXT + b".\r\n")
     assert peer.reply() == "250 2.0.0 Done"
 
 
 def test_by_lmtp_a_mail_that_is_too_large_is_refused_for_each_recipient():
-    with kept(door.LocalDoor) as keeper:
+    with kept(smtp.LMTPConnection) as keeper:
         peer = Peer(keeper.port)
         assert peer.codes(b"LHLO mx\r\n", MAIL, RCPT, b"RCPT TO:<pbm+x@pbm.example>\r\n") == ["250"] * 4
         peer.say(b"DATA\r\n")
         peer.socket.sendall((b"x" * 98 + b"\r\n") * 20_000 + b".\r\n")
-        assert [peer.reply(), peer.reply()] == [door.TOO_LARGE] * 2
+        assert [peer.reply(), peer.reply()] == [smtp.TOO_LARGE] * 2
         assert peer.say(b"NOOP\r\n") == "250 OK"
