@@ -24,7 +24,7 @@ from pbm import delivery, letters
 from pbm.actions.finding import find_board, find_row
 from pbm.blocks import Block, Paragraph, Rule, Table
 from pbm.budget import Budget
-from pbm.language import multiple
+from pbm.language import words
 from pbm.language.commands import OF_GAME
 from pbm.language.grammar import MOST_CHARACTERS, Call, Prompt, function, help_for, path
 from pbm.language.line import NOWHERE, Line
@@ -247,7 +247,7 @@ def _known(session: Session, name: str) -> str:
 def _with_lines(ready: Ready, multi: Line) -> Ready:
     """The commands that stand in the body of `multiple`, a line each; or why it is refused."""
     session, why = ready.session, ""
-    typed = [*multiple.lines(session.body)]
+    typed = [*words.lines_of(session.body)]
     if not typed:
         why = "`multiple` needs commands: a line each in the body of the mail, or --comment=- in a shell."
     elif len(typed) > MOST_COMMANDS:

@@ -144,18 +144,18 @@ def _waits_for_robot(letter: Letter) -> bool:
 
 def _show_pictures(answers: Letters, servers: Sequence["Server"]) -> None:
     """Show the boards that the letters are about, if the terminal can, or say that it cannot."""
-    from pbm.drawing import boards, terminals
+    from pbm.drawing import images, terminals
 
     protocol = terminals.picture_protocol(os.environ, sys.stdout.fileno()) if sys.stdout.isatty() else None
     if protocol is None:
         sys.stderr.write("This terminal shows no pictures, as far as is known; here is the text.\n")
         return
     points = [
-        boards.point_of(one.store, drawing) for one in servers for letter in answers for drawing in letter.drawings
+        images.point_of(one.store, drawing) for one in servers for letter in answers for drawing in letter.drawings
     ]
     try:
         for point in filter(None, points):
-            sys.stdout.write(protocol(boards.board_png(point)))
+            sys.stdout.write(protocol(images.board_png(point)))
     except Refused as why:
         sys.stderr.write(f"{why}\n")
 

@@ -17,7 +17,7 @@ import games
 from pbm.admin.filing import Filing
 from pbm.admin.matches import Played
 from pbm.board.board import Board
-from pbm.board.soundness import replayed
+from pbm.board.records import replayed
 from pbm.referee import Referee
 from pbm.refusals import Refused
 

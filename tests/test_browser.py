@@ -22,7 +22,7 @@ from pbm import blocks, letters
 from pbm.actions import digests
 from pbm.blocks import Comment, NextCommand, Paragraph
 from pbm.board.board import Board
-from pbm.drawing import boards, raster
+from pbm.drawing import images
 from pbm.language.help import help_letter
 from pbm.mail import html, illustrations
 from pbm.mail.incoming import handle
@@ -349,7 +349,7 @@ return {page: document.documentElement.scrollWidth, screen: window.innerWidth, n
 @pytest.mark.parametrize("name", BOARDS)
 def test_all_of_a_picture_can_be_read_in_light_and_in_dark(browser, name):
     for moves in (0, 40):
-        drawn = boards.board_svg(point_of_board(name, moves))
+        drawn = images.board_svg(point_of_board(name, moves))
         for width, is_dark in SCREENS:
             browser.shows(f"<!DOCTYPE html>\n<body>{drawn}</body>", width=width, is_dark=is_dark)
             assert browser.driver.execute_script(PAINTED) == {"outside": [], "faint": [], "faint_pieces": []}
@@ -359,8 +359,8 @@ def test_all_of_a_picture_can_be_read_in_light_and_in_dark(browser, name):
 @pytest.mark.parametrize("name", ["spiro", "symple -size=25", "spora -size=5", "papagra", "sprout -board=cairo-2"])
 def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(browser, name, is_sheet_kept):
     point = point_of_board(name)
-    png = boards.board_png(point, illustrations.ZOOM)
-    width = round(raster.width(png) / illustrations.ZOOM)
+    png = images.board_png(point, illustrations.ZOOM)
+    width = round(images.width(png) / illustrations.ZOOM)
     turns = ("a4", "a5", "f3:4:4,e2:1", *(f"{cell}{number}" for cell in "bcdefg" for number in range(1, 5)))
     illustration = illustrations.Illustration(png, width, turns, "https://games.example.org/spiro/101.html")
     [letter] = letters.of_board(point, point.turn or NAMES[0], now=NOW, is_full=True)
@@ -378,7 +378,7 @@ def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(
         assert read["small"] == read["faint"] == []
         assert read["width"] <= screen
         found = browser.driver.execute_script(SHOWN)
-        assert found["natural"] == raster.width(png)
+        assert found["natural"] == images.width(png)
         assert found["page"] <= found["screen"] == screen
         assert found["width"] == pytest.approx(min(width, screen - 16), abs=1)
         assert found["height"] == pytest.approx(found["width"] * found["ratio"], abs=1)

@@ -7,10 +7,9 @@ import pytest
 
 from pbm.actions.cleanup import Done
 from pbm.admin import doctor
-from pbm.board import dues, records
-from pbm.board.dues import Deed, Due
-from pbm.board.records import Record
-from pbm.board.soundness import Unsound
+from pbm.board import clocks, records
+from pbm.board.clocks import Deed, Due
+from pbm.board.records import Record, Unsound
 from pbm.store import BoardRow, Vacation
 from pbm.store.contests import Contests
 
@@ -66,7 +65,7 @@ def row(**fields):
     ],
 )
 def test_what_is_due_changes_exactly_when_a_time_is_up(four, fields, age, due):
-    assert dues.due(four.store, row(**fields), 0, NOON + age) == due
+    assert clocks.due(four.store, row(**fields), 0, NOON + age) == due
 
 
 @pytest.mark.parametrize(
@@ -81,7 +80,7 @@ def test_a_vacation_spares_its_days_and_three_more(four, last, deeds):
     with four.store.transaction():
         four.store.replace_vacations("alice", NOON.date(), [Vacation("alice", date(2026, 12, 1), last)])
     days = [NOON + timedelta(days=days) for days in (21, 22, 23, 24)]  # the 11th to the 14th of December
-    assert [dues.due(four.store, row(), 0, day).deed for day in days] == deeds
+    assert [clocks.due(four.store, row(), 0, day).deed for day in days] == deeds
 
 
 @pytest.mark.parametrize(("late", "faults"), [(-ONE, 0), (timedelta(0), 1)])
@@ -393,7 +392,7 @@ def test_who_plays_nowhere_is_told_so(both_ways):
 
 
 def test_by_mail_all_games_have_pages(by_mail, monkeypatch):
-    monkeypatch.setattr("pbm.actions.pages.PAGE", 2)
+    monkeypatch.setattr("pbm.actions.lists.LINES_OF_PAGE", 2)
     for _ in range(3):
         by_mail.begin()
     text = text_to(SENDER, by_mail.give("alice", "all games alice"))

@@ -27,7 +27,7 @@ from PIL import Image
 import games
 from games import needs_dice
 from games.figures import Cell, Figure, Label, Mark, Note, Piece, box
-from pbm.drawing import raster, svg, terminals
+from pbm.drawing import images, svg, terminals
 from pbm.mail.html import height
 from pbm.refusals import Refused
 
@@ -278,7 +278,7 @@ def test_joins_of_stones_can_be_seen_on_light_and_dark_boards():
     state = game.setup({"cells": {"e4": "W", "e5": "W"}, "moves": 8})
     source = svg.svg(game.figure(state), game.SIDES, "A board", style=svg.fixed_style(game.SIDES))
     one, other = (element for _, element in by_cell(ET.fromstring(source), "piece"))
-    with Image.open(BytesIO(raster.png(source, 2))).convert("RGB") as picture:
+    with Image.open(BytesIO(images.png(source, 2))).convert("RGB") as picture:
         x, y = (int(float(one.get(at)) + float(other.get(at))) for at in ("cx", "cy"))
         column = [sum(picture.getpixel((x, y + down))) / 3 for down in range(-12, 13)]
     assert column[12] > 240
@@ -483,7 +483,7 @@ def test_pieces_have_the_colours_after_which_their_sides_are_called(kind, cells,
     figure = game.figure(game.setup({"cells": cells}, **games.read_options(game, words)))
     source = svg.svg(figure, game.SIDES, "A board", style=svg.fixed_style(game.SIDES))
     drawn = dict(by_cell(ET.fromstring(source), "piece"))
-    with Image.open(BytesIO(raster.png(source, 1))) as picture:
+    with Image.open(BytesIO(images.png(source, 1))) as picture:
         for cell, colour in zip(cells, colours, strict=True):
             middle = [int(float(drawn[cell].get(name))) for name in ("cx", "cy")]
             assert picture.getpixel((middle[0] + 4, middle[1] + 4))[:3] == colour
@@ -572,12 +572,12 @@ def test_png_is_as_large_as_it_is_to_be_and_has_letters_without_any_font_of_the_
     style = svg.fixed_style(sides)
     source = svg.svg(figure, sides, "A board", style=style)
     root = ET.fromstring(source)
-    image = raster.png(source, 2)
+    image = images.png(source, 2)
     assert image.startswith(b"\x89PNG\r\n")
     width, height = (int.from_bytes(image[at : at + 4]) for at in (16, 20))
     assert (width, height) == (2 * int(root.get("width")), 2 * int(root.get("height")))
     blank = figure._replace(labels=tuple(label._replace(text=" ") for label in figure.labels))
-    assert raster.png(svg.svg(blank, sides, "A board", style=style), 2) != image
+    assert images.png(svg.svg(blank, sides, "A board", style=style), 2) != image
 
 
 # Boards of the server
@@ -738,7 +738,7 @@ def drawn_png(kind, zoom):
     """The picture of a position, as PNG."""
     position = played(kind, 9, 0)
     figure, sides = position.game.figure(position.state, position.before), position.game.SIDES
-    return raster.png(svg.svg(figure, sides, "A board", style=svg.fixed_style(sides)), zoom)
+    return images.png(svg.svg(figure, sides, "A board", style=svg.fixed_style(sides)), zoom)
 
 
 def is_shown(text, image, width):
@@ -763,7 +763,7 @@ def test_sixel_has_the_pixels_of_the_picture_in_nearly_its_colours():
 
 def test_sixel_is_no_wider_than_the_terminal():
     image = drawn_png("symple -size=5", 1)
-    assert raster.width(image) == 360
+    assert images.width(image) == 360
     assert [SIXEL.search(terminals.to_sixel(image, width))[1] for width in (100, 4000)] == ["100", "360"]
 
 

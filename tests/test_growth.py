@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pbm.actions.cleanup import clean_up
 from pbm.admin import doctor
 from pbm.admin.doctor import examine, silence
-from pbm.board.dues import Deed, due
+from pbm.board.clocks import Deed, due
 from pbm.session import Session
 from pbm.store import BoardRow, Vacation, copies
 from pbm.store.health import Health

@@ -21,7 +21,7 @@ from games import symple
 from pbm.access import tokens
 from pbm.actions import digests
 from pbm.board.board import Board
-from pbm.drawing import boards
+from pbm.drawing import images
 from pbm.mail import illustrations
 from pbm.mail.outbox import MOST_WITH_PICTURES, flush
 from pbm.mail.transports import Transport
@@ -148,15 +148,15 @@ def test_the_html_begins_with_the_board_as_a_picture_that_comes_with_the_mail(bo
 
 def test_both_players_get_one_drawing(board, monkeypatch):
     drawn = []
-    draw = boards.board_png
-    monkeypatch.setattr(boards, "board_png", lambda *args: drawn.append(args) or draw(*args))
+    draw = images.board_png
+    monkeypatch.setattr(images, "board_png", lambda *args: drawn.append(args) or draw(*args))
     got = played(board)
     assert len(drawn) == 1
     assert got["alice"].pictures[0].get_content() == got["bob"].pictures[0].get_content()
 
 
 def test_while_a_board_is_drawn_others_can_write(board, monkeypatch):
-    draw = boards.board_png
+    draw = images.board_png
 
     def writing(*args):
         with closing(sqlite3.connect(board.store.path, timeout=0, isolation_level=None)) as other:
@@ -164,7 +164,7 @@ def test_while_a_board_is_drawn_others_can_write(board, monkeypatch):
             other.execute("ROLLBACK")
         return draw(*args)
 
-    monkeypatch.setattr(boards, "board_png", writing)
+    monkeypatch.setattr(images, "board_png", writing)
     assert len(played(board)["bob"].pictures) == 1
 
 
@@ -229,7 +229,7 @@ def test_who_share_an_address_get_what_the_plainest_of_them_wants(board, forms, 
 
 
 def test_without_what_draws_mails_come_as_html_and_whoever_wants_pictures_is_told(board, monkeypatch):
-    monkeypatch.setattr("pbm.drawing.raster.find_spec", lambda _: None)
+    monkeypatch.setattr("pbm.drawing.images.find_spec", lambda _: None)
     assert played(board)["bob"].kinds == ["multipart/alternative", "text/plain", "text/html"]
     [told] = board.say("mail bob bob-secret pictures")
     assert told.body.endswith("This server draws no pictures yet, so they come as html for now.")

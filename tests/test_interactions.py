@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from pbm.board.board import Board
-from pbm.board.soundness import differences, outcome, replayed
+from pbm.board.records import differences, outcome, replayed
 from pbm.refusals import Refused
 
 

@@ -29,7 +29,7 @@ from pbm.actions import cleanup, proofs
 from pbm.admin import doctor, exchange, mails, people
 from pbm.board import records
 from pbm.board.board import FORFEIT, RESIGN, Board
-from pbm.board.soundness import Unsound, outcome, replayed
+from pbm.board.records import Unsound, outcome, replayed
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.server import Server

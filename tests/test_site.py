@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import games
 from pbm.actions import cleanup, directing, tournaments
 from pbm.board.board import Board
-from pbm.drawing.boards import board_svg
+from pbm.drawing.images import board_svg
 from pbm.language.help import of_game
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -400,7 +400,7 @@ def test_the_throws_can_be_checked_when_the_game_is_over_and_not_before(club, fo
 
 
 def test_a_list_that_is_long_has_pages_of_which_a_new_board_changes_the_first_one_alone(club, folder, monkeypatch):
-    monkeypatch.setattr("pbm.site.leaves.ON_PAGE", 3)
+    monkeypatch.setattr("pbm.site.pages.ON_PAGE", 3)
     club.signed_up("alice", "bob")
     for _ in range(11):
         club.say("symple challenge -size=5 alice bob")
@@ -500,7 +500,7 @@ def test_what_is_written_after_each_change_is_what_is_written_at_once(tmp_path_f
     top = tmp_path_factory.mktemp("both")
     club = Club(top / "pbm.db")
     with pytest.MonkeyPatch.context() as patched, closing(club.store):
-        patched.setattr("pbm.site.leaves.ON_PAGE", 2)
+        patched.setattr("pbm.site.pages.ON_PAGE", 2)
         patched.setattr("pbm.site.concerns.MOST_ON_MAP", 22)
         club.signed_up(*PASSWORDS)
         for deed, seed, looks in deeds:

@@ -10,7 +10,7 @@ import pytest
 
 from pbm.actions import tournaments
 from pbm.board.board import Board
-from pbm.drawing import boards
+from pbm.drawing import images
 from pbm.session import Session
 from pbm.site.build import build
 from pbm.site.concerns import Site
@@ -152,7 +152,7 @@ def test_the_arrows_lead_through_the_game_as_pictures_of_all_positions_show_it(b
     last = len(board.turns)
     for numbers, key in ((range(last, -1, -1), Keys.ARROW_LEFT), (range(last + 1), Keys.ARROW_RIGHT)):
         for number in numbers:
-            picture = boards.board_svg(board.after(number), style="")
+            picture = images.board_svg(board.after(number), style="")
             shown, wanted, told = driver.execute_script(SHOWN_AND_WANTED, picture)
             assert shown == wanted
             assert all(re.search(rf"\b{cell}\b", told) for cell in board.states[number].view()["cells"])

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from pbm.actions.pages import PAGE
+from pbm.actions.lists import LINES_OF_PAGE
 from pbm.actions.standings import drawing
 from pbm.board.ratings import settle
 from pbm.refusals import Misused, Refused
@@ -300,8 +300,8 @@ def test_the_history_for_programs_has_the_games_as_objects(members):
 
 
 def test_a_mail_has_a_page_of_the_last_games_and_a_shell_all(members, monkeypatch):
-    assert PAGE == 200
-    monkeypatch.setattr("pbm.actions.pages.PAGE", 3)
+    assert LINES_OF_PAGE == 200
+    monkeypatch.setattr("pbm.actions.lists.LINES_OF_PAGE", 3)
     for winner in ("alice", "bob", "alice", "bob"):
         played(members, "alice", "bob", winner)
     members.say("symple history", sender="alice@players.example")
@@ -316,7 +316,7 @@ def test_a_mail_has_a_page_of_the_last_games_and_a_shell_all(members, monkeypatc
 
 
 def test_a_history_that_is_not_too_long_is_mailed_without_a_word_about_more(members, monkeypatch):
-    monkeypatch.setattr("pbm.actions.pages.PAGE", 1)
+    monkeypatch.setattr("pbm.actions.lists.LINES_OF_PAGE", 1)
     played(members, "alice", "bob", "bob")
     members.say("symple history", sender="alice@players.example")
     assert "the next one" not in members.mails()[-1].text

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from games import Illegal
 from pbm import delivery, texts
-from pbm.actions import digests, directing, forfeits, limits, reminders, votes
+from pbm.actions import challenges, digests, directing, endings, reminders, votes
 from pbm.actions.finding import find_board
-from pbm.board import clocks, dues
+from pbm.board import clocks
 from pbm.board.board import Board
-from pbm.board.dues import Deed
+from pbm.board.clocks import Deed
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -57,7 +57,7 @@ def clean_up(session: Session) -> Done:
             done = done._replace(**{what: getattr(done, what) + 1})
     done = done._replace(problems=(*done.problems, *directing.start_due(session)))
     with session.store.transaction():
-        limits.end_seeks(session)
+        challenges.end_seeks(session)
         session.store.forget(session.now() - KEPT_FOR)
         Vitals(session.store).note("cleanup", session.now())
         return done._replace(digests=digests.send(session, session.now()))
@@ -69,14 +69,14 @@ def _is_due(session: Session, game: str, number: str) -> bool:
     if row is None:
         return False
     seats = (seat for seat, name in enumerate((row.first_player, row.second_player)) if name == row.turn)
-    return any(dues.due(session.store, row, seat, session.now()).deed is not Deed.NOTHING for seat in seats)
+    return any(clocks.due(session.store, row, seat, session.now()).deed is not Deed.NOTHING for seat in seats)
 
 
 def _look_at(session: Session, board: Board) -> str:
     """Do what is due on a board. Returns which count of `Done` goes up; empty if nothing was due."""
     if board.is_over:
         return ""
-    deed, late = dues.due(session.store, board.row, board.seat, session.now())
+    deed, late = clocks.due(session.store, board.row, board.seat, session.now())
     if deed is Deed.NOTHING:
         return ""
     if deed in {Deed.REMIND, Deed.SPARE}:
@@ -93,9 +93,9 @@ def _look_at(session: Session, board: Board) -> str:
 def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter]:
     """End a game by what is due on its board; the letters about it."""
     if deed is Deed.OUT_OF_TIME:
-        return forfeits.out_of_time(session, board)
+        return endings.out_of_time(session, board)
     if deed is Deed.ROUND_OVER:
-        return forfeits.forfeit(session, board, "forfeited", f"The round is over, and it was {late}'s turn.")
+        return endings.forfeit(session, board, "forfeited", f"The round is over, and it was {late}'s turn.")
     since = texts.counted(clocks.age(board.row, session.now()).days, "day")
     is_gone = session.store.password_of(late) is None
     if deed is Deed.DRAW:
@@ -103,8 +103,6 @@ def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter
         why = f"{late} has signed off" if is_gone else silent
         return votes.agree_draw(session, board, f"{why}, which counts as accepting.")
     if is_gone:
-        return forfeits.forfeit(session, board, "signed off", f"{late} has signed off.")
+        return endings.forfeit(session, board, "signed off", f"{late} has signed off.")
     allowed = clocks.limits(board.row)[1].days
-    return forfeits.forfeit(
-        session, board, "forfeited", f"{late} has not moved for {since}, and {allowed} are allowed."
-    )
+    return endings.forfeit(session, board, "forfeited", f"{late} has not moved for {since}, and {allowed} are allowed.")

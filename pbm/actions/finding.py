@@ -1,7 +1,11 @@
-"""Finding a board by its name."""
+"""Finding a board by its name, and boards by what is true of them."""
 
 import re
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from itertools import islice
 from string import ascii_lowercase, digits
+from typing import NamedTuple
 
 import games
 from pbm import texts
@@ -79,3 +83,126 @@ def find_point(session: Session, game: str, word: str) -> Point:
         raise Refused(f"{word!r} is no board at a move; write {number}#N with a number of moves.")
     board = find_board(session, game, number)
     return board.after(int(text)) if mark else board.present
+
+
+LISTED_FOR = timedelta(days=14)
+"""How long a list shows a board that is over, if it is not asked for others."""
+MOST_BOARDS = 100
+"""How many boards a command may ask for."""
+FIRST_NUMBER = 101
+"""The number of the first board of a game; a lower one in its place is that of a page."""
+STATES = "active", "inactive", "next"
+KINDS = "tournament", "standard"
+FILLERS = "all", "board"
+WORDS = frozenset((*STATES, *KINDS, *FILLERS))
+"""All of these, none of which can be a userid."""
+
+
+class Selector(NamedTuple):
+    """A description of boards."""
+
+    userids: Sequence[str] = ()
+    """Users of whom one plays, or has played, on the board; empty for whoever plays there."""
+    state: str | None = None
+    """``active``, ``inactive``, or ``next``: one of the users is to move."""
+    kind: str | None = None
+    """``tournament`` or ``standard``."""
+
+
+def without_fillers(words: Sequence[str]) -> list[str]:
+    """The words, each once, without those in front that mean nothing."""
+    once = list(dict.fromkeys(word.lower() for word in words))
+    while once and once[0] in FILLERS:
+        del once[0]
+    return once
+
+
+def names_boards(session: Session, game: str, words: Sequence[str]) -> bool:
+    """Whether the words are boards: the first of them is one, or can be nothing else."""
+    first = words[0].partition("#")[0].lower() if words else ""
+    return is_board(first) and (first.isdecimal() or session.store.board(game, first) is not None)
+
+
+def read(session: Session, game: str, words: Sequence[str]) -> Selector:
+    """The selector that words make for the boards of a game, or of all games if that is empty.
+
+    Raises Refused if they exclude each other, or one of them is unknown.
+    """
+    selector = Selector()
+    for word in words:
+        if word in FILLERS:
+            continue
+        if word in STATES or word in KINDS:
+            field = "state" if word in STATES else "kind"
+            before = getattr(selector, field)
+            if before not in {None, word}:
+                raise Refused(f"`{before}` and `{word}` exclude each other.")
+            selector = selector._replace(**{field: word})
+        elif session.store.is_taken(word):
+            selector = selector._replace(userids=[*selector.userids, word])
+        else:
+            what = f"{texts.title(game)} board or user" if game else "user"
+            hint = meant(session, game, word) if game else "."
+            raise Refused(f"There is no {what} {word!r}{hint}")
+    if selector.state == "next" and not selector.userids:
+        raise Refused("`next` needs the userid of the player who is to move.")
+    return selector
+
+
+def paged(session: Session, game: str, words: Sequence[str]) -> tuple[list[str], str]:
+    """The words that name or select boards, and the word that names a page of their list, which may be empty.
+
+    A number is a page behind a selector or behind `all`; alone it is one if no board can have it.
+    """
+    named = without_fillers(words)
+    *others, last = named or [""]
+    is_behind = bool(others) and not names_boards(session, game, others)
+    is_all = [word.lower() for word in words] == ["all", last]
+    is_lower = last.isdecimal() and int(last[:9]) < FIRST_NUMBER and session.store.board(game, last) is None
+    if last.isdecimal() and (is_behind or (not others and (is_all or is_lower))):
+        return others, last
+    return named, ""
+
+
+def rows(session: Session, game: str, selector: Selector, most: int = -1, skip: int = 0) -> Iterator[BoardRow]:
+    """The boards of a game that fit a selector, by number; at most so many, behind the first so many.
+
+    Those of all players that are over come in the order in which they ended; then at most so many before the last ones.
+    """
+    store, (userids, state, kind) = session.store, selector
+    active = None if state is None else state != "inactive"
+    if userids:
+        found = store.boards_of(game, userids, active=active)
+    elif kind == "tournament":
+        return store.boards_of_tournaments(game, most, skip, active=active)
+    elif state == "inactive":
+        return store.finished_boards(game, most, skip, standard=kind is not None)
+    else:
+        since = None if active else session.now() - LISTED_FOR
+        return store.some_boards(game, since, most, skip, standard=kind is not None)
+    if state == "next":
+        found = [row for row in found if row.turn in userids]
+    fitting = (row for row in found if kind is None or (kind == "tournament") == (row.pool is not None))
+    return islice(fitting, skip, None if most < 0 else skip + most)
+
+
+def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | None = None) -> list[str]:
+    """The boards that a command asks to see, as they are named, or by number if it has a selector.
+
+    *userid* counts as named in a selector. Raises Refused if that would be too much mail.
+    """
+    named = without_fillers(words)
+    if not names_boards(session, game, named):
+        selector = read(session, game, [*filter(None, [userid]), *named])
+        if not selector.userids and selector.kind != "tournament":
+            raise Refused("That would be too much mail; name boards, a userid or `tournament`.")
+        named = [row.board for row in rows(session, game, selector)]
+    if len(named) > MOST_BOARDS:
+        raise Refused(f"These are {len(named)} boards, which would be too much mail; ask for at most {MOST_BOARDS}.")
+    return named
+
+
+def described(game: str, words: Sequence[str]) -> str:
+    """What was asked for and not found, as a sentence."""
+    which = f" for {' '.join(words)!r}" if words else ""
+    return f"There are no boards of {texts.title(game)}{which}."

@@ -1,15 +1,15 @@
-"""Lists: boards that are shown one by one, and tables of them."""
+"""Lists: boards that are shown one by one, tables of them, and the pages by which long ones are mailed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import games
 from pbm import letters, texts
-from pbm.actions import pages, selection
-from pbm.actions.finding import board_of, find_point, find_row, player_at_sender
-from pbm.actions.selection import Selector
-from pbm.blocks import Table
+from pbm.actions import finding
+from pbm.actions.finding import Selector, board_of, find_point, find_row, player_at_sender
+from pbm.blocks import Paragraph, Table
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.budget import Budget
@@ -17,6 +17,111 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
+
+LINES_OF_PAGE = 200
+"""How many lines of a list are mailed at a time."""
+CHUNK = 1000
+"""How many lines of a list are put together at a time where all of it is wanted."""
+Item = TypeVar("Item")
+Row = dict[str, str]
+"""A line of a table under the headings of its columns."""
+
+
+class Part(NamedTuple):
+    """A table of a list, which is looked up only as far as it is printed."""
+
+    title: str
+    rows: Callable[[int, int], Iterator[Row]]
+    """The lines of it: at most so many, behind the first so many; -1 for all."""
+    length: Callable[[], int]
+    """How many there are."""
+    rare: Collection[str] = ()
+    """The columns that are left out where they say nothing."""
+
+
+def page_number(session: Session, word: str) -> int:
+    """The page that a word asks for: by mail the first one if there is no word; 0 for all pages. Raises Refused."""
+    if not word:
+        return int(not session.in_shell)
+    if not re.fullmatch("[0-9]{1,7}", word, re.ASCII) or int(word) == 0:
+        raise Refused(f"{word!r} is no page; the first one is 1.")
+    return int(word)
+
+
+def cut(rows: Sequence[Item], page: int) -> tuple[Sequence[Item], bool]:
+    """What stands on a page of what was looked up for it, one line more than that, and whether there is more."""
+    return (rows[:LINES_OF_PAGE], len(rows) > LINES_OF_PAGE) if page else (rows, False)
+
+
+def window(page: int) -> tuple[int, int]:
+    """How many lines are looked up for a page, and behind how many."""
+    return (LINES_OF_PAGE + 1, (page - 1) * LINES_OF_PAGE) if page else (-1, 0)
+
+
+def on_page(parts: Sequence[Part], page: int) -> tuple[list[tuple[Part, list[Row]]], bool]:
+    """What stands on a page of some tables that follow each other, and whether there is more."""
+    found = []
+    left, skip = window(page)
+    for part in parts:
+        rows = list(part.rows(left, skip))
+        if skip and not rows:  # else nobody counts them
+            skip -= part.length()
+            continue
+        found.append((part, rows))
+        skip = 0
+        left -= len(rows)
+        if left == 0:
+            found[-1][1].pop()
+            return [(part, rows) for part, rows in found if rows], True
+    return [(part, rows) for part, rows in found if rows], False
+
+
+def tables(parts: Iterable[tuple[Part, Iterable[Row]]], numbers: Collection[str]) -> Iterator[str]:
+    """Tables below each other, piece by piece; what is empty is left out."""
+    glue = ""
+    for part, rows in parts:
+        before = f"{glue}{part.title}\n" if part.title else glue
+        for lines in aligned(iter(rows), numbers, part.rare):
+            yield before + "\n".join(lines)
+            before, glue = "\n", "\n\n"
+
+
+def aligned(rows: Iterator[Row], numbers: Collection[str] = (), rare: Collection[str] = ()) -> Iterator[list[str]]:
+    """The lines of a table, some at a time, the heading first; *numbers* end below each other.
+
+    The columns that are *rare* are left out where the first lines say nothing in them.
+    """
+    widths: dict[str, int] = {}
+    while chunk := list(islice(rows, CHUNK)):
+        heading = [] if widths else [{name: name for name in chunk[0]}]
+        if not widths:
+            widths = dict.fromkeys(
+                (name for name in chunk[0] if name not in rare or any(row[name] not in {"", "0"} for row in chunk)), 0
+            )
+        widths = {name: max(width, *(len(row[name]) for row in [*heading, *chunk])) for name, width in widths.items()}
+        yield [
+            "  ".join(
+                row[name].rjust(width) if name in numbers else row[name].ljust(width) for name, width in widths.items()
+            ).rstrip()
+            for row in [*heading, *chunk]
+        ]
+
+
+def begun(pieces: Iterator[str]) -> tuple[str, Iterable[str]]:
+    """The beginning of a text, all of it if it is short, and the rest, which is made while it is printed."""
+    text = ""
+    for piece in pieces:
+        text += piece
+        if text.count("\n") >= CHUNK:
+            return text, pieces
+    return text, ()
+
+
+def with_next(letter: Letter, command: str, page: int) -> Letter:
+    """A letter with a page of a list that goes on: its last line is the *command* for the next page."""
+    more = Paragraph(f"This is page {page}; the next one:")
+    return letter._replace(blocks=(*letter.blocks, more), answer=f"{command} {page + 1}")
+
 
 NO_ROWS: Iterator[BoardRow] = iter(())
 
@@ -28,10 +133,10 @@ def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
 
 def showas(session: Session, game: str, reader: str | None, words: Sequence[str]) -> list[Letter]:
     """Boards as one player, the *reader*, sees them."""
-    found, missing = _shown(session, game, selection.wanted(session, game, words, userid=reader), reader)
+    found, missing = _shown(session, game, finding.wanted(session, game, words, userid=reader), reader)
     if missing and not found:
         raise Refused("\n".join(missing.values()))
-    told = found or [_nothing(selection.described(game, words), f"{game} games")]
+    told = found or [_nothing(finding.described(game, words), f"{game} games")]
     return [*told, *_not_found(game, missing)]
 
 
@@ -55,9 +160,9 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
     wanted = [
         (game, row.board)
         for game in games.names()
-        for row in selection.rows(session, game, selection.Selector([name], state))
+        for row in finding.rows(session, game, finding.Selector([name], state))
     ]
-    if len(wanted) > selection.MOST_BOARDS:
+    if len(wanted) > finding.MOST_BOARDS:
         raise Refused(f"These are {len(wanted)} boards, which would be too much mail; ask game by game.")
     found = [letter for game, board in wanted for letter in _shown(session, game, [board], None)[0]]
     if not found:
@@ -69,31 +174,31 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
 
 def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     """A table of the boards of some users in all games, those that are active if they select no others."""
-    named = selection.without_fillers(words)
+    named = finding.without_fillers(words)
     page = named.pop() if named and named[-1].isdecimal() else ""
-    selector = selection.read(session, "", named)
+    selector = finding.read(session, "", named)
     if not selector.userids:
         raise Refused("`all games` needs the userid of a player.")
     selector = selector._replace(state=selector.state or "active")
-    number = pages.number(session, page)
-    most, skip = pages.window(number)
-    found = chain.from_iterable(selection.rows(session, game, selector) for game in games.names())
-    rows, has_more = pages.cut(list(islice(found, skip, None if most < 0 else skip + most)), number)
+    number = page_number(session, page)
+    most, skip = window(number)
+    found = chain.from_iterable(finding.rows(session, game, selector) for game in games.names())
+    rows, has_more = cut(list(islice(found, skip, None if most < 0 else skip + most)), number)
     if not rows and number > 1:
         raise Refused(f"There is no page {number} of these boards.")
     if not rows:
         return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
-    table = pages.table(_waiting(session, row, selector.userids) for row in rows)
+    table = aligned(_waiting(session, row, selector.userids) for row in rows)
     letter = letters.note(
         [Table("\n".join(line for lines in table for line in lines))],
         subject="List of all games",
         answer=f"{rows[0].game} show {rows[0].board}",
         data={"boards": [_waiting_data(session, row, selector.userids) for row in rows]},
     )
-    return [pages.with_next(letter, " ".join(["all games", *named]), number) if has_more else letter]
+    return [with_next(letter, " ".join(["all games", *named]), number) if has_more else letter]
 
 
-def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> pages.Row:
+def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:
     """What the table of all games tells of a board of one of these users, under the headings of its columns."""
     told, zone = _waiting_data(session, row, userids), session.zone(None)
     since = (row.ended or row.changed or row.started).astimezone(zone)
@@ -128,38 +233,38 @@ def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> di
 
 def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     """A table of boards: those that are named or selected, or all active ones and those that ended lately."""
-    named, page = selection.paged(session, game, words)
-    if selection.names_boards(session, game, named):
+    named, page = finding.paged(session, game, words)
+    if finding.names_boards(session, game, named):
         rows, missing = _rows(session, game, named)
         return [_tabled(session, game, rows), *_not_found(game, missing)]
-    selector = selection.read(session, game, named)
-    return [_selected(session, game, selector, named, pages.number(session, page))]
+    selector = finding.read(session, game, named)
+    return [_selected(session, game, selector, named, page_number(session, page))]
 
 
 def _selected(session: Session, game: str, selector: Selector, words: Sequence[str], page: int) -> Letter:
     """The table of the boards that are selected by some words, or a page of it."""
-    found = selection.rows(session, game, selector, *pages.window(page))
-    begin = list(islice(found, None if page or session.as_json else pages.CHUNK))
-    rows, has_more = pages.cut(begin, page)
+    found = finding.rows(session, game, selector, *window(page))
+    begin = list(islice(found, None if page or session.as_json else CHUNK))
+    rows, has_more = cut(begin, page)
     if page and selector.state == "inactive" and not selector.userids and has_more:  # the last ones come first
         rows = begin[1:]
     if not rows and page > 1:
         raise Refused(f"There is no page {page} of these boards.")
     if not rows:
-        text, subject = selection.described(game, words), f"List of {texts.title(game)} games"
+        text, subject = finding.described(game, words), f"List of {texts.title(game)} games"
         return letters.note(text, subject=subject, answer=f"{game} challenge USERID1 USERID2", data={"boards": []})
     letter = _tabled(session, game, rows, found)
     if has_more:
-        is_number = page + 1 >= selection.FIRST_NUMBER or session.store.board(game, str(page + 1))
+        is_number = page + 1 >= finding.FIRST_NUMBER or session.store.board(game, str(page + 1))
         which = words or (["all"] if is_number else [])
-        letter = pages.with_next(letter, " ".join([game, "games", *which]), page)
+        letter = with_next(letter, " ".join([game, "games", *which]), page)
     return letter
 
 
 def _tabled(session: Session, game: str, rows: Sequence[BoardRow], others: Iterator[BoardRow] = NO_ROWS) -> Letter:
     """The table of some boards, and of others that are looked up while it is printed."""
     lines = (_row(session, row) for row in chain(rows, others))
-    text, rest = pages.begun("\n".join(lines) for lines in pages.table(lines, rare={"Robot", "Reason"}))
+    text, rest = begun("\n".join(lines) for lines in aligned(lines, rare={"Robot", "Reason"}))
     boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
     data = {"boards": [letters.data(board.present) for board in boards if board]}
     subject = f"List of {texts.title(game)} games"
@@ -229,7 +334,7 @@ def _not_found(game: str, missing: Mapping[str, str]) -> list[Letter]:
     return [letters.note(text, subject="Show summary", answer=f"{game} games", data=data)]
 
 
-def _row(session: Session, row: BoardRow) -> pages.Row:
+def _row(session: Session, row: BoardRow) -> Row:
     """What a table tells of a board, under the headings of its columns."""
     players = row.first_player, row.second_player
     return {

@@ -1,7 +1,7 @@
 """How a user wants his mails about boards, and the times in them."""
 
 from pbm import letters, texts, zones
-from pbm.drawing import raster
+from pbm.drawing import images
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -55,7 +55,7 @@ def choose_form(session: Session, user: str, word: str) -> list[Letter]:
     session.store.set_form(user, form)
     data = {"userid": user, "mail": form}
     text = f"Mails come as {MAIL_FORMS[form]}."
-    if form == "pictures" and not raster.is_available():
+    if form == "pictures" and not images.is_available():
         text += NO_PICTURES
     letter = letters.note(text, subject=f"pbm mail {form}", answer="help mail", data=data)
     return [letter._replace(to=user)]

@@ -1,15 +1,17 @@
 """A move of a player, at once, later or on trial."""
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 
-from games import Illegal
+import games
+from games import SKIP, Illegal
 from pbm import letters, texts
-from pbm.actions import forfeits, moves, resignations, turns, votes
-from pbm.actions.finding import board_of
-from pbm.actions.previews import tried
-from pbm.actions.turns import forgotten
-from pbm.board.board import RESIGN, Board
+from pbm.actions import endings, turns, votes
+from pbm.actions.finding import board_of, find_point
+from pbm.actions.turns import check_written, forgotten
+from pbm.board.board import RESIGN, Board, Point
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -42,10 +44,10 @@ def queue(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]
     """Store a move for later; or play it, if it is the player's turn."""
     board = board_of(session, row)
     check_plays(board, name)
-    word, meant_as = moves.numbered(text.lower())
+    word, meant_as = turns.numbered(text.lower())
     if word == CLEAR:
         with _shown_to(board, name):
-            moves.check_number(board, meant_as)
+            turns.check_number(board, meant_as)
         told = _to_writer(session, _unqueued(session, board, name))
     elif name == board.turn:
         told = moved(session, board, name, text)
@@ -59,7 +61,7 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
     board = board_of(session, row)
     check_turn(session, board, name)
     with _shown_to(board, name):
-        canonical = moves.parsed(board, text)
+        canonical = turns.parsed(board, text)
     board.row = board.row._replace(submitted=canonical)
     session.store.save_board(board.row)
     point = tried(board, canonical, session.now())
@@ -83,17 +85,17 @@ def confirm(session: Session, row: BoardRow, name: str) -> list[Letter]:
 def moved(session: Session, board: Board, name: str, text: str) -> list[Letter]:
     """Do what a player writes in the place of a move."""
     check_plays(board, name)
-    word, number = moves.numbered(text.lower())
+    word, number = turns.numbered(text.lower())
     instead = INSTEAD_OF_A_MOVE.get(word)
     with _shown_to(board, name):
         if instead:
-            moves.check_number(board, number)
+            turns.check_number(board, number)
             return instead(session, board, name)
         if word == "draw":
             raise Illegal("A draw is proposed by `propose` in the place of the move.")
     check_turn(session, board, name)
     with _shown_to(board, name):
-        canonical = moves.parsed(board, text)
+        canonical = turns.parsed(board, text)
     return turns.played(session, board, name, canonical)
 
 
@@ -112,7 +114,7 @@ def check_plays(board: Board, name: str) -> None:
 def check_turn(session: Session, board: Board, name: str) -> None:
     """Raise Refused unless it is the player's turn, and there is time left for it."""
     check_plays(board, name)
-    forfeits.check_time(session, board)
+    endings.check_time(session, board)
     if name != board.turn:
         raise Refused(f"It is not your turn; {board.turn} is to move.", point=board.present, reader=name)
 
@@ -140,25 +142,101 @@ def _unqueued(session: Session, board: Board, name: str) -> list[Letter]:
 
 def _queued(session: Session, board: Board, name: str, text: str) -> list[Letter]:
     """Store a move that will be looked at when it is the player's turn."""
-    forfeits.check_time(session, board)
-    word, _ = moves.numbered(text.lower())
+    endings.check_time(session, board)
+    word, _ = turns.numbered(text.lower())
     with _shown_to(board, name):
         if word in INSTEAD_OF_A_MOVE:
             raise Illegal(f"`{word}` cannot be queued; give it with `move`, also when it is not your turn.")
         if board.queued.get(name) == RESIGN:
             raise Illegal("You resign when your turn comes; `unresign` that before you queue a move.")
-        moves.check_written(board.row.game, text)
+        turns.check_written(board.row.game, text)
     session.store.queue(board.row.game, board.row.board, name, clean(text))
     board.queued[name] = clean(text)
     return letters.of_board(board.present, name, now=session.now(), zones=session.zone)
 
 
 INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] = {
-    "resign": resignations.resign,
-    "unresign": resignations.unresign,
+    "resign": endings.resign_or_leave,
+    "unresign": endings.unresign,
     "propose": votes.propose,
     "undo": votes.undo,
     "accept": votes.accept,
     "reject": votes.reject,
 }
 """What a player can write where a move stands, whether or not it is his turn."""
+
+
+def preview(
+    session: Session, game: str, options: Sequence[str], where: str, typed: Sequence[str], reader: str | None = None
+) -> list[Letter]:
+    """What a board would look like after some moves; nothing is stored, and no dice are thrown.
+
+    The command that plays the first of them is offered to the *reader* if they are to move, and to whoever is not
+    known.
+    """
+    words = [where, *typed]
+    if words[0].lower() == "new":
+        if words[1:2] != ["2"]:
+            raise Refused(f"{texts.title(game)} is for 2 players: {game} preview new 2 [-options] MOVE ...")
+        row = BoardRow(game, "new", " ".join(options), "first", "second", b"", session.now())
+        board, moves, is_present = Board(row, [], {}, throws_dice=False), words[2:], False
+    else:
+        if options:
+            raise Refused(f"The options of board {words[0]} are set, so {options[0]} cannot be given.")
+        point = find_point(session, game, words[0])
+        if point.is_over and len(words) > 1:
+            raise Refused(f"The game has ended: {letters.status(point.board.row)}.")
+        board, moves, is_present = point.board.until(point.moves), words[1:], point.is_present
+    mover, before = board.turn, len(board.turns)
+    point = _preview(board, moves, session.now(), is_present=is_present)
+    command = "" if words[0].lower() == "new" else f"{game} show {board.row.board}"
+    if is_present and len(board.turns) > before and reader in {None, mover}:
+        command = f"{game} move {board.row.board} {mover} PASSWORD {board.turns[before].text}#{before + 1}"
+    return letters.of_board(
+        point, None, now=session.now(), zones=session.zone, kind="Preview", is_full=True, command=command
+    )
+
+
+def preview_own(session: Session, row: BoardRow, name: str, typed: Sequence[str]) -> list[Letter]:
+    """What moves of a player would lead to on their board."""
+    return preview(session, row.game, [], row.board, typed, name)
+
+
+def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: bool) -> Point:
+    """Play moves on a board that is not stored. Raises Refused with the board as it is then."""
+    for number, word in enumerate(words):
+        if board.turn is None:
+            break
+        name, equals, numbers = word.partition("=")
+        if name.lower() == "dice" and equals:
+            if number == 0 and is_present and games.needs_dice(board.state):
+                why = "The dice of this turn are thrown already; dice= is for the turns after it."
+                raise Refused(why, point=board.present)
+            if not re.fullmatch("[1-6](,[1-6])?", numbers, re.ASCII):
+                raise Refused(f"{word!r} should be dice= and one or two numbers from 1 to 6, such as dice=4,2.")
+            board.set_dice(tuple(int(die) for die in numbers.split(",")))
+            continue
+        if games.needs_dice(board.state) and not board.state.dice:
+            why = f"The dice for {word} are not thrown yet; write for example dice=4,2 before it."
+            raise Refused(why, point=board.present)
+        try:
+            check_written(board.row.game, word)
+            _try(board, board.state.parse(word), now)
+        except Illegal as why:
+            which = f"{word}: " if len(words) > 1 else ""
+            raise Refused(f"{which}{why}", point=board.present) from why
+    return board.present
+
+
+def tried(board: Board, move: str, now: datetime) -> Point:
+    """What a board would look like after a legal move, whose dice are not thrown yet."""
+    board = board.until(len(board.turns))
+    _try(board, move, now)
+    return board.present
+
+
+def _try(board: Board, move: str, now: datetime) -> None:
+    """Play a legal move on a board that is not stored, and the skips that follow for sure."""
+    board.play(str(board.turn), move, now)
+    while board.turn is not None and not games.needs_dice(board.state) and board.state.must_skip:
+        board.play(board.turn, SKIP, now, automatic=True)

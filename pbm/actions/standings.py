@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import Any
 
 from pbm import letters, texts
-from pbm.actions import pages
+from pbm.actions import lists
 from pbm.blocks import Block, Paragraph, Table
 from pbm.board.ratings import Rating
 from pbm.letters import Letter
@@ -45,15 +45,15 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     """
     if userid := named["plot"]:
         return plotted(session, game, userid)
-    name, number = texts.title(game), pages.number(session, page)
+    name, number = texts.title(game), lists.page_number(session, page)
     parts = _parts(session, game)
     nobody = number < 2 and not any(session.store.rated_players(game, None, 1))
     told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if nobody else []
     tables = ((part, part.rows(-1, 0)) for part in parts)
-    found, has_more = pages.on_page(parts, number) if number else (tables, False)
+    found, has_more = lists.on_page(parts, number) if number else (tables, False)
     if number > 1 and not found:
         raise Refused(NO_PAGE.format(page=number, game=game, command="standings"))
-    text, rest = pages.begun(pages.text(found, NUMBERS))
+    text, rest = lists.begun(lists.tables(found, NUMBERS))
     data = {"game": game} if number else _data(session, game)
     letter = letters.note(
         [*told, *([Table(text)] if text else [])],
@@ -61,7 +61,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
         answer=f"{game} challenge USERID1 USERID2",
         data=data,
     )._replace(rest=rest)
-    return [pages.with_next(letter, f"{game} standings", number) if has_more else letter]
+    return [lists.with_next(letter, f"{game} standings", number) if has_more else letter]
 
 
 def plotted(session: Session, game: str, userid: str) -> list[Letter]:
@@ -84,22 +84,22 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
 
 def history(session: Session, game: str, page: str) -> list[Letter]:
     """The games that are over, the oldest first; a page of them begins with the last ones."""
-    name, number = texts.title(game), pages.number(session, page)
-    found = session.store.history(game, *pages.window(number))
-    begin = list(islice(found, None if number or session.as_json else pages.CHUNK))
-    has_more = bool(number) and len(begin) > pages.PAGE
+    name, number = texts.title(game), lists.page_number(session, page)
+    found = session.store.history(game, *lists.window(number))
+    begin = list(islice(found, None if number or session.as_json else lists.CHUNK))
+    has_more = bool(number) and len(begin) > lists.LINES_OF_PAGE
     if has_more:
         del begin[0]
     if not begin and number > 1:
         raise Refused(NO_PAGE.format(page=number, game=game, command="history"))
     zone = session.zone(None)
     rows = (_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in chain(begin, found))
-    text, rest = pages.begun(_fitting(pages.table(rows, NUMBERS, RARE)))
+    text, rest = lists.begun(_fitting(lists.aligned(rows, NUMBERS, RARE)))
     told = [Table(text)] if text else f"No game of {name} is over yet."
     data = {"game": game, "games": [_of_game(row, is_rated=is_rated) for row, is_rated in begin]}
     subject = f"Historical List of {name} games"
     letter = letters.note(told, subject=subject, answer=f"{game} standings", data=data)._replace(rest=rest)
-    return [pages.with_next(letter, f"{game} history", number) if has_more else letter]
+    return [lists.with_next(letter, f"{game} history", number) if has_more else letter]
 
 
 def drawing(ratings: Sequence[int], first: str, last: str) -> str:
@@ -130,29 +130,29 @@ def drawing(ratings: Sequence[int], first: str, last: str) -> str:
     return "\n".join([*reversed(lines), axis, dates])
 
 
-def _parts(session: Session, game: str) -> list[pages.Part]:
+def _parts(session: Session, game: str) -> list[lists.Part]:
     """The tables of the standings: each part, all players if there is more than one part, and what else there is."""
     store = session.store
 
-    def players(section: Section | None, most: int, skip: int) -> Iterator[pages.Row]:
+    def players(section: Section | None, most: int, skip: int) -> Iterator[lists.Row]:
         found = store.rated_players(game, section, most, skip)
         rank = skip
-        while some := list(islice(found, pages.CHUNK)):
+        while some := list(islice(found, lists.CHUNK)):
             names = [player.userid for player in some]
             active, robots = store.active_counts(game, names), store.robots_among(names)
             for player in some:
                 rank += 1
                 yield _row(rank, player, active, robots) | ({} if section else {"": _mark(player)})
 
-    def part(title: str, section: Section | None) -> pages.Part:
-        return pages.Part(title, partial(players, section), partial(store.count_rated, game, section), RARE)
+    def part(title: str, section: Section | None) -> lists.Part:
+        return lists.Part(title, partial(players, section), partial(store.count_rated, game, section), RARE)
 
-    def in_pools(most: int, skip: int) -> Iterator[pages.Row]:
+    def in_pools(most: int, skip: int) -> Iterator[lists.Row]:
         for row in store.pool_players(game, None, most, skip):
             yield dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
 
-    def listed(title: str, rows: Sequence[pages.Row]) -> pages.Part:
-        return pages.Part(
+    def listed(title: str, rows: Sequence[lists.Row]) -> lists.Part:
+        return lists.Part(
             title,
             lambda most, skip: islice(iter(rows), skip, None if most < 0 else skip + most),
             lambda: len(rows),
@@ -163,7 +163,7 @@ def _parts(session: Session, game: str) -> list[pages.Part]:
     if len(parts) > 1:
         parts.append(part("All (E established, P provisional, I inactive)", None))
     seekers = [{"Name": player.userid, "Seeking": str(player.seeking)} for player in store.seekers(game)]
-    parts.append(pages.Part("Tournaments", in_pools, partial(store.count_pool_players, game)))
+    parts.append(lists.Part("Tournaments", in_pools, partial(store.count_pool_players, game)))
     return [*parts, listed("Not rated yet, seeking challenges", seekers)]
 
 
@@ -175,7 +175,7 @@ def _mark(player: PlayerRow) -> str:
 def _data(session: Session, game: str) -> dict[str, Any]:
     """The standings for programs; where none has asked, only their beginning."""
     store = session.store
-    rated = list(store.rated_players(game, None, -1 if session.as_json else pages.CHUNK))
+    rated = list(store.rated_players(game, None, -1 if session.as_json else lists.CHUNK))
     names = [player.userid for player in rated]
     active, robots = store.active_counts(game, names), store.robots_among(names)
     pools = store.pool_players(game)

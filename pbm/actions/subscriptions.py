@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pbm import delivery, letters, texts
-from pbm.actions import mail_settings, messages, selection
+from pbm.actions import finding, mail_settings, messages
 from pbm.actions.finding import find_board, find_row
 from pbm.budget import Budget
 from pbm.letters import Letter
@@ -109,7 +109,7 @@ def end_mails(session: Session, mails: Reply) -> None:
 
 def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
     """Tell a user when boards are over: some boards, or all of a game, which the same command ends again."""
-    named = selection.without_fillers(words)
+    named = finding.without_fillers(words)
     switch = named.pop() if named and named[-1] in {"on", "off"} else None
     if named:
         return [_notified_of(session, game, name, named, starts=switch != "off")]
@@ -163,10 +163,10 @@ def _named(session: Session, game: str, words: Sequence[str], name: str) -> list
     """The boards that a user names or selects; with ``all``, those that are active."""
     if _is_all(words):
         return [row.board for row in session.store.boards(game) if name not in {row.first_player, row.second_player}]
-    named = selection.without_fillers(words)
-    if selection.names_boards(session, game, named):
+    named = finding.without_fillers(words)
+    if finding.names_boards(session, game, named):
         return named
-    return [row.board for row in selection.rows(session, game, selection.read(session, game, named))]
+    return [row.board for row in finding.rows(session, game, finding.read(session, game, named))]
 
 
 def _said(text: str, boards: Sequence[str]) -> list[str]:

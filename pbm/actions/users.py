@@ -1,16 +1,20 @@
-"""Becoming a user, and ceasing to be one."""
+"""Becoming a user, and ceasing to be one; their addresses, and new passwords."""
 
+import re
 from collections.abc import Sequence
+from datetime import timedelta
 
 import games
-from pbm import delivery
-from pbm.actions import finding, leaving, turns
-from pbm.actions.address_book import set_addresses
-from pbm.actions.resets import check_new_password
+from pbm import delivery, letters, texts
+from pbm.access.guesses import NO_FAILURES
+from pbm.access.quotas import most
+from pbm.access.tokens import digest, is_same
+from pbm.actions import endings, finding, turns
 from pbm.board.board import RESIGN
+from pbm.delivery.mail import send
 from pbm.letters import Letter, settled
-from pbm.names import RESERVED, is_userid
-from pbm.refusals import Refused, check_own
+from pbm.names import RESERVED, SHORTEST_PASSWORD, is_address, is_userid
+from pbm.refusals import Misused, Refused, check_own
 from pbm.session import Session
 from pbm.store.contests import Contests
 
@@ -55,8 +59,8 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     for game in games.names():
         for row in session.store.boards_of(game, [name], active=True):
             board = finding.find_board(why, game, row.board)
-            if leaving.can_leave(board):
-                told += leaving.leave(why, board, name)
+            if endings.can_leave(board):
+                told += endings.leave(why, board, name)
             else:
                 told += turns.played(why, board, name, RESIGN, reason="signed off")
     for one in contests:
@@ -68,3 +72,173 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     session.store.sign_off(name, session.now())
     session.store.note_event(session.now(), "signoff", userid=name)
     return printed
+
+
+MOST_ADDRESSES = 5
+"""How many addresses a user may have."""
+
+
+def confirm_address(session: Session, code: str) -> list[Letter]:
+    """Take the answer to a confirmation mail."""
+    check_own(code, "the code that was mailed to you")
+    confirmed = session.store.confirm(digest(code.lower()), session.now())
+    if confirmed is None:
+        raise Refused("This code confirms no address; it was used already, or a newer one has replaced it.")
+    userid, address = confirmed
+    text = f"{address} is confirmed: mails for {userid} go there from now on."
+    return [settled(text, "help tutorial", userid=userid, address=address)]
+
+
+def change_address(session: Session, name: str, addresses: Sequence[str]) -> list[Letter]:
+    """Replace the addresses of a user; the old ones are told."""
+    if not addresses and session.sender is None:
+        raise Refused("In a shell there is no sender's address to take; write the new ones behind the password.")
+    return set_addresses(session, name, addresses, f"The addresses of {name} were changed.")
+
+
+def set_addresses(
+    session: Session, name: str, addresses: Sequence[str], done: str, *, is_new: bool = False
+) -> list[Letter]:
+    """Give a user new addresses, and say that it is *done*, also to the addresses that he had.
+
+    A user who *is new* is welcomed there.
+
+    In a shell they are confirmed at once; by mail each gets a confirmation mail, which has to be answered first.
+    """
+    chosen = list({address.lower(): address for address in addresses or filter(None, [session.sender])}.values())
+    if len(chosen) > MOST_ADDRESSES:
+        raise Refused(f"These are {len(chosen)} addresses; a user may have {MOST_ADDRESSES}.")
+    for address in chosen:
+        if not is_address(address) or address.lower() == session.server.address.lower():
+            raise Refused(f"{address!r} cannot be a player's mail address.")
+    old = {address.address.lower() for address in session.store.addresses(name) if address.confirmed}
+    asked = {address for address in chosen if address.lower() not in old and not session.in_shell}
+    tokens = {address: session.server.random_bytes(16).hex() for address in asked}
+    codes = {address: digest(tokens[address]) if address in asked else None for address in chosen}
+    session.store.replace_addresses(name, codes, session.now())
+    for address, token in tokens.items():
+        _count_question(session, address, is_known=str(session.sender).lower() in old)
+        send(session, address, _question(name, token, is_new=is_new))
+    if asked:
+        done = f"{done} Mail will go to {' and '.join(sorted(asked))} when the confirmation mail there is answered."
+    letter = settled(done, "help tutorial", userid=name, addresses=chosen)
+    for address in old:
+        send(session, address, letter)
+    if str(session.sender).lower() in {*old, *map(str.lower, asked)}:
+        return []  # he has been told there; or gets nothing but the confirmation mail before he has answered it
+    return [letter]
+
+
+def _count_question(session: Session, address: str, *, is_known: bool) -> None:
+    """Count a confirmation mail to an address. Raises Refused if there were too many.
+
+    A user who writes from an address of his own *is known*, and does not suffer from what strangers ask for.
+    """
+    if not session.take("asked"):
+        asked = most("asked", "address")
+        raise Refused(f"{asked} confirmation mails were asked for from your address today; that is the most.")
+    if not session.take("confirmation", address=address):
+        raise Refused(f"A confirmation mail has gone to {address} today already; another one can go tomorrow.")
+    if not is_known and not session.take("question", address=address):
+        raise Refused("Too many confirmation mails were asked for lately; please try again in an hour.")
+
+
+def _question(name: str, token: str, *, is_new: bool) -> Letter:
+    """The mail that asks for an answer. Of what a stranger has written, it has the userid alone."""
+    titles = texts.enumerated([texts.title(game) for game in games.names()])
+    text = (
+        f"Welcome, {name}!\n\nThis is a play-by-mail server for board games: {titles}. You mail your moves, and the "
+        "board comes back by mail, with the answer of the other player.\n\nThere is one thing to do now"
+        if is_new
+        else f"Somebody gave this address for the user {name} of this play-by-mail server.\n\nThere is one thing to do"
+    )
+    text += (
+        f": answer this mail as it is, without changing its subject. From then on, mails for {name} come here.\n\n"
+        "If it was not you who asked for this, do nothing, and no other mail will come."
+    )
+    return letters.note(text, subject=f"confirm-address {token}", answer=f"confirm-address {token}")
+
+
+CHANGED = "The password of {} was changed. Older mails about boards cannot be answered without it any more."
+RESET_HOLDS = timedelta(hours=24)
+"""For how long such a code is good."""
+
+
+def change_password(session: Session, name: str, new: str) -> list[Letter]:
+    """Give a user another password, and tell them so at all their addresses."""
+    check_new_password(new)
+    session.store.set_password(name, session.passwords.hash(new))
+    session.store.revoke_replies(name)
+    letter = settled(CHANGED.format(name), f"all show {name}", userid=name)
+    return [letter._replace(to=name)]
+
+
+def check_reset(session: Session, *, userid: str, one_time_password: str, new_password: str, **_: object) -> None:
+    """Raises Refused if a code comes without a new password, is not the one that was mailed, or too old."""
+    code, new, name = one_time_password, new_password, userid.lower()
+    if not code:
+        return
+    if not new:
+        raise Misused(
+            "These are too few words: NEWPASSWORD is missing. The command is written:\n\n"
+            "  reset USERID [CODE NEWPASSWORD]",
+            secrets=(code,),
+        )
+    check_own(code, "the code that was mailed to you")
+    made = session.store.reset_code(name)
+    is_right = made is not None and is_same(digest(code.lower()), made[0])
+    if made is None or not is_right or session.now() > made[1] + RESET_HOLDS:
+        raise Refused(f"This code is not good, or too old; `reset {name}` mails a new one.", secrets=(code, new))
+    check_new_password(new)
+
+
+def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
+    """Mail a code that lets a user set a new password; or take the code, which is right, and the password.
+
+    Whoever asks for a code is not told whether there is such a user.
+    """
+    name = userid.lower()
+    if code:
+        return _with_code(session, name, new)
+    addresses = {address.address.lower() for address in session.store.addresses(name) if address.confirmed}
+    is_own = session.in_shell or str(session.sender).lower() in addresses
+    if not is_own and not session.take("request for a reset"):
+        raise Refused("Too many codes were asked for in this hour; please try again in the next one.")
+    if addresses and session.take("reset", user=name):
+        token = session.server.random_bytes(16).hex()
+        session.store.set_reset_code(name, digest(token), session.now())
+        delivery.queue(session, _reset_letter(name, token))
+    text = f"If there is a user {name} with a mail address, a code has been mailed to them."
+    return [settled(text, f"reset {name} CODE NEWPASSWORD", userid=name)]
+
+
+def _with_code(session: Session, name: str, new: str) -> list[Letter]:
+    """Set a new password."""
+    session.store.set_password(name, session.passwords.hash(new))
+    session.store.set_reset_code(name, None, session.now())
+    session.store.revoke_replies(name)
+    session.store.save_failures("userid", name, NO_FAILURES)
+    letter = settled(CHANGED.format(name), f"all show {name}", userid=name)
+    return [letter, *([] if session.in_shell else [letter._replace(to=name)])]
+
+
+def _reset_letter(name: str, token: str) -> Letter:
+    text = (
+        f"Somebody asked for a new password of the user {name} of this play-by-mail server.\n\n"
+        "If it was you, choose one and give the command below within a day.\n"
+        "If it was not, do nothing; your password is still the old one."
+    )
+    command = f"reset {name} {token} NEWPASSWORD"
+    letter = letters.note(text, subject="pbm reset", answer=command)
+    return letter._replace(to=name, is_urgent=True)
+
+
+def check_new_password(password: str) -> None:
+    """Raises Refused if a password cannot be taken."""
+    check_own(password, "a password of your own")
+    if not SHORTEST_PASSWORD <= len(password) <= 256:
+        raise Refused("A password has 6 to 256 characters.")
+    if password.startswith("-") or re.search(r"""[\s"':]""", password):
+        raise Refused("A password has no blanks, quotes or colons in it, and does not start with a hyphen.")
+    if is_address(password):
+        raise Refused("That is a mail address; the password stands in front of it: signup USERID PASSWORD ADDRESS.")

@@ -6,13 +6,13 @@ import click
 
 import games
 from pbm import delivery, letters, texts
-from pbm.actions import selection
+from pbm.actions import finding
 from pbm.actions.finding import find_board, find_row
 from pbm.admin import answer, confirm, open_existing
 from pbm.admin.listing import ALL, LISTED, Listing, find_user, more, time_data
 from pbm.admin.usage import Commands, WholeNumber
 from pbm.board import clocks
-from pbm.board.soundness import Unsound, differences, outcome, replayed
+from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
@@ -46,9 +46,9 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
         kinds = Keeping(store).games_with_boards()
         game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
         for word in asked:
-            if word not in (*selection.STATES, *selection.KINDS, *selection.FILLERS):
+            if word not in (*finding.STATES, *finding.KINDS, *finding.FILLERS):
                 find_user(server, word)
-        userids, state, kind = selection.read(Session(server), game or "", asked)
+        userids, state, kind = finding.read(Session(server), game or "", asked)
         rows: list[BoardRow] = []
         for one in [game] if game else kinds:
             rows += Keeping(store).listed_boards(

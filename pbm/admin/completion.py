@@ -14,7 +14,7 @@ import click
 
 import games
 from pbm import admin
-from pbm.actions.selection import KINDS, STATES
+from pbm.actions.finding import KINDS, STATES
 from pbm.admin.usage import Commands
 from pbm.language import words
 from pbm.language.commands import root

@@ -24,10 +24,10 @@ from pbm import texts, zones
 from pbm.admin import answer, progress_bar
 from pbm.admin.promises import broken_promises
 from pbm.admin.usage import Commands, WholeNumber
-from pbm.board import clocks, dues
+from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.ratings import START, Rating, rated
-from pbm.board.soundness import Unsound, differences, outcome, replayed
+from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.disk import left_behind, reason
 from pbm.mail.transports import PORTS
 from pbm.names import is_address
@@ -326,7 +326,7 @@ def _board(row: BoardRow, again: Board, now: datetime) -> Iterator[tuple[str, st
 
 def _is_late(store: Store, row: BoardRow, seat: int, now: datetime) -> bool:
     """Whether a clean-up should have ended a game, also one of the day before yesterday."""
-    return all(dues.due(store, row, seat, moment).deed.ends for moment in (now - MISSED, now))
+    return all(clocks.due(store, row, seat, moment).deed.ends for moment in (now - MISSED, now))
 
 
 def _ratings(store: Store) -> Iterator[Finding]:

@@ -13,8 +13,7 @@ from pbm.actions.finding import find_row
 from pbm.admin import answer, open_existing
 from pbm.admin.usage import Commands
 from pbm.board import dice, records
-from pbm.board.records import Record
-from pbm.board.soundness import Unsound
+from pbm.board.records import Record, Unsound
 from pbm.disk import reason
 from pbm.names import is_new_board
 from pbm.refusals import Refused

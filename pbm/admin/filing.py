@@ -11,7 +11,7 @@ from pbm.actions import rounds, tournaments
 from pbm.admin.matches import Noted, Played
 from pbm.board import ratings
 from pbm.board.board import FORFEIT, RESIGN, SERVER
-from pbm.board.soundness import outcome, replayed
+from pbm.board.records import outcome, replayed
 from pbm.referee import Referee
 from pbm.server import Server
 from pbm.session import Session

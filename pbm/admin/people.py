@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from pbm import letters, texts
-from pbm.actions import address_book, resets, users
+from pbm.actions import users
 from pbm.admin import answer, confirm, open_existing
 from pbm.admin.listing import LIMIT, Listing, find_user, time_data, time_text
 from pbm.admin.usage import Commands
@@ -155,7 +155,7 @@ def set_password(userid: str) -> None:
     user = find_user(server, userid)
     _check_person(server, user)
     password = _new_password()
-    resets.check_new_password(password)
+    users.check_new_password(password)
     with server.store.transaction():
         server.store.set_password(user.userid, server.passwords.hash(password))
         server.store.revoke_replies(user.userid)
@@ -245,7 +245,7 @@ def add_address(userid: str, address: str) -> None:
         present = [one.address.lower() for one in Keeping(server.store).known_addresses([user.userid])]
         if address.lower() in present:
             raise Refused(f"{user.userid} has the address {address} already.")
-        if len(present) >= address_book.MOST_ADDRESSES:
+        if len(present) >= users.MOST_ADDRESSES:
             raise Refused(f"{user.userid} has {len(present)} addresses, and more are not allowed; drop one.")
         Keeping(server.store).add_address(user.userid, address, server.now())
     answer(f"Mails for {user.userid} go to {address}, too.", {"userid": user.userid, "address": address})

@@ -11,13 +11,13 @@ from pbm.actions.finding import find_point
 from pbm.admin import answer, open_existing
 from pbm.admin.usage import Commands
 from pbm.board.board import Point
-from pbm.drawing import boards
+from pbm.drawing import images
 from pbm.refusals import Refused, touching
 from pbm.session import Session
 
 BY_ENDING: Mapping[str, Callable[[Point], bytes]] = {
-    ".svg": lambda point: boards.board_svg(point).encode(),
-    ".png": boards.board_png,
+    ".svg": lambda point: images.board_svg(point).encode(),
+    ".png": images.board_png,
 }
 """What becomes a file, by the ending of its name."""
 

@@ -14,7 +14,7 @@ from pbm import settings, texts
 from pbm.admin import answer, let_server_go_first, open_existing
 from pbm.admin.usage import Commands
 from pbm.admin.watching import pipe_ended
-from pbm.drawing import raster
+from pbm.drawing import images
 from pbm.names import is_site
 from pbm.refusals import Refused, touching
 from pbm.session import Session
@@ -70,7 +70,7 @@ def shared(url: str, *, no_pictures: bool) -> "Look":
     if url and not is_site(url):
         raise Refused(f"{url!r} is no address of a site; it looks like https://games.example/.")
     where = url or settings.site() or ""
-    return Look(f"{where.rstrip('/')}/" if where else "", bool(where) and not no_pictures and raster.is_available())
+    return Look(f"{where.rstrip('/')}/" if where else "", bool(where) and not no_pictures and images.is_available())
 
 
 def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool = False) -> "Built":

@@ -6,6 +6,7 @@ Times are whole days; vacations are days as well, in UTC.
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from enum import Enum
 from typing import NamedTuple
 
 from pbm.store import BoardRow, Store, Vacation
@@ -55,14 +56,14 @@ def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clock
         if text is not None and not 1 <= number <= MOST_DAYS:
             problems.append(f"--{name}=DAYS takes a whole number of days from 1 to {MOST_DAYS}.")
     nag, forfeit, total = days
-    clocks = Clocks(nag, forfeit, total, texts.get("novacation") is not None)
-    reminded, lost = clocks.limits(is_tournament=is_tournament)
+    read_clocks = Clocks(nag, forfeit, total, texts.get("novacation") is not None)
+    reminded, lost = read_clocks.limits(is_tournament=is_tournament)
     if not problems and reminded >= lost:
         problems.append(
             f"A player would be reminded after {counted(reminded, 'day')} and forfeit after {lost}; "
             "--nagtime has to be below --forfeittime."
         )
-    return clocks, problems
+    return read_clocks, problems
 
 
 def of(row: BoardRow) -> Clocks:
@@ -151,3 +152,56 @@ def _days_in(year: int, away: Vacation) -> int:
     """How many days of a vacation lie in a year."""
     first, last = max(away.first, date(year, 1, 1)), min(away.last, date(year, 12, 31))
     return max(0, (last - first).days + 1)
+
+
+class Deed(Enum):
+    """What a clean-up has to do on a board."""
+
+    NOTHING = "nothing"
+    REMIND = "remind"
+    SPARE = "spare"
+    """Take a day of the player's vacation instead of the game."""
+    FORFEIT = "forfeit"
+    OUT_OF_TIME = "out of time"
+    """End the game, because the player to move has used up the time that he is allowed in the whole game."""
+    ROUND_OVER = "round over"
+    """End the game, because its round has to end, by the loss of the player to move."""
+    DRAW = "draw"
+    """End the game as a tie, because the player has not answered the proposal."""
+
+    @property
+    def ends(self) -> bool:
+        """Whether the game is over then."""
+        return self in {Deed.FORFEIT, Deed.OUT_OF_TIME, Deed.ROUND_OVER, Deed.DRAW}
+
+
+class Due(NamedTuple):
+    """What is due on a board, and to whom."""
+
+    deed: Deed
+    userid: str
+    """The player for whom the others wait."""
+
+
+def due(store: Store, row: BoardRow, seat: int, now: datetime) -> Due:
+    """What is due on a board that is not over, and on which the player of that *seat* is to move.
+
+    A robot never loses by his time, for it is not his fault if nobody lets him play.
+    """
+    if is_out_of_time(row, seat, now) and not store.robots_among([row.turn or ""]):
+        return Due(Deed.OUT_OF_TIME, row.turn or "")
+    if row.until and now >= row.until and not store.robots_among([row.turn or ""]):
+        return Due(Deed.ROUND_OVER, row.turn or "")
+    userid, today = awaited(row), now.date()
+    nag, forfeit = limits(row)
+    if age(row, now) < nag or waits_for_robot(store, row):
+        return Due(Deed.NOTHING, userid)
+    is_gone = store.password_of(userid) is None
+    counts = not row.novacation
+    if not is_gone and (age(row, now) < forfeit or (counts and is_spared(store, userid, today))):
+        is_away = counts and planned_until(store, userid, today) is not None
+        is_reminded = row.nagged is not None and now < row.nagged + DAY
+        return Due(Deed.NOTHING if is_away or is_reminded else Deed.REMIND, userid)
+    if not is_gone and counts and store.has_auto_vacation(userid) and days_left(store, userid, today.year):
+        return Due(Deed.SPARE, userid)
+    return Due(Deed.DRAW if row.vote == "draw" else Deed.FORFEIT, userid)

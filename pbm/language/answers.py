@@ -131,7 +131,7 @@ SEND_AGAIN = Command("", [], "language.answers.send_again", writes=True)
 ANSWERS: Mapping[str, Command] = {
     "move": OF_GAME["move"],
     "show": GameCommand("show", ON_BOARD, "actions.lists.show_own"),
-    "preview": GameCommand("preview", [*ON_BOARD, arguments("moves")], "actions.previews.preview_own"),
+    "preview": GameCommand("preview", [*ON_BOARD, arguments("moves")], "actions.play.preview_own"),
     "queue": OF_GAME["queue"],
     "submit": OF_GAME["submit"],
     "confirm": OF_GAME["confirm"],

@@ -86,7 +86,7 @@ OF_A_GAME = (
     GameCommand("showas", [USERID, PASSWORD, BOARDS], "actions.lists.showas",
         text="""Show boards as one player sees them, with what only they may know."""),
     GameCommand("preview", [argument("board", "BOARD[#n]"), arguments("moves", kind=click.UNPROCESSED)],
-        "actions.previews.preview", takes_options=True,
+        "actions.play.preview", takes_options=True,
         text="""Show what moves lead to, on a board or on a new one (`preview new 2`). Nothing is played.
 
         In games with dice, the first move on the present board uses the dice that lie there. Each later move needs
@@ -125,17 +125,17 @@ OF_A_GAME = (
         Without boards, you get it for every board of the game. The same command again ends that. `on` and `off` say
         which you want.
         """),
-    Consent("accept", [USERID, PASSWORD], "actions.limits.accept", writes=True,
+    Consent("accept", [USERID, PASSWORD], "actions.challenges.accept", writes=True,
         text="""Take all challenges of the game."""),
-    Consent("reject", [USERID, PASSWORD], "actions.limits.reject", writes=True,
+    Consent("reject", [USERID, PASSWORD], "actions.challenges.reject", writes=True,
         text="""Take no challenges of the game."""),
-    GameCommand("limit", [USERID, PASSWORD, argument("number", "[N]")], "actions.limits.limit", writes=True,
+    GameCommand("limit", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.limit", writes=True,
         text="""Take challenges only while you have fewer than N active boards. `all` ends the limit; `reject` or 0
         takes none.
 
         Without N, it says what your limit is.
         """),
-    GameCommand("seek", [USERID, PASSWORD, argument("number", "[N]")], "actions.limits.seek", writes=True,
+    GameCommand("seek", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.seek", writes=True,
         text="""Tell others that you want to get N challenges. Without N, it says how many you seek.
 
         The standings, `all seekers` and the site show it. It ends when you have got so many challenges, or have given
@@ -194,7 +194,7 @@ OF_ALL = (
         A userid has 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter. A password has 6
         characters or more, without blanks, quotes or colons, and does not begin with a hyphen.
         """),
-    Command("confirm-address", [argument("code")], "actions.address_book.confirm_address", writes=True,
+    Command("confirm-address", [argument("code")], "actions.users.confirm_address", writes=True,
         text="""Confirm a mail address with the code that was mailed to it."""),
     Command("signoff", [USERID, PASSWORD], "actions.users.sign_off", writes=True,
         text="""Stop being a user. You resign all your boards, and what you have played stays on record.
@@ -203,7 +203,7 @@ OF_ALL = (
         """),
     Command("reset",
         [USERID, argument("one_time_password", "[CODE"), argument("new_password", "NEWPASSWORD]", PasswordType())],
-        "actions.resets.reset", writes=True, check="actions.resets.check_reset",
+        "actions.users.reset", writes=True, check="actions.users.check_reset",
         text="""Get another password when you have lost yours. A code is mailed to you, which is good once and for a
         day."""),
     Command("vacation", [USERID, PASSWORD, arguments("days", "[FIRST] [LAST] | off | auto | noauto")],
@@ -266,9 +266,9 @@ OF_ALL = (
 OF_ONESELF = (
     Command("password",
         [USERID, argument("password", "OLD", PasswordType()), argument("new_password", "NEW", PasswordType())],
-        "actions.resets.change_password", writes=True,
+        "actions.users.change_password", writes=True,
         text="""Set another password."""),
-    Command("address", [USERID, PASSWORD, ADDRESSES], "actions.address_book.change_address", writes=True,
+    Command("address", [USERID, PASSWORD, ADDRESSES], "actions.users.change_address", writes=True,
         text="""Get your mail at other addresses. The old ones serve until a new one is confirmed."""),
 )
 
@@ -283,7 +283,7 @@ OF_ALL_GAMES = (
         are over. `tournament` or `standard` selects further. A mail has a page of 200 lines, and says how to get the
         next one.
         """),
-    Command("seekers", [PAGE_NUMBER], "actions.limits.seekers",
+    Command("seekers", [PAGE_NUMBER], "actions.challenges.seekers",
         text="""List the players who want to be challenged, in all games, with their ratings. A mail has a page of 200
         lines."""),
 )

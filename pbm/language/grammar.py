@@ -12,7 +12,7 @@ import click
 
 import games
 from pbm import texts
-from pbm.actions import selection
+from pbm.actions import finding
 from pbm.language import words
 from pbm.letters import Letter
 from pbm.names import is_address, is_board, is_pool, is_userid
@@ -277,7 +277,7 @@ class Follow(GameCommand):
     def meant(self, session: Session, given: Mapping[str, Any]) -> dict[str, Any]:
         """Userid, password and boards, in either order."""
         typed, game = given["words"], given["game"]
-        if len(typed) == 3 and (typed[0].lower() in selection.WORDS or selection.names_boards(session, game, typed)):
+        if len(typed) == 3 and (typed[0].lower() in finding.WORDS or finding.names_boards(session, game, typed)):
             typed = [*typed[1:], typed[0]]
         userid, password, *boards = typed
         return {"game": game, "userid": userid, "password": password, "boards": boards}
@@ -293,9 +293,9 @@ class Follow(GameCommand):
     def passwords(self, others: Sequence[str]) -> list[str] | None:
         """The words that may be the password."""
         first = others[0].lower()
-        if len(others) != 3 or not (is_board(first) or first in selection.WORDS):
+        if len(others) != 3 or not (is_board(first) or first in finding.WORDS):
             return list(others[1:2])
-        return list(others[1:] if is_userid(first) and first not in selection.WORDS else others[2:])
+        return list(others[1:] if is_userid(first) and first not in finding.WORDS else others[2:])
 
 
 class Group(click.Group):

@@ -5,7 +5,7 @@ are taken as they are: ``-e3,+f6`` is a move of Papagra, ``--`` is the pass. See
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pbm.texts import FRONT_OF_CELL
 
@@ -141,3 +141,18 @@ def unfolded(text: str) -> str:
     """A command that was broken into lines, as one line again."""
     line = " ".join(text.split()).replace(", ", ",")
     return re.sub(rf"(-[a-z]\d+) {FRONT_OF_CELL}", r"\1", line, flags=re.IGNORECASE)
+
+
+LAST_LINES = "end", "quit", "--"
+
+
+def lines_of(body: str) -> Iterator[str]:
+    """The commands in a body."""
+    typed, at = [line for line in body.splitlines() if not line.lstrip().startswith("#")], 0
+    while at < len(typed):
+        line, count = whole_turn(typed, at)
+        if line.lower() in LAST_LINES:
+            return
+        if line:
+            yield line
+        at += count

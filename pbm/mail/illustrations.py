@@ -82,17 +82,17 @@ class Illustrator:
 
 def _drawn(server: Server, drawing: Drawing) -> Drawn | None:
     """The picture of a board. Raises whatever a game raises that cannot be drawn, and TimeoutError."""
-    from pbm.drawing import boards, raster
+    from pbm.drawing import images
 
-    if not raster.is_available():
+    if not images.is_available():
         return None
     with limited(SECONDS_TO_DRAW):
-        point = boards.point_of(server.store, drawing)
+        point = images.point_of(server.store, drawing)
         if point is None:
             return None
-        png = boards.board_png(point, ZOOM)
+        png = images.board_png(point, ZOOM)
     turn = point.turn if point.is_present else None
-    return Drawn(png, round(raster.width(png) / ZOOM), turn, _few_turns(point) if turn else ())
+    return Drawn(png, round(images.width(png) / ZOOM), turn, _few_turns(point) if turn else ())
 
 
 def _few_turns(point: Point) -> tuple[str, ...]:

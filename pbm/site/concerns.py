@@ -11,9 +11,8 @@ from pbm.language.help import of_game
 from pbm.session import Session
 from pbm.site import markup
 from pbm.site.build import Gone, Memory, Page, digested
-from pbm.site.leaves import Leaf, leaves
 from pbm.site.markup import Ranked
-from pbm.site.pages import UNDRAWN, Look, Pages, plain_png
+from pbm.site.pages import UNDRAWN, ListPage, Look, Pages, list_pages, plain_png
 from pbm.store import BoardRow
 from pbm.store.contests import Contests
 from pbm.store.glances import Among, Change, Glances, Seen
@@ -130,7 +129,7 @@ class Site:
             if over and memory.seen and not any(self._ends(game, board, concerned, memory) for board in changed):
                 continue
             numbers = self.glances.boards_in_order(game, over=over)[::-1]
-            found = leaves(game, name, numbers, is_last_numbered_first=True)
+            found = list_pages(game, name, numbers, is_last_numbered_first=True)
             parts = [(leaf, digested(leaf.items, leaf.before, leaf.after)) for leaf in found]
             yield from _listed(parts, f"{game}/{name}", partial(self.made.boards, game, name), memory, changed)
 
@@ -145,7 +144,7 @@ class Site:
         players = [Ranked(player, player.userid in robots) for player in self.store.rated_players(game)]
         parts = [
             (leaf, digested(leaf.first, leaf.before, leaf.after, [(*player, robot) for player, robot in leaf.items]))
-            for leaf in leaves(game, "standings", players)
+            for leaf in list_pages(game, "standings", players)
         ]
         yield from _listed(parts, f"{game}/standings", partial(self.made.standings, game), memory)
 
@@ -173,9 +172,9 @@ class Site:
 
 
 def _listed(
-    parts: Sequence[tuple[Leaf, str]],
+    parts: Sequence[tuple[ListPage, str]],
     start: str,
-    make: Callable[[Leaf], str],
+    make: Callable[[ListPage], str],
     memory: Memory,
     changed: Collection[str] = (),
 ) -> Iterator[Page]:

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
+from math import ceil
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -12,20 +14,85 @@ from pbm import letters, texts
 from pbm.actions import tournaments
 from pbm.board import ratings, records
 from pbm.board.board import NOTHING, Board
-from pbm.drawing import raster, svg
-from pbm.drawing.boards import board_png
+from pbm.drawing import images, svg
+from pbm.drawing.images import board_png
 from pbm.language.help import of_game
 from pbm.letters.contests import Shown
 from pbm.session import Session
-from pbm.site import leaves, markup
+from pbm.site import markup
 from pbm.site.build import Gone
-from pbm.site.leaves import Leaf
-from pbm.site.steps import pictured
 from pbm.store import BoardRow
 from pbm.store.contests import Contests
 from pbm.store.glances import Among, Glances
 from pbm.store.tasks import Tasks
 from pbm.tournaments import tables
+
+ON_PAGE = 80
+"""How many boards or players a page of a list has; the first page of boards has up to twice as many."""
+
+
+class ListPage(NamedTuple):
+    """A page of a list."""
+
+    path: str
+    items: Sequence[Any]
+    """What stands on it: the numbers of boards, the last one first, or players, the best one first."""
+    first: int
+    """How many stand on the pages before it; of no meaning where the last one is numbered first."""
+    before: str
+    """The name of the page before it; empty for the first one, and so is the next for the last one."""
+    after: str
+
+
+def list_pages(game: str, name: str, items: Sequence[Any], *, is_last_numbered_first: bool = False) -> list[ListPage]:
+    """The pages of a list; an empty list has one.
+
+    If new items come first, the pages are numbered from the last one, and the first one, which has no number, has more
+    than the others: so what comes, or is one of the newest to go, changes no other page.
+    """
+    count = max(1, len(items) // ON_PAGE if is_last_numbered_first else -(-len(items) // ON_PAGE))
+    others = range(count - 1, 0, -1) if is_last_numbered_first else range(2, count + 1)
+    files = [f"{name}.html", *(f"{name}-{number}.html" for number in others)]
+    first = len(items) - ON_PAGE * (count - 1) if is_last_numbered_first else ON_PAGE
+    starts = [0, *range(first, first + ON_PAGE * (count - 1), ON_PAGE)]
+    return [
+        ListPage(f"{game}/{file}", items[start:end], start, before, after)
+        for file, before, after, (start, end) in zip(
+            files, ["", *files], [*files[1:], ""], pairwise([*starts, len(items)]), strict=False
+        )
+    ]
+
+
+def pictured(board: Board) -> tuple[str, dict[str, Any]]:
+    """A board as it is now in SVG without a style sheet, and what a page needs to draw all positions, ready for JSON.
+
+    The latter has ``sides``, the names of both by their colours; the ``shapes`` of all positions; and for each position
+    one of the ``steps``: the ``height`` of its picture, the markup ``below`` the board, and those ``parts`` that are
+    not as in the position before, by their numbers, each as the numbers of its shapes. It is nothing for a game
+    without figures.
+    """
+    if not hasattr(board.rules, "figure"):
+        return images.board_svg(board.present, style=""), {}
+    figures = [images.figure(board.after(moves)) for moves in range(len(board.states))]
+    canvas = svg.Canvas(figures[-1], board.rules.SIDES)
+    shapes: dict[svg.Shape, int] = {}
+    before: dict[int, list[svg.Shape]] = {}
+    steps = []
+    for figure in figures:
+        parts = canvas.parts(figure)
+        below, height = canvas.below(figure)
+        changed = {
+            number: parts.get(number, [])
+            for number in sorted({*before, *parts})
+            if before.get(number) != parts.get(number)
+        }
+        told = {number: [shapes.setdefault(shape, len(shapes)) for shape in part] for number, part in changed.items()}
+        steps.append({"height": ceil(height), "below": below, "parts": told})
+        before = parts
+    sides = dict(zip(svg.hues(board.rules.SIDES), map(str.capitalize, board.rules.SIDES), strict=True))
+    found = {"sides": sides, "shapes": [canvas.markup(shape) for shape in shapes], "steps": steps}
+    return canvas.picture(figures[-1], images.caption(board.present), style=""), found
+
 
 ABOUT = "Abstract board games, played by mail and looked at here."
 """What the site is, in a sentence."""
@@ -156,13 +223,13 @@ class Pages:
             picture=_diagram(game),
         )
 
-    def boards(self, game: str, name: str, leaf: Leaf) -> str:
+    def boards(self, game: str, name: str, leaf: ListPage) -> str:
         """A page of the list of running or finished boards, the last one first."""
         title = f"{name.capitalize()} boards of {texts.title(game)}"
         rows = self.glances.boards_named(game, leaf.items)
         return self._render("list.html", leaf.path, title=title, rows=rows, leaf=leaf)
 
-    def standings(self, game: str, leaf: Leaf) -> str:
+    def standings(self, game: str, leaf: ListPage) -> str:
         """A page of the standings."""
         curves = self.glances.ratings_of(game, [one.player.userid for one in leaf.items])
         title = f"Standings of {texts.title(game)}"
@@ -191,7 +258,7 @@ class Pages:
             head=head,
             lines=lines,
             legend=[found.legend, tables.signs_explained(is_numbered=head[0] == "No")],
-            rows=rows[: leaves.ON_PAGE],
+            rows=rows[:ON_PAGE],
         )
 
     def _tournament(self, game: str, pool: str) -> Shown:
@@ -232,7 +299,7 @@ class Pages:
             counts.append({"game": game, "running": running, "finished": boards - running})
         host = self.session.server.host
         rows = self.glances.latest_boards(Among(self.games), RECENT)
-        seekers = self.store.all_seekers(leaves.ON_PAGE)
+        seekers = self.store.all_seekers(ON_PAGE)
         return self._render(
             "index.html", "index.html", title=f"Games at {host}", brief=ABOUT, counts=counts, rows=rows, seekers=seekers
         )
@@ -246,7 +313,7 @@ class Pages:
             for game, player in rated
             if player.rating is not None
         ]
-        rows = [self.glances.latest_boards(among, leaves.ON_PAGE) for among in (running, finished)]
+        rows = [self.glances.latest_boards(among, ON_PAGE) for among in (running, finished)]
         if not (ratings_of or any(rows)):
             raise Gone
         more = sum(self.glances.count_among(among) for among in (running, finished)) - sum(map(len, rows))
@@ -296,7 +363,7 @@ def _diagram(game: str, style: str = "") -> Markup:
 
 def plain_png(game: str) -> bytes:
     """The picture of a game, for boards that have none of their own."""
-    return raster.png(_diagram(game, svg.fixed_style(games.load(game).SIDES)), 1)
+    return images.png(_diagram(game, svg.fixed_style(games.load(game).SIDES)), 1)
 
 
 def _proof(board: Board) -> dict[str, str] | None:

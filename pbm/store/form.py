@@ -32,7 +32,7 @@ DUE = (
     "min(julianday(nagged) + 1, "
     f"{LAST_CHANGE} + coalesce(forfeit_days, iif(pool IS NULL, {USUAL_DAYS[1]}, {TOURNAMENT_DAYS[1]})))))"
 )
-"""The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.dues`: its round ends, or the
+"""The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.clocks`: its round ends, or the
 time of the player to move, or a reminder is due, the next one, or a forfeit. The index ``boards_due`` is made of it.
 """
 

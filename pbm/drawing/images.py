@@ -1,13 +1,54 @@
-"""A board, as it was after so many turns, becomes a picture: of the figure that its game makes, or of its text."""
+"""A board, as it was after so many turns, becomes an image: of its figure, or else of its text.
 
+PNG has a font of our own, because a fresh machine has none. What makes it, resvg, comes with the extra `pictures`.
+"""
+
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from games.figures import Figure, Note
 from pbm import letters, texts
 from pbm.blocks import Drawing
 from pbm.board.board import Board, Point
-from pbm.drawing import raster, svg
+from pbm.drawing import svg
+from pbm.refusals import Refused
 from pbm.store import Store
+
+FONT = Path(__file__).parent / "fonts" / "DejaVuSans-ASCII.ttf"
+FAMILY = "DejaVu Sans"
+EXTRA = "PNG is drawn by resvg-py, which is not installed: pip install '.[pictures]' brings it. SVG needs nothing."
+
+
+def is_available() -> bool:
+    """Whether pictures can be drawn here."""
+    return find_spec("resvg_py") is not None
+
+
+def png(svg: str, zoom: float) -> bytes:
+    """A picture whose style sheet has no custom properties, in PNG, so many times as large as it says.
+
+    Raises Refused where there is nothing to draw it with.
+    """
+    try:
+        from resvg_py import svg_to_bytes
+    except ImportError as error:
+        raise Refused(EXTRA) from error
+    return svg_to_bytes(
+        svg_string=svg,
+        zoom=zoom,
+        skip_system_fonts=True,
+        font_files=[str(FONT)],
+        font_family=FAMILY,
+        sans_serif_family=FAMILY,
+        monospace_family=FAMILY,
+    )
+
+
+def width(image: bytes) -> int:
+    """How many pixels wide a PNG is, as the header says that each begins with."""
+    return int.from_bytes(image[16:20])
+
 
 SHARP = 2.0
 """How many pixels of a PNG there are for each one of its natural size, where nothing has to be saved."""
@@ -49,4 +90,4 @@ def caption(point: Point) -> str:
 
 def board_png(point: Point, zoom: float = SHARP) -> bytes:
     """The picture in PNG, as it looks in light surroundings. Raises Refused where there is nothing to draw it with."""
-    return raster.png(board_svg(point, style=svg.fixed_style(point.board.rules.SIDES)), zoom)
+    return png(board_svg(point, style=svg.fixed_style(point.board.rules.SIDES)), zoom)
