@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeGuard, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -351,8 +352,6 @@ def needs_dice(state: State) -> TypeGuard[DiceState]:
 @cache
 def names() -> tuple[str, ...]:
     """The names of all games there are, sorted: the modules of this package, and the entry points ``pbm.games``."""
-    from pkgutil import iter_modules
-
     own = {module.name for module in iter_modules(__path__)} - _SHARED
     return tuple(sorted({*own, *_entry_points()}))
 

@@ -3,10 +3,10 @@
 A command is a function that takes a Session, and does all it does in the transaction that is open. It returns letters.
 """
 
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
-from pbm import zones
 from pbm.access import quotas
 from pbm.access.guesses import Guesses
 from pbm.access.quotas import Holders
@@ -61,7 +61,7 @@ class Session(NamedTuple):
         else:
             names = self.store.userids_at(self.sender) if self.sender else set()
         found = {self.store.zone(name) for name in names}
-        return zones.zone_of(found.pop() if len(found) == 1 else None)
+        return _zone_of(found.pop() if len(found) == 1 else None)
 
     @property
     def passwords(self) -> Passwords | Proofs:
@@ -90,3 +90,13 @@ class Session(NamedTuple):
     def take_own(self, what: str, amount: int = 1) -> bool:
         """Use up some of something that a user has twice: once for what he signs, once for what uses his address."""
         return quotas.take(self.store, what, self.holders, self.now(), amount)
+
+
+def _zone_of(name: str | None) -> tzinfo:
+    """The time zone of that name; UTC if there is no name, or if this machine does not know the zone any more."""
+    if name is None:
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        return UTC

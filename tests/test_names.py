@@ -26,7 +26,6 @@ SAME = {
     "reject": "the opposite of accept",
     "run": "what a module is for, to its end",
     "table": "rows become a text",
-    "text": "a value becomes a text",
     "transport": "what a setting names, and what the environment does",
 }
 """What may stand in several modules, which say of what it is; and why."""

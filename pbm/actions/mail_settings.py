@@ -1,6 +1,9 @@
 """How a user wants his mails about boards, and the times in them."""
 
-from pbm import letters, texts, zones
+from difflib import get_close_matches
+from zoneinfo import available_timezones
+
+from pbm import letters, texts
 from pbm.drawing import images
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -17,6 +20,7 @@ MAIL_FORMS = {
     "html": "text, and beside it the same in HTML without pictures",
     "text": "text alone",
 }
+UTC_NAME = "UTC"
 NO_PICTURES = "\nThis server draws no pictures yet, so they come as html for now."
 
 
@@ -64,19 +68,33 @@ def choose_form(session: Session, user: str, word: str) -> list[Letter]:
 def check_zone(_: Session, *, zone: str, **__: object) -> None:
     """Raises Refused, with the nearest, if there is no such time zone."""
     if _zone(zone) is None:
-        nearest = zones.nearest(zone)
+        nearest = _nearest_zone(zone)
         hint = f"did you mean {nearest}?" if nearest else "it is written like Europe/Berlin or America/New_York."
         raise Refused(f"There is no time zone {zone!r}; {hint}")
 
 
+def zone_names() -> frozenset[str]:
+    """The names of all time zones that this machine knows, which takes a while to find out."""
+    return frozenset({UTC_NAME, *available_timezones()})
+
+
+def _nearest_zone(word: str) -> str:
+    """The name that looks most like a word, or whose town does; empty if none does."""
+    by_spelling = {name.lower(): name for name in sorted(zone_names())}
+    by_town = {spelling.rpartition("/")[2]: name for spelling, name in by_spelling.items()}
+    near = get_close_matches(word.lower(), by_spelling, n=1, cutoff=0.7)
+    town = get_close_matches(word.lower(), by_town, n=1)
+    return by_spelling[near[0]] if near else by_town[town[0]] if town else ""
+
+
 def _zone(word: str) -> str | None:
-    return next((name for name in zones.all_names() if name.lower() == word.lower()), None)
+    return next((name for name in zone_names() if name.lower() == word.lower()), None)
 
 
 def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
     """Store in which time zone a user is told times."""
     zone = _zone(word)
-    session.store.set_zone(user, None if zone == zones.UTC_NAME else zone)
+    session.store.set_zone(user, None if zone == UTC_NAME else zone)
     now = f"{session.now().astimezone(session.zone(user)):{texts.MINUTES}}"
     data = {"userid": user, "timezone": zone}
     text = f"Times in your mails are in the time zone {zone}; it is {now} now."

@@ -179,7 +179,7 @@ def preview(
         if words[1:2] != ["2"]:
             raise Refused(f"{texts.title(game)} is for 2 players: {game} preview new 2 [-options] MOVE ...")
         row = BoardRow(game, "new", " ".join(options), "first", "second", b"", session.now())
-        board, moves, is_present = Board(row, [], {}, throws_dice=False), words[2:], False
+        board, moves, is_present = Board(row, [], {}, is_stored=False), words[2:], False
     else:
         if options:
             raise Refused(f"The options of board {words[0]} are set, so {options[0]} cannot be given.")

@@ -1,5 +1,6 @@
 """Votes: a player proposes a draw, or to take a move back, and the other one accepts or rejects it."""
 
+import games
 from games import Illegal
 from pbm.actions import turns
 from pbm.board.board import Board
@@ -16,7 +17,7 @@ def propose(session: Session, board: Board, name: str) -> list[Letter]:
 
 def undo(session: Session, board: Board, name: str) -> list[Letter]:
     """Propose to take the last move back. Raises Illegal if the game or the board does not allow it."""
-    if not board.offers_undo:
+    if games.needs_dice(board.states[0]):
         raise Illegal("A game with dice has no undo, because the next throw has been seen.")
     if all(turn.automatic for turn in board.turns[board.row.given :]):
         raise Illegal("No move has been made that could be taken back.")

@@ -20,7 +20,8 @@ from urllib.parse import urlsplit
 import click
 
 import games
-from pbm import texts, zones
+from pbm import texts
+from pbm.actions.mail_settings import zone_names
 from pbm.admin import answer, progress_bar
 from pbm.admin.promises import broken_promises
 from pbm.admin.usage import Commands, WholeNumber
@@ -385,7 +386,7 @@ def _mails(store: Store, now: datetime) -> Iterator[Finding]:
 
 def _zones(store: Store) -> Iterator[Finding]:
     """Whether users can be told times as they wish."""
-    known = zones.all_names()
+    known = zone_names()
     for name in store.zones():
         if name not in known:
             what = f"this machine does not know the time zone {name}, so that its users are told times in UTC."

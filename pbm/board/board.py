@@ -63,11 +63,11 @@ class Board:
         queued: dict[str, str],
         about: About = NOTHING,
         *,
-        throws_dice: bool = True,
+        is_stored: bool = True,
     ) -> None:
-        """Replay the turns of a board. A preview *throws* no *dice* of its own."""
+        """Replay the turns of a board. One that is not stored, as in a preview, throws no dice of its own."""
         self.row = row
-        self.throws_dice = throws_dice
+        self.is_stored = is_stored
         self.turns = turns
         self.queued = queued
         self.about = about
@@ -88,11 +88,6 @@ class Board:
             return None
         about = About(robots=stored.robots_among((row.first_player, row.second_player)))
         return cls(row, stored.turns(game, number), stored.queued(game, number), about)
-
-    @property
-    def is_stored(self) -> bool:
-        """Whether this is a board of the store, and no preview."""
-        return self.throws_dice
 
     @property
     def name(self) -> str:
@@ -166,11 +161,6 @@ class Board:
         """Which of the players is to move: 0 for the first one."""
         return self.state.seats[self.state.turn]
 
-    @property
-    def offers_undo(self) -> bool:
-        """Whether moves can be taken back: not in games with dice, where the next throw has been seen."""
-        return not games.needs_dice(self.states[0])
-
     def used(self, seat: int, now: datetime) -> float:
         """The seconds for which a player was to move, this turn included."""
         if not self.is_over and seat == self.seat:
@@ -221,7 +211,7 @@ class Board:
         board.row = self.row._replace(secret=b"", comment=None, vote=None, submitted=None)
         if moves < len(self.turns):
             board.row = board.row._replace(drawn=False, ended=None)
-        board.throws_dice = False
+        board.is_stored = False
         return board
 
     def set_dice(self, dice: tuple[int, ...]) -> None:
@@ -248,7 +238,7 @@ class Board:
         number = len(self.states)
         if games.needs_dice(state):
             thrown = self.turns[number].dice if number < len(self.turns) else ()
-            if not thrown and self.throws_dice:
+            if not thrown and self.is_stored:
                 thrown = dice.throw(self.row.secret, self.name, number, state.dice_needed)
             state = state.roll(thrown) if thrown else state
         self.states.append(state)
