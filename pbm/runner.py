@@ -91,7 +91,7 @@ def run(line: Line, session: Callable[[], Session], prompt: Prompt | None = None
     with store.transaction(reading=not ready.writes):
         done = finish(ready)
         if ready.writes and done.stands:
-            store.count_command(ready.session.now(), refused=False)
+            store.events.count_command(ready.session.now(), refused=False)
     if done.why:
         raise done.why
     return [*done.letters]
@@ -222,7 +222,7 @@ def _player(session: Session, userid: str, password: str, row: BoardRow | None) 
     if session.guesses and (until := session.guesses.wait_until(name)):
         when = f"{until + timedelta(minutes=1):%Y-%m-%d %H:%M} UTC"
         raise Refused(f"Too many passwords were wrong; the next one is looked at from {when} on.")
-    stored = session.store.password_of(name) or None  # a robot has none that could be right
+    stored = session.store.users.password_of(name) or None  # a robot has none that could be right
     is_right = session.passwords.is_right(stored, password) and stored is not None
     if session.guesses:
         session.guesses.note(name, is_right=is_right)
@@ -233,14 +233,14 @@ def _player(session: Session, userid: str, password: str, row: BoardRow | None) 
     if session.server.passwords.is_outdated(stored):
         renewed = session.passwords.hash(password)
         if session.store.is_writing:
-            session.store.set_password(name, renewed)
+            session.store.users.set_password(name, renewed)
     return _known(session, name)
 
 
 def _known(session: Session, name: str) -> str:
     """The user who gives a command, of whom that is noted where something can be written."""
     if session.store.is_writing:
-        session.store.note_command(name, session.now())
+        session.store.users.note_command(name, session.now())
     return name
 
 
@@ -282,9 +282,9 @@ def _of_lines(ready: Ready) -> Letter:
             answered.append({"error": TOO_MUCH, "status": 1})
             break
         done = _step(Ready(session, call, line))
-        answers = [refusal(done.why, line, is_user=session.store.is_taken)] if done.why else done.letters
+        answers = [refusal(done.why, line, is_user=session.store.users.is_taken)] if done.why else done.letters
         answered.append(letters.as_one(letter.data for letter in answers))
-        told.append(Paragraph(f"> {line.masked(session.store.is_taken).text}"))
+        told.append(Paragraph(f"> {line.masked(session.store.users.is_taken).text}"))
         told += [block for letter in answers for block in _said(letter)] or [Paragraph("Effect.")]
     data = {"answers": answered, "status": max(int(one.get("status", 0)) for one in answered)}
     return letters.note(told, subject="multiple", answer="help multiple", data=data)

@@ -59,8 +59,8 @@ class Session(NamedTuple):
         if name := userid or (self.proved and self.proved.userid):
             names = {name}
         else:
-            names = self.store.userids_at(self.sender) if self.sender else set()
-        found = {self.store.zone(name) for name in names}
+            names = self.store.users.ids_at(self.sender) if self.sender else set()
+        found = {self.store.users.zone(name) for name in names}
         return _zone_of(found.pop() if len(found) == 1 else None)
 
     @property
@@ -71,7 +71,7 @@ class Session(NamedTuple):
     @property
     def is_from_user(self) -> bool:
         """Whether the command came from an address that a user has confirmed."""
-        return bool(self.sender and self.store.userids_at(self.sender))
+        return bool(self.sender and self.store.users.ids_at(self.sender))
 
     @property
     def holders(self) -> Holders:

@@ -106,7 +106,7 @@ def main(args: Sequence[str]) -> int:
         text = _input().read() if comment == "-" else comment
         server = open_server()
         servers.append(server)
-        told = quoting.comment(root, text, server.store.is_taken)
+        told = quoting.comment(root, text, server.store.users.is_taken)
         return Session(server, comment=told, body=texts.clean(text), as_json=as_json)
 
     typed = Line.read(root, " ".join(line))
@@ -114,7 +114,7 @@ def main(args: Sequence[str]) -> int:
         if line or not answers:
             answers += runner.run(typed, session, Prompt(_read_password, [*admin.MODULES]))
     except (Refused, Unusable) as why:
-        is_user = servers[0].store.is_taken if servers and isinstance(why, Refused) else None
+        is_user = servers[0].store.users.is_taken if servers and isinstance(why, Refused) else None
         letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), typed, is_user=is_user)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
     if waits and typed.command and typed.command.name in ANSWERED and any(_waits_for_robot(each) for each in answers):

@@ -148,7 +148,7 @@ class Club:
 
     def mails(self, name: str | None = None) -> list[Mail]:
         """The mails in the outbox, or those of them to one user."""
-        return [mail for mail in self.store.mails() if name in (None, mail.userid)]
+        return [mail for mail in self.store.outbox.all() if name in (None, mail.userid)]
 
 
 Done = Callable[[Any], object]

@@ -53,9 +53,9 @@ class Members(Club):
 
     def give(self, name: str, line: str, body: str = "", **fields: str) -> list[Told]:
         """A command of a member, and what everybody is told because of it, in the order in which it was written."""
-        before = max((mail.id or 0 for mail in self.store.mails()), default=0)
+        before = max((mail.id or 0 for mail in self.store.outbox.all()), default=0)
         printed = self._typed(name, line, body) if self.way == "shell" else self._mailed(name, line, body, fields)
-        new = [mail for mail in self.store.mails() if (mail.id or 0) > before]
+        new = [mail for mail in self.store.outbox.all() if (mail.id or 0) > before]
         return printed + [Told(mail.userid or SENDER, mail.subject, mail.text) for mail in new]
 
     def _typed(self, name: str, line: str, body: str) -> list[Told]:
@@ -64,7 +64,7 @@ class Members(Club):
         try:
             letters = run(read, lambda: session)
         except Refused as why:
-            letters = [refusal(why, read, is_user=self.store.is_taken)]
+            letters = [refusal(why, read, is_user=self.store.users.is_taken)]
         return [Told(letter.to or SENDER, letter.subject, letter.text) for letter in letters]
 
     def _mailed(self, name: str, line: str, body: str, fields: dict[str, str]) -> list[Told]:
@@ -107,8 +107,8 @@ class Members(Club):
     def forget_mails(self) -> None:
         """Empty the outbox."""
         with self.store.transaction():
-            for mail in self.store.mails():
-                self.store.remove_mails([mail])
+            for mail in self.store.outbox.all():
+                self.store.outbox.remove([mail])
 
     def plays(self, *moves: str, game: str = "symple", board: str = "101") -> None:
         """Moves, each by the player whose turn it is; what the players were told of them is forgotten."""
@@ -153,7 +153,7 @@ def found(path: Path) -> Passwords:
     for name in NAMES:
         club.say(f"signup {name} {name}-secret {name}@players.example")
     for name in NAMES:
-        club.server.passwords.is_right(club.store.password_of(name), f"{name}-secret")
+        club.server.passwords.is_right(club.store.users.password_of(name), f"{name}-secret")
     club.store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     club.store.close()
     return club.server.passwords

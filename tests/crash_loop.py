@@ -166,11 +166,11 @@ def play_round(folder: Path, rng: Random, servers: int) -> Counts:
                 client.work(port, SimpleQueue(), 1 if client.unanswered else 0)
         killed["kills"] += 1
         with open_server().store as store:
-            while store.mails():
+            while store.outbox.all():
                 assert pbm("outbox", "retry", "--all").returncode == 0
                 assert pbm("outbox", "flush").returncode == 0
             check_done(store, clients)
-            assert set(signed) <= set(store.userids())
+            assert set(signed) <= set(store.users.ids())
         assert pbm("doctor").stdout.startswith("All is well")
         arrived, copies = relay.arrived()
     assert arrived == sum((client.mails for client in clients), Counter())

@@ -26,8 +26,6 @@ from pbm.refusals import Refused
 from pbm.runner import run
 from pbm.session import Session
 from pbm.settings import transport
-from pbm.store.contests import Contests
-from pbm.store.health import Health
 
 import helptexts
 from conftest import ADDRESS, Club
@@ -131,7 +129,7 @@ class Month(Club):
 
     def queued(self):
         """The mails that have come into the outbox since the last look, counted."""
-        new = [mail for mail in self.store.mails() if mail.id > self.seen]
+        new = [mail for mail in self.store.outbox.all() if mail.id > self.seen]
         self.seen = max([self.seen, *(mail.id for mail in new)])
         return Counter((mail.address or f"{mail.userid} waits", mail.subject) for mail in new)
 
@@ -167,7 +165,7 @@ class Month(Club):
         asked = []
 
         def told():
-            asked.append(self.store.mails()[-1].subject)
+            asked.append(self.store.outbox.all()[-1].subject)
             return [(None, asked[0])]
 
         self.command(name, f"signup {name} PASSWORD", told, way="mail")
@@ -195,7 +193,7 @@ class Month(Club):
         """Get another password by mail, which is again the old one."""
         told = [(None, "pbm settings"), (name, "pbm reset")]
         self.command(None, f"reset {name}", lambda: told)
-        code = re.search(rf"reset {name} (\w+)", self.store.mails()[-1].text)[1]
+        code = re.search(rf"reset {name} (\w+)", self.store.outbox.all()[-1].text)[1]
         self.command(None, f"reset {name} {code} {name}-secret", lambda: [(None, "pbm settings")])
 
     def challenge(self, first, second, game, options=None, *, clocks="", board="", by=None, way="shell", comment=""):
@@ -206,7 +204,7 @@ class Month(Club):
 
         def told():
             number = board or self.books.next_number(game)
-            secret = self.store.board(game, number).secret
+            secret = self.store.boards.get(game, number).secret
             tables.append(Table(game, number, options, (first, second), secret, self.time, clocks))
             tables[0].comment = comment
             is_director = way == "shell" or by not in {first, second}
@@ -422,7 +420,7 @@ class Month(Club):
         self.books.pools[game, pool] = {name: {"won": 0, "lost": 0, "tied": 0} for name in names}
         with self.store.transaction():
             for name in names:
-                Contests(self.store).add_pool_player(game, pool, name)
+                self.store.tournaments.add_player(game, pool, name)
         return [
             self.challenge(first, second, game, board=f"{pool}{number}")
             for number, (first, second) in enumerate(combinations(names, 2), 1)
@@ -472,7 +470,7 @@ class Month(Club):
 
     def send(self):
         """Send what is in the outbox to the maildirs beside the database."""
-        due = [mail for mail in self.store.mails() if mail.address]
+        due = [mail for mail in self.store.outbox.all() if mail.address]
         assert outbox.flush(self.server, transport()) == (len(due), 0, None)
         for mail in [mail for mail in self.waiting if not mail[0].endswith(" waits")]:
             del self.waiting[mail]
@@ -481,13 +479,13 @@ class Month(Club):
 
     def check_books(self):
         """The database says what the secretary's books say."""
-        assert set(Health(self.store).board_names()) == set(self.books.tables)
+        assert set(self.store.health.board_names()) == set(self.books.tables)
         for table in self.books.tables.values():
             if not table.is_over or table.ended.date() == self.time.date():
                 self.check_board(table)
         for game in helptexts.GAMES:
             self.check_players(game)
-            pools = {(pool, name): counts for pool, name, *counts in self.store.pool_players(game)}
+            pools = {(pool, name): counts for pool, name, *counts in self.store.tournaments.pool_players(game)}
             assert pools == {
                 (pool, name): [player["won"], player["lost"], player["tied"]]
                 for (of, pool), players in self.books.pools.items()
@@ -502,23 +500,23 @@ class Month(Club):
         assert self.store.db.execute("PRAGMA foreign_key_check").fetchall() == []
 
     def check_board(self, table):
-        row, turns = self.store.board(table.game, table.number), self.store.turns(table.game, table.number)
+        row, turns = self.store.boards.get(table.game, table.number), self.store.boards.turns(table.game, table.number)
         assert [(turn.userid, turn.text, turn.automatic) for turn in turns] == table.turns
         assert (row.moves, row.turn, row.ended, row.winner) == (len(turns), table.turn, table.ended, table.winner)
         assert (row.vote, row.voter, row.submitted) == (table.vote, table.voter, table.submitted)
         assert (row.drawn, row.nagged, row.reason) == (table.drawn, table.nagged, table.reason)
         assert table.comment in {row.comment or "", BY_SERVER}
         assert [row.first_used, row.second_used] == [used.total_seconds() for used in table.used]
-        assert self.store.queued(table.game, table.number) == table.queued
-        assert set(self.store.followers(table.game, table.number)["subscriber"]) == table.subscribers
-        assert set(self.store.followers(table.game, table.number)["notified"]) == table.notified
+        assert self.store.boards.queued(table.game, table.number) == table.queued
+        assert set(self.store.boards.followers(table.game, table.number)["subscriber"]) == table.subscribers
+        assert set(self.store.boards.followers(table.game, table.number)["notified"]) == table.notified
         assert not (row.ended and (table.queued or row.submitted or row.vote))
         check_replay(row, turns)
 
     def check_players(self, game):
         rated = ratings([table for table in self.books.over if table.game == game])
         for name in NAMES:
-            player = self.store.player(game, name)
+            player = self.store.players.get(game, name)
             mine = rated.get(name, {"rating": None, "won": 0, "lost": 0, "tied": 0})
             assert (player.rating, player.won, player.lost, player.tied) == tuple(mine.values()), (game, name)
             assert player.seeking == (self.books.seeking.get((game, name), 0) if name in self.books.addresses else 0)
@@ -527,7 +525,7 @@ class Month(Club):
             assert player.is_notified == ((game, name) in self.books.notified)
             if name in rated:
                 assert player.inactive == self.books.inactive[game, name]
-                assert self.store.active_counts(game, [name])[name] == len(self.books.active(game, name))
+                assert self.store.players.active_counts(game, [name])[name] == len(self.books.active(game, name))
 
     def check_month(self):
         """At the end: all boards, all mails, all reminders, and whatever else can tell that the database is sound."""

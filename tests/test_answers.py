@@ -432,7 +432,7 @@ def test_an_answer_that_goes_to_the_same_address_twice_is_played(board):
 def test_votes_are_copied_from_mails_as_well(board):
     answer(board, "propose", "bob")
     answer(board, "symple move 101 alice PASSWORD accept")
-    assert board.store.board("symple", "101").drawn
+    assert board.store.boards.get("symple", "101").drawn
 
 
 def test_a_preview_shows_the_sender_what_moves_lead_to_and_nothing_is_played(board):
@@ -556,14 +556,14 @@ def test_votes_are_cast_by_answers(board):
     assert turns(board) == []
     answer(board, "propose")
     answer(board, "accept", "bob")
-    assert board.store.board("symple", "101").drawn
+    assert board.store.boards.get("symple", "101").drawn
 
 
 def test_a_game_is_given_up_by_an_answer(board):
     answer(board, "e5")
     answer(board, "a1", "bob")
     answer(board, "resign\n\nThank you for the game.")
-    assert board.store.board("symple", "101").winner == "bob"
+    assert board.store.boards.get("symple", "101").winner == "bob"
     assert "Thank you for the game." in board.mails("bob")[-1].text
 
 
@@ -660,10 +660,10 @@ def test_what_only_asks_is_answered_to_where_it_came_from_and_to_nobody_else(boa
 @pytest.mark.parametrize("word", ["queue a1", "submit e5", "confirm", "chat Hello", "e5", "resign", "propose"])
 def test_a_reply_address_does_nothing_on_another_board_or_for_another_user(board, word):
     board.say("symple challenge -size=9 alice bob")
-    rows = [board.store.board("symple", "102"), board.store.queued("symple", "102")]
+    rows = [board.store.boards.get("symple", "102"), board.store.boards.queued("symple", "102")]
     answer(board, word)
-    assert [board.store.board("symple", "102"), board.store.queued("symple", "102")] == rows
-    assert "bob" not in board.store.queued("symple", "101")
+    assert [board.store.boards.get("symple", "102"), board.store.boards.queued("symple", "102")] == rows
+    assert "bob" not in board.store.boards.queued("symple", "101")
     assert all("bob writes" not in mail.text for mail in board.mails())
 
 

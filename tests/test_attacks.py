@@ -9,7 +9,6 @@ from pbm import budget, texts
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.store import Unusable, copies
-from pbm.store.health import Health
 
 from conftest import ADDRESS
 from test_mail import answer, message, reply_address
@@ -90,7 +89,7 @@ def test_mails_that_wait_for_an_address_are_not_kept_for_ever(club):
     assert len([mail for mail in club.mails("mallory") if mail.address is None]) == 200
     club.pass_time(days=101)
     with club.store.transaction():
-        club.store.forget(club.time)
+        club.store.handled.forget(club.time)
     assert [mail for mail in club.mails("mallory") if mail.address is None] == []
 
 
@@ -108,7 +107,7 @@ def test_a_new_password_ends_the_waiting_that_wrong_ones_have_caused(pair):
     code = next(mail for mail in pair.mails("alice") if mail.subject == "pbm reset").text.split()[-2]
     send(pair, f"reset alice {code} better-secret")
     assert send(pair, "spiro move 101 alice better-secret e3:5") == "command"
-    assert pair.store.board("spiro", "101").moves == 1
+    assert pair.store.boards.get("spiro", "101").moves == 1
 
 
 def test_a_command_that_has_computed_too_long_leaves_the_rest_undone(pair, monkeypatch):
@@ -145,4 +144,4 @@ def test_a_database_that_somebody_has_changed_is_not_restored_and_seen_by_the_do
     with pytest.raises(Unusable, match=what):
         copies.bring_up_to_date(tmp_path / "copy.db", tmp_path / "copy.db", club.time)
     club.store.db.executescript(change)
-    assert any(what in one for one in Health(club.store).damage())
+    assert any(what in one for one in club.store.health.damage())

@@ -232,7 +232,7 @@ def plain_mails(tmp_path_factory):
         digests.send(Session(club.server), club.time)
     handle(club.server, b"From: bob@players.example\r\nSubject: spiro move 102 bob bob-secret a9:4,b7:2\r\n\r\n", None)
     handle(club.server, b"From: bob@players.example\r\nSubject: spiro move 102 bob\r\n\r\n", None)
-    found = {row.subject: row for row in club.store.mails() if row.address == "bob@players.example"}
+    found = {row.subject: row for row in club.store.outbox.all() if row.address == "bob@players.example"}
     made = {
         "error": found["Spiro Board 102 Error"],
         "digest": next(row for subject, row in found.items() if "Digest" in subject),

@@ -22,7 +22,6 @@ import pytest
 from pbm import texts
 from pbm.board.board import Board
 from pbm.store import Store
-from pbm.store.contests import Contests
 
 from conftest import ADDRESS
 from helptexts import GAMES
@@ -149,7 +148,7 @@ class Hall:
 
     def now(self, game, pool):
         with self.store.transaction(reading=True):
-            return Contests(self.store).tournament(game, pool), Contests(self.store).meetings(game, pool)
+            return self.store.tournaments.get(game, pool), self.store.tournaments.meetings(game, pool)
 
     def play(self, game, pool, *, until=None, kills=0):
         """Let the programs play until a tournament is over, or so many games are; it is so often killed a round."""
@@ -211,22 +210,22 @@ class Hall:
                 if each.is_bye:
                     due[name, f"{title} tournament {pool}: round {each.round}"] += 1
                     continue
-                due[name, f"{title} Board {each.board}"] += self.store.board(game, each.board).moves
+                due[name, f"{title} Board {each.board}"] += self.store.boards.get(game, each.board).moves
                 if new[name, each.round] == 1:
                     due[name, f"New {title} Board {each.board}"] += 1
                 else:
                     due[name, f"{title} tournament {pool}: your boards of round {each.round}"] = 1
-        for each in Contests(self.store).entrants(game, pool):
+        for each in self.store.tournaments.entrants(game, pool):
             due[each.name, f"{title} tournament {pool}: the end"] += 1
         return due
 
     def check_table(self, game, pool):
         """The points of a table are those of the games, and so is all that decides between equal points."""
         _, meetings = self.now(game, pool)
-        rows = {each: self.store.board(game, each.board) for each in meetings}
+        rows = {each: self.store.boards.get(game, each.board) for each in meetings}
         assert all(row is None or row.ended for row in rows.values())
         games = [(*each.pair, each.first if row is None else row.winner) for each, row in rows.items()]
-        scores = scored([each.name for each in Contests(self.store).entrants(game, pool)], games)
+        scores = scored([each.name for each in self.store.tournaments.entrants(game, pool)], games)
         found = json.loads(self.shell.run("tournament", game, pool, "--json").stdout)["table"]
         keys = {"points", "sonneborn_berger", "buchholz", "buchholz_cut_1", "won"}
         assert {line["userid"]: {key: line[key] for key in keys & line.keys()} for line in found} == {
@@ -315,7 +314,7 @@ def test_a_swiss_of_33_with_withdrawals_and_a_late_joiner_on_a_server_that_is_ki
     one, meetings = hall.now("symple", "s")
     assert (one.state, one.round) == ("finished", 6)
     assert set(Counter((each.round, name) for each in meetings for name in each.pair if name).values()) == {1}
-    field = Contests(hall.store).entrants("symple", "s")
+    field = hall.store.tournaments.entrants("symple", "s")
     assert {each.name for each in field if each.withdrawn is not None} == {names[4], names[8]}
     check_rules(field, meetings)
     hall.check_places("symple", "s", ["cut1", "buchholz", "direct", "sb", "wins"])

@@ -17,7 +17,6 @@ from pbm import admin
 from pbm.admin.completion import SCRIPTS
 from pbm.language.commands import root
 from pbm.store.form import BUSY_SECONDS
-from pbm.store.glances import Glances
 
 from conftest import PASSWORDS
 from patience import PATIENCE
@@ -139,23 +138,22 @@ def test_at_most_a_hundred_boards_are_offered_the_newest_first(club):
     club.signed_up("alice", "bob")
     for _ in range(101):
         club.say("symple challenge -size=5 alice bob")
-    assert Glances(club.store).newest_active("symple", 100) == [str(number) for number in range(201, 101, -1)]
+    assert club.store.boards.newest_active("symple", 100) == [str(number) for number in range(201, 101, -1)]
 
 
 def test_only_users_who_are_signed_up_are_offered(club):
     club.signed_up("alice", "bob", "carol")
-    club.store.sign_off("carol", club.time)
-    assert Glances(club.store).userids_from("", 100) == ["alice", "bob"]
-    assert Glances(club.store).userids_from("b", 100) == ["bob"]
-    assert Glances(club.store).userids_from("", 1) == ["alice"]
+    club.store.users.sign_off("carol", club.time)
+    assert club.store.users.ids_from("", 100) == ["alice", "bob"]
+    assert club.store.users.ids_from("b", 100) == ["bob"]
+    assert club.store.users.ids_from("", 1) == ["alice"]
 
 
 @pytest.mark.parametrize("query", ["board", "userid"])
 def test_nothing_is_sorted_or_read_that_is_not_offered(club, query):
     statements = []
     club.store.db.set_trace_callback(statements.append)
-    glances = Glances(club.store)
-    glances.newest_active("symple", 100) if query == "board" else glances.userids_from("a", 100)
+    club.store.boards.newest_active("symple", 100) if query == "board" else club.store.users.ids_from("a", 100)
     club.store.db.set_trace_callback(None)
     plan = " ".join(row[3] for row in club.store.db.execute(f"EXPLAIN QUERY PLAN {statements[0]}"))
     assert "SEARCH" in plan

@@ -11,7 +11,7 @@ def test_the_same_userid_twice_plays_against_himself(both_ways):
     both_ways.give("alice", "symple challenge -size=5 alice alice")
     for move in ("c3", "b1", "resign"):
         both_ways.signs("alice", f"symple move 101 ME {move}")
-    assert both_ways.store.results_of_user("symple", "alice") == []
+    assert both_ways.store.players.results_of_user("symple", "alice") == []
     assert "No game of Symple is over yet" in text_to(SENDER, both_ways.give("carol", "symple history"))
 
 
@@ -53,7 +53,7 @@ def test_a_board_against_oneself_counts_once_for_the_limit(both_ways):
 def test_a_user_without_active_boards_who_refuses_becomes_inactive(both_ways):
     both_ways.signs("bob", "symple reject ME")
     both_ways.give("alice", "symple challenge alice bob")
-    assert both_ways.store.player("symple", "bob").inactive
+    assert both_ways.store.players.get("symple", "bob").inactive
 
 
 @pytest.mark.parametrize("refuses", ["limit ME 1", "reject ME"])
@@ -61,13 +61,13 @@ def test_a_user_with_active_boards_who_refuses_does_not(both_ways, refuses):
     both_ways.begin()
     both_ways.signs("bob", f"symple {refuses}")
     both_ways.give("alice", "symple challenge alice bob")
-    assert not both_ways.store.player("symple", "bob").inactive
+    assert not both_ways.store.players.get("symple", "bob").inactive
 
 
 def test_who_does_not_want_challenges_of_one_game_takes_those_of_another(both_ways):
     both_ways.signs("bob", "symple reject ME")
     both_ways.give("alice", "spiro challenge alice bob")
-    assert both_ways.store.unfinished_boards() == [("spiro", "101")]
+    assert both_ways.store.boards.unfinished() == [("spiro", "101")]
 
 
 @pytest.mark.parametrize("words", ["", "alice", "alice bob carol"])
@@ -85,7 +85,7 @@ def test_who_subscribes_to_all_becomes_a_subscriber_of_the_new_board_unless_he_p
     for name in ("alice", "carol", "dora"):
         both_ways.signs(name, "symple subscribe ME all")
     both_ways.give("alice", "symple challenge -size=5 alice bob")
-    assert both_ways.store.followers("symple", "101")["subscriber"] == ["carol", "dora"]
+    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == ["carol", "dora"]
     told = both_ways.signs("alice", "symple move 101 ME c3")
     assert sorted(one.to for one in told) == ["alice", "bob", "carol", "dora"]
 
@@ -94,8 +94,8 @@ def test_each_player_seeks_one_challenge_less_but_not_less_than_none(both_ways):
     both_ways.signs("alice", "symple seek ME 2")
     for left in (1, 0, 0):
         both_ways.give("carol", "symple challenge alice bob")
-        assert both_ways.store.player("symple", "alice").seeking == left
-        assert both_ways.store.player("symple", "bob").seeking == 0
+        assert both_ways.store.players.get("symple", "alice").seeking == left
+        assert both_ways.store.players.get("symple", "bob").seeking == 0
 
 
 def test_there_is_no_acceptance_step(both_ways):
@@ -108,7 +108,7 @@ def test_by_mail_a_challenge_comes_from_a_confirmed_address_of_any_user(by_mail)
     raw = by_mail.raw("stranger", "symple challenge alice bob")
     handle(by_mail.server, raw, None)
     assert by_mail.outbox() == [(None, "Invalid challenge")]
-    assert by_mail.store.unfinished_boards() == []
+    assert by_mail.store.boards.unfinished() == []
     told = by_mail.give("carol", "symple challenge alice bob")
     assert to(told) == [(name, "New Symple Board 101 alice") for name in ("alice", "bob", SENDER)]
 
@@ -116,13 +116,13 @@ def test_by_mail_a_challenge_comes_from_a_confirmed_address_of_any_user(by_mail)
 def test_an_address_starts_50_boards_a_day_by_mail_and_a_shell_any_number(by_mail):
     with by_mail.store.transaction():
         for _ in range(50):
-            by_mail.store.take("challenge", "carol@players.example", 50, by_mail.time)
+            by_mail.store.trust.take("challenge", "carol@players.example", 50, by_mail.time)
     assert "50" in by_mail.refused("carol", "symple challenge alice bob").text
     by_mail.say("symple challenge alice bob")
     by_mail.give("dora", "symple challenge alice bob")
     by_mail.pass_time(days=1)
     by_mail.give("carol", "symple challenge alice bob")
-    assert len(by_mail.store.unfinished_boards()) == 3
+    assert len(by_mail.store.boards.unfinished()) == 3
 
 
 def test_only_a_shell_names_boards(four, by_mail):
@@ -148,7 +148,7 @@ def test_a_tournament_board_ignores_limit_and_reject(four):
     four.signs("bob", "symple reject ME")
     four.begin("symple challenge --name=a1 alice bob")
     four.begin("symple challenge --name=a2 alice bob")
-    assert four.store.active_boards("symple") == 2
+    assert four.store.boards.count_active("symple") == 2
 
 
 def test_a_user_who_has_signed_off_cannot_be_challenged(both_ways):

@@ -144,13 +144,13 @@ def test_1_before_the_first_moves_the_board_is_removed_and_is_not_shown_any_more
     both_ways.begin("symple challenge -size=5 --totaltime=3 alice bob")
     both_ways.pass_time(days=3)
     told = both_ways.signs("bob", "symple queue 101 ME a1")
-    assert both_ways.store.board("symple", "101") is None
+    assert both_ways.store.boards.get("symple", "101") is None
     assert ("alice", "Symple board 101 has been removed **") in to(told)
     error = text_to(SENDER, told)
     assert "removed" in error
     assert "a b c d e" not in error
     assert "symple move 101" not in error
-    assert both_ways.store.results_of_user("symple", "bob") == []
+    assert both_ways.store.players.results_of_user("symple", "bob") == []
 
 
 def test_1_total_time_runs_on_in_a_vacation(four):
@@ -178,7 +178,7 @@ def test_2_who_has_not_answered_a_proposal_is_reminded_and_then_accepts_by_silen
     assert four.clean() == Done(drawn=1)
     assert four.at().is_over
     assert four.at().winner is None
-    assert four.store.player("symple", "alice").tied == 1
+    assert four.store.players.get("symple", "alice").tied == 1
     assert f"{other} has not answered, and the last move was 21 days ago, which counts as accepting." in " ".join(
         four.mails("alice")[0].text.split()
     )
@@ -249,7 +249,7 @@ def test_4_before_the_first_moves_the_board_is_removed_instead(four):
     four.plays("c3")
     four.pass_time(days=21)
     assert four.clean() == Done(forfeited=1)
-    assert four.store.board("symple", "101") is None
+    assert four.store.boards.get("symple", "101") is None
     assert four.outbox() == [(name, "Symple board 101 has been removed **") for name in ("alice", "bob")]
     text = four.mails("alice")[0].text
     assert text.startswith(
@@ -290,7 +290,7 @@ def test_4_a_board_against_oneself_is_forfeited_too_and_rates_nobody(four):
     four.plays("c3", "b1")
     four.pass_time(days=21)
     assert four.clean() == Done(forfeited=1)
-    assert four.store.player("symple", "alice").rating is None
+    assert four.store.players.get("symple", "alice").rating is None
 
 
 # Step 5: users who are gone
@@ -298,7 +298,7 @@ def test_4_a_board_against_oneself_is_forfeited_too_and_rates_nobody(four):
 
 def gone(four, name):
     with four.store.transaction():
-        four.store.sign_off(name, four.time)
+        four.store.users.sign_off(name, four.time)
 
 
 def test_5_a_player_who_is_gone_forfeits_instead_of_being_reminded(game):
@@ -344,7 +344,7 @@ def test_a_seek_ends_60_days_after_the_last_command_of_its_user_who_is_told(four
 def test_to_clean_up_twice_is_to_clean_up_once(four):
     for line in ("", "--totaltime=2", "--nagtime=1 --forfeittime=2", "--nagtime=1"):
         four.begin(f"symple challenge -size=5 {line} alice bob")
-        four.plays("c3", "b1", board=str(100 + len(four.store.unfinished_boards())))
+        four.plays("c3", "b1", board=str(100 + len(four.store.boards.unfinished())))
     four.pass_time(days=7)
     assert four.clean() == Done(reminded=2, forfeited=2)
     once = four.stored()
@@ -439,7 +439,7 @@ def test_opponents_see_a_vacation_in_the_mails_while_it_lasts(both_ways):
 def test_a_vacation_is_from_today_or_from_the_first_day_through_the_last(both_ways, days, first, last):
     told = both_ways.signs("alice", f"vacation ME {days}")
     assert f"Your vacation is from {first} through {last}." in text_to("alice", told)
-    assert [away[1:] for away in both_ways.store.vacations("alice", first)] == [(first, last)]
+    assert [away[1:] for away in both_ways.store.users.vacations("alice", first)] == [(first, last)]
     assert text_to("alice", both_ways.signs("alice", "vacation ME")) == text_to("alice", told)
 
 
@@ -497,7 +497,7 @@ def test_off_ends_a_vacation_whose_days_count_and_which_spares_for_3_days_more(g
     game.pass_time(days=10)
     told = game.signs("alice", "vacation ME off")
     assert "over" in text_to("alice", told)
-    assert [away[1:] for away in game.store.vacations("alice", date(2026, 1, 1))] == [
+    assert [away[1:] for away in game.store.users.vacations("alice", date(2026, 1, 1))] == [
         (date(2026, 11, 20), date(2026, 11, 29))
     ]
     assert game.clean() == Done(reminded=1)
@@ -506,7 +506,7 @@ def test_off_ends_a_vacation_whose_days_count_and_which_spares_for_3_days_more(g
 def test_a_vacation_that_has_not_begun_is_called_off_without_a_trace(both_ways):
     both_ways.signs("alice", "vacation ME 2026-12-01 2026-12-21")
     both_ways.signs("alice", "vacation ME off")
-    assert both_ways.store.vacations("alice", date(2026, 1, 1)) == []
+    assert both_ways.store.users.vacations("alice", date(2026, 1, 1)) == []
     both_ways.refused("alice", "vacation ME off")
 
 

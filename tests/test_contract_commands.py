@@ -198,24 +198,24 @@ def test_the_board_stands_before_or_behind_the_name_in_subscribe_and_unsubscribe
     assert "Subscription Summary" in text_to("carol", told)
     told = both_ways.signs("carol", f"symple unsubscribe {line}")
     assert "no more mails about these boards: 101" in text_to("carol", told)
-    assert both_ways.store.followers("symple", "101")["subscriber"] == []
+    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == []
 
 
 @pytest.mark.parametrize("line", ["all ME", "ME all"])
 def test_all_stands_before_or_behind_the_name_in_subscribe_and_unsubscribe(both_ways, line):
     both_ways.begin()
     both_ways.signs("carol", f"symple subscribe {line}")
-    assert both_ways.store.followers("symple", "101")["subscriber"] == ["carol"]
-    assert both_ways.store.subscribers_of_all("symple") == ["carol"]
+    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == ["carol"]
+    assert both_ways.store.players.subscribers_of_all("symple") == ["carol"]
     both_ways.signs("carol", f"symple unsubscribe {line}")
-    assert both_ways.store.followers("symple", "101")["subscriber"] == []
-    assert both_ways.store.subscribers_of_all("symple") == []
+    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == []
+    assert both_ways.store.players.subscribers_of_all("symple") == []
 
 
 def test_a_board_with_letters_may_stand_in_front_in_any_case(both_ways):
     both_ways.say("symple challenge -size=5 --name=a1 alice bob")
     both_ways.signs("carol", "symple subscribe A1 ME")
-    assert both_ways.store.followers("symple", "a1")["subscriber"] == ["carol"]
+    assert both_ways.store.boards.followers("symple", "a1")["subscriber"] == ["carol"]
 
 
 def test_a_wrong_password_behind_all_is_masked(both_ways):
@@ -227,7 +227,7 @@ def test_a_selector_stands_for_the_boards_in_subscribe(both_ways):
     for players in ("alice bob", "alice dora", "bob dora"):
         both_ways.begin(f"symple challenge -size=5 {players}")
     both_ways.signs("carol", "symple subscribe ME alice active")
-    assert [both_ways.store.followers("symple", board)["subscriber"] for board in ("101", "102", "103")] == [
+    assert [both_ways.store.boards.followers("symple", board)["subscriber"] for board in ("101", "102", "103")] == [
         ["carol"], ["carol"], [],
     ]  # fmt: skip
 
@@ -256,7 +256,7 @@ def test_accept_and_reject_take_all_challenges_or_none_and_say_if_it_is_so_alrea
 )  # fmt: skip
 def test_limit_takes_a_number_or_a_word(both_ways, word, most):
     both_ways.signs("alice", f"symple limit ME {word}")
-    assert both_ways.store.player("symple", "alice").most == most
+    assert both_ways.store.players.get("symple", "alice").most == most
 
 
 @pytest.mark.parametrize("word", ["x", "-1", "1.5", "1000", "٣", "5x", "none"])
@@ -268,7 +268,7 @@ def test_limit_without_a_number_says_the_present_one(both_ways):
     assert "all challenges" in text_to("alice", both_ways.signs("alice", "symple limit ME"))
     both_ways.signs("alice", "symple limit ME 4")
     assert "up to 4 active boards" in text_to("alice", both_ways.signs("alice", "symple limit ME"))
-    assert both_ways.store.player("symple", "alice").most == 4
+    assert both_ways.store.players.get("symple", "alice").most == 4
 
 
 def test_one_challenge_is_sought_in_the_singular(four):
@@ -395,10 +395,10 @@ def test_show_of_tournament_boards_needs_no_user(boards):
 
 
 def test_more_than_a_hundred_boards_at_once_are_too_much_mail(boards):
-    row = boards.store.board("symple", "101")
+    row = boards.store.boards.get("symple", "101")
     with boards.store.transaction():
         for number in range(200, 300):
-            boards.store.add_board(row._replace(board=str(number)))
+            boards.store.boards.add(row._replace(board=str(number)))
     assert "too much mail" in boards.refused("stranger", "symple show alice").text
     assert "too much mail" in boards.refused("stranger", f"symple show {' '.join(map(str, range(200, 301)))}").text
 

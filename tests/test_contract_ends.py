@@ -2,8 +2,6 @@
 
 import pytest
 
-from pbm.store.contests import Contests
-
 from contract import SENDER, text_to, to
 
 # The end
@@ -45,7 +43,9 @@ def test_the_last_mail_tells_the_ratings_or_that_the_game_is_not_rated(both_ways
 def test_a_rating_that_stays_is_told_as_equal(four, end):
     with four.store.transaction():
         for name in ("alice", "bob"):
-            four.store.save_player("symple", four.store.player("symple", name)._replace(rating=1720, won=10, lost=10))
+            four.store.players.save(
+                "symple", four.store.players.get("symple", name)._replace(rating=1720, won=10, lost=10)
+            )
     four.begin()
     four.plays("c3", "b1", end)
     told = four.signs("bob", "symple move 101 ME accept") if end == "propose" else four.give("bob", "symple show 101")
@@ -62,7 +62,7 @@ def test_the_seats_and_so_the_winner_follow_the_user_into_the_history(both_ways)
     both_ways.plays("komi=0", "black", "c3", "resign", game="spora")
     text = text_to(SENDER, both_ways.give("carol", "spora history"))
     assert "bob" in text.splitlines()[1].split()
-    assert both_ways.store.player("spora", "bob").won == 1
+    assert both_ways.store.players.get("spora", "bob").won == 1
 
 
 # History
@@ -113,16 +113,16 @@ def test_a_player_who_leaves_is_listed_as_inactive_until_a_game_of_his_ends(both
     both_ways.signs("bob", "symple resign 102 ME")
     assert "Inactive (provisional)" in text_to(SENDER, both_ways.give("carol", "symple standings"))
     both_ways.begin()
-    assert both_ways.store.player("symple", "bob").inactive
+    assert both_ways.store.players.get("symple", "bob").inactive
     both_ways.plays("c3", "b1", "resign", board="103")
-    assert not both_ways.store.player("symple", "bob").inactive
+    assert not both_ways.store.players.get("symple", "bob").inactive
 
 
 @pytest.mark.parametrize("end", ["resign", "propose", "forfeit", "signoff"])
 def test_every_end_but_leaving_makes_both_players_active_again(four, end):
     with four.store.transaction():
         for name in ("alice", "bob"):
-            four.store.save_player("symple", four.store.player("symple", name)._replace(inactive=True))
+            four.store.players.save("symple", four.store.players.get("symple", name)._replace(inactive=True))
     four.begin()
     four.plays("c3", "b1")
     if end == "forfeit":
@@ -135,7 +135,7 @@ def test_every_end_but_leaving_makes_both_players_active_again(four, end):
         if end == "propose":
             four.signs("bob", "symple move 101 ME accept")
     assert four.at().is_over
-    assert not four.store.player("symple", "bob").inactive
+    assert not four.store.players.get("symple", "bob").inactive
 
 
 def test_a_forfeit_before_the_first_moves_makes_the_late_player_inactive(four):
@@ -144,8 +144,8 @@ def test_a_forfeit_before_the_first_moves_makes_the_late_player_inactive(four):
     four.begin()
     four.pass_time(days=21)
     four.clean()
-    assert four.store.player("symple", "alice").inactive
-    assert not four.store.player("symple", "bob").inactive
+    assert four.store.players.get("symple", "alice").inactive
+    assert not four.store.players.get("symple", "bob").inactive
 
 
 # Tournament boards
@@ -154,14 +154,14 @@ def test_a_forfeit_before_the_first_moves_makes_the_late_player_inactive(four):
 def test_a_tournament_board_counts_in_the_table_of_its_pool_if_that_is_set_up(four):
     with four.store.transaction():
         for name in ("alice", "bob"):
-            Contests(four.store).add_pool_player("symple", "a", name)
+            four.store.tournaments.add_player("symple", "a", name)
     for board in ("a1", "b1"):
         four.begin(f"symple challenge -size=5 --name={board} alice bob")
         four.plays("c3", "b1", "resign", board=board)
     text = text_to(SENDER, four.give("carol", "symple standings"))
     assert "Tournaments" in text
-    assert four.store.pool_players("symple") == [("a", "bob", 1, 0, 0), ("a", "alice", 0, 1, 0)]
-    assert four.store.player("symple", "bob").won == 2
+    assert four.store.tournaments.pool_players("symple") == [("a", "bob", 1, 0, 0), ("a", "alice", 0, 1, 0)]
+    assert four.store.players.get("symple", "bob").won == 2
 
 
 def test_a_tournament_board_is_played_and_shown_by_its_name_in_any_case(both_ways):
@@ -226,11 +226,13 @@ def test_subscribe_all_is_for_active_boards_now_and_every_later_one_until_unsubs
     told = both_ways.signs("carol", "symple subscribe ME all")
     assert to(told) == [("carol", "Subscription summary"), ("carol", "Symple Board 101 alice")]
     both_ways.begin()
-    followed = [both_ways.store.followers("symple", board)["subscriber"] for board in ("101", "102", "103", "104")]
+    followed = [
+        both_ways.store.boards.followers("symple", board)["subscriber"] for board in ("101", "102", "103", "104")
+    ]
     assert followed == [["carol"], ["alice"], [], ["carol"]]
     both_ways.signs("carol", "symple unsubscribe ME all")
     both_ways.begin()
-    followed = [both_ways.store.followers("symple", board)["subscriber"] for board in ("101", "104", "105")]
+    followed = [both_ways.store.boards.followers("symple", board)["subscriber"] for board in ("101", "104", "105")]
     assert followed == [[], [], []]
 
 
@@ -248,7 +250,7 @@ def test_a_player_who_forfeits_is_subscribed(four):
     four.plays("c3", "b1")
     four.pass_time(days=21)
     four.clean()
-    assert four.store.followers("symple", "101")["subscriber"] == ["alice"]
+    assert four.store.boards.followers("symple", "101")["subscriber"] == ["alice"]
 
 
 def test_a_subscriber_who_signs_off_gets_nothing_more(both_ways):
@@ -285,7 +287,7 @@ def test_notify_with_boards_is_for_those_and_without_for_all_until_the_same_agai
 def test_notify_on_and_off_say_it_plainly_and_may_be_said_twice(both_ways, switch):
     for _ in range(2):
         both_ways.signs("carol", f"symple notify ME {switch}")
-    assert both_ways.store.notified_of_all("symple") == (["carol"] if switch.lower() == "on" else [])
+    assert both_ways.store.players.notified_of_all("symple") == (["carol"] if switch.lower() == "on" else [])
 
 
 def test_notify_of_boards_can_be_ended_too(both_ways):

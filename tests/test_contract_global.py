@@ -52,9 +52,9 @@ def test_signup_by_mail_asks_the_senders_address_before_anything_else_is_mailed_
 
 def test_signup_in_a_shell_needs_no_address_and_confirms_one_at_once(four):
     four.give("dave", "signup dave dave-secret")
-    assert four.store.addresses("dave") == []
+    assert four.store.users.addresses("dave") == []
     four.give("dave", "signup dora2 dora-secret dora2@players.example")
-    assert four.store.userids_at("dora2@players.example") == {"dora2"}
+    assert four.store.users.ids_at("dora2@players.example") == {"dora2"}
 
 
 @pytest.mark.parametrize("userid", ["alice", "ALICE"])
@@ -107,8 +107,8 @@ def test_signoff_resigns_all_boards_removes_those_not_begun_and_keeps_the_result
     both_ways.signs("carol", "symple subscribe ME 101")
     told = both_ways.signs("alice", f"{word} ME")
     assert both_ways.at().winner == "bob"
-    assert both_ways.store.board("symple", "102") is None
-    assert both_ways.store.board("spiro", "101") is None
+    assert both_ways.store.boards.get("symple", "102") is None
+    assert both_ways.store.boards.get("spiro", "101") is None
     assert both_ways.at("a1").winner == "bob"
     assert "alice has signed off." in text_to("bob", told)
     assert ("carol", "Symple Board 101 **") in to(told)
@@ -138,7 +138,7 @@ def test_signoff_with_votes_queues_and_a_pending_resignation(both_ways):
             {},
             None,
         )
-    assert both_ways.store.player("symple", "bob").won == 3
+    assert both_ways.store.players.get("symple", "bob").won == 3
 
 
 def test_signoff_out_of_turn_and_against_oneself(both_ways):
@@ -150,7 +150,7 @@ def test_signoff_out_of_turn_and_against_oneself(both_ways):
     assert both_ways.played() == ["c3", "b1", "Resign"]
     assert both_ways.at().winner == "alice"
     assert both_ways.at("102").is_over
-    assert both_ways.store.results_of_board("symple", "102") == []
+    assert both_ways.store.players.results_of_board("symple", "102") == []
 
 
 # list, all show
@@ -279,7 +279,7 @@ def test_multiple_carries_out_the_commands_in_the_body_and_gathers_the_direct_re
 def test_multiple_skips_empty_lines_and_remarks_and_stops_at_the_end(both_ways):
     for end in ("end", "END", "quit", "-- "):
         both_ways.begin()
-        board = max(number for _, number in both_ways.store.unfinished_boards())
+        board = max(number for _, number in both_ways.store.boards.unfinished())
         body = lines(
             "", "# a remark", "", f"  symple move {board} ME c3  ", end, f"symple move {board} bob bob-secret b1"
         )
@@ -313,9 +313,9 @@ def test_a_refused_line_of_multiple_is_undone_alone(both_ways):
     both_ways.signs("bob", "symple reject ME")
     body = lines("symple limit ME 3", "symple challenge alice bob", "symple seek ME x", "symple seek ME 2")
     both_ways.give("alice", "multiple", body)
-    player = both_ways.store.player("symple", "alice")
+    player = both_ways.store.players.get("symple", "alice")
     assert (player.most, player.seeking) == (3, 2)
-    assert both_ways.store.unfinished_boards() == [("symple", "101")]
+    assert both_ways.store.boards.unfinished() == [("symple", "101")]
 
 
 def test_a_line_of_multiple_that_comes_too_late_forfeits_and_the_others_go_on(both_ways):
@@ -324,7 +324,7 @@ def test_a_line_of_multiple_that_comes_too_late_forfeits_and_the_others_go_on(bo
     both_ways.pass_time(days=2)
     told = both_ways.give("alice", "multiple", lines("symple move 101 ME a1", "symple seek ME 2"))
     assert both_ways.at().winner == "bob"
-    assert both_ways.store.player("symple", "alice").seeking == 2
+    assert both_ways.store.players.get("symple", "alice").seeking == 2
     assert "used up their time" in text_to(SENDER, told)
     assert "bob" in {one.to for one in told}
 
@@ -333,14 +333,14 @@ def test_multiple_is_one_transaction_with_its_mails_its_answer_and_its_message_i
     by_mail.begin()
     before = list(by_mail.store.db.iterdump())
     raw = by_mail.raw("alice", "multiple", lines("symple move 101 ME c3", "symple seek ME 2", "list"))
-    added = by_mail.store.add_mail
+    added = by_mail.store.outbox.add
 
     def fail_at_last(mail):
         if mail.subject == "multiple":
             raise OSError("the disk is full")
         added(mail)
 
-    monkeypatch.setattr(by_mail.store, "add_mail", fail_at_last)
+    monkeypatch.setattr(by_mail.store.outbox, "add", fail_at_last)
     with pytest.raises(OSError, match="full"):
         handle(by_mail.server, raw, None)
     assert list(by_mail.store.db.iterdump()) == before

@@ -173,9 +173,9 @@ def test_preview_may_be_shortened_to_prev(both_ways, word):
 def test_subscribe_and_unsubscribe_may_be_shortened_to_sub_and_unsub(both_ways, word):
     both_ways.begin()
     both_ways.signs("carol", f"symple {word} ME 101")
-    assert both_ways.store.followers("symple", "101")["subscriber"] == ["carol"]
+    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == ["carol"]
     both_ways.signs("carol", f"symple un{word} ME 101")
-    assert both_ways.store.followers("symple", "101")["subscriber"] == []
+    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == []
 
 
 @pytest.mark.parametrize("word", ["move", "board", "mvoe"])
@@ -249,7 +249,7 @@ def test_a_password_is_compared_in_its_exact_case(both_ways):
 def test_boards_are_counted_up_from_101_in_each_game(both_ways):
     for game in ("symple", "symple", "spiro"):
         both_ways.give("alice", f"{game} challenge alice bob")
-    assert sorted(both_ways.store.unfinished_boards()) == [("spiro", "101"), ("symple", "101"), ("symple", "102")]
+    assert sorted(both_ways.store.boards.unfinished()) == [("spiro", "101"), ("symple", "101"), ("symple", "102")]
 
 
 @pytest.mark.parametrize("option", ["-size=4", "-foo", "--nagtime=0", "--foo"])

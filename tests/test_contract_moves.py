@@ -216,7 +216,7 @@ def test_the_moves_and_the_winner_follow_the_user_when_seats_are_exchanged(both_
     assert both_ways.at(game="spora").row.turn == "alice"
     told = both_ways.signs("alice", "spora resign 101 ME")
     assert "Won by bob (alice resigned)." in text_to("bob", told)
-    assert both_ways.store.player("spora", "bob").won == 1
+    assert both_ways.store.players.get("spora", "bob").won == 1
 
 
 @pytest.mark.parametrize(("mark", "alice", "bob"), [("#1", "black", "white"), ("", "white", "black")])
@@ -361,11 +361,11 @@ def test_who_resigns_before_two_moves_are_made_leaves_and_the_board_is_removed(b
     both_ways.begin()
     both_ways.plays(*moves)
     both_ways.signs(name, "symple resign 101 ME")
-    assert both_ways.store.board("symple", "101") is None
-    assert both_ways.store.results_of_user("symple", "alice") == []
+    assert both_ways.store.boards.get("symple", "101") is None
+    assert both_ways.store.players.results_of_user("symple", "alice") == []
     assert "No game of Symple is over yet" in text_to(SENDER, both_ways.give("carol", "symple history"))
     both_ways.begin()
-    assert both_ways.store.board("symple", "102")
+    assert both_ways.store.boards.get("symple", "102")
 
 
 def test_a_leaver_without_other_boards_becomes_inactive_and_one_with_others_does_not(both_ways):
@@ -374,10 +374,10 @@ def test_a_leaver_without_other_boards_becomes_inactive_and_one_with_others_does
     both_ways.plays("c3", "b1", "resign", board="102")  # both have a rating now
     both_ways.begin("symple challenge -size=5 carol dora")
     both_ways.signs("carol", "symple resign 103 ME")
-    assert both_ways.store.player("symple", "carol").inactive
+    assert both_ways.store.players.get("symple", "carol").inactive
     both_ways.begin("symple challenge -size=5 alice dora")
     both_ways.signs("alice", "symple resign 104 ME")
-    assert not both_ways.store.player("symple", "alice").inactive
+    assert not both_ways.store.players.get("symple", "alice").inactive
 
 
 def test_who_resigns_in_turn_loses_and_becomes_a_subscriber(both_ways):
@@ -386,11 +386,11 @@ def test_who_resigns_in_turn_loses_and_becomes_a_subscriber(both_ways):
     told = both_ways.signs("alice", "symple resign 101 ME")
     assert both_ways.played() == ["c3", "b1", "Resign"]
     assert "Won by bob (alice resigned)." in text_to("bob", told)
-    assert [(row.userid, row.after) for row in both_ways.store.results_of_board("symple", "101")] == [
+    assert [(row.userid, row.after) for row in both_ways.store.players.results_of_board("symple", "101")] == [
         ("alice", 1424),
         ("bob", 1824),
     ]
-    assert both_ways.store.followers("symple", "101")["subscriber"] == ["alice"]
+    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == ["alice"]
 
 
 def test_a_resignation_out_of_turn_replaces_the_queued_move_and_cannot_be_given_twice(both_ways):
@@ -523,7 +523,7 @@ def test_a_draw_ends_the_game_as_a_tie_that_is_rated(both_ways):
     told = both_ways.signs("bob", "symple move 101 ME accept")
     assert to(told) == [(name, "Symple Board 101") for name in ("alice", "bob")]
     assert "The game is a tie" in text_to("alice", told)
-    assert both_ways.store.player("symple", "alice").tied == 1
+    assert both_ways.store.players.get("symple", "alice").tied == 1
     assert both_ways.played() == ["c3", "b1"]
 
 
@@ -549,7 +549,7 @@ def test_an_undo_may_go_back_to_the_start(both_ways):
     assert both_ways.played() == []
     both_ways.refused("alice", "symple move 101 ME undo")
     both_ways.signs("bob", "symple resign 101 ME")
-    assert both_ways.store.board("symple", "101") is None
+    assert both_ways.store.boards.get("symple", "101") is None
 
 
 def test_an_undo_keeps_a_pending_resignation(both_ways):

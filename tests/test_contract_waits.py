@@ -11,7 +11,6 @@ from pbm.board import clocks, records
 from pbm.board.clocks import Deed, Due
 from pbm.board.records import Record, Unsound
 from pbm.store import BoardRow, Vacation
-from pbm.store.contests import Contests
 
 from contract import SENDER, Told, text_to, to
 from test_contract_clocks import move_twice
@@ -78,7 +77,7 @@ def test_what_is_due_changes_exactly_when_a_time_is_up(four, fields, age, due):
 )
 def test_a_vacation_spares_its_days_and_three_more(four, last, deeds):
     with four.store.transaction():
-        four.store.replace_vacations("alice", NOON.date(), [Vacation("alice", date(2026, 12, 1), last)])
+        four.store.users.replace_vacations("alice", NOON.date(), [Vacation("alice", date(2026, 12, 1), last)])
     days = [NOON + timedelta(days=days) for days in (21, 22, 23, 24)]  # the 11th to the 14th of December
     assert [clocks.due(four.store, row(), 0, day).deed for day in days] == deeds
 
@@ -109,7 +108,9 @@ def test_the_doctor_does_not_wait_for_the_forfeit_of_who_is_on_vacation(game):
 def test_a_clock_that_runs_out_takes_a_day_of_vacation_instead_of_the_game_while_there_is_any(game):
     told = game.signs("alice", "vacation ME auto")
     assert "Left in 2026: 30 days." in text_to("alice", told)
-    game.store.replace_vacations("alice", date(2026, 1, 1), [Vacation("alice", date(2026, 1, 1), date(2026, 1, 28))])
+    game.store.users.replace_vacations(
+        "alice", date(2026, 1, 1), [Vacation("alice", date(2026, 1, 1), date(2026, 1, 28))]
+    )
     game.store.db.commit()
     game.pass_time(days=21)
     for left in (1, 0):
@@ -137,7 +138,7 @@ def test_a_day_that_was_taken_serves_all_boards_of_the_user_and_spares_no_day_mo
     game.signs("alice", "vacation ME auto")
     game.pass_time(days=21)
     assert game.clean() == Done(reminded=2)
-    assert game.store.vacation_days("alice", date(2026, 1, 1)) == [date(2026, 12, 11)]
+    assert game.store.users.vacation_days("alice", date(2026, 1, 1)) == [date(2026, 12, 11)]
     game.signs("alice", "vacation ME noauto")
     game.pass_time(days=1)
     assert game.clean() == Done(forfeited=2)
@@ -414,7 +415,7 @@ def test_all_games_cost_nothing_for_boards_of_others_and_for_those_that_are_over
         for number in range(200, 4200):
             players = ("alice", "bob") if number % 2 else ("carol", "dora")
             ended = {"ended": NOON, "turn": None} if number % 2 else {"turn": "carol"}
-            game.store.add_board(BoardRow("symple", str(number), "", *players, b"", NOON, **ended))
+            game.store.boards.add(BoardRow("symple", str(number), "", *players, b"", NOON, **ended))
     assert work() <= few + 2
 
 
@@ -472,13 +473,13 @@ def test_a_zone_that_is_not_known_is_refused_with_the_nearest(both_ways, word, r
 
 def test_utc_is_the_usual_zone_and_letters_may_be_small(four):
     four.signs("alice", "timezone ME europe/berlin")
-    assert four.store.zone("alice") == "Europe/Berlin"
+    assert four.store.users.zone("alice") == "Europe/Berlin"
     four.signs("alice", "timezone ME utc")
-    assert four.store.zone("alice") is None
+    assert four.store.users.zone("alice") is None
 
 
 def test_a_zone_that_the_machine_has_lost_reads_as_utc(game):
-    game.store.set_zone("alice", "Mars/Olympus")
+    game.store.users.set_zone("alice", "Mars/Olympus")
     game.store.db.commit()
     game.pass_time(days=7)
     game.clean()
@@ -504,8 +505,8 @@ def test_a_game_in_which_not_both_have_moved_is_never_rated(four, end, moves):
         four.pass_time(days=7)
         four.clean()
     assert four.at(board).is_over
-    assert four.store.results_of_board("symple", board) == []
-    assert four.store.player("symple", "alice").rating is None
+    assert four.store.players.results_of_board("symple", board) == []
+    assert four.store.players.get("symple", "alice").rating is None
     text = text_to(SENDER, four.give("carol", f"symple show {board}"))
     assert "It is unrated because not both players have moved." in text
 
@@ -513,10 +514,10 @@ def test_a_game_in_which_not_both_have_moved_is_never_rated(four, end, moves):
 def test_it_still_counts_in_the_table_of_its_pool(four):
     with four.store.transaction():
         for name in ("alice", "bob"):
-            Contests(four.store).add_pool_player("symple", "a", name)
+            four.store.tournaments.add_player("symple", "a", name)
     four.begin("symple challenge -size=5 --name=a1 alice bob")
     four.signs("alice", "symple resign a1 ME")
-    assert four.store.pool_players("symple", "a") == [("a", "bob", 1, 0, 0), ("a", "alice", 0, 1, 0)]
+    assert four.store.tournaments.pool_players("symple", "a") == [("a", "bob", 1, 0, 0), ("a", "alice", 0, 1, 0)]
 
 
 ENDS = {

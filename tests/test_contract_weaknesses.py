@@ -46,7 +46,7 @@ def test_2_passwords_are_hashed_compared_exactly_never_mailed_and_no_one_opens_a
     stored = "\n".join(game.store.db.iterdump())
     assert "-secret" not in stored
     assert stored.count("$argon2id$") == 4
-    for password in ("Alice-Secret", "master", "bob-secret", game.store.password_of("alice")):
+    for password in ("Alice-Secret", "master", "bob-secret", game.store.users.password_of("alice")):
         told = game.refused("alice", f"symple move 101 alice {password} a1")
         assert "> symple move 101 alice PASSWORD a1" in told.text
 
@@ -112,11 +112,11 @@ def test_6_standings_and_the_clean_up_never_fail_whatever_there_is(four):
 
 def test_7_a_rating_never_falls_to_nothing(four):
     with four.store.transaction():
-        four.store.save_player("symple", four.store.player("symple", "alice")._replace(rating=101, lost=3))
-        four.store.save_player("symple", four.store.player("symple", "bob")._replace(rating=100, won=3))
+        four.store.players.save("symple", four.store.players.get("symple", "alice")._replace(rating=101, lost=3))
+        four.store.players.save("symple", four.store.players.get("symple", "bob")._replace(rating=100, won=3))
     four.begin()
     four.plays("c3", "b1", "resign")
-    assert four.store.player("symple", "alice").rating >= 100
+    assert four.store.players.get("symple", "alice").rating >= 100
 
 
 def test_8_dice_come_from_a_secret_of_32_bytes_and_previews_draw_none(four):
@@ -158,12 +158,15 @@ def test_9_the_same_mail_twice_does_what_it_says_once(by_mail, name, line):
 def test_10_a_stranger_starts_no_boards_for_others_and_causes_no_mail_to_them(by_mail):
     for envelope in (None, "alice@players.example"):
         handle(by_mail.server, by_mail.raw("stranger", "symple challenge alice bob"), envelope)
-    assert by_mail.store.unfinished_boards() == []
+    assert by_mail.store.boards.unfinished() == []
     assert {mail.address for mail in by_mail.mails()} == {"stranger@players.example"}
 
 
-@pytest.mark.parametrize("fails", ["save_board", "insert", "add_mail", "unqueue", "save_player"])
-def test_11_a_command_is_one_transaction_with_its_mails_and_loses_nothing(by_mail, monkeypatch, fails):
+@pytest.mark.parametrize(
+    ("noun", "fails"),
+    [("boards", "save"), ("players", "insert"), ("outbox", "add"), ("boards", "unqueue"), ("players", "save")],
+)
+def test_11_a_command_is_one_transaction_with_its_mails_and_loses_nothing(by_mail, monkeypatch, noun, fails):
     by_mail.begin()
     by_mail.plays("c3", "b1")
     by_mail.signs("bob", "symple queue 101 ME e5")
@@ -174,7 +177,7 @@ def test_11_a_command_is_one_transaction_with_its_mails_and_loses_nothing(by_mai
     def fail(*_args, **_kwargs):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(by_mail.store, fails, fail)
+    monkeypatch.setattr(getattr(by_mail.store, noun), fails, fail)
     with pytest.raises(OSError, match="full"):
         handle(by_mail.server, raw, None)
     assert list(by_mail.store.db.iterdump()) == before
@@ -263,7 +266,7 @@ def test_18_a_refused_challenge_uses_up_no_number(both_ways):
     for line in ("alice nosuch", "alice bob", "-size=6 alice carol", "alice alice alice"):
         both_ways.give("alice", f"symple challenge {line}")
     both_ways.give("alice", "symple challenge -size=5 alice carol")
-    assert both_ways.store.unfinished_boards() == [("symple", "101")]
+    assert both_ways.store.boards.unfinished() == [("symple", "101")]
 
 
 def test_18_boards_are_public_and_what_a_player_plans_his_address_and_dice_to_come_are_not(both_ways):

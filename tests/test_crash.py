@@ -213,7 +213,7 @@ class Client:
         self.done.append(command)
         board = command.board
         if board is None:
-            rows = self.store.boards("spiro")
+            rows = self.store.boards.current("spiro")
             (number,) = (row.board for row in rows if row.comment == command.message_id)
             board = played(self.store, number)
             self.active.append(number)
@@ -251,7 +251,7 @@ def test_a_killed_server_has_done_what_it_acknowledged_once_and_mails_it(store):
     assert pbm("outbox", "flush").returncode == 0
     assert sum(len(client.done) for client in clients) > ROUNDS * 10
     check_done(store, clients)
-    assert store.mails() == []
+    assert store.outbox.all() == []
     mails = sum((client.mails for client in clients), Counter())
     assert {key: len(texts) for key, texts in delivered().items()} == mails
     assert not list((database_path().parent / "mail").glob("*/tmp/*"))
@@ -319,7 +319,7 @@ def test_a_killed_shell_command_has_done_all_or_nothing(store):
         outcomes.add((was_played, process.returncode < 0))
         assert typed(board) == typed(before) + [(len(before.turns) + 1, mover, move)] * was_played
         check_replay(store, "101")
-        told = Counter(mail.userid for mail in store.mails())
+        told = Counter(mail.userid for mail in store.outbox.all())
         moves = Counter(userid for _, userid, _ in typed(board))
         assert told == {"alice": 1 + moves["bob"], "bob": 1 + moves["alice"]}
     assert outcomes >= {(False, True), (True, True)}
@@ -359,7 +359,7 @@ def test_of_two_processes_that_move_at_once_one_wins(store):
         assert TOO_LATE.match(ends[1][0])
         assert len(typed(played(store))) == moves
     check_replay(store, "101")
-    assert len(store.mails()) == 2 + MOVES
+    assert len(store.outbox.all()) == 2 + MOVES
 
 
 class Race:
@@ -372,7 +372,7 @@ class Race:
         self.said: list[str] = []
         """What those were told whose move was not taken, where a process has told it."""
         for name in PLAYERS:
-            store.set_form(name, "text")  # no boards need be drawn
+            store.users.set_form(name, "text")  # no boards need be drawn
 
     def run(self, pairs: int, rare: float = 0.0) -> None:
         """So many pairs: by mail over two connections, but *rarely* one is a shell, or the pipe of a mail server."""

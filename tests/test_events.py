@@ -7,7 +7,6 @@ import sys
 import pytest
 
 from pbm.admin.hooks import FIRST_PAUSE, MOST_TRIES, run_due
-from pbm.store.events import Events
 
 from conftest import PASSWORDS
 from patience import until
@@ -75,10 +74,10 @@ def test_numbers_that_no_event_can_have_are_refused(shell, words):
 
 def test_events_are_forgotten_after_100_days(pair):
     pair.pass_time(days=101)
-    pair.store.forget(pair.time.replace(year=2027))
-    assert Events(pair.store).events(0, 10) == []
+    pair.store.handled.forget(pair.time.replace(year=2027))
+    assert pair.store.events.since(0, 10) == []
     pair.say("signup dave dave-secret dave@players.example")
-    assert Events(pair.store).events(0, 10)[0].id > 1  # the numbers go on
+    assert pair.store.events.since(0, 10)[0].id > 1  # the numbers go on
 
 
 @pytest.mark.long
@@ -114,7 +113,7 @@ def notes(tmp_path):
 
 def hook(club, program, *kinds):
     with club.store.transaction():
-        return Events(club.store).add_hook(program, kinds)
+        return club.store.events.add_hook(program, kinds)
 
 
 def test_a_program_runs_for_each_event_that_comes_later(pair, noted, tmp_path):
@@ -136,7 +135,7 @@ def test_a_program_that_fails_is_tried_again_later_and_misses_nothing(pair, note
     pair.say("signup erin erin-secret")
     assert run_due(pair.server) == (0, 1)
     assert run_due(pair.server) == (0, 0)  # it waits
-    [one] = Events(pair.store).hooks()
+    [one] = pair.store.events.hooks()
     assert (one.tries, one.due) == (1, pair.time + FIRST_PAUSE)
     assert "It ended with status 3: no chat today." in one.problem
     (tmp_path / "broken").unlink()
@@ -175,7 +174,7 @@ def test_no_program_runs_in_a_transaction_and_one_that_cannot_be_started_holds_u
     hook(pair, noted)
     pair.say("signup dave dave-secret")
     assert run_due(pair.server) == (1, 1)
-    broken, fine = Events(pair.store).hooks()
+    broken, fine = pair.store.events.hooks()
     assert "It cannot be started" in broken.problem
     assert fine.problem is None
     assert not pair.store.is_writing

@@ -18,7 +18,6 @@ from pbm.admin import doctor
 from pbm.disk import COPY, whole
 from pbm.store import SCHEMA, Store, Unusable
 from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_SCHEMA
-from pbm.store.health import Health
 
 import next_version
 from conftest import PASSWORDS
@@ -37,7 +36,7 @@ def users(path):
 def older(tmp_path, monkeypatch):
     """A database of alice, which this version has made, where the next version is installed now."""
     with Store(tmp_path / "pbm.db") as store:
-        store.add_user("alice", "", datetime.now(UTC))
+        store.users.add("alice", "", datetime.now(UTC))
     next_version.install(monkeypatch.setattr)
     return tmp_path / "pbm.db"
 
@@ -59,9 +58,9 @@ def test_two_sign_ups_are_in_the_file_itself(shell, tmp_path):
 def test_a_new_database_is_in_the_file_itself_while_it_is_open(tmp_path):
     with Store(tmp_path / "pbm.db") as store:
         shutil.copyfile(store.path, tmp_path / "copy")
-        assert Health(store).uses_wal()
+        assert store.health.uses_wal()
     with Store(tmp_path / "copy") as copy:
-        assert Health(copy).damage() == []
+        assert copy.health.damage() == []
 
 
 @pytest.mark.parametrize(
@@ -97,14 +96,14 @@ def test_a_database_whose_maker_is_killed_is_made_by_the_next_process(tmp_path):
     code += "schema.apply = killed; Store(Path(sys.argv[1]))"
     assert subprocess.run([sys.executable, "-c", code, str(path)], check=False).returncode == -signal.SIGKILL
     with Store(path) as store:
-        assert Health(store).damage() == []
-        assert Health(store).uses_wal()
+        assert store.health.damage() == []
+        assert store.health.uses_wal()
 
 
 def test_the_first_opening_of_an_older_version_leaves_a_copy_beside_it_and_says_so(older, capsys):
     kept = older.with_name(f"pbm.db.before-schema-{NEXT_SCHEMA}")
     with Store(older) as store:
-        assert Health(store).damage() == []
+        assert store.health.damage() == []
         assert store.db.execute("SELECT count(*) FROM inventions").fetchone() == (0,)
     said = f"Brought {older} from schema {SCHEMA} up to schema {NEXT_SCHEMA}; a copy of what it was is {kept}.\n"
     assert capsys.readouterr() == ("", said)

@@ -17,8 +17,6 @@ from pbm.admin.doctor import examine, silence
 from pbm.board.clocks import Deed, due
 from pbm.session import Session
 from pbm.store import BoardRow, Vacation, copies
-from pbm.store.health import Health
-from pbm.store.vitals import Vitals
 
 from conftest import Club, Shell
 from costs import steps
@@ -144,12 +142,14 @@ def test_a_clean_up_looks_at_every_board_on_which_something_is_due(
     )
     with TemporaryDirectory() as folder, Club(Path(folder) / "pbm.db").store as store:
         for name in ("alice", "bob"):
-            store.add_user(name, "hash", NOON)
+            store.users.add(name, "hash", NOON)
         if away:
-            store.replace_vacations(turn, NOON.date(), [Vacation(turn, NOON.date(), NOON.date() + timedelta(days=3))])
-        store.add_board(row)
+            store.users.replace_vacations(
+                turn, NOON.date(), [Vacation(turn, NOON.date(), NOON.date() + timedelta(days=3))]
+            )
+        store.boards.add(row)
         deed = due(store, row, turn == "bob", NOON).deed
-        assert deed is Deed.NOTHING or store.unfinished_boards(NOON) == [("symple", "a1")]
+        assert deed is Deed.NOTHING or store.boards.unfinished(NOON) == [("symple", "a1")]
 
 
 def test_a_clean_up_looks_at_no_board_before_something_is_due(club):
@@ -158,14 +158,14 @@ def test_a_clean_up_looks_at_no_board_before_something_is_due(club):
     looked_at = []
     for _ in range(22):
         club.pass_time(days=1)
-        looked_at.append(len(club.store.unfinished_boards(club.time)))
+        looked_at.append(len(club.store.boards.unfinished(club.time)))
         clean_up(Session(club.server))
     assert looked_at == [*[0] * 6, *[1] * 15, 0]  # a reminder each day, until the board is removed
 
 
 def test_boards_are_counted_as_they_begin_end_and_go(club):
     def counted():
-        return Vitals(club.store).count_boards(), club.store.active_boards("symple")
+        return club.store.boards.totals(), club.store.boards.count_active("symple")
 
     club.signed_up("alice", "bob")
     for _ in range(3):
@@ -177,9 +177,9 @@ def test_boards_are_counted_as_they_begin_end_and_go(club):
     assert counted() == ((3, 2), 2)
     club.say("symple move 102 alice alice-secret resign")  # it had not begun
     assert counted() == ((2, 1), 1)
-    assert [*Health(club.store).doubtful_rows()] == []
+    assert [*club.store.health.doubtful_rows()] == []
     club.store.db.execute("UPDATE tallies SET active = 2")
-    assert [*Health(club.store).doubtful_rows()] == [("a count of boards that is wrong", "symple")]
+    assert [*club.store.health.doubtful_rows()] == [("a count of boards that is wrong", "symple")]
 
 
 @pytest.fixture

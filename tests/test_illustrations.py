@@ -130,7 +130,7 @@ def played(club, moves="c3 a1"):
 
 def test_the_html_begins_with_the_board_as_a_picture_that_comes_with_the_mail(board):
     board.say("symple move 101 alice alice-secret c3", sender="alice@players.example")
-    rows = {row.address.partition("@")[0]: row.text for row in board.store.mails()}
+    rows = {row.address.partition("@")[0]: row.text for row in board.store.outbox.all()}
     for name, got in sent(board).items():
         assert got.kinds == ["multipart/alternative", "text/plain", "multipart/related", "text/html", "image/png"]
         [picture], [shown] = got.pictures, got.page.pictures
@@ -171,7 +171,7 @@ def test_while_a_board_is_drawn_others_can_write(board, monkeypatch):
 def test_when_many_mails_wait_they_go_without_pictures(board):
     for waiting, count in ((MOST_WITH_PICTURES, 1), (MOST_WITH_PICTURES + 1, 0)):
         board.say("symple show 101", sender="bob@players.example")
-        while len(board.store.mails()) < waiting:
+        while len(board.store.outbox.all()) < waiting:
             board.say("help", sender="alice@players.example")
         got = sent(board)
         assert len(got["bob"].pictures) == count
@@ -186,9 +186,9 @@ def test_of_mails_that_want_pictures_only_so_many_are_taken_up_together_and_all_
     for name in ("bob", "alice", "bob", "alice", "alice", "bob"):
         board.say("symple show 101", sender=f"{name}@players.example")
     with board.store.transaction():
-        taken = board.store.claim_mails(board.time, 100, 2)
+        taken = board.store.outbox.claim(board.time, 100, 2)
     assert [mail.address.partition("@")[0] for mail in taken] == ["bob", "alice", "bob", "alice", "alice"]
-    assert [mail.tries for mail in board.store.mails()] == [1, 1, 1, 1, 1, 0]
+    assert [mail.tries for mail in board.store.outbox.all()] == [1, 1, 1, 1, 1, 0]
 
 
 def test_who_draws_can_be_told_to_end_after_each_mail(board):
@@ -197,7 +197,7 @@ def test_who_draws_can_be_told_to_end_after_each_mail(board):
     way, asked = Taking(), itertools.count()
     flush(board.server, way, until=lambda: next(asked) >= 3)  # once before the first mail, and after each one
     assert len(way.taken) == 3
-    assert len(board.store.due_mails(board.time, 100)) == 2
+    assert len(board.store.outbox.due(board.time, 100)) == 2
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_a_draw_forgets_the_move_that_was_submitted(pair):
     pair.say(f"spiro submit 101 {name} {name}-secret {next(board.state.moves())}")
     pair.move(board.opponent(name), "propose")
     pair.move(name, "accept")
-    assert pair.store.board("spiro", "101").submitted is None
+    assert pair.store.boards.get("spiro", "101").submitted is None
 
 
 def test_the_mail_about_a_queued_move_that_cannot_be_played_stands_in_the_boards_thread(pair):
@@ -42,14 +42,14 @@ def test_who_is_too_late_on_a_board_that_has_not_begun_is_told_that_it_is_remove
     ) as why:
         pair.move("alice", "e3:5", board="102")
     assert why.value.point is None
-    assert pair.store.board("spiro", "102") is None
+    assert pair.store.boards.get("spiro", "102") is None
 
 
 def test_a_board_whose_player_has_signed_off_out_of_turn_is_sound_when_it_is_played_again(pair):
     board = begun(pair)
     name = board.opponent(board.turn)
     pair.say(f"signoff {name} {name}-secret")
-    row, turns = pair.store.board("spiro", "101"), pair.store.turns("spiro", "101")
+    row, turns = pair.store.boards.get("spiro", "101"), pair.store.boards.turns("spiro", "101")
     assert [(turn.userid, turn.text) for turn in turns[2:]] == [(name, "Resign")]
     assert list(differences(row, outcome(row, replayed(row, turns), len(turns)))) == []
 
@@ -58,8 +58,8 @@ def test_a_board_on_which_the_server_has_skipped_a_player_is_sound_when_it_is_pl
     club.signed_up("alice", "bob")
     club.say("sprout challenge -board=limping-3 alice bob")
     rng = Random(26)  # with it, a player cannot move after 16 turns
-    while not any(turn.text == "--" for turn in club.store.turns("sprout", "101")):
+    while not any(turn.text == "--" for turn in club.store.boards.turns("sprout", "101")):
         board = Board.load(club.store, "sprout", "101")
         club.say(f"sprout move 101 {board.turn} {board.turn}-secret {board.state.random(rng)}")
-    row, turns = club.store.board("sprout", "101"), club.store.turns("sprout", "101")
+    row, turns = club.store.boards.get("sprout", "101"), club.store.boards.turns("sprout", "101")
     assert list(differences(row, outcome(row, replayed(row, turns), len(turns)))) == []

@@ -97,7 +97,7 @@ def test_a_mere_signature_puts_no_asterisks_into_the_subject(pair, signature):
 def test_the_same_message_twice_moves_once(pair):
     raw = message("spiro challenge alice bob", message_id="<one@players.example>")
     assert [handle(pair.server, raw, None) for _ in range(3)] == ["command", "repeated", "repeated"]
-    assert pair.store.active_boards("spiro") == 2
+    assert pair.store.boards.count_active("spiro") == 2
 
 
 def test_the_same_message_id_from_somebody_else_is_another_message(pair):
@@ -613,13 +613,13 @@ def test_a_subscription_is_ended_by_a_mail_to_its_reply_address(pair, subject, l
     pair.move("alice", "e3:5")
     answer(pair, line, reply_address(pair, "carol"), subject=subject, sender="carol@players.example")
     assert pair.mails("carol")[-1].text.startswith("You get no more mails about this board: 101.")
-    assert pair.store.followers("spiro", "101")["subscriber"] == []
+    assert pair.store.boards.followers("spiro", "101")["subscriber"] == []
 
 
 def test_a_board_that_is_gone_takes_its_reply_addresses_along(pair):
     address = reply_address(pair)
     answer(pair, "resign")
-    assert pair.store.board("spiro", "101") is None
+    assert pair.store.boards.get("spiro", "101") is None
     assert not incoming.is_known(pair.server, address)
 
 
@@ -653,9 +653,9 @@ def test_dashes_of_a_telephone_are_read_as_typed_but_in_a_password(club):
     club.signed_up("alice")
     for name, password in (("dora", "two\u2014dashes"), ("emil", "two--dashes")):
         send(club, f"signup {name} {password} {name}@players.example")
-    assert club.server.passwords.is_right(club.store.password_of("dora"), "two\u2014dashes")
+    assert club.server.passwords.is_right(club.store.users.password_of("dora"), "two\u2014dashes")
     send(club, "papagra challenge \u2014removals=1 alice alice")
-    assert club.store.board("papagra", "101").options == "-removals=1"
+    assert club.store.boards.get("papagra", "101").options == "-removals=1"
 
 
 # Wrong passwords
@@ -686,7 +686,7 @@ def test_the_wait_doubles_up_to_an_hour(pair):
             pair.pass_time(minutes=1)
         waits.append((pair.time - begin).seconds // 60)
         with pair.store.transaction():
-            pair.store.save_failures("userid", "alice", Failures(5 + len(waits), pair.time))
+            pair.store.trust.save_failures("userid", "alice", Failures(5 + len(waits), pair.time))
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
 
 
@@ -807,7 +807,7 @@ def test_our_mails_say_that_they_are_automatic(pair):
 
 def bounce(club, name="alice", action="failed", message_id=None):
     """A mail server reports that what we sent to a user did not arrive."""
-    [row] = club.store.addresses(name)
+    [row] = club.store.users.addresses(name)
     address = f"pbm+{tokens.bounce_token(club.server, row.number, f'{name} {row.address}')}@pbm.example"
     parts = [
         "From: MAILER-DAEMON@mx.example",
@@ -821,7 +821,7 @@ def bounce(club, name="alice", action="failed", message_id=None):
 
 
 def suspended(club, name="alice"):
-    return club.store.addresses(name)[0].suspended is not None
+    return club.store.users.addresses(name)[0].suspended is not None
 
 
 def test_five_bounces_over_three_days_suspend_an_address(pair):
@@ -864,7 +864,7 @@ def test_nothing_waits_for_an_address_that_bounces_if_another_one_works(pair):
     answer(pair, "e3:5", tokens.reply_address(pair.server, "spiro", "101", "alice"))
     assert len(pair.mails("alice")) == 2
     with pair.store.transaction():
-        pair.store.suspend_address(pair.store.addresses("alice")[0].number, pair.time)
+        pair.store.trust.suspend_address(pair.store.users.addresses("alice")[0].number, pair.time)
     pair.move("bob", "e2:4:2")
     assert [one.address for one in pair.mails("alice")] == ["alice@work.example"] * 2
 
@@ -882,7 +882,7 @@ def test_a_bounce_at_the_plain_address_is_believed_if_it_names_a_mail_of_ours(pa
 
 
 def test_a_bounce_changes_nothing_for_another_address_in_the_same_place(pair):
-    [row] = pair.store.addresses("alice")
+    [row] = pair.store.users.addresses("alice")
     token = tokens.bounce_token(pair.server, row.number, f"alice {row.address}")
     with pair.store.transaction():
         pair.store.db.execute("UPDATE addresses SET address = 'new@players.example' WHERE rowid = ?", [row.number])
@@ -900,7 +900,7 @@ def test_what_comes_to_where_our_mails_bounce_to_is_from_a_program(pair):
 def test_mails_to_users_leave_with_a_return_path_that_tells_whose_they_are(pair):
     for name in ("alice", "bob"):
         path = tokens.return_path(pair.server, pair.mails(name)[-1])
-        [row] = pair.store.addresses(name)
+        [row] = pair.store.users.addresses(name)
         assert tokens.bounced(pair.server, path) == row.number
     send(pair, "list")
     assert tokens.return_path(pair.server, pair.mails()[-1]) == ADDRESS

@@ -46,7 +46,7 @@ class Mailroom:
         return self.server.store
 
     def bounce_address(self):
-        [row] = self.store.addresses("alice")
+        [row] = self.store.users.addresses("alice")
         return f"pbm+{tokens.bounce_token(self.server, row.number, f'alice {row.address}')}@pbm.example"
 
     def envelope(self, name):
@@ -72,7 +72,7 @@ class Mailroom:
             assert [turn.text for turn in board.turns] == [expected["played"]] * bool(expected["played"])
         if "comment" in expected:
             assert board.row.comment == expected["comment"]
-        answers = [one.text for one in self.store.mails() if one.userid is None and one.address.lower() == sender]
+        answers = [one.text for one in self.store.outbox.all() if one.userid is None and one.address.lower() == sender]
         if "answer" in expected:
             assert any(expected["answer"] in answer for answer in answers)
         else:
@@ -120,7 +120,7 @@ def test_the_outbox_says_that_a_mail_waits_because_others_have_bounced(shell):
     shell.run("signup", "alice", "alice-secret", "alice@players.example")
     shell.run("signup", "bob", "bob-secret")
     with Store(shell.folder / "pbm.db") as store, store.transaction():
-        store.suspend_address(store.addresses("alice")[0].number, datetime.now(UTC))
+        store.trust.suspend_address(store.users.addresses("alice")[0].number, datetime.now(UTC))
     shell.run("spiro", "challenge", "-small", "bob", "alice")
     assert "after a mail from them; theirs bounces" in shell.run("outbox", "list").stdout
     assert shell.run("outbox", "flush").stdout == "0 sent, 0 not sent.\n"
@@ -184,12 +184,12 @@ def test_no_mutant_of_a_mail_crashes_or_takes_long_or_changes_anything_but_by_an
     raw, at, sender = mutant
     reply = tokens.reply_address(room.server, "symple", "159", "alice")
     recipient = {"reply": reply, "bounce": room.bounce_address()}.get(at) or ADDRESS
-    before, queued = snapshot(room.store), len(room.store.mails())
+    before, queued = snapshot(room.store), len(room.store.outbox.all())
     begin = time.process_time()
     outcome = incoming.handle(room.server, raw, sender, [recipient])
     assert time.process_time() - begin < 20
     assert outcome in {"command", "automatic", "bounce", "unreadable", "unknown", "repeated", "capped"}
-    new = room.store.mails()[queued:]
+    new = room.store.outbox.all()[queued:]
     if outcome == "command" and all("error" not in one.subject.lower() for one in new):
         as_it_was.backup(room.store.db)  # it may have ended the board, or made alice leave
         return

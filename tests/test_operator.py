@@ -36,8 +36,6 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.shell import main
 from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
-from pbm.store.health import Health
-from pbm.store.keeping import Keeping
 
 import helptexts
 import next_version
@@ -108,7 +106,7 @@ def test_a_list_of_users_has_pages(operate):
 
 
 def test_a_user_who_is_named_is_told_of_in_full(operate, pair):
-    pair.store.save_player("spiro", pair.store.player("spiro", "alice")._replace(rating=1824, won=1))
+    pair.store.players.save("spiro", pair.store.players.get("spiro", "alice")._replace(rating=1824, won=1))
     pair.store.db.execute("INSERT INTO vacations VALUES ('alice', '2026-11-19', '2026-11-22')")
     told = operate("users", "ALICE").out
     assert "rating     spiro 1824 (won 1, lost 0, tied 0)" in told
@@ -117,7 +115,7 @@ def test_a_user_who_is_named_is_told_of_in_full(operate, pair):
 
 
 def test_a_user_who_has_signed_off_is_listed_as_such(operate, pair):
-    pair.store.sign_off("carol", pair.time)
+    pair.store.users.sign_off("carol", pair.time)
     assert re.search(r"^carol +2026-11-20 +signed off$", operate("users").out, re.MULTILINE)
 
 
@@ -158,7 +156,7 @@ def test_a_new_password_has_to_be_a_good_one(operate, monkeypatch):
 
 def test_a_user_who_is_removed_gives_up_his_boards(operate, several):
     assert operate("users", "remove", "alice", "--yes").out == "alice is signed off.\n"
-    assert several.store.board("spiro", "101") is None
+    assert several.store.boards.get("spiro", "101") is None
     assert "alice has signed off" in several.mails("bob")[-1].text
     assert operate("users", "remove", "alice", "--yes").err == "alice has signed off.\n"
 
@@ -171,7 +169,7 @@ def test_a_user_is_not_removed_unasked(operate):
 
 
 def states(club, name):
-    return {one.address: people.state_of_address(one) for one in Keeping(club.store).known_addresses([name])}
+    return {one.address: people.state_of_address(one) for one in club.store.users.known_addresses([name])}
 
 
 def test_addresses_are_listed_with_their_states(operate, pair):
@@ -356,7 +354,7 @@ def test_a_board_is_not_removed_unasked(operate, pair):
 
 
 def test_a_board_that_counts_in_ratings_stays(operate, pair):
-    pair.store.add_result(ResultRow("spiro", "101", "alice", 1, 1600, 1824, 1, pair.time))
+    pair.store.players.add_result(ResultRow("spiro", "101", "alice", 1, 1600, 1824, 1, pair.time))
     assert "counts in the ratings" in operate("boards", "remove", "spiro", "101", "--yes").err
     assert find(pair, "spiro", "101")
 
@@ -366,7 +364,7 @@ def test_the_row_of_a_board_is_mended_by_its_moves(operate, several):
         several, "UPDATE boards SET turn = 'alice', moves = 7, winner = 'bob' WHERE game = 'spiro' AND board = '102'"
     )
     assert "it is bob" in operate("boards", "mend", "spiro", "102").out
-    row = several.store.board("spiro", "102")
+    row = several.store.boards.get("spiro", "102")
     assert (row.turn, row.moves, row.winner) == ("bob", 1, None)
     assert operate("boards", "mend", "spiro", "102").out == "There was nothing to mend.\n"
 
@@ -390,8 +388,8 @@ def test_one_of_a_kind_is_told_in_the_singular():
 def test_the_outbox_tells_when_a_mail_is_tried_next(operate, pair):
     first, second = pair.mails()
     with pair.store.transaction():
-        pair.store.postpone_mail(first, pair.time + timedelta(minutes=5), "451 later")
-        pair.store.postpone_mail(second, None, "550 no")
+        pair.store.outbox.postpone(first, pair.time + timedelta(minutes=5), "451 later")
+        pair.store.outbox.postpone(second, None, "550 no")
     pair.say("signup dave dave-secret", sender="dave@players.example")
     pair.say("spiro challenge carol dave")
     lines = operate("outbox", "list").out.splitlines()
@@ -413,7 +411,7 @@ def test_a_mail_is_shown(operate, pair):
 def test_mails_that_were_given_up_become_due(operate, pair):
     with pair.store.transaction():
         for mail in pair.mails():
-            pair.store.postpone_mail(mail, None, "550 no")
+            pair.store.outbox.postpone(mail, None, "550 no")
     assert operate("outbox", "retry", "2").out == "1 due now.\n"
     assert [mail.due for mail in pair.mails()] == [None, pair.time]
     assert operate("outbox", "retry", "--all").out == "2 due now.\n"
@@ -450,8 +448,8 @@ def test_a_flush_that_fails_says_why_and_until_when_the_mails_wait(operate, monk
 def test_a_flush_with_nothing_to_do_says_how_many_mails_wait(operate, pair):
     first, second = pair.mails()
     with pair.store.transaction():
-        pair.store.remove_mails([first])
-        pair.store.postpone_mail(second, pair.time + timedelta(minutes=5), "451 later")
+        pair.store.outbox.remove([first])
+        pair.store.outbox.postpone(second, pair.time + timedelta(minutes=5), "451 later")
     done = operate("outbox", "flush")
     waiting = "1 mail waits for another try, not before 2026-11-20 12:05 UTC."
     assert (done.status, done.out) == (0, f"0 sent, 0 not sent. {waiting} `pbm outbox list` tells more.\n")
@@ -485,8 +483,8 @@ def test_the_doctor_finds_nothing_wrong_with_forfeits_and_draws_that_were_agreed
     several.say("symple move 102 bob bob-secret accept")
     several.pass_time(days=22)
     cleanup.clean_up(Session(several.server))
-    assert several.store.board("symple", "102").drawn
-    assert several.store.turns("spiro", "102")[-1].text == FORFEIT
+    assert several.store.boards.get("symple", "102").drawn
+    assert several.store.boards.turns("spiro", "102")[-1].text == FORFEIT
     assert [one for one in findings() if one.where != "outbox"] == []
 
 
@@ -594,9 +592,9 @@ def test_the_doctor_finds_what_was_changed(several, findings, query, where, what
 
 
 def test_the_doctor_finds_a_move_against_the_rules_that_pbm_itself_has_stored(several, findings):
-    row = several.store.board("symple", "102")
+    row = several.store.boards.get("symple", "102")
     turn = TurnRow(row.turn, "z9", (), automatic=False, played=several.time)
-    several.store.save_board(row._replace(moves=row.moves + 1), row.moves + 1, [turn])
+    several.store.boards.save(row._replace(moves=row.moves + 1), row.moves + 1, [turn])
     assert [one.where for one in findings()] == ["symple 102"]
 
 
@@ -616,7 +614,7 @@ def test_the_doctor_plays_a_sample_of_the_boards_again(several, findings, monkey
 
     monkeypatch.setattr(doctor, "replayed", noted)
     assert findings() == []
-    every = [*Health(several.store).board_names()]
+    every = [*several.store.health.board_names()]
     assert played == every == sorted(every)
     assert len(every) == 4
     samples = set()
@@ -630,7 +628,7 @@ def test_the_doctor_plays_a_sample_of_the_boards_again(several, findings, monkey
 
 
 def test_the_doctor_finds_a_skip_that_no_player_can_have_made(several):
-    row, rng = several.store.board("spiro", "101"), Random(1)
+    row, rng = several.store.boards.get("spiro", "101"), Random(1)
     board = Board(row, [], {})
     while not (board.turns and board.turns[-1].automatic):
         if board.is_over:
@@ -817,7 +815,7 @@ def test_a_backup_of_a_damaged_database_is_refused_and_leaves_no_file(several, o
 def test_a_backup_is_made_while_the_server_writes(several, operate, monkeypatch):
     monkeypatch.setattr(copies, "BUSY_SECONDS", 0.1)
     with several.store.transaction():
-        several.store.add_user("dave", "", several.time)
+        several.store.users.add("dave", "", several.time)
         assert operate("backup", str(several.store.path.with_name("copy"))).status == 0
     assert names(several.store.path.with_name("copy")) == ["alice", "bob", "carol"]
 
@@ -934,7 +932,7 @@ def play(server, game, options, rng, most):
     """A game of random moves, at most so many: its row and its turns."""
     row = BoardRow(
         game=game,
-        board=str(server.store.next_number(game)),
+        board=str(server.store.boards.next_number(game)),
         options=options,
         first_player="alice",
         second_player="bob",
@@ -958,8 +956,8 @@ def ended(server, row, board, ending):
         board.play(board.turn, RESIGN, server.now())
     row = row._replace(drawn=ending == "drawn" and not board.is_over)
     row = outcome(row, board, len(board.turns))._replace(changed=server.now())
-    server.store.add_board(row)
-    server.store.save_board(row, 1, board.turns)
+    server.store.boards.add(row)
+    server.store.boards.save(row, 1, board.turns)
     return row
 
 
@@ -983,7 +981,7 @@ def office(tmp_path_factory):
     with Store(tmp_path_factory.mktemp("office") / "pbm.db") as store:
         with store.transaction():
             for name in ("alice", "bob"):
-                store.add_user(name, "hash", now)
+                store.users.add(name, "hash", now)
         yield Server(store, ADDRESS, Passwords(), lambda: now, Random(1).randbytes)
 
 
@@ -1065,7 +1063,7 @@ def test_the_boards_of_a_pool_are_exported(several, operate):
 
 
 def test_a_record_never_tells_the_secret_of_a_game_that_goes_on(several, operate):
-    secret = several.store.board("spiro", "102").secret.hex()
+    secret = several.store.boards.get("spiro", "102").secret.hex()
     assert secret not in operate("export", "spiro", "102").out
     several.move("bob", next(find(several, "spiro", "102").state.moves()), "102")
     several.move("alice", "resign", "102")
@@ -1074,7 +1072,7 @@ def test_a_record_never_tells_the_secret_of_a_game_that_goes_on(several, operate
 
 def test_a_record_is_taken_in_under_its_own_number_if_that_is_free(several, operate, record, tmp_path, monkeypatch):
     with several.store.transaction():
-        several.store.remove_board("symple", "101")
+        several.store.boards.remove("symple", "101")
     say(monkeypatch, record)
     assert operate("import").out == "symple 101 is taken in.\n"
     assert find(several, "symple", "101").winner == "carol"
@@ -1098,7 +1096,7 @@ def test_an_import_mails_nobody_and_rates_nobody(several, operate, record, monke
     say(monkeypatch, record)
     operate("import")
     assert several.mails() == before
-    assert several.store.results_of_board("symple", "103") == []
+    assert several.store.players.results_of_board("symple", "103") == []
 
 
 def test_players_may_have_other_names_here(several, operate, record, monkeypatch):
@@ -1132,7 +1130,7 @@ def test_an_active_game_is_taken_in_with_the_usual_time_for_whoever_is_to_move(s
     several.pass_time(days=30)
     say(monkeypatch, record)
     operate("import")
-    row = several.store.board("symple", "103")
+    row = several.store.boards.get("symple", "103")
     assert (row.turn, row.changed) == ("carol", several.time)
     several.say("symple move 103 carol carol-secret c3")
 
@@ -1147,7 +1145,7 @@ def test_a_finished_game_with_dice_can_be_checked_under_its_own_number_only(seve
         proofs.check_dice(Session(several.server), "spiro", "103")
     assert json.loads(operate("export", "spiro", "103").out)["dice"] is None
     with several.store.transaction():
-        several.store.remove_board("spiro", "102")
+        several.store.boards.remove("spiro", "102")
     operate("import", str(file))
     assert "All 3 throws follow" in several.text("dice spiro 102")
 
@@ -1258,7 +1256,7 @@ def test_an_import_that_cannot_be_done_says_why(several, operate, record, monkey
 
 
 def test_a_turn_is_checked_with_the_dice_of_a_record_without_a_secret(several):
-    row = several.store.board("spiro", "101")._replace(secret=b"")
+    row = several.store.boards.get("spiro", "101")._replace(secret=b"")
     turn = TurnRow("alice", "e3:+", (9,), automatic=False, played=several.time)
     with pytest.raises(Unsound, match="one die, from 1 to 6"):
         replayed(row, [turn])

@@ -227,7 +227,7 @@ def test_what_a_row_says_follows_from_its_turns(pair):
         pair.say("spiro challenge -small -pieces=1 bob carol")
     play_out(pair)
     pair.say("spiro resign 102 bob bob-secret")
-    for row in pair.store.boards("spiro", pair.time.replace(year=2000)):
+    for row in pair.store.boards.current("spiro", pair.time.replace(year=2000)):
         board = Board.load(pair.store, "spiro", row.board)
         assert (row.moves, row.turn, row.winner) == (len(board.turns), board.turn, board.winner)
         assert (row.ended is not None) == board.is_over
@@ -238,5 +238,5 @@ def test_the_dice_of_a_turn_are_stored_with_it_and_never_change(pair):
     pair.move("alice", "e3:5")
     shown.append(json.dumps(pair.say("spiro show 101")[0].data["dice"]))
     assert shown == ["[5]", "[4, 2]"]
-    assert [turn.dice for turn in pair.store.turns("spiro", "101")] == [(5,)]
+    assert [turn.dice for turn in pair.store.boards.turns("spiro", "101")] == [(5,)]
     assert pair.say("spiro show 101#0")[0].data["dice"] == [5]

@@ -16,7 +16,6 @@ from games import Option
 from pbm.board import ratings
 from pbm.board.ratings import LOWEST, Rating, described, rated, settle
 from pbm.store import BoardRow, PlayerRow, ResultRow
-from pbm.store.contests import Contests
 
 WIN, TIE, LOSS = 1, 0, -1
 HELP = (Path(__file__).parents[1] / "help" / "ratings.txt").read_text()
@@ -130,13 +129,13 @@ def row(club, board="101", winner=None, **fields):
 
 
 def player(club, userid):
-    return club.store.player("symple", userid)
+    return club.store.players.get("symple", userid)
 
 
 @pytest.fixture
 def three(club):
     for name in ("alice", "bob", "carol"):
-        club.store.add_user(name, "", club.time)
+        club.store.users.add(name, "", club.time)
     return club
 
 
@@ -147,8 +146,8 @@ def test_a_rated_game_changes_both_ratings_and_counts_as_won_and_lost(three):
 
 
 def test_both_new_ratings_come_from_the_ratings_before_the_game(three):
-    three.store.save_player("symple", PlayerRow("alice", rating=1683, won=2))
-    three.store.save_player("symple", PlayerRow("bob", rating=1604, tied=2))
+    three.store.players.save("symple", PlayerRow("alice", rating=1683, won=2))
+    three.store.players.save("symple", PlayerRow("bob", rating=1604, tied=2))
     settle(three.store, row(three), three.time)
     assert (player(three, "alice").rating, player(three, "bob").rating) == (1676, 1640)
     assert (player(three, "alice").tied, player(three, "bob").tied) == (1, 3)
@@ -160,12 +159,12 @@ def test_a_rated_game_leaves_a_result_for_each_player(three):
         ResultRow("symple", "101", "alice", LOSS, 1600, 1424, 1, three.time),
         ResultRow("symple", "101", "bob", WIN, 1600, 1824, 1, three.time),
     ]
-    assert three.store.results_of_board("symple", "101") == results
+    assert three.store.players.results_of_board("symple", "101") == results
 
 
 def test_the_20th_game_is_counted_as_provisional_and_the_21st_as_established(three):
-    three.store.save_player("symple", PlayerRow("alice", rating=1600, won=19))
-    three.store.save_player("symple", PlayerRow("bob", rating=1600, lost=20))
+    three.store.players.save("symple", PlayerRow("alice", rating=1600, won=19))
+    three.store.players.save("symple", PlayerRow("bob", rating=1600, lost=20))
     settle(three.store, row(three, winner="alice"), three.time)
     assert player(three, "alice").rating == (1600 * 19 + 2000) // 20 + (1720 - 1600) // 5
     before = player(three, "alice").rating
@@ -175,11 +174,11 @@ def test_the_20th_game_is_counted_as_provisional_and_the_21st_as_established(thr
 
 def test_ratings_of_one_game_say_nothing_about_another(three):
     settle(three.store, row(three, winner="alice"), three.time)
-    assert three.store.player("spiro", "alice").rating is None
+    assert three.store.players.get("spiro", "alice").rating is None
 
 
 def test_a_rated_game_keeps_what_a_player_has_set(three):
-    three.store.save_player("symple", PlayerRow("alice", most=3, seeking=2, subscribes=True, mail="digest"))
+    three.store.players.save("symple", PlayerRow("alice", most=3, seeking=2, subscribes=True, mail="digest"))
     settle(three.store, row(three, winner="alice"), three.time)
     alice = player(three, "alice")
     assert (alice.most, alice.seeking, alice.subscribes, alice.mail) == (3, 2, True, "digest")
@@ -209,7 +208,7 @@ def test_a_board_whose_name_does_not_end_in_a_digit_is_not_rated(three):
 
 def test_every_end_of_a_game_makes_its_players_active(three):
     for userid in ("alice", "bob", "carol"):
-        three.store.save_player("symple", PlayerRow(userid, inactive=True))
+        three.store.players.save("symple", PlayerRow(userid, inactive=True))
     settle(three.store, row(three, winner="alice"), three.time)
     assert [player(three, userid).inactive for userid in ("alice", "bob", "carol")] == [False, False, True]
     settle(three.store, row(three, "102", second_player="carol")._replace(options="", first_player="carol"), three.time)
@@ -217,33 +216,33 @@ def test_every_end_of_a_game_makes_its_players_active(three):
 
 
 def test_a_player_who_has_signed_off_is_rated_under_his_name(three):
-    three.store.sign_off("bob", three.time)
+    three.store.users.sign_off("bob", three.time)
     settle(three.store, row(three, winner="alice"), three.time)
-    assert [result.after for result in three.store.results_of_user("symple", "bob")] == [1424]
+    assert [result.after for result in three.store.players.results_of_user("symple", "bob")] == [1424]
 
 
 @pytest.fixture
 def pool(three):
     for userid in ("alice", "bob"):
-        Contests(three.store).add_pool_player("symple", "a", userid)
+        three.store.tournaments.add_player("symple", "a", userid)
     return three
 
 
 def test_a_tournament_game_counts_in_the_table_of_its_pool_and_for_the_ratings(pool):
     settle(pool.store, row(pool, "a1", winner="bob", pool="a"), pool.time)
     settle(pool.store, row(pool, "a2", pool="a"), pool.time)
-    assert pool.store.pool_players("symple", "a") == [("a", "bob", 1, 0, 1), ("a", "alice", 0, 1, 1)]
+    assert pool.store.tournaments.pool_players("symple", "a") == [("a", "bob", 1, 0, 1), ("a", "alice", 0, 1, 1)]
     assert player(pool, "bob").games == 2
 
 
 def test_a_tournament_game_of_a_pool_that_is_not_set_up_counts_for_the_ratings_alone(three):
     assert settle(three.store, row(three, "b1", winner="bob", pool="b"), three.time)
-    assert three.store.pool_players("symple") == []
+    assert three.store.tournaments.pool_players("symple") == []
 
 
 def test_a_tournament_game_against_oneself_counts_nowhere(pool):
     settle(pool.store, row(pool, "a1", winner="alice", second_player="alice", pool="a"), pool.time)
-    assert pool.store.pool_players("symple", "a") == [("a", "alice", 0, 0, 0), ("a", "bob", 0, 0, 0)]
+    assert pool.store.tournaments.pool_players("symple", "a") == [("a", "alice", 0, 0, 0), ("a", "bob", 0, 0, 0)]
 
 
 @pytest.mark.parametrize(

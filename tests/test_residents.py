@@ -29,7 +29,7 @@ from pbm.refusals import Refused
 from pbm.robots.thinking import Thought
 from pbm.session import Session
 from pbm.store import Robot, Store
-from pbm.store.tasks import Claim, Task, Tasks
+from pbm.store.robots import Claim, Task
 
 from conftest import PASSWORDS, Club
 from patience import PATIENCE
@@ -102,8 +102,8 @@ def why_refused(club, line, **how):
 
 def add(club, robot):
     with club.store.transaction():
-        club.store.add_user(robot.userid, "", club.time)
-        club.store.save_robot(robot)
+        club.store.users.add(robot.userid, "", club.time)
+        club.store.robots.save(robot)
 
 
 # Who they are
@@ -266,7 +266,7 @@ def test_games_against_an_unrated_robot_are_unrated(against, mind):
     plays(against)
     signs(against, "symple move 102 ME resign")
     assert against.say("symple show 102")[0].data["rated"] is False
-    assert against.store.player("symple", "shy").rating is None
+    assert against.store.players.get("symple", "shy").rating is None
 
 
 # Challenges
@@ -544,10 +544,10 @@ def test_what_a_living_process_has_claimed_is_left_to_it(against, mind):
     task = next_task(session)
     for process, is_free in ((1, False), (dead(), True), (os.getpid(), True)):
         with against.store.transaction():
-            Tasks(against.store).claim_task(task, Claim(process, against.time + timedelta(minutes=1)))
+            against.store.robots.claim_task(task, Claim(process, against.time + timedelta(minutes=1)))
         assert (next_task(session) == task) == is_free
     with against.store.transaction():
-        Tasks(against.store).claim_task(task, Claim(1, against.time + timedelta(minutes=1)))
+        against.store.robots.claim_task(task, Claim(1, against.time + timedelta(minutes=1)))
     against.pass_time(minutes=2)
     assert next_task(session) == task
 
@@ -562,7 +562,7 @@ def dead():
 def test_boards_that_wait_for_robots_are_found_by_indexes(against):
     seen = []
     against.store.db.set_trace_callback(seen.append)
-    Tasks(against.store).tasks()
+    against.store.robots.tasks()
     against.store.db.set_trace_callback(None)
     plan = [row[-1] for row in against.store.db.execute(f"EXPLAIN QUERY PLAN {seen[-1]}")]
     assert not [step for step in plan if re.match(r"SCAN boards(?! USING INDEX boards_vote)", step)], plan
@@ -624,7 +624,7 @@ FAILING = {
 def test_a_program_that_fails_cheats_or_hangs_three_times_is_paused_and_nobody_forfeits(club, tmp_path, text, why):
     with_program(club, tmp_path, text, seconds=0.2 if "sleep" in text else PATIENCE)
     assert plays(club) == 0
-    robot = club.store.robot("deep")
+    robot = club.store.robots.get("deep")
     assert robot.paused
     assert why in robot.why
     [told] = [mail for mail in club.mails() if mail.address == "operator@players.example"]
@@ -641,7 +641,7 @@ def test_a_program_that_fails_cheats_or_hangs_three_times_is_paused_and_nobody_f
     assert clean_up(Session(club.server)).forfeited == 0
     assert plays(club) == 0
     with club.store.transaction():
-        club.store.save_robot(robot._replace(paused=None, why=None, level=1, program=None))
+        club.store.robots.save(robot._replace(paused=None, why=None, level=1, program=None))
     assert plays(club) == 2
 
 
@@ -670,7 +670,7 @@ print("b2", flush=True)
         club.say(f"symple challenge -size=5 {robot} {name}")
     assert plays(club) == 3
     assert [len(at(club, board).turns) for board in ("101", "102", "103")] == [1, 1, 1]
-    assert not club.store.robot("deep").paused
+    assert not club.store.robots.get("deep").paused
 
 
 @pytest.mark.parametrize("size", [1000, 65536, 10_000_000])
@@ -687,7 +687,7 @@ def test_of_what_a_program_writes_to_standard_error_the_beginning_is_kept(club, 
 def test_a_program_that_writes_to_standard_error_without_end_is_paused_like_one_that_hangs(club, tmp_path, capfd):
     with_program(club, tmp_path, "while True:\n    sys.stderr.write('x' * 100_000)\n", seconds=0.3)
     assert plays(club) == 0
-    assert "has not answered within 0.3 second" in club.store.robot("deep").why
+    assert "has not answered within 0.3 second" in club.store.robots.get("deep").why
     assert len(capfd.readouterr().err) < 4 * 65536
 
 
@@ -734,13 +734,15 @@ def typed(shell):
 
 
 def test_a_robot_answers_before_the_command_of_a_shell_ends(typed):
-    before = len(Store(typed.folder / "pbm.db").mails())
+    with Store(typed.folder / "pbm.db") as store:
+        before = len(store.outbox.all())
     done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     assert done.stdout.startswith("Summary: Symple board 101, alice (white) against robot1 (black)")
     assert "alice's turn (white)." in done.stdout
     assert done.stdout.splitlines()[-1] == "symple move 101 alice PASSWORD MOVE#3"
     assert done.stderr == ""
-    assert len(Store(typed.folder / "pbm.db").mails()) == before  # she has seen it
+    with Store(typed.folder / "pbm.db") as store:
+        assert len(store.outbox.all()) == before  # she has seen it
     shown = json.loads(typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "resign", "--json").stdout)
     assert shown["over"]
     first = json.loads(typed.run("symple", "challenge", "robot1", "alice", "--json").stdout)
@@ -771,7 +773,7 @@ def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
     monkeypatch.setattr(answering, "next_task", lambda *_: pytest.fail("There is nothing to do."))
     with Store(typed.folder / "pbm.db") as store, store.transaction():
         until = datetime.now(UTC) + timedelta(minutes=5)
-        Tasks(store).claim_task(Task("symple", "101", "robot1", "alice"), Claim(answering.EVERYBODY, until))
+        store.robots.claim_task(Task("symple", "101", "robot1", "alice"), Claim(answering.EVERYBODY, until))
     done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     assert "robot1's turn (black)." in done.stdout
 
@@ -839,7 +841,7 @@ def test_two_hundred_boards_of_forty_users_are_answered_in_turn(shell):
     users = [f"user{number}" for number in range(40)]
     with club.store.transaction():
         for name in users:
-            club.store.add_user(name, "", club.time)
+            club.store.users.add(name, "", club.time)
     for name in users:  # whoever comes first begins all his boards at once
         for number in range(5):
             club.say(f"symple challenge -size=5 robot{number % 2 + 1} {name}")
@@ -874,7 +876,7 @@ def test_a_process_that_is_killed_again_and_again_loses_nothing_and_plays_nothin
     assert shell.process("robots", "run", "--once").returncode == 0
     with Store(shell.folder / "pbm.db") as store:
         boards = [Board.load(store, "symple", board) for board in ("101", "102", "103")]
-        mails = Counter(mail.subject.split()[2] for mail in store.mails() if mail.userid == "alice")
+        mails = Counter(mail.subject.split()[2] for mail in store.outbox.all() if mail.userid == "alice")
     assert [board.is_over for board in boards] == [True, True, False]
     assert mails == {board.row.board: len(board.turns) for board in boards}
     assert len(boards[2].turns) == 1
@@ -908,8 +910,8 @@ def test_a_game_is_analysed_when_it_is_over_and_not_before(lost):
         loss = turn["before"] - turn["after"]
         assert turn["mark"] == ("??" if loss >= 0.2 else "?" if loss >= 0.1 else "")
     with Store(lost.folder / "pbm.db") as store:
-        assert json.loads(Tasks(store).analysis("symple", "101")) == found
-        assert Tasks(store).analysis("symple", "102") is None
+        assert json.loads(store.robots.analysis("symple", "101")) == found
+        assert store.robots.analysis("symple", "102") is None
     shown = lost.run("analyse", "symple", "101", "--seconds=0.02").stdout
     assert "How likely alice was to win:" in shown
     assert "Won by robot1 (alice resigned)." in shown

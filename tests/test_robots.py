@@ -15,6 +15,7 @@ from pbm.admin import watching
 from pbm.board.board import Board
 from pbm.refusals import Refused
 from pbm.store import Store
+from pbm.store.boards import Boards
 from pbm.store.form import BUSY_SECONDS
 
 from conftest import PASSWORDS
@@ -71,7 +72,7 @@ def ended(process):
 def watched(pair):
     """What looks at alice and bob's board see, through a connection of their own."""
     with Store(pair.store.path) as store:
-        rows = [store.board("spiro", "101")]
+        rows = [store.boards.get("spiro", "101")]
 
         def looks(until):
             return watching.looks(store, rows, watching.condition(until, rows))
@@ -145,7 +146,7 @@ def test_the_turn_of_one_who_does_not_play_is_not_waited_for(watched):
 
 def test_a_turn_is_waited_for_on_those_boards_on_which_one_plays(pair):
     pair.say("spiro challenge bob carol")
-    rows = [pair.store.board("spiro", number) for number in ("101", "102")]
+    rows = [pair.store.boards.get("spiro", number) for number in ("101", "102")]
     happened = watching.condition("turn=carol", rows)
     assert not happened(rows[0], rows[0]._replace(turn=None, ended=pair.time))
     assert happened(rows[1], rows[1]._replace(turn=None, ended=pair.time))
@@ -154,8 +155,8 @@ def test_a_turn_is_waited_for_on_those_boards_on_which_one_plays(pair):
 
 def test_a_look_reads_the_boards_only_if_somebody_has_written(watched, pair, monkeypatch):
     read = []
-    whole = Store.board
-    monkeypatch.setattr(Store, "board", lambda store, *name: read.append(name) or whole(store, *name))
+    whole = Boards.get
+    monkeypatch.setattr(Boards, "get", lambda boards, *name: read.append(name) or whole(boards, *name))
     looks = watched("over")
     for _ in range(50):
         next(looks)

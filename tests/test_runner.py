@@ -178,8 +178,8 @@ def test_in_multiple_a_line_may_change_the_password_of_later_ones_and_only_the_o
     passwords = watched(club)
     finished(club, mail("multiple"))
     said = club.mails()[-1].text
-    assert club.store.board("symple", "101").moves == 3
-    assert club.store.board("symple", "103").submitted == "a1"
+    assert club.store.boards.get("symple", "101").moves == 3
+    assert club.store.boards.get("symple", "103").submitted == "a1"
     assert said.count("The userid or the password is wrong.") == 1
     assert passwords.held.count(True) == 1
 
@@ -206,10 +206,10 @@ def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, 
     raw = message(f"Re: {line}", line)
     was_heard = hear(club.server, raw, "alice@players.example", (address,))
     assert was_heard.replies == [Reply("symple", "101", "alice")]
-    club.store.revoke_replies("alice")
+    club.store.trust.revoke_replies("alice")
     before = len(club.mails())
     assert handle(club.server, raw, "alice@players.example", (address,), None, was_heard) == "unknown"
-    assert club.store.board("symple", "101").moves == 2
+    assert club.store.boards.get("symple", "101").moves == 2
     assert len(club.mails()) == before
 
 
@@ -218,7 +218,7 @@ def test_two_that_were_proved_together_are_one_move(room):
     raws = [mail("symple move 101 alice alice-secret a1#3") for _ in range(2)]
     for raw, was_heard in [(raw, heard(club, raw)) for raw in raws]:
         finished(club, raw, was_heard)
-    assert club.store.board("symple", "101").moves == 3
+    assert club.store.boards.get("symple", "101").moves == 3
     assert "It is not your turn" in club.mails()[-1].text
 
 
@@ -267,17 +267,17 @@ def test_multiple_that_only_reads_has_its_answer_before_the_lock(room):
 def test_wrong_passwords_in_lines_that_only_read_are_counted(room):
     club = room.club()
     finished(club, mail("multiple", "symple show 101\nsymple showas alice wrong-secret 101"))
-    assert club.store.failures("alice", "alice@players.example")["userid"].times == 1
+    assert club.store.trust.failures("alice", "alice@players.example")["userid"].times == 1
 
 
 def test_what_reads_cannot_write(room):
     store = room.club().store
     with pytest.raises(RuntimeError, match="has written"), store.transaction(reading=True), store.transaction():
-        store.set_zone("alice", "Europe/Berlin")
-    assert store.zone("alice") is None
+        store.users.set_zone("alice", "Europe/Berlin")
+    assert store.users.zone("alice") is None
     with store.transaction():
-        store.set_zone("alice", "Europe/Berlin")
-    assert store.zone("alice") == "Europe/Berlin"
+        store.users.set_zone("alice", "Europe/Berlin")
+    assert store.users.zone("alice") == "Europe/Berlin"
 
 
 def test_a_shell_counts_its_commands_that_have_changed_something(room):

@@ -485,9 +485,8 @@ def test_the_installed_package_needs_no_module_of_the_mail_server_for_a_move():
 
 
 NOT_NEEDED = (
-    "importlib.metadata pbm.store.contests "
-    "pbm.store.events pbm.store.glances pbm.store.health pbm.store.keeping pbm.store.schema pbm.store.tasks "
-    "pbm.store.vitals pbm.tournaments.meetings random secrets sqlite_utils"
+    "importlib.metadata pbm.store.health pbm.store.schema pbm.store.tournaments pbm.tournaments.meetings random "
+    "secrets sqlite_utils"
 ).split()
 
 

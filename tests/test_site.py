@@ -27,9 +27,6 @@ from pbm.site.build import MANIFEST, NAMES, build
 from pbm.site.concerns import Site
 from pbm.site.pages import Look, Pages
 from pbm.store import BoardRow
-from pbm.store.contests import Contests
-from pbm.store.glances import Glances
-from pbm.store.tasks import Tasks
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 
@@ -259,7 +256,7 @@ def test_a_database_of_somebody_else_removes_nothing_outside(played, folder, tmp
     written(played, folder)
     (folder / "symple" / "pool-").mkdir()
     name = "/../../../precious" if kind == "pool" else "../../precious"
-    played.store.insert("changes", {"kind": kind, "game": "" if kind == "user" else "symple", "name": name})
+    played.store.changes.insert("changes", {"kind": kind, "game": "" if kind == "user" else "symple", "name": name})
     written(played, folder)
     assert (tmp_path / "precious.html").read_text() == "mine"
 
@@ -333,8 +330,8 @@ def test_the_page_of_a_long_game_is_small_when_it_is_compressed(club, line):
         move = games.SKIP if board.state.must_skip else board.state.random(rng)
         board.play(board.turn, move, club.time, automatic=move == games.SKIP)
     with club.store.transaction():
-        club.store.add_board(board.row)
-        club.store.save_board(board.row._replace(moves=len(board.turns), turn=board.turn), 1, board.turns)
+        club.store.boards.add(board.row)
+        club.store.boards.save(board.row._replace(moves=len(board.turns), turn=board.turn), 1, board.turns)
     source = Pages(Session(club.server), Look(URL, has_pictures=False)).board(game, "101")
     assert board.turn is None or len(board.turns) == 300
     assert len(gzip.compress(source.encode(), 6)) < 60_000
@@ -373,7 +370,7 @@ def test_nothing_stands_there_that_a_stranger_may_not_see(club, folder):
     club.say(f"message bob {PASSWORDS['bob']} alice", comment=said)
     assert sum(said in mail.text for mail in club.mails()) > 1
     written(club, folder, Look(URL, has_pictures=False))
-    row = club.store.board("spiro", "101")
+    row = club.store.boards.get("spiro", "101")
     tokens = [mail.reply_to.partition("+")[2].partition("@")[0] for mail in club.mails() if mail.reply_to]
     secrets = [row.secret.hex(), row.submitted, "players.example", *PASSWORDS.values(), *tokens, said]
     assert tokens
@@ -389,7 +386,7 @@ def club_move(club):
 def test_the_throws_can_be_checked_when_the_game_is_over_and_not_before(club, folder):
     club.signed_up("alice", "bob")
     club.say("spiro challenge -small alice bob")
-    secret = club.store.board("spiro", "101").secret.hex()
+    secret = club.store.boards.get("spiro", "101").secret.hex()
     play_some(club, "spiro", 3)
     written(club, folder)
     assert secret not in (folder / "spiro" / "101.html").read_text()
@@ -524,15 +521,15 @@ def do(club, deed, rng):
     club.pass_time(hours=rng.choice([1, 30, 24 * 20]))
     game = rng.choice(["symple", "spiro"])
     one, other = rng.sample([*PASSWORDS], 2)
-    boards = Glances(club.store).all_boards([game])
+    boards = club.store.boards.names([game])
     board = rng.choice(boards)[1] if boards else "101"
-    row = club.store.board(game, board)
+    row = club.store.boards.get(game, board)
     if row and deed in {"draw", "undo", "yes"}:
         one, other = row.first_player, row.second_player
         if row.voter == one or (row.vote is None and rng.random() < 0.5):
             one, other = other, one
     session = Session(club.server)
-    cup = Contests(club.store).tournament(game, "cup")
+    cup = club.store.tournaments.get(game, "cup")
     with suppress(Refused):
         match deed:
             case "open" if cup is None:
@@ -546,10 +543,10 @@ def do(club, deed, rng):
             case "analyse" if row:
                 curve = json.dumps({"curve": [rng.random(), rng.random()]})
                 with club.store.transaction():
-                    Tasks(club.store).save_analysis(game, board, curve, club.time)
+                    club.store.robots.save_analysis(game, board, curve, club.time)
             case "remove" if row:
                 with club.store.transaction():
-                    club.store.remove_board(game, board)
+                    club.store.boards.remove(game, board)
             case "wait":
                 cleanup.clean_up(session)
             case "open" | "begin" | "analyse" | "remove":
@@ -810,7 +807,7 @@ def test_the_page_of_a_tournament_that_is_open_names_who_joins_later(played, fol
 
 def test_a_page_of_a_player_with_two_dots_in_his_name_is_known_again(played, folder):
     with played.store.transaction():
-        played.store.add_user("a..b", "no password", played.time)
+        played.store.users.add("a..b", "no password", played.time)
     played.say("symple challenge -size=5 a..b alice")
     written(played, folder)
     made = []

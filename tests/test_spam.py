@@ -68,7 +68,7 @@ def points(club, folder):
     folder.mkdir()
     box = mailbox.mbox(folder / "box")
     illustrator = Illustrator(club.server)
-    for mail in club.store.due_mails(club.time, 1000):
+    for mail in club.store.outbox.due(club.time, 1000):
         box.add(compose(mail, ADDRESS, illustrator.of(mail)))
     box.close()
     command = ["spamassassin", "--local", "--test-mode", "--nocreate-prefs", "--mbox"]

@@ -11,7 +11,6 @@ from pbm.actions.standings import drawing
 from pbm.board.ratings import settle
 from pbm.refusals import Misused, Refused
 from pbm.store import BoardRow, PlayerRow
-from pbm.store.contests import Contests
 
 LONG = ("abcdefghijklmnop", "qrstuvwxyz.12345")
 
@@ -26,20 +25,20 @@ def join(club, *userids):
     """These users sign up."""
     with club.store.transaction():
         for userid in userids:
-            club.store.add_user(userid, "", club.time)
+            club.store.users.add(userid, "", club.time)
 
 
 def leave(club, userid):
     """A user signs off."""
     with club.store.transaction():
-        club.store.sign_off(userid, club.time)
+        club.store.users.sign_off(userid, club.time)
 
 
 def pool(club, name, *userids):
     """A tournament of these users."""
     with club.store.transaction():
         for userid in userids:
-            Contests(club.store).add_pool_player("symple", name, userid)
+            club.store.tournaments.add_player("symple", name, userid)
 
 
 def played(club, first, second, winner=None, board=None, **fields):
@@ -47,26 +46,26 @@ def played(club, first, second, winner=None, board=None, **fields):
     started = club.time
     club.pass_time(hours=1)
     with club.store.transaction():
-        number = board or club.store.next_number("symple")
+        number = board or club.store.boards.next_number("symple")
         row = BoardRow(
             "symple", number, "", first, second, b"", started,
             moves=30, ended=club.time, winner=winner, changed=club.time, reason="rules", **fields,
         )  # fmt: skip
-        club.store.add_board(row)
+        club.store.boards.add(row)
         settle(club.store, row, club.time)
 
 
 def active(club, first, second):
     """A board of Symple that is under way."""
     with club.store.transaction():
-        number = club.store.next_number("symple")
-        club.store.add_board(BoardRow("symple", number, "", first, second, b"", club.time, changed=club.time))
+        number = club.store.boards.next_number("symple")
+        club.store.boards.add(BoardRow("symple", number, "", first, second, b"", club.time, changed=club.time))
 
 
 def known(club, userid, rating=None, **fields):
     """A player of Symple with that rating."""
     with club.store.transaction():
-        club.store.save_player("symple", PlayerRow(userid, rating, **{"rated": club.time, **fields}))
+        club.store.players.save("symple", PlayerRow(userid, rating, **{"rated": club.time, **fields}))
 
 
 def standings(club):

@@ -13,7 +13,6 @@ from pbm.actions import cleanup
 from pbm.admin.status import look, needed
 from pbm.mail import incoming
 from pbm.session import Session
-from pbm.store.vitals import Vitals
 
 from conftest import PASSWORDS, stored
 from costs import cost
@@ -28,17 +27,17 @@ def needs(club):
 def begun(pair):
     """The club, whose notes begin when its clock does; all that needs to be done has been."""
     for name in ("begun", "backup", "cleanup"):
-        Vitals(pair.store).note(name, pair.time)
+        pair.store.events.note_maintenance(name, pair.time)
     pair.store.db.execute("DELETE FROM outbox")
     return pair
 
 
 def test_users_boards_and_mails_are_counted(pair):
     pair.say("symple challenge -size=5 alice bob")
-    pair.store.sign_off("carol", pair.time)
+    pair.store.users.sign_off("carol", pair.time)
     for name, due in (("alice", None), ("bob", pair.time)):
         mail = pair.mails(name)[0]
-        pair.store.postpone_mail(mail._replace(tries=0), due, "gone")
+        pair.store.outbox.postpone(mail._replace(tries=0), due, "gone")
     found = look(pair.store, pair.time)
     assert (found.users, found.boards, found.active) == (2, 2, 2)
     mails = pair.mails()
@@ -87,7 +86,7 @@ def test_work_that_is_not_done_needs_a_person(begun, parts, found):
 
 
 def test_where_nobody_plays_no_cleanup_is_missed(begun):
-    begun.store.remove_board("spiro", "101")
+    begun.store.boards.remove("spiro", "101")
     begun.pass_time(days=3)
     assert needs(begun) == []
 
@@ -107,7 +106,7 @@ def test_mails_that_wait_for_long_or_were_given_up_need_a_person(begun):
         f"A mail has been waiting since {begun.time - timedelta(days=1, minutes=1):%Y-%m-%d %H:%M} UTC"
     ]
     for mail in begun.mails():
-        begun.store.postpone_mail(mail, None, "550 no such user")
+        begun.store.outbox.postpone(mail, None, "550 no such user")
     assert needs(begun) == [f"Given up: {len(begun.mails())} mail{'s' * (len(begun.mails()) > 1)}"]
 
 
@@ -141,8 +140,10 @@ def test_twenty_thousand_boards_and_users_are_counted_in_no_time(pair):
     with pair.store.transaction():
         for number in range(1000, 21_000):
             over = {"ended": row["started"]} if number % 20 else {}
-            pair.store.insert("boards", row | {"board": str(number)} | over)
-            pair.store.insert("users", {"userid": f"user{number}", "password": "x" * 100, "created": row["started"]})
+            pair.store.boards.insert("boards", row | {"board": str(number)} | over)
+            pair.store.users.insert(
+                "users", {"userid": f"user{number}", "password": "x" * 100, "created": row["started"]}
+            )
     found = look(pair.store, pair.time)
     assert (found.users, found.boards, found.active) == (20_003, 20_001, 1_001)
     everything = cost(lambda: pair.store.db.execute("SELECT * FROM boards").fetchall())

@@ -3,14 +3,15 @@
 import sqlite3
 import threading
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
 
-from pbm.store import SCHEMA, Mail, Robot, Store, Unusable, Vacation
+from pbm.store import SCHEMA, Mail, Robot, Store, Unusable, Vacation, base
 from pbm.store.form import FIRST_SCHEMA
-from pbm.store.mails import ASKED
+from pbm.store.outbox import ASKED
 from pbm.store.schema import migrations
 
 
@@ -22,10 +23,10 @@ def store(tmp_path):
 
 def test_a_transaction_that_fails_leaves_nothing(store):
     with pytest.raises(RuntimeError), store.transaction():
-        store.next_number("spiro")
+        store.boards.next_number("spiro")
         raise RuntimeError
     with store.transaction():
-        assert store.next_number("spiro") == "101"
+        assert store.boards.next_number("spiro") == "101"
 
 
 @pytest.mark.parametrize("name", ["100%20?mode=ro#\udcff.db", "..//x y.db"])
@@ -35,7 +36,7 @@ def test_the_file_of_a_database_and_its_folder_may_have_any_name(name, tmp_path,
     monkeypatch.chdir(here)
     for path in (name, f"/{here}//{name}"):
         with Store(path) as store, store.transaction():
-            store.next_number("spiro")
+            store.boards.next_number("spiro")
         assert Path(path).read_bytes().startswith(b"SQLite format 3")
         assert store.path == Path(path)
         Path(path).unlink()
@@ -47,48 +48,48 @@ def test_a_database_is_found_by_its_whole_path_from_a_folder_that_is_gone(tmp_pa
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
     with Store(tmp_path / "pbm.db") as store:
-        assert "robot" in store.userids()
+        assert "robot" in store.users.ids()
     with pytest.raises(Unusable, match="there is no such file or folder"):
         Store("pbm.db")
 
 
 def test_robots_are_found_among_more_users_than_a_statement_may_have_values(store):
     store.db.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 10)
-    assert [*store.robots_among([*map(str, range(100)), "robot2", "robot1"])] == ["robot1", "robot2"]
+    assert [*store.robots.among([*map(str, range(100)), "robot2", "robot1"])] == ["robot1", "robot2"]
 
 
 def test_a_player_who_is_away_twice_and_plays_both_sides_is_found_once_and_a_robot_as_it_is_stored(club):
     club.signed_up("alice")
     today = club.time.date()
-    club.store.replace_vacations("alice", today, [Vacation("alice", today, today + timedelta(days=3))])
-    club.store.take_vacation_day("alice", today)
+    club.store.users.replace_vacations("alice", today, [Vacation("alice", today, today + timedelta(days=3))])
+    club.store.users.take_vacation_day("alice", today)
     robot = Robot(
         "robot1", None, "play --fast", ("spiro",), most=7, seconds=0.5, rated=False, paused=club.time, why="It failed."
     )
-    club.store.save_robot(robot)
-    assert club.store.away_and_robots(("alice", "alice"), today) == ({"alice": today + timedelta(days=3)}, {})
+    club.store.robots.save(robot)
+    assert club.store.robots.away_and_robots(("alice", "alice"), today) == ({"alice": today + timedelta(days=3)}, {})
     later = today + timedelta(days=4)
-    assert club.store.away_and_robots(("robot1", "alice"), later) == ({}, {"robot1": robot})
+    assert club.store.robots.away_and_robots(("robot1", "alice"), later) == ({}, {"robot1": robot})
 
 
 def test_an_inner_transaction_is_undone_alone(store):
     with store.transaction():
-        assert store.next_number("spiro") == "101"
+        assert store.boards.next_number("spiro") == "101"
         with pytest.raises(RuntimeError), store.transaction():
-            store.next_number("spiro")
+            store.boards.next_number("spiro")
             raise RuntimeError
-        assert store.next_number("spiro") == "102"
+        assert store.boards.next_number("spiro") == "102"
 
 
 def test_a_transaction_is_undone_as_a_whole_after_one_inside_it_was_undone(store):
     with store.transaction():
         with pytest.raises(RuntimeError), store.transaction():
-            assert store.next_number("spiro") == "101"
+            assert store.boards.next_number("spiro") == "101"
             with pytest.raises(RuntimeError), store.transaction():
-                assert store.next_number("spiro") == "102"
+                assert store.boards.next_number("spiro") == "102"
                 raise RuntimeError
             raise RuntimeError
-        assert store.next_number("spiro") == "101"
+        assert store.boards.next_number("spiro") == "101"
 
 
 def test_two_writers_take_turns(store):
@@ -98,7 +99,7 @@ def test_two_writers_take_turns(store):
         with Store(store.path) as other:
             for _ in range(50):
                 with other.transaction():
-                    numbers.append(other.next_number("spiro"))
+                    numbers.append(other.boards.next_number("spiro"))
 
     threads = [threading.Thread(target=take) for _ in range(4)]
     for thread in threads:
@@ -110,17 +111,17 @@ def test_two_writers_take_turns(store):
 
 def test_a_reader_does_not_wait_for_a_writer(store):
     with Store(store.path) as other, store.transaction():
-        store.next_number("spiro")
+        store.boards.next_number("spiro")
         with other.transaction(reading=True):
-            assert other.active_boards("spiro") == 0
+            assert other.boards.count_active("spiro") == 0
 
 
 def test_a_database_that_is_full_is_unusable_and_not_half_written(store, club):
     store.db.execute(f"PRAGMA max_page_count = {store.db.execute('PRAGMA page_count').fetchone()[0]}")
     mail = Mail("alice", "a@b.example", "s" * 100_000, "t", "<m>", None, club.time, club.time)
     with pytest.raises(Unusable, match="full"), store.transaction():
-        store.add_mail(mail)
-    assert store.mails() == []
+        store.outbox.add(mail)
+    assert store.outbox.all() == []
 
 
 def test_a_database_of_a_newer_version_is_not_touched(store):
@@ -134,9 +135,9 @@ def test_every_migration_is_counted(store):
 
 
 def test_a_record_of_a_message_is_made_once(store, club):
-    assert store.record("a@b.example", "<1>", "command", club.time)
-    assert not store.record("a@b.example", "<1>", "command", club.time)
-    assert store.record("c@b.example", "<1>", "command", club.time)
+    assert store.handled.record("a@b.example", "<1>", "command", club.time)
+    assert not store.handled.record("a@b.example", "<1>", "command", club.time)
+    assert store.handled.record("c@b.example", "<1>", "command", club.time)
 
 
 def test_foreign_keys_are_checked(store):
@@ -156,3 +157,15 @@ def test_lists_of_boards_use_indexes(store):
     ):
         plan = " ".join(row[3] for row in store.db.execute(f"EXPLAIN QUERY PLAN {query}"))
         assert "SCAN" not in plan, plan
+
+
+def test_each_noun_is_one_class_and_made_when_first_asked(tmp_path):
+    questions = {path.stem for path in Path(base.__file__).parent.glob("*.py") if "(Questions):" in path.read_text()}
+    assert {name for name, member in vars(Store).items() if isinstance(member, cached_property)} == questions
+    with Store(tmp_path / "pbm.db") as store:
+        assert not questions & vars(store).keys()
+        for noun in questions:
+            asked = getattr(store, noun)
+            assert type(asked).__mro__[1:] == (base.Questions, object)
+            assert type(asked).__module__ == f"pbm.store.{noun}"
+            assert getattr(store, noun) is asked

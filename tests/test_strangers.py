@@ -61,7 +61,7 @@ def flooded(pair: Club) -> Club:
 def flood(club: Club) -> None:
     pair_up(club)
     for mail in club.mails():
-        club.store.remove_mails([mail])
+        club.store.outbox.remove([mail])
     for number in range(300 if IS_QUICK else 1000):
         handle(club.server, hostile(number), None, peer="8.8.8.8" if number % 2 else None)
 
@@ -83,10 +83,10 @@ def test_a_flood_keeps_no_user_waiting_and_a_newcomer_for_an_hour(flooded):
     assert len(flooded.mails()) > before + 1
     newcomer = message("signup newcomer good-secret", sender="newcomer@far.example")
     handle(flooded.server, newcomer, None)
-    assert not flooded.store.is_taken("newcomer")
+    assert not flooded.store.users.is_taken("newcomer")
     flooded.pass_time(hours=1)
     handle(flooded.server, message("signup newcomer good-secret", "again", "newcomer@far.example"), None)
-    assert flooded.store.is_taken("newcomer")
+    assert flooded.store.users.is_taken("newcomer")
 
 
 def test_a_tag_makes_no_other_address(pair):
@@ -128,7 +128,7 @@ def test_multiple_by_mail_is_for_confirmed_addresses_and_signs_nobody_up(pair):
     handle(pair.server, message("multiple", "list\nsignup dave dave-secret\n"), None)
     assert "> list" in pair.mails()[-1].text
     assert "needs a mail of its own" in pair.mails()[-1].text
-    assert not pair.store.is_taken("dave")
+    assert not pair.store.users.is_taken("dave")
 
 
 class Counting(Passwords):
@@ -205,10 +205,10 @@ def test_a_password_that_is_changed_in_between_does_not_let_the_old_one_through(
     raw = message(line)
     heard = hear(pair.server, raw, None)
     with Store(pair.store.path) as other, other.transaction():
-        other.set_password("alice", pair.server.passwords.hash("better-secret"))
+        other.users.set_password("alice", pair.server.passwords.hash("better-secret"))
     assert handle(pair.server, raw, None, heard=heard) == "command"
     assert "The userid or the password is wrong." in pair.mails()[-1].text
-    assert pair.store.board("spiro", "101").moves == 0
+    assert pair.store.boards.get("spiro", "101").moves == 0
 
 
 def test_wrong_passwords_that_come_together_are_all_counted(pair):
@@ -274,8 +274,8 @@ def test_lists_of_what_is_over_are_not_cut_either(shell, command):
     day = datetime(2026, 11, 2, tzinfo=UTC)
     with Store(shell.folder / "pbm.db") as store, store.transaction():
         for number in range(2500):
-            store.add_user(f"u{number:04}", "", day)
-            store.save_player("symple", PlayerRow(f"u{number:04}", rating=1600, won=1, rated=day))
+            store.users.add(f"u{number:04}", "", day)
+            store.players.save("symple", PlayerRow(f"u{number:04}", rating=1600, won=1, rated=day))
         store.db.execute(
             "INSERT INTO boards "
             "(game, board, options, first_player, second_player, secret, started, moves, ended, winner)"

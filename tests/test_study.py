@@ -103,13 +103,13 @@ def test_such_a_game_is_not_rated(spiro):
         spiro.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
     spiro.say("spiro resign 102 carol carol-secret")
     assert Board.load(spiro.store, "spiro", "102").winner == "alice"
-    assert spiro.store.player("spiro", "alice").games == 0
+    assert spiro.store.players.get("spiro", "alice").games == 0
 
 
 def test_it_can_be_left_until_both_have_moved_in_it(spiro):
     studied(spiro)
     spiro.say("spiro resign 102 carol carol-secret")
-    assert spiro.store.board("spiro", "102") is None
+    assert spiro.store.boards.get("spiro", "102") is None
 
 
 def test_its_dice_are_its_own_from_there_on_and_can_be_checked(spiro):
@@ -188,7 +188,7 @@ def test_sides_that_were_chosen_stay_chosen(club):
 def test_what_cannot_be_a_beginning_is_refused(spiro, options, reason):
     with pytest.raises(Refused, match=reason):
         spiro.say(f"spiro challenge {options} alice bob")
-    assert spiro.store.board("spiro", "102") is None
+    assert spiro.store.boards.get("spiro", "102") is None
 
 
 def test_nothing_goes_on_where_the_game_was_over(spiro):
@@ -201,13 +201,13 @@ def test_nothing_goes_on_where_the_game_was_over(spiro):
 def test_its_record_can_be_taken_in_elsewhere(club):
     begun(club, "symple challenge -size=5 alice bob", 4, "symple")
     studied(club, "101#3", "carol alice", "symple")
-    row = club.store.board("symple", "102")
-    document = json.loads(json.dumps(records.write(records.Record(row, club.store.turns("symple", "102")), [])))
+    row = club.store.boards.get("symple", "102")
+    document = json.loads(json.dumps(records.write(records.Record(row, club.store.boards.turns("symple", "102")), [])))
     assert document["source"] == {"board": "101", "moves": 3}
     read = records.read(document, {}, club.time)
     with club.store.transaction():
         number = exchange.take_in(club.server, read)
-    taken = club.store.board("symple", number)
+    taken = club.store.boards.get("symple", number)
     assert (taken.source, taken.given, taken.moves) == ("101", 3, 3)
     assert findings(club) == []
     del document["source"]
@@ -220,7 +220,9 @@ def test_the_dice_of_a_record_that_are_taken_from_another_board_need_not_follow_
         new = Board.load(spiro.store, "spiro", "102")
         spiro.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
     spiro.say("spiro resign 102 carol carol-secret")
-    document = records.write(records.Record(spiro.store.board("spiro", "102"), spiro.store.turns("spiro", "102")), [])
+    document = records.write(
+        records.Record(spiro.store.boards.get("spiro", "102"), spiro.store.boards.turns("spiro", "102")), []
+    )
     assert records.read(document, {}, spiro.time).row.given == 4
     document["source"]["moves"] = 9
     with pytest.raises(records.Unsound, match="9 of its turns are those of board 101, but it has 7"):
@@ -370,7 +372,7 @@ def test_equal_counts_are_certain_and_one_face_alone_cannot_be_chance():
 
 def test_all_throws_of_a_game_are_counted_once(spiro):
     studied(spiro)
-    thrown = [turn.dice for turn in spiro.store.turns("spiro", "101")]
+    thrown = [turn.dice for turn in spiro.store.boards.turns("spiro", "101")]
     [letter] = spiro.say("dice spiro")
     faces = [sum(throw.count(face) for throw in thrown) for face in range(1, 7)]
     assert letter.data["faces"] == faces

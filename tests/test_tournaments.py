@@ -19,8 +19,6 @@ from pbm.letters import contests
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store.contests import Contests
-from pbm.store.events import Events
 from pbm.texts import WIDTH
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Kind, Tournament
@@ -40,8 +38,8 @@ class League:
         names = [f"player{number:02}" for number in range(1, count + 1)]
         with self.club.store.transaction():
             for name in names:
-                self.club.store.add_user(name, "no password", self.club.time)
-                self.club.store.replace_addresses(name, {f"{name}@players.example": None}, self.club.time)
+                self.club.store.users.add(name, "no password", self.club.time)
+                self.club.store.users.replace_addresses(name, {f"{name}@players.example": None}, self.club.time)
         return names
 
     def start(self, kind, names, pool="s", teams=None, **settings):
@@ -56,7 +54,7 @@ class League:
             return text_of(directing.done(self.session, one, words.split(), dry_run=dry_run)[1])
 
     def now(self, pool="s"):
-        return rounds.as_it_is(self.session, Contests(self.club.store).tournament("symple", pool))
+        return rounds.as_it_is(self.session, self.club.store.tournaments.get("symple", pool))
 
     def running(self, pool="s"):
         return [one.board for one in self.now(pool).meetings if one.is_running]
@@ -68,13 +66,13 @@ class League:
             if how == "draw":
                 with self.session.store.transaction():
                     directing.done(
-                        self.session, Contests(self.club.store).tournament("symple", found.row.pool),
+                        self.session, self.club.store.tournaments.get("symple", found.row.pool),
                         ["adjudicate", board, "draw"], dry_run=False,
                     )  # fmt: skip
                 return
             loser = found.players[how == "first"]
             if found.turn != loser:
-                self.session.store.queue("symple", board, loser, RESIGN)
+                self.session.store.boards.queue("symple", board, loser, RESIGN)
                 found.queued[loser] = RESIGN
                 turns.played(self.session, found, found.turn, "c3")
             else:
@@ -276,9 +274,9 @@ def test_a_withdrawal_is_an_unrated_loss_and_the_opponent_goes_on(league):
     league.start("swiss", names, rounds=2)
     first = league.now().meetings[0]
     league.do(f"withdraw {first.second}")
-    row = league.club.store.board("symple", "s1")
+    row = league.club.store.boards.get("symple", "s1")
     assert (row.winner, row.reason) == (first.first, "withdrawn")
-    assert league.club.store.results_of_board("symple", "s1") == []
+    assert league.club.store.players.results_of_board("symple", "s1") == []
     league.end("s2", "first")
     assert len(league.running()) == 1  # three are left, one of whom has a bye
     assert [one.is_bye for one in league.now().meetings[2:]] == [False, True]
@@ -295,7 +293,7 @@ def test_who_takes_the_place_of_another_has_his_points_and_begins_his_game_anew(
     assert leader not in {line.name for line in found.lines}
     assert next(line.points for line in found.lines if line.name == new) == 1
     assert league.running() == ["s4", "s5"]  # s3 was removed before a move
-    assert league.club.store.board("symple", "s3") is None
+    assert league.club.store.boards.get("symple", "s3") is None
 
 
 def test_a_cancelled_game_counts_for_nobody_and_an_adjudicated_one_does(league):
@@ -310,7 +308,7 @@ def test_a_cancelled_game_counts_for_nobody_and_an_adjudicated_one_does(league):
     league.do("adjudicate s1 cancel")
     found = league.now()
     assert (found.one.state, [line.points for line in found.lines]) == ("finished", [1, 0, 0, 0])
-    assert league.club.store.board("symple", "s2").reason == "adjudicated"
+    assert league.club.store.boards.get("symple", "s2").reason == "adjudicated"
 
 
 def test_a_board_says_that_its_game_was_adjudicated(league):
@@ -326,8 +324,8 @@ def test_a_pool_without_a_move_vanishes_whole_and_its_name_is_free(league):
     names = league.signed_up(4)
     league.start("swiss", names, rounds=2)
     league.do("cancel")
-    assert league.club.store.tournament_boards("symple", "s") == []
-    assert Contests(league.club.store).tournament("symple", "s") is None
+    assert league.club.store.boards.of_tournament("symple", "s") == []
+    assert league.club.store.tournaments.get("symple", "s") is None
     league.start("knockout", names)
 
 
@@ -349,7 +347,7 @@ def test_a_round_ends_at_its_time_by_the_loss_of_whoever_is_to_move(league):
     league.club.pass_time(days=1)
     clean_up(league.session)
     assert league.running() == ["s3", "s4"]
-    assert league.club.store.board("symple", "s1").reason == "forfeited"
+    assert league.club.store.boards.get("symple", "s1").reason == "forfeited"
 
 
 def test_who_signs_off_takes_part_no_more(league, club):
@@ -656,29 +654,29 @@ def test_killed_ten_times_in_a_change_of_rounds_nothing_is_lost_and_no_round_beg
     league.start("ladder", names)
     with club.store.transaction():
         for name in names:
-            club.store.set_password(name, club.server.passwords.hash("known-secret"))
+            club.store.users.set_password(name, club.server.passwords.hash("known-secret"))
     killed = []
     for statements in (4, 11, 18, 25, 32, 39, 46, 53, 60, 66, 1000):
         *others, last = league.running()
         for board in others:
             league.end(board, "first")
-        mover, number = club.store.board("symple", last).turn, league.now().one.round
+        mover, number = club.store.boards.get("symple", last).turn, league.now().one.round
         words = ["symple", "resign", last, mover, "known-secret"]
         command = [sys.executable, "-c", KILLED, str(statements), *words]
         done = subprocess.run(command, env=shell.environment, capture_output=True, check=False)
         killed.append(done.returncode == -signal.SIGKILL)
         found = league.now()
-        ended = club.store.board("symple", last).ended is not None
+        ended = club.store.boards.get("symple", last).ended is not None
         assert ended != killed[-1]
         assert found.one.round == number + ended  # both, or neither
         assert (last in league.running()) == (not ended)
-        begun = [event.detail["round"] for event in Events(club.store).events(0, 10**6) if event.kind == "round"]
+        begun = [event.detail["round"] for event in club.store.events.since(0, 10**6) if event.kind == "round"]
         assert begun == list(range(1, found.one.round + 1))
         assert Counter(one.round for one in found.meetings) == {
             each: 2 if each % 2 else 1 for each in range(1, found.one.round + 1)
         }
         for one in found.meetings:
-            assert club.store.board("symple", one.board) is not None
+            assert club.store.boards.get("symple", one.board) is not None
             assert all(len(league.mails(name, f"^New Symple Board {one.board} ")) == 1 for name in one.pair)
     assert killed == [True] * 10 + [False]
     club.store.close()
@@ -713,7 +711,7 @@ def test_nobody_is_reminded_of_a_board_that_a_director_takes_away(league):
     clean_up(league.session)
     league.do("cancel")
     assert not [mail for mail in league.mails("player01", "^Nag:") if mail.reminds]
-    assert [one.kind for one in Events(league.club.store).events(0, 99)][-4:] == [
+    assert [one.kind for one in league.club.store.events.since(0, 99)][-4:] == [
         "remove",
         "remove",
         "remove",
@@ -728,8 +726,8 @@ def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
             now, kind = league.club.time, TOURNAMENT_KINDS["knockout"]
             one = Tournament("symple", pool, kind, now, tie_breaks=kind.tie_breaks, starts=now)
             tournaments.announce(league.session, one, names, {})
-        one = Contests(league.club.store).tournament("symple", "a")
-        Contests(league.club.store).save_tournament(one._replace(options="-of-older-rules"))
+        one = league.club.store.tournaments.get("symple", "a")
+        league.club.store.tournaments.save(one._replace(options="-of-older-rules"))
     done = clean_up(league.session)
     assert [problem.partition(": ")[0] for problem in done.problems] == ["symple tournament a"]
     assert (league.now("a").one.state, league.now("b").one.state) == ("open", "running")
@@ -762,7 +760,7 @@ def test_nobody_joins_a_match_of_teams_which_would_become_another_tournament(lea
     *names, late = league.signed_up(5)
     league.start("roundrobin", names, teams={"a": names[:2], "b": names[2:]})
     with league.session.store.transaction():
-        Contests(league.club.store).save_tournament(league.now().one._replace(state=state))
+        league.club.store.tournaments.save(league.now().one._replace(state=state))
     with pytest.raises(Refused, match="is played by teams"):
         league.do(f"add {late}")
 

@@ -76,9 +76,9 @@ def press(club, address, subject="unsubscribe", body="", sender="carol@players.e
 def kept(club):
     """What carol still gets."""
     gets = {
-        "broadcast": "carol" in club.store.hearing_broadcasts(),
-        "digest": club.store.player("symple", "carol").mail == "digest",
-        "board": "carol" in club.store.followers("spora", "101")["subscriber"],
+        "broadcast": "carol" in club.store.users.hearing_broadcasts(),
+        "digest": club.store.players.get("symple", "carol").mail == "digest",
+        "board": "carol" in club.store.boards.followers("spora", "101")["subscriber"],
     }
     return {kind for kind, is_on in gets.items() if is_on}
 
@@ -107,7 +107,7 @@ def test_any_mail_to_it_ends_exactly_that_and_the_user_is_told(club_of_readers, 
     [told] = press(club_of_readers, buttons(club_of_readers)[kind], **said)
     assert kept(club_of_readers) == {"broadcast", "digest", "board"} - {kind}
     assert (told.userid, told.address) == ("carol", "carol@players.example")
-    assert club_of_readers.store.password_of("carol")
+    assert club_of_readers.store.users.password_of("carol")
     give_news(club_of_readers)
     assert kind not in {*buttons_after(club_of_readers, told)}
 

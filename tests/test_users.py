@@ -21,7 +21,7 @@ def code(mail):
 
 def test_in_a_shell_an_address_is_confirmed_at_once(club):
     assert "alice is signed up" in club.text("signup Alice alice-secret alice@players.example")
-    [address] = club.store.addresses("alice")
+    [address] = club.store.users.addresses("alice")
     assert address.confirmed == club.time
     assert club.mails() == []
 
@@ -84,14 +84,14 @@ def test_a_program_that_answers_while_somebody_is_away_confirms_nothing(club, su
         mail[name] = value
     mail.set_content(body)
     assert handle(club.server, mail.as_bytes(), STRANGER, [ADDRESS]) == ("command" if is_confirmed else "automatic")
-    assert bool(club.store.addresses("dave")[0].confirmed) == is_confirmed
+    assert bool(club.store.users.addresses("dave")[0].confirmed) == is_confirmed
     assert len(club.mails()) == 1 + is_confirmed  # a program gets no answer
 
 
 def test_a_plain_reply_to_the_question_confirms_the_address(club):
     club.say("signup dave dave-secret", sender=STRANGER)
     club.say(f"Re: {club.mails()[0].subject}", sender=STRANGER)
-    assert club.store.addresses("dave")[0].confirmed
+    assert club.store.users.addresses("dave")[0].confirmed
     assert "is confirmed" in club.mails()[-1].text
 
 
@@ -110,7 +110,7 @@ def test_board_mails_wait_until_an_address_is_confirmed(club):
     club.say("spiro challenge alice dave")
     [waiting] = club.mails("dave")
     assert waiting.address is None
-    assert waiting not in club.store.due_mails(club.time, 10)
+    assert waiting not in club.store.outbox.due(club.time, 10)
     club.say(f"confirm-address {code(club.mails()[0])}", sender=STRANGER)
     [sent] = club.mails("dave")
     assert sent.address == STRANGER
@@ -120,7 +120,7 @@ def test_an_address_gets_one_question_a_day(club):
     club.say("signup dave dave-secret", sender=STRANGER)
     with pytest.raises(Refused, match="today already"):
         club.say("signup dora dora-secret", sender=STRANGER.upper())
-    assert club.store.password_of("dora") is None
+    assert club.store.users.password_of("dora") is None
     club.pass_time(days=1)
     club.say("signup dora dora-secret", sender=STRANGER)
 
@@ -158,7 +158,7 @@ def test_a_user_has_at_most_five_addresses(club):
 def test_an_address_that_cannot_be_one_is_refused(club, address):
     with pytest.raises(Refused):
         club.say(f"signup alice alice-secret {address}")
-    assert club.store.password_of("alice") is None
+    assert club.store.users.password_of("alice") is None
 
 
 @pytest.mark.parametrize("userid", ["a", "a" * 17, "1abc", "a;b", "é1", "all", "NEW", "spiro", "-x", "a:b", "ab'c"])
@@ -183,7 +183,7 @@ def test_a_userid_is_given_once_in_whatever_case(club):
 
 def test_passwords_are_stored_as_argon2_hashes_of_the_strength_that_owasp_asks_for(club, real_hashes):
     club.signed_up("alice")
-    assert club.store.password_of("alice").startswith("$argon2id$v=19$m=7168,t=5,p=1$")
+    assert club.store.users.password_of("alice").startswith("$argon2id$v=19$m=7168,t=5,p=1$")
 
 
 def test_a_changed_password_is_the_only_one_that_works(pair):
@@ -218,9 +218,9 @@ def test_a_hash_with_other_parameters_is_good_and_renewed_when_the_password_is_g
 
     club.signed_up("alice")
     other = PasswordHasher(time_cost=passes, memory_cost=kilobytes, parallelism=1)
-    club.store.set_password("alice", other.hash("alice-secret"))
+    club.store.users.set_password("alice", other.hash("alice-secret"))
     club.say("change address alice alice-secret a@players.example")
-    assert "m=7168,t=5" in club.store.password_of("alice")
+    assert "m=7168,t=5" in club.store.users.password_of("alice")
 
 
 def test_old_addresses_serve_until_a_new_one_is_confirmed_and_are_told(club):
@@ -232,7 +232,7 @@ def test_old_addresses_serve_until_a_new_one_is_confirmed_and_are_told(club):
     club.say("spiro challenge alice bob")
     assert club.mails("alice")[-1].address == "alice@players.example"
     club.say(f"confirm-address {code(question)}", sender="new@players.example")
-    assert [address.address for address in club.store.addresses("alice")] == ["new@players.example"]
+    assert [address.address for address in club.store.users.addresses("alice")] == ["new@players.example"]
 
 
 def test_a_change_by_mail_is_told_once_to_each_address(club):

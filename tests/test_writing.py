@@ -117,7 +117,7 @@ def is_same(read, text):
 
 def due(club, name=None):
     """The mails that are to go out now, or those of them to one address."""
-    rows = club.store.due_mails(club.time, 1000)
+    rows = club.store.outbox.due(club.time, 1000)
     return [row for row in rows if name is None or row.address == f"{name}@players.example"]
 
 
@@ -280,7 +280,7 @@ def test_long_userids_and_options_make_no_long_lines(club):
     club.say("symple challenge -size=15 -penalty=10 abcdefghijklmno1 abcdefghijklmno2")
     mailed(club, "symple preview 101 " + "a1 a3 " * 4, "abcdefghijklmno1@players.example")
     mailed(club, "symple move 101 abcdefghijklmno1 abcdefghijklmno1-secret " + "z99," * 60)
-    for row in club.store.mails():
+    for row in club.store.outbox.all():
         assert max(map(len, row.text.split("\n"))) <= 78, row.text
 
 
@@ -515,7 +515,7 @@ def test_the_settings_are_answered_to_all_addresses_of_the_user(pair):
 def test_a_setting_that_cannot_be_is_refused(pair, line, reason):
     mailed(pair, line)
     assert reason in pair.mails()[-1].text.replace("\n", " ")
-    assert pair.store.player("spiro", "bob").mail == "each"
+    assert pair.store.players.get("spiro", "bob").mail == "each"
 
 
 def test_who_wants_no_mails_of_a_game_gets_its_end_and_those_of_other_games(pair):
@@ -589,7 +589,7 @@ def test_a_digest_goes_out_once_a_day_and_loses_nothing(pair):
             mailed(pair, moves[hour])
         pair.pass_time(hours=1)
         counts.append(sent(pair))
-        held.append(len(pair.store.held_mails("bob", "spiro")))
+        held.append(len(pair.store.outbox.held("bob", "spiro")))
     assert [hour for hour, count in enumerate(counts, 1) if count] == [1, 12]
     assert held[0] == 0
     assert set(held[1:11]) == {1}
@@ -641,7 +641,7 @@ def test_a_digest_of_a_user_without_a_confirmed_address_waits_and_one_without_an
     for name in ("bob", "carol"):
         club.say(f"spiro mail {name} {PASSWORDS[name]} digest")
         club.say(f"spiro challenge alice {name}")
-    assert club.store.held_for() == [("bob", "spiro")]
+    assert club.store.outbox.held_for() == [("bob", "spiro")]
     sent(club)
     assert club.mails("bob")[-1].address is None
 

@@ -49,13 +49,13 @@ class Guesses:
     def save(self) -> None:
         """Store what was noted."""
         for kind, holder in self._changed:
-            self.store.save_failures(kind, holder, self._known[kind, holder])
+            self.store.trust.save_failures(kind, holder, self._known[kind, holder])
 
     def _failures(self, userid: str) -> dict[tuple[str, str], Failures]:
         """The wrong passwords for a user and from the peer, those of this mail included."""
         holders = ("userid", userid[:64]), ("peer", self.peer)
         if holders[0] not in self._known:
-            stored = self.store.failures(userid[:64], self.peer)
+            stored = self.store.trust.failures(userid[:64], self.peer)
             self._known = {holder: stored.get(holder[0], NO_FAILURES) for holder in holders} | self._known
         return {holder: self._known[holder] for holder in holders}
 

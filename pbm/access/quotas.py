@@ -82,7 +82,7 @@ def most(what: str, whose: str) -> int:
 def is_left(store: Store, what: str, holders: Holders, now: datetime) -> bool:
     """Whether there is one left of something."""
     return not any(
-        store.is_used_up(kind, holder, limit.most, now, is_hourly=limit.per == AN_HOUR)
+        store.trust.is_used_up(kind, holder, limit.most, now, is_hourly=limit.per == AN_HOUR)
         for limit, kind, holder in _limits(what, holders)
     )
 
@@ -91,12 +91,12 @@ def take(store: Store, what: str, holders: Holders, now: datetime, amount: int =
     """Use up some of something; False, and none is used up, if there are not as many left."""
     wanted = list(_limits(what, holders))
     if any(
-        store.is_used_up(kind, holder, limit.most - amount + 1, now, is_hourly=limit.per == AN_HOUR)
+        store.trust.is_used_up(kind, holder, limit.most - amount + 1, now, is_hourly=limit.per == AN_HOUR)
         for limit, kind, holder in wanted
     ):
         return False
     for limit, kind, holder in wanted:
-        store.take(kind, holder, limit.most, now, amount=amount, is_hourly=limit.per == AN_HOUR)
+        store.trust.take(kind, holder, limit.most, now, amount=amount, is_hourly=limit.per == AN_HOUR)
     return True
 
 

@@ -21,16 +21,20 @@ def reply_address(server: Server, game: str, board: str, userid: str, number: in
 
     One who has none yet gets one.
     """
-    number = number or server.store.reply_number(game, board, userid)
-    return _address(server, _token(server.store.address_key(), REPLY, number, userid))
+    number = number or server.store.trust.reply_number(game, board, userid)
+    return _address(server, _token(server.store.trust.address_key(), REPLY, number, userid))
 
 
 def reply(server: Server, recipient: str) -> Reply | None:
     """The user and the board that a reply address speaks for; None if it is none, or one that was revoked."""
     token = _behind(server, recipient, "+")
     number = _number(token, REPLY)
-    found = None if number is None else server.store.reply(number)
-    return found if found and is_same(token, _token(server.store.address_key(), REPLY, number, found.userid)) else None
+    found = None if number is None else server.store.trust.reply(number)
+    return (
+        found
+        if found and is_same(token, _token(server.store.trust.address_key(), REPLY, number, found.userid))
+        else None
+    )
 
 
 def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> str:
@@ -38,8 +42,8 @@ def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> st
 
     That is every mail about a board; without a board, the digests of the game; without a game, what users write to all.
     """
-    number = server.store.reply_number(*mails) if mails.board else address_number
-    return _address(server, _token(server.store.address_key(), UNSUBSCRIBE, number, _subscription(server, mails)))
+    number = server.store.trust.reply_number(*mails) if mails.board else address_number
+    return _address(server, _token(server.store.trust.address_key(), UNSUBSCRIBE, number, _subscription(server, mails)))
 
 
 def unsubscribed(server: Server, recipient: str) -> Reply | None:
@@ -48,10 +52,10 @@ def unsubscribed(server: Server, recipient: str) -> Reply | None:
     number = _number(token, UNSUBSCRIBE)
     if number is None:
         return None
-    userid, *_ = (server.store.address_at(number) or " ").split(" ")
+    userid, *_ = (server.store.trust.address_at(number) or " ").split(" ")
     found = [Reply(game, "", userid) for game in ("", *games.names())] if userid else []
-    found += filter(None, [server.store.reply(number)])
-    key = server.store.address_key()
+    found += filter(None, [server.store.trust.reply(number)])
+    key = server.store.trust.address_key()
     return next(
         (one for one in found if is_same(token, _token(key, UNSUBSCRIBE, number, _subscription(server, one)))), None
     )
@@ -59,7 +63,7 @@ def unsubscribed(server: Server, recipient: str) -> Reply | None:
 
 def _subscription(server: Server, mails: Reply) -> str:
     """What the token of a subscription depends on; a new password revokes it, as it does reply addresses."""
-    return f"{mails.game} {mails.board} {mails.userid} {server.store.password_of(mails.userid)}"
+    return f"{mails.game} {mails.board} {mails.userid} {server.store.users.password_of(mails.userid)}"
 
 
 def return_path(server: Server, mail: Mail) -> str:
@@ -71,7 +75,7 @@ def return_path(server: Server, mail: Mail) -> str:
 
 def bounce_token(server: Server, number: int, whose: str) -> str:
     """The token for mails to the address of that number, which tells *whose* it is: a userid and the address."""
-    return _token(server.store.address_key(), BOUNCE, number, whose.lower())
+    return _token(server.store.trust.address_key(), BOUNCE, number, whose.lower())
 
 
 def bounced(server: Server, recipient: str) -> int | None:
@@ -91,8 +95,8 @@ def masked(text: str) -> str:
 
 def _bounced(server: Server, token: str) -> int | None:
     number = _number(token, BOUNCE)
-    about = None if number is None else server.store.address_at(number)
-    return number if about and is_same(token, _token(server.store.address_key(), BOUNCE, number, about)) else None
+    about = None if number is None else server.store.trust.address_at(number)
+    return number if about and is_same(token, _token(server.store.trust.address_key(), BOUNCE, number, about)) else None
 
 
 def is_same(told: str, right: str) -> bool:

@@ -19,8 +19,7 @@ from pbm.names import is_tournament_board
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import PlayerRow, Robot
-from pbm.store.contests import Contests
-from pbm.store.tasks import Task, Tasks
+from pbm.store.robots import Task
 
 TALK = "-talk"
 """The option with which robots say what they think."""
@@ -47,10 +46,10 @@ def challenge(
     first, second, name, source = userid1.lower(), userid2.lower(), named["name"], named["from"]
     problems = _of_sender(session)
     users = dict.fromkeys((first, second))
-    unknown = [userid for userid in users if session.store.password_of(userid) is None]
+    unknown = [userid for userid in users if session.store.users.password_of(userid) is None]
     asked = [] if problems or name is not None else [userid for userid in users if userid not in unknown]
     refusing = _refusing(session, game, asked)
-    robots = session.store.robots_among(users)
+    robots = session.store.robots.among(users)
     talks = [option for option in options if option.lower() == TALK]
     options = [option for option in options if option not in talks]
     problems += [f"There is no user {userid!r}." for userid in unknown] + refusing
@@ -82,8 +81,8 @@ def challenge(
     )
     for robot in robots if talks else ():
         task = Task(game, board.row.board, robot, board.opponent(robot))
-        Tasks(session.store).let_talk(task, "always")
-    is_director = session.sender is None or not {first, second} & session.store.userids_at(session.sender)
+        session.store.robots.let_talk(task, "always")
+    is_director = session.sender is None or not {first, second} & session.store.users.ids_at(session.sender)
     return announced(session, board, *([None] if is_director else []))
 
 
@@ -139,12 +138,12 @@ def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
     """Who of the players does not want another board; he who takes none and has none becomes inactive."""
     problems = []
     for name in dict.fromkeys(players):
-        most = session.store.player(game, name).most
-        active = session.store.active_boards(game, name)
+        most = session.store.players.get(game, name).most
+        active = session.store.boards.count_active(game, name)
         if most == 0:
             problems.append(f"{name} takes no challenges of {texts.title(game)}.")
             if not active:
-                session.store.set_inactive(game, name, inactive=True)
+                session.store.players.set_inactive(game, name, inactive=True)
         elif most is not None and active >= most:
             problems.append(f"{name} takes challenges up to {texts.counted(most, 'active board')}, and has {active}.")
     return problems
@@ -169,7 +168,7 @@ def _of_robots(
     store = session.store
     problems = not_of_robots(game, robots)
     for name, robot in robots.items():
-        active = sum(store.active_by_game([name]).get(name, {}).values())
+        active = sum(store.players.active_by_game([name]).get(name, {}).values())
         if not is_named and active >= robot.most:
             problems.append(
                 f"{name} takes challenges up to {texts.counted(robot.most, 'active board')}, and has {active}."
@@ -178,7 +177,7 @@ def _of_robots(
     if not (others or session.in_shell):
         problems.append("A board of robots alone is started by the operator, in a shell.")
     most = session.server.robot_boards
-    if not is_named and any(store.boards_against_robots(name) >= most for name in others):
+    if not is_named and any(store.robots.boards_against_robots(name) >= most for name in others):
         problems.append(f"{others[0]} has {texts.counted(most, 'active board')} against robots; that is the most.")
     return problems
 
@@ -189,10 +188,10 @@ def _of_name(session: Session, game: str, name: str) -> list[str]:
         return ["Only the operator names boards, in a shell."]
     if not is_tournament_board(name):
         return [f"--name={name} should be letters and then digits, such as --name=a1."]
-    pool = Contests(session.store).tournament(game, name.lower().rstrip("0123456789"))
+    pool = session.store.tournaments.get(game, name.lower().rstrip("0123456789"))
     if pool and pool.kind.has_rounds:
         return [f"The boards of pool {pool.pool} are started by its rounds; choose another name."]
-    if session.store.board(game, name.lower()):
+    if session.store.boards.get(game, name.lower()):
         return [f"There is a {texts.title(game)} board {name} already."]
     return []
 
@@ -206,14 +205,14 @@ SEEKS_FOR = timedelta(days=60)
 
 def accept(session: Session, game: str, name: str) -> list[Letter]:
     """Take all challenges."""
-    if session.store.player(game, name).most is None:
+    if session.store.players.get(game, name).most is None:
         raise Refused(f"You already take all challenges of {texts.title(game)}.")
     return _limited(session, game, name, None)
 
 
 def reject(session: Session, game: str, name: str) -> list[Letter]:
     """Take no challenges."""
-    if session.store.player(game, name).most == 0:
+    if session.store.players.get(game, name).most == 0:
         raise Refused(f"You already take no challenges of {texts.title(game)}.")
     return _limited(session, game, name, 0)
 
@@ -221,7 +220,7 @@ def reject(session: Session, game: str, name: str) -> list[Letter]:
 def limit(session: Session, game: str, name: str, word: str) -> list[Letter]:
     """Take challenges up to a number of active boards, or say what that number is."""
     if not word:
-        player = session.store.player(game, name)
+        player = session.store.players.get(game, name)
         return _told(session, game, player, f"{texts.title(game)} limit status")
     return _limited(session, game, name, _read_limit(word.lower()))
 
@@ -229,14 +228,14 @@ def limit(session: Session, game: str, name: str, word: str) -> list[Letter]:
 def seek(session: Session, game: str, name: str, word: str) -> list[Letter]:
     """Tell others how many challenges a player would like to get, or say how many that are."""
     title = texts.title(game)
-    player = session.store.player(game, name)
+    player = session.store.players.get(game, name)
     subject = f"{title} seek status"
     if word:
         if not (re.fullmatch("[0-9]{1,2}", word, re.ASCII)):
             raise Refused(f"{word!r} is no number of challenges; it is from 0 to {MOST_SOUGHT}.")
         player = player._replace(seeking=int(word))
-        session.store.save_player(game, player)
-        session.store.note_seeker(name, session.now())
+        session.store.players.save(game, player)
+        session.store.users.note_seeker(name, session.now())
         subject = f"Now seeking {player.seeking} {title} challenges"
     sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
     text = f"You seek {sought} of {title}."
@@ -247,7 +246,7 @@ def seek(session: Session, game: str, name: str, word: str) -> list[Letter]:
 def seekers(session: Session, word: str) -> list[Letter]:
     """List who would like to get challenges, in all games."""
     page = lists.page_number(session, word)
-    found, has_more = lists.cut(session.store.all_seekers(*lists.window(page)), page)
+    found, has_more = lists.cut(session.store.players.all_seekers(*lists.window(page)), page)
     if not found and page > 1:
         raise Refused(f"There is no page {page} of these players.")
     told = [{"game": game, "userid": who.userid, "rating": who.rating, "seeking": who.seeking} for game, who in found]
@@ -267,9 +266,9 @@ def seekers(session: Session, word: str) -> list[Letter]:
 
 def end_seeks(session: Session) -> None:
     """Let players seek no challenges any more who have given no command for so long, and tell them."""
-    for game, name in session.store.silent_seekers(session.now() - SEEKS_FOR):
-        player = session.store.player(game, name)._replace(seeking=0)
-        session.store.save_player(game, player)
+    for game, name in session.store.players.silent_seekers(session.now() - SEEKS_FOR):
+        player = session.store.players.get(game, name)._replace(seeking=0)
+        session.store.players.save(game, player)
         text = (
             f"You seek no challenges of {texts.title(game)} any more, because you have given no command for "
             f"{SEEKS_FOR.days} days. `{game} seek {name} PASSWORD N` seeks N again."
@@ -281,8 +280,8 @@ def end_seeks(session: Session) -> None:
 
 
 def _limited(session: Session, game: str, name: str, most: int | None) -> list[Letter]:
-    player = session.store.player(game, name)._replace(most=most)
-    session.store.save_player(game, player)
+    player = session.store.players.get(game, name)._replace(most=most)
+    session.store.players.save(game, player)
     how = "accepted" if most is None else "limited" if most else "rejected"
     return _told(session, game, player, f"{texts.title(game)} challenges now {how}")
 

@@ -16,7 +16,6 @@ from pbm.board.clocks import Deed
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store.vitals import Vitals
 
 KEPT_FOR = timedelta(days=100)
 """For how long it is known which mails were handled, and why others could not be sent."""
@@ -43,7 +42,7 @@ def clean_up(session: Session) -> Done:
     """Do all that is due. Each board is a transaction of its own."""
     done = Done()
     with session.store.transaction(reading=True):
-        due = [place for place in session.store.unfinished_boards(session.now()) if _is_due(session, *place)]
+        due = [place for place in session.store.boards.unfinished(session.now()) if _is_due(session, *place)]
     for game, number in due:
         try:
             with session.store.transaction():
@@ -58,14 +57,14 @@ def clean_up(session: Session) -> Done:
     done = done._replace(problems=(*done.problems, *directing.start_due(session)))
     with session.store.transaction():
         challenges.end_seeks(session)
-        session.store.forget(session.now() - KEPT_FOR)
-        Vitals(session.store).note("cleanup", session.now())
+        session.store.handled.forget(session.now() - KEPT_FOR)
+        session.store.events.note_maintenance("cleanup", session.now())
         return done._replace(digests=digests.send(session, session.now()))
 
 
 def _is_due(session: Session, game: str, number: str) -> bool:
     """Whether something may be due on a board, by what is known without playing it again."""
-    row = session.store.board(game, number)
+    row = session.store.boards.get(game, number)
     if row is None:
         return False
     seats = (seat for seat, name in enumerate((row.first_player, row.second_player)) if name == row.turn)
@@ -81,7 +80,7 @@ def _look_at(session: Session, board: Board) -> str:
         return ""
     if deed in {Deed.REMIND, Deed.SPARE}:
         if deed is Deed.SPARE:
-            session.store.take_vacation_day(late, session.now().date())
+            session.store.users.take_vacation_day(late, session.now().date())
         delivery.queue(session, reminders.remind(session, board, late))
         return "reminded"
     done = "drawn" if deed is Deed.DRAW else "forfeited"
@@ -97,7 +96,7 @@ def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter
     if deed is Deed.ROUND_OVER:
         return endings.forfeit(session, board, "forfeited", f"The round is over, and it was {late}'s turn.")
     since = texts.counted(clocks.age(board.row, session.now()).days, "day")
-    is_gone = session.store.password_of(late) is None
+    is_gone = session.store.users.password_of(late) is None
     if deed is Deed.DRAW:
         silent = f"{late} has not answered, and the last move was {since} ago"
         why = f"{late} has signed off" if is_gone else silent

@@ -21,12 +21,12 @@ def send(session: Session, now: datetime) -> int:
     To be called in a transaction, so that a mail is in a digest or kept, and never both or neither.
     """
     sent = 0
-    for userid, game in session.store.held_for():
+    for userid, game in session.store.outbox.held_for():
         if quotas.take(session.store, "digest", Holders(user=f"{game} {userid}"), now):
-            for part in _parts(session.store.held_mails(userid, game)):
+            for part in _parts(session.store.outbox.held(userid, game)):
                 delivery.queue(session, _digest(userid, game, part, session.zone(userid)))
                 sent += 1
-            session.store.remove_held_mails(userid, game)
+            session.store.outbox.remove_held(userid, game)
     return sent
 
 

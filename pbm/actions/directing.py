@@ -26,7 +26,6 @@ from pbm.letters import Letter, contests
 from pbm.letters.contests import Shown
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store.contests import Contests
 from pbm.tournaments.kinds import Tournament
 
 DIRECTIONS: Mapping[str, str] = {
@@ -82,7 +81,7 @@ def done(session: Session, one: Tournament, words: Sequence[str], *, dry_run: bo
     found, told = as_it_is(session, one), blocks_of("")
     with on_trial(session, dry_run=dry_run):
         told = blocks_of(_DEEDS[verb](session, found, *others))
-        found = as_it_is(session, Contests(session.store).tournament(one.game, one.pool) or found.one)
+        found = as_it_is(session, session.store.tournaments.get(one.game, one.pool) or found.one)
     if dry_run and verb != "status":
         first, *rest = told
         told = (Paragraph(f"Nothing is done yet. It would be: {first.text}"), *rest)
@@ -127,12 +126,12 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
         raise Refused("\n".join(problems))
     running = [meeting for meeting in found.meetings if meeting.is_running and old in meeting.pair]
     boards = [(meeting, find_board(session, one.game, meeting.board)) for meeting in running]
-    Contests(store).replace_entrant(one.game, one.pool, old, new)
-    store.note_event(session.now(), "replace", game=one.game, pool=one.pool, userid=new, replaced=old)
+    store.tournaments.replace_entrant(one.game, one.pool, old, new)
+    store.events.note(session.now(), "replace", game=one.game, pool=one.pool, userid=new, replaced=old)
     for meeting, board in boards:
         if len(board.turns) < FIRST_MOVES:
             _removed(session, board, f"{new} takes the place of {old}, and the game begins anew.")
-            Contests(store).drop_meeting(one.game, meeting.board)
+            store.tournaments.drop_meeting(one.game, meeting.board)
             first, second = (new if name == old else name for name in meeting.pair)
             rounds.start_games(session, one, meeting.round, [(first, second)], turns.start)
     for _, board in boards:
@@ -154,7 +153,7 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
         raise Refused(f"`adjudicate` is written `adjudicate {DIRECTIONS['adjudicate']}`.")
     session = session._replace(comment="")
     if what[0] == "cancel":
-        Contests(session.store).void_meeting(one.game, board)
+        session.store.tournaments.void_meeting(one.game, board)
         _removed(session, row, "The director has cancelled the game; it counts for nobody.")
         rounds.advance(session, one.game, one.pool, turns.start)
         return f"The game on {board} is cancelled."
@@ -177,7 +176,7 @@ def _finish(session: Session, found: Shown) -> str:
 def _finished(session: Session, found: Shown) -> str:
     """Let a tournament end as soon as the games that are on do."""
     one = found.one._replace(state="closing")
-    Contests(session.store).save_tournament(one)
+    session.store.tournaments.save(one)
     rounds.advance(session, one.game, one.pool, turns.start)
     running = [meeting.board for meeting in found.meetings if meeting.is_running]
     left = f" as soon as {', '.join(running)} {'is' if len(running) == 1 else 'are'}" if running else ""
@@ -192,21 +191,21 @@ def _cancel(session: Session, found: Shown) -> str:
 def _cancelled(session: Session, found: Shown, why: str) -> str:
     """End a tournament at once: boards without moves go, others are played on; without any move, all of it goes."""
     one, store = found.one, session.store
-    Contests(store).save_tournament(one._replace(state="cancelled"))
+    store.tournaments.save(one._replace(state="cancelled"))
     boards = [find_board(session, one.game, meeting.board) for meeting in found.meetings if meeting.is_running]
     idle = [board for board in boards if not board.turns]
     for board in idle:
         _taken_away(session, board)
-        Contests(store).void_meeting(one.game, board.row.board)
+        store.tournaments.void_meeting(one.game, board.row.board)
     verb = "is" if len(idle) == 1 else "are"
     rest = f" {', '.join(board.row.board for board in idle)} {verb} removed." if idle else ""
     text = f"{found.title} is cancelled. {why}{rest}"
     letter = contests.of_tournament(found, "cancelled", text, answer=f"{one.game} games")
     for name in dict.fromkeys([*(each.name for each in found.entrants), *filter(None, [one.director])]):
         delivery.queue(session, letter._replace(to=name))
-    store.note_event(session.now(), "cancel", game=one.game, pool=one.pool)
-    if not store.tournament_boards(one.game, one.pool):
-        Contests(store).forget_tournament(one.game, one.pool)
+    store.events.note(session.now(), "cancel", game=one.game, pool=one.pool)
+    if not store.boards.of_tournament(one.game, one.pool):
+        store.tournaments.forget(one.game, one.pool)
         return f"Pool {one.pool} of {texts.title(one.game)} is cancelled, and nothing of it is left."
     return f"Pool {one.pool} of {texts.title(one.game)} is cancelled; games that have begun go on."
 
@@ -226,9 +225,9 @@ _DEEDS: Mapping[str, Callable[..., Told]] = {
 def _taken_away(session: Session, board: Board) -> None:
     """Remove a board of a tournament without a word."""
     row = board.row
-    session.store.drop_reminders(board.name)
-    session.store.remove_board(row.game, row.board)
-    session.store.note_event(session.now(), "remove", game=row.game, board=row.board, pool=row.pool)
+    session.store.outbox.drop_reminders(board.name)
+    session.store.boards.remove(row.game, row.board)
+    session.store.events.note(session.now(), "remove", game=row.game, board=row.board, pool=row.pool)
 
 
 def _removed(session: Session, board: Board, why: str) -> None:
@@ -257,13 +256,13 @@ def start_due(session: Session) -> list[str]:
     Returns what could not be done, with the reason.
     """
     with session.store.transaction(reading=True):
-        due = Contests(session.store).open_tournaments_due(session.now())
+        due = session.store.tournaments.due(session.now())
     wrong = []
     for game, pool in due:
         try:
             with session.store.transaction():
-                one = Contests(session.store).tournament(game, pool)
-                if one and (game, pool) in Contests(session.store).open_tournaments_due(session.now()):
+                one = session.store.tournaments.get(game, pool)
+                if one and (game, pool) in session.store.tournaments.due(session.now()):
                     _do_what_is_due(session, as_it_is(session, one))
         except (LookupError, Illegal, Refused) as why:  # a game that is not installed any more, or has changed
             wrong.append(f"{game} tournament {pool}: {why}")

@@ -15,11 +15,11 @@ def leave(session: Session, board: Board, name: str, *, automatic: bool = False)
     """Remove a board on which the play has hardly begun, because a player leaves it."""
     row = board.row
     readers = dict.fromkeys([*board.players, *board.about.subscribers])
-    session.store.drop_reminders(board.name)
-    session.store.remove_board(row.game, row.board)
-    session.store.note_event(session.now(), "remove", game=row.game, board=row.board, userid=name)
-    if not session.store.active_boards(row.game, name):
-        session.store.set_inactive(row.game, name, inactive=True)
+    session.store.outbox.drop_reminders(board.name)
+    session.store.boards.remove(row.game, row.board)
+    session.store.events.note(session.now(), "remove", game=row.game, board=row.board, userid=name)
+    if not session.store.boards.count_active(row.game, name):
+        session.store.players.set_inactive(row.game, name, inactive=True)
     writer = SERVER if automatic else name
     return [letters.of_removal(board, name, session.comment, to=reader, writer=writer) for reader in readers]
 
@@ -39,7 +39,7 @@ def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
     if board.queued.get(name) == RESIGN:
         cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
         raise Illegal(f"You resign already when your turn comes; this cancels it:\n{cancel}")
-    session.store.queue(row.game, row.board, name, RESIGN)
+    session.store.boards.queue(row.game, row.board, name, RESIGN)
     board.queued[name] = RESIGN
     [letter] = letters.of_board(board.present, name, now=session.now(), zones=session.zone)
     return [letter._replace(subject=f"{texts.title(row.game)} Board {row.board} Resigned", is_urgent=True)]

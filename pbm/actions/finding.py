@@ -18,7 +18,7 @@ from pbm.store import BoardRow
 
 def find_row(session: Session, game: str, number: str) -> BoardRow:
     """The stored row of a board. Raises Refused if there is no such board."""
-    row = session.store.board(game, number.lower()) if is_board(number) else None
+    row = session.store.boards.get(game, number.lower()) if is_board(number) else None
     if row is None:
         raise Refused(f"There is no {texts.title(game)} board {number!r}{meant(session, game, number.lower())}")
     return row
@@ -28,11 +28,11 @@ def meant(session: Session, game: str, word: str) -> str:
     """How the sentence ends that there is no such board: with the one that was probably meant, if there is one."""
     if is_board(word):
         for other in games.names():
-            if session.store.board(other, word):
+            if session.store.boards.get(other, word):
                 return f"; did you mean {texts.title(other)} board {word}?"
     if len(word) >= SHORTEST_PASSWORD or not re.search("[0-9]", word):
         return "."  # a longer one can be a password in the wrong place, and what is near it is told to nobody
-    near = games.nearest(word, session.store.boards_among(game, _slips(word)))
+    near = games.nearest(word, session.store.boards.known_among(game, _slips(word)))
     return f"; did you mean {near}?" if near else "."
 
 
@@ -55,16 +55,16 @@ def find_board(session: Session, game: str, number: str) -> Board:
 def board_of(session: Session, row: BoardRow) -> Board:
     """The board whose row was found."""
     store, place, players = session.store, (row.game, row.board), (row.first_player, row.second_player)
-    followers = store.followers(*place)
-    away, robots = store.away_and_robots(players, session.now().date())
+    followers = store.boards.followers(*place)
+    away, robots = store.robots.away_and_robots(players, session.now().date())
     about = About(
         subscribers=followers["subscriber"],
         notified=followers["notified"],
         away=away,
-        results=store.results_of_board(*place) if row.ended else (),
+        results=store.players.results_of_board(*place) if row.ended else (),
         robots=robots,
     )
-    return Board(row, store.turns(*place), store.queued(*place), about)
+    return Board(row, store.boards.turns(*place), store.boards.queued(*place), about)
 
 
 def player_at_sender(session: Session, board: Board, reader: str | None = None) -> str | None:
@@ -72,7 +72,7 @@ def player_at_sender(session: Session, board: Board, reader: str | None = None) 
 
     Of two players who share it, that is the one who is to move; in a shell there is none.
     """
-    at_sender = session.store.userids_at(session.sender) if session.sender else ()
+    at_sender = session.store.users.ids_at(session.sender) if session.sender else ()
     return next((name for name in (board.turn, *board.players) if name in at_sender and reader in {None, name}), None)
 
 
@@ -120,7 +120,7 @@ def without_fillers(words: Sequence[str]) -> list[str]:
 def names_boards(session: Session, game: str, words: Sequence[str]) -> bool:
     """Whether the words are boards: the first of them is one, or can be nothing else."""
     first = words[0].partition("#")[0].lower() if words else ""
-    return is_board(first) and (first.isdecimal() or session.store.board(game, first) is not None)
+    return is_board(first) and (first.isdecimal() or session.store.boards.get(game, first) is not None)
 
 
 def read(session: Session, game: str, words: Sequence[str]) -> Selector:
@@ -138,7 +138,7 @@ def read(session: Session, game: str, words: Sequence[str]) -> Selector:
             if before not in {None, word}:
                 raise Refused(f"`{before}` and `{word}` exclude each other.")
             selector = selector._replace(**{field: word})
-        elif session.store.is_taken(word):
+        elif session.store.users.is_taken(word):
             selector = selector._replace(userids=[*selector.userids, word])
         else:
             what = f"{texts.title(game)} board or user" if game else "user"
@@ -158,7 +158,7 @@ def paged(session: Session, game: str, words: Sequence[str]) -> tuple[list[str],
     *others, last = named or [""]
     is_behind = bool(others) and not names_boards(session, game, others)
     is_all = [word.lower() for word in words] == ["all", last]
-    is_lower = last.isdecimal() and int(last[:9]) < FIRST_NUMBER and session.store.board(game, last) is None
+    is_lower = last.isdecimal() and int(last[:9]) < FIRST_NUMBER and session.store.boards.get(game, last) is None
     if last.isdecimal() and (is_behind or (not others and (is_all or is_lower))):
         return others, last
     return named, ""
@@ -172,14 +172,14 @@ def rows(session: Session, game: str, selector: Selector, most: int = -1, skip: 
     store, (userids, state, kind) = session.store, selector
     active = None if state is None else state != "inactive"
     if userids:
-        found = store.boards_of(game, userids, active=active)
+        found = store.boards.of(game, userids, active=active)
     elif kind == "tournament":
-        return store.boards_of_tournaments(game, most, skip, active=active)
+        return store.boards.in_tournaments(game, most, skip, active=active)
     elif state == "inactive":
-        return store.finished_boards(game, most, skip, standard=kind is not None)
+        return store.boards.finished(game, most, skip, standard=kind is not None)
     else:
         since = None if active else session.now() - LISTED_FOR
-        return store.some_boards(game, since, most, skip, standard=kind is not None)
+        return store.boards.some_current(game, since, most, skip, standard=kind is not None)
     if state == "next":
         found = [row for row in found if row.turn in userids]
     fitting = (row for row in found if kind is None or (kind == "tournament") == (row.pool is not None))

@@ -155,7 +155,7 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
     name, state = userid.lower(), state.lower() or "next"
     if state not in {"next", "active"}:
         raise Refused(f"`all show` is for `next` or `active` boards, and not for {state!r}.")
-    if not session.store.is_taken(name):
+    if not session.store.users.is_taken(name):
         raise Refused(f"There is no user {name!r}.")
     wanted = [
         (game, row.board)
@@ -255,7 +255,7 @@ def _selected(session: Session, game: str, selector: Selector, words: Sequence[s
         return letters.note(text, subject=subject, answer=f"{game} challenge USERID1 USERID2", data={"boards": []})
     letter = _tabled(session, game, rows, found)
     if has_more:
-        is_number = page + 1 >= finding.FIRST_NUMBER or session.store.board(game, str(page + 1))
+        is_number = page + 1 >= finding.FIRST_NUMBER or session.store.boards.get(game, str(page + 1))
         which = words or (["all"] if is_number else [])
         letter = with_next(letter, " ".join([game, "games", *which]), page)
     return letter
@@ -280,7 +280,7 @@ def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
             raise Refused(games.unknown(name))
     if names:
         return [letter for name in dict.fromkeys(names) for letter in table(session, name, ["active"])]
-    counts = {name: session.store.active_boards(name) for name in games.names()}
+    counts = {name: session.store.boards.count_active(name) for name in games.names()}
     lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
     told = [Table(texts.table(lines))]
     return [letters.note(told, subject="List of games", answer="help GAME", data={"games": counts})]
@@ -341,7 +341,7 @@ def _row(session: Session, row: BoardRow) -> Row:
         "Board": row.board,
         "Moves": str(row.moves),
         "Players": " ".join(players),
-        "Robot": ", ".join(session.store.robots_among(players)),
+        "Robot": ", ".join(session.store.robots.among(players)),
         "Status": _status(row),
         "Reason": _reason(session, row),
         "Options": _options(row),
@@ -357,7 +357,7 @@ def _reason(session: Session, row: BoardRow) -> str:
     """Why the game is over, and whether it is unrated; empty while it goes on."""
     if row.reason is None:
         return ""
-    return row.reason if session.store.results_of_board(row.game, row.board) else f"{row.reason}, unrated"
+    return row.reason if session.store.players.results_of_board(row.game, row.board) else f"{row.reason}, unrated"
 
 
 def _options(row: BoardRow) -> str:

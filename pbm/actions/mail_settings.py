@@ -38,7 +38,7 @@ def choose(session: Session, game: str, user: str, how: str) -> list[Letter]:
 
 def chosen(session: Session, game: str, user: str, how: str) -> Letter:
     """Store which of CHOICES a user wants for a game, which the letter tells them."""
-    session.store.save_player(game, session.store.player(game, user)._replace(mail=how))
+    session.store.players.save(game, session.store.players.get(game, user)._replace(mail=how))
     name = texts.title(game)
     text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n"
     text += "Reminders, errors and the ends of games come at once in any case."
@@ -56,7 +56,7 @@ def check_form(_: Session, *, form: str, **__: object) -> None:
 def choose_form(session: Session, user: str, word: str) -> list[Letter]:
     """Store whether a user wants HTML beside the text of his mails, and pictures in it."""
     form = word.lower()
-    session.store.set_form(user, form)
+    session.store.users.set_form(user, form)
     data = {"userid": user, "mail": form}
     text = f"Mails come as {MAIL_FORMS[form]}."
     if form == "pictures" and not images.is_available():
@@ -94,7 +94,7 @@ def _zone(word: str) -> str | None:
 def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
     """Store in which time zone a user is told times."""
     zone = _zone(word)
-    session.store.set_zone(user, None if zone == UTC_NAME else zone)
+    session.store.users.set_zone(user, None if zone == UTC_NAME else zone)
     now = f"{session.now().astimezone(session.zone(user)):{texts.MINUTES}}"
     data = {"userid": user, "timezone": zone}
     text = f"Times in your mails are in the time zone {zone}; it is {now} now."

@@ -12,7 +12,7 @@ from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.store.tasks import Task, Tasks
+from pbm.store.robots import Task
 
 MOST_READERS = 10
 """To how many users one message can go."""
@@ -27,7 +27,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     following = dict.fromkeys([*playing, *board.about.subscribers])
     readers = [*following, *([] if name in following else [name])]
     for robot in () if board.is_over else board.about.robots:
-        Tasks(session.store).let_talk(Task(game, board.row.board, robot, board.opponent(robot)), "once")
+        session.store.robots.let_talk(Task(game, board.row.board, robot, board.opponent(robot)), "once")
     data = {"userid": name, "game": game, "board": board.row.board, "readers": readers}
     mover = board.turn or ""
     return [
@@ -47,9 +47,9 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
     text = _text(session, name, "message")
     if len(names) > MOST_READERS:
         raise Refused(f"These are {len(names)} users; a message goes to at most {MOST_READERS}.")
-    if unknown := [reader for reader in names if session.store.password_of(reader) is None]:
+    if unknown := [reader for reader in names if session.store.users.password_of(reader) is None]:
         raise Refused("\n".join(f"There is no user {reader!r}." for reader in unknown))
-    unreached = [f"{reader} has no mail address." for reader in names if not session.store.addresses(reader)]
+    unreached = [f"{reader} has no mail address." for reader in names if not session.store.users.addresses(reader)]
     if len(unreached) == len(names):
         raise Refused("\n".join([*unreached, "Nothing was sent."]))
     for reader in names:
@@ -66,11 +66,11 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
         return [switched(session, name, switch.lower())]
     if not session.comment:
         raise Refused("A broadcast needs a text: the body of the mail, or --comment=TEXT in a shell.")
-    last = session.store.last_broadcast(name)
+    last = session.store.users.last_broadcast(name)
     if last and session.now() < last + BETWEEN_BROADCASTS:
         raise Refused(f"You may write to all once a week, again from {last + BETWEEN_BROADCASTS:%Y-%m-%d} on.")
-    session.store.note_broadcast(name, session.now())
-    readers = session.store.hearing_broadcasts()
+    session.store.users.note_broadcast(name, session.now())
+    readers = session.store.users.hearing_broadcasts()
     for reader in readers:
         answer = f"broadcast {reader} PASSWORD off"
         letter = _written(name, session.comment, subject=f"Broadcast from {name}", answer=answer)
@@ -84,7 +84,7 @@ def switched(session: Session, name: str, switch: str) -> Letter:
     """Store whether a user gets what users write to all, which the letter tells them. Raises Refused."""
     if switch not in {"on", "off"}:
         raise Refused(f"`broadcast` is followed by nothing, by `on` or by `off`, and not by {switch!r}.")
-    session.store.set_hears_broadcasts(name, hears=switch == "on")
+    session.store.users.set_hears_broadcasts(name, hears=switch == "on")
     text = f"You {'get' if switch == 'on' else 'do not get'} what users write to all."
     data = {"userid": name, "broadcasts": switch == "on"}
     return letters.note(text, subject="pbm settings", answer="help broadcast", data=data)._replace(to=name)

@@ -63,7 +63,7 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
     with _shown_to(board, name):
         canonical = turns.parsed(board, text)
     board.row = board.row._replace(submitted=canonical)
-    session.store.save_board(board.row)
+    session.store.boards.save(board.row)
     point = tried(board, canonical, session.now())
     note = f"Nothing is played yet: `confirm` plays {texts.broken(canonical)}."
     command = f"{row.game} confirm {board.row.board} {name} PASSWORD"
@@ -150,7 +150,7 @@ def _queued(session: Session, board: Board, name: str, text: str) -> list[Letter
         if board.queued.get(name) == RESIGN:
             raise Illegal("You resign when your turn comes; `unresign` that before you queue a move.")
         turns.check_written(board.row.game, text)
-    session.store.queue(board.row.game, board.row.board, name, clean(text))
+    session.store.boards.queue(board.row.game, board.row.board, name, clean(text))
     board.queued[name] = clean(text)
     return letters.of_board(board.present, name, now=session.now(), zones=session.zone)
 

@@ -66,7 +66,7 @@ def count_dice(session: Session, game: str) -> list[Letter]:
         raise Refused(f"{title} is played without dice.")
     if not session.in_shell:
         raise Refused(f"All dice are counted in a shell only; `dice {game} BOARD` checks a board that is over.")
-    throws = session.store.throws(game)
+    throws = session.store.boards.throws(game)
     faces, pairs = [0] * 6, [0] * 36
     for thrown, times in throws:
         for die in thrown:

@@ -32,12 +32,12 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
     if away:
         why = f"{late} is on vacation through {away}, and is not reminded."
         raise Refused(why, point=board.present, reader=name)
-    last = session.store.last_reminder(row.game, row.board, name)
+    last = session.store.boards.last_reminder(row.game, row.board, name)
     if last and session.now() < last + BETWEEN_NAGS:
         again = f"{(last + BETWEEN_NAGS).astimezone(session.zone(name)):{texts.MINUTES}}"
         why = f"You have reminded {late} of this board within the last 3 days; you can again from {again} on."
         raise Refused(why, point=board.present, reader=name)
-    session.store.note_reminder(row.game, row.board, name, session.now())
+    session.store.boards.note_reminder(row.game, row.board, name, session.now())
     reminder = remind(session, board, late, f"{name} reminds you of this board.")
     text = f"{late} is reminded of {texts.title(row.game)} board {row.board}."
     data = {"userid": name, "game": row.game, "board": row.board, "reminded": late}
@@ -63,15 +63,15 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
         f"{late}, please {what}; the last move was {days} ago.",
         f"{rule}.\nFrom {until:{texts.MINUTES}} on, {then}.",
     ]
-    if store.has_auto_vacation(late) and not row.novacation:
+    if store.users.has_auto_vacation(late) and not row.novacation:
         today = now.date()
         left = clocks.days_left(store, late, today.year)
-        taken = "Today has taken one of them.\n" if today in store.vacation_days(late, today) else ""
+        taken = "Today has taken one of them.\n" if today in store.users.vacation_days(late, today) else ""
         told.append(
             "Instead, each day takes a day of your vacation, while there is any.\n"
             f"{taken}Left in {today.year}: {texts.counted(left, 'day')}."
         )
     [letter] = letters.of_board(board.present, late, now=now, zones=session.zone, notes=[*notes, "\n".join(told)])
     board.row = row._replace(nagged=now)
-    store.save_board(board.row)
+    store.boards.save(board.row)
     return letter._replace(subject=f"Nag: {letter.subject}", is_urgent=True, reminds=board.name)

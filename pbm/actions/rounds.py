@@ -17,7 +17,6 @@ from pbm.letters import contests
 from pbm.letters.contests import Shown
 from pbm.session import Session
 from pbm.store import Store
-from pbm.store.contests import Contests
 from pbm.tournaments.kinds import Round, Tournament
 from pbm.tournaments.meetings import NOBODY, Meeting, Pair
 
@@ -42,15 +41,15 @@ class Start(Protocol):
 def as_it_is(session: Session, one: Tournament) -> Shown:
     """A tournament as it is now."""
     store = session.store
-    return Shown(one, Contests(store).entrants(one.game, one.pool), Contests(store).meetings(one.game, one.pool))
+    return Shown(one, store.tournaments.entrants(one.game, one.pool), store.tournaments.meetings(one.game, one.pool))
 
 
 def advance(session: Session, game: str, pool: str, start: Start) -> None:
     """Start what can be started now in a tournament, or end it; and tell everybody whom it concerns."""
-    one = Contests(session.store).tournament(game, pool)
+    one = session.store.tournaments.get(game, pool)
     if one and one.until and one.until <= session.now() and one.state == "running":
         one = one._replace(state="closing")
-        Contests(session.store).save_tournament(one)
+        session.store.tournaments.save(one)
     while one is not None and one.is_on:
         found = as_it_is(session, one)
         due = next_games(found)
@@ -76,14 +75,14 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
     quiet = session._replace(comment="")
     boards: dict[str, Pair] = {}
     names = free_names(store, one.game, one.pool)
-    asked = {each.name for each in Contests(store).entrants(one.game, one.pool) if number in each.byes}
+    asked = {each.name for each in store.tournaments.entrants(one.game, one.pool) if number in each.byes}
     for pair in pairs:
         name = ""
         if pair[1] != NOBODY:
             name = next(names)
             boards[name] = pair
         outcome = None if name else int(pair[0] not in asked)
-        Contests(store).add_meeting(one.game, one.pool, Meeting(number, *pair, outcome, board=name))
+        store.tournaments.add_meeting(one.game, one.pool, Meeting(number, *pair, outcome, board=name))
     until = session.now() + one.round_days * DAY if one.round_days else None
     times = Clocks(one.nag_days, one.forfeit_days, one.total_days, one.novacation)
     begun = [
@@ -96,20 +95,20 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
 
 def free_names(store: Store, game: str, pool: str) -> Iterator[str]:
     """The names that the next boards of a pool can have, numbered on."""
-    for number in count(Contests(store).last_board_number(game, pool) + 1):
+    for number in count(store.tournaments.last_board_number(game, pool) + 1):
         name = f"{pool}{number}"
-        if not (store.is_taken(name) or store.board(game, name)):
+        if not (store.users.is_taken(name) or store.boards.get(game, name)):
             yield name
 
 
 def _begun(session: Session, one: Tournament, due: Round, start: Start) -> Tournament:
     """Begin a round, which is stored before its boards are: what follows from these finds it."""
     one = one._replace(round=due.number)
-    Contests(session.store).save_tournament(one)
+    session.store.tournaments.save(one)
     boards = start_games(session, one, due.number, due.pairs, start)
     idle = [name for name, other in due.pairs if other == NOBODY]
     now = session.now()
-    session.store.note_event(now, "round", game=one.game, pool=one.pool, round=due.number, boards=[*boards], byes=idle)
+    session.store.events.note(now, "round", game=one.game, pool=one.pool, round=due.number, boards=[*boards], byes=idle)
     found = as_it_is(session, one)
     asked = {each.name for each in found.entrants if due.number in each.byes}
     for name in idle:
@@ -155,7 +154,7 @@ def tell_director(session: Session, found: Shown, subject: str, told: Told) -> N
 
 def tell_of_pause(session: Session, robot: str) -> None:
     """Tell the directors of the tournaments in which a robot takes part that it is paused, which holds them up."""
-    for one in Contests(session.store).tournaments_of(robot):
+    for one in session.store.tournaments.of(robot):
         if one.is_on or one.state == "open":
             text = (
                 f"{robot} is a robot that is paused, and its games wait until it plays again. `withdraw {robot}` or "
@@ -169,9 +168,9 @@ def finish_tournament(session: Session, found: Shown) -> None:
     text = " ".join(filter(None, ["It is over.", found.one.kind.why_over(found.one)]))
     one = found.one._replace(state="finished")
     found = found._replace(one=one)
-    Contests(session.store).save_tournament(one)
+    session.store.tournaments.save(one)
     first = [line.name for line in found.lines if line.place == 1]
-    session.store.note_event(session.now(), "finish_tournament", game=one.game, pool=one.pool, winners=first)
+    session.store.events.note(session.now(), "finish_tournament", game=one.game, pool=one.pool, winners=first)
     letter = contests.of_tournament(found, "the end", [Paragraph(texts.broken(text)), *found.blocks])
     for name in dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [one.director])]):
         delivery.queue(session, letter._replace(to=name))
@@ -180,9 +179,9 @@ def finish_tournament(session: Session, found: Shown) -> None:
 def withdrawn(session: Session, one: Tournament, userid: str) -> None:
     """Note that somebody takes part no more; his games are another matter."""
     store = session.store
-    entrant = next(each for each in Contests(store).entrants(one.game, one.pool) if each.name == userid)
+    entrant = next(each for each in store.tournaments.entrants(one.game, one.pool) if each.name == userid)
     if one.state == "open":
-        Contests(store).remove_entrant(one.game, one.pool, userid)
+        store.tournaments.remove_entrant(one.game, one.pool, userid)
     else:
-        Contests(store).save_entrant(one.game, one.pool, entrant._replace(withdrawn=one.round + 1))
-    store.note_event(session.now(), "withdraw", game=one.game, pool=one.pool, userid=userid)
+        store.tournaments.save_entrant(one.game, one.pool, entrant._replace(withdrawn=one.round + 1))
+    store.events.note(session.now(), "withdraw", game=one.game, pool=one.pool, userid=userid)

@@ -47,7 +47,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
         return plotted(session, game, userid)
     name, number = texts.title(game), lists.page_number(session, page)
     parts = _parts(session, game)
-    nobody = number < 2 and not any(session.store.rated_players(game, None, 1))
+    nobody = number < 2 and not any(session.store.players.rated(game, None, 1))
     told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if nobody else []
     tables = ((part, part.rows(-1, 0)) for part in parts)
     found, has_more = lists.on_page(parts, number) if number else (tables, False)
@@ -67,9 +67,9 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
 def plotted(session: Session, game: str, userid: str) -> list[Letter]:
     """How the rating of a player has gone, drawn. Raises Refused if he has none."""
     player, name = userid.lower(), texts.title(game)
-    results = session.store.results_of_user(game, player)
+    results = session.store.players.results_of_user(game, player)
     if not results:
-        known = session.store.is_taken(player)
+        known = session.store.users.is_taken(player)
         raise Refused(f"{player} has no rated game of {name}." if known else f"There is no user {player!r}.")
     ratings = [results[0].before, *(result.after for result in results)]
     last = results[-1]
@@ -85,7 +85,7 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
 def history(session: Session, game: str, page: str) -> list[Letter]:
     """The games that are over, the oldest first; a page of them begins with the last ones."""
     name, number = texts.title(game), lists.page_number(session, page)
-    found = session.store.history(game, *lists.window(number))
+    found = session.store.boards.history(game, *lists.window(number))
     begin = list(islice(found, None if number or session.as_json else lists.CHUNK))
     has_more = bool(number) and len(begin) > lists.LINES_OF_PAGE
     if has_more:
@@ -135,20 +135,20 @@ def _parts(session: Session, game: str) -> list[lists.Part]:
     store = session.store
 
     def players(section: Section | None, most: int, skip: int) -> Iterator[lists.Row]:
-        found = store.rated_players(game, section, most, skip)
+        found = store.players.rated(game, section, most, skip)
         rank = skip
         while some := list(islice(found, lists.CHUNK)):
             names = [player.userid for player in some]
-            active, robots = store.active_counts(game, names), store.robots_among(names)
+            active, robots = store.players.active_counts(game, names), store.robots.among(names)
             for player in some:
                 rank += 1
                 yield _row(rank, player, active, robots) | ({} if section else {"": _mark(player)})
 
     def part(title: str, section: Section | None) -> lists.Part:
-        return lists.Part(title, partial(players, section), partial(store.count_rated, game, section), RARE)
+        return lists.Part(title, partial(players, section), partial(store.players.count_rated, game, section), RARE)
 
     def in_pools(most: int, skip: int) -> Iterator[lists.Row]:
-        for row in store.pool_players(game, None, most, skip):
+        for row in store.tournaments.pool_players(game, None, most, skip):
             yield dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
 
     def listed(title: str, rows: Sequence[lists.Row]) -> lists.Part:
@@ -158,12 +158,12 @@ def _parts(session: Session, game: str) -> list[lists.Part]:
             lambda: len(rows),
         )
 
-    sections = {title: one for title, one in SECTIONS.items() if any(store.rated_players(game, one, 1))}
+    sections = {title: one for title, one in SECTIONS.items() if any(store.players.rated(game, one, 1))}
     parts = [part(title, section) for title, section in sections.items()]
     if len(parts) > 1:
         parts.append(part("All (E established, P provisional, I inactive)", None))
-    seekers = [{"Name": player.userid, "Seeking": str(player.seeking)} for player in store.seekers(game)]
-    parts.append(lists.Part("Tournaments", in_pools, partial(store.count_pool_players, game)))
+    seekers = [{"Name": player.userid, "Seeking": str(player.seeking)} for player in store.players.seekers(game)]
+    parts.append(lists.Part("Tournaments", in_pools, partial(store.tournaments.count_pool_players, game)))
     return [*parts, listed("Not rated yet, seeking challenges", seekers)]
 
 
@@ -175,15 +175,15 @@ def _mark(player: PlayerRow) -> str:
 def _data(session: Session, game: str) -> dict[str, Any]:
     """The standings for programs; where none has asked, only their beginning."""
     store = session.store
-    rated = list(store.rated_players(game, None, -1 if session.as_json else lists.CHUNK))
+    rated = list(store.players.rated(game, None, -1 if session.as_json else lists.CHUNK))
     names = [player.userid for player in rated]
-    active, robots = store.active_counts(game, names), store.robots_among(names)
-    pools = store.pool_players(game)
+    active, robots = store.players.active_counts(game, names), store.robots.among(names)
+    pools = store.tournaments.pool_players(game)
     return {
         "game": game,
         "players": [_of_player(player, active, is_robot=player.userid in robots) for player in rated],
         "pools": [dict(zip(("pool", "userid", "won", "lost", "tied"), pool, strict=True)) for pool in pools],
-        "seekers": [{"userid": player.userid, "seeking": player.seeking} for player in store.seekers(game)],
+        "seekers": [{"userid": player.userid, "seeking": player.seeking} for player in store.players.seekers(game)],
     }
 
 

@@ -32,8 +32,8 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
     """Send a user every mail about some boards from now on, or about all boards of a game."""
     now, is_all = session.now(), _is_all(words)
     if is_all:
-        player = session.store.player(game, name)
-        session.store.save_player(game, player._replace(subscribes=True))
+        player = session.store.players.get(game, name)
+        session.store.players.save(game, player._replace(subscribes=True))
     shown: list[Letter] = []
     done: list[str] = []
     refused: dict[str, str] = {}
@@ -43,7 +43,7 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
         if why := _objection(session, row, name):
             refused[number] = why
             continue
-        session.store.follow(game, row.board, name, SUBSCRIBER)
+        session.store.boards.follow(game, row.board, name, SUBSCRIBER)
         done.append(number)
         if not budget.is_spent and (session.in_shell or session.take("shown", user=name)):
             board = find_board(session, game, row.board)
@@ -55,7 +55,7 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
         lines.append(f"Not subscribed: {', '.join(f'{number} ({why})' for number, why in refused.items())}.")
     if is_all:
         lines.append(f"You are subscribed to every board of {texts.title(game)} that begins from now on.")
-    told = Following(is_all=session.store.player(game, name).subscribes, added=done, unchanged=[*refused])
+    told = Following(is_all=session.store.players.get(game, name).subscribes, added=done, unchanged=[*refused])
     return [*shown, _summary(game, name, lines, told)]
 
 
@@ -63,18 +63,18 @@ def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) ->
     """End subscriptions."""
     lines = []
     if _is_all(words):
-        player = session.store.player(game, name)
-        session.store.save_player(game, player._replace(subscribes=False))
-        numbers = session.store.followed(game, name, SUBSCRIBER)
+        player = session.store.players.get(game, name)
+        session.store.players.save(game, player._replace(subscribes=False))
+        numbers = session.store.boards.followed(game, name, SUBSCRIBER)
         lines.append(f"You are not subscribed to new boards of {texts.title(game)} any more.")
     else:
         numbers = _named(session, game, words, name)
-    ended = {number: session.store.unfollow(game, number, name, SUBSCRIBER) for number in numbers}
+    ended = {number: session.store.boards.unfollow(game, number, name, SUBSCRIBER) for number in numbers}
     stopped = [number for number, was in ended.items() if was]
     unchanged = [number for number, was in ended.items() if not was]
     lines += _said("You get no more mails about these boards", stopped)
     lines += _said("You were not subscribed to these", unchanged)
-    is_all = session.store.player(game, name).subscribes
+    is_all = session.store.players.get(game, name).subscribes
     now = Following(is_all=is_all, stopped=stopped, unchanged=unchanged)
     return [_summary(game, name, lines, now)]
 
@@ -82,9 +82,9 @@ def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) ->
 def stop(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """End the subscription of a user to a board."""
     game, board = row.game, row.board
-    was = session.store.unfollow(game, board, name, SUBSCRIBER)
+    was = session.store.boards.unfollow(game, board, name, SUBSCRIBER)
     text = "You get no more mails about this board" if was else "You were not subscribed to this"
-    is_all = session.store.player(game, name).subscribes
+    is_all = session.store.players.get(game, name).subscribes
     now = Following(is_all=is_all, stopped=[board] if was else [], unchanged=[] if was else [board])
     return [_summary(game, name, _said(text, [board]), now)]
 
@@ -94,14 +94,14 @@ def end_mails(session: Session, mails: Reply) -> None:
     game, board, userid = mails
     told: list[Letter] = []
     if board:
-        row = session.store.board(game, board)
-        if row and userid in session.store.followers(game, board)[SUBSCRIBER]:
+        row = session.store.boards.get(game, board)
+        if row and userid in session.store.boards.followers(game, board)[SUBSCRIBER]:
             told = stop(session, row, userid)
     elif game:
-        if session.store.player(game, userid).mail == "digest":
-            session.store.remove_held_mails(userid, game)
+        if session.store.players.get(game, userid).mail == "digest":
+            session.store.outbox.remove_held(userid, game)
             told = [mail_settings.chosen(session, game, userid, "none")]
-    elif userid in session.store.hearing_broadcasts():
+    elif userid in session.store.users.hearing_broadcasts():
         told = [messages.switched(session, userid, "off")]
     for letter in told:
         delivery.queue(session, letter)
@@ -113,9 +113,9 @@ def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list
     switch = named.pop() if named and named[-1] in {"on", "off"} else None
     if named:
         return [_notified_of(session, game, name, named, starts=switch != "off")]
-    player = session.store.player(game, name)
+    player = session.store.players.get(game, name)
     starts = not player.is_notified if switch is None else switch == "on"
-    session.store.save_player(game, player._replace(is_notified=starts))
+    session.store.players.save(game, player._replace(is_notified=starts))
     text = f"You are {'told of the end of every' if starts else 'not told any more of the end of each'} game."
     subject = f"{texts.title(game)} notification {'started' if starts else 'cancelled'}"
     return [_summary(game, name, [text], Following(is_all=starts), subject)]
@@ -133,13 +133,13 @@ def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *
             is_changed = False
             lines.append(f"{number} is over already.")
         elif starts:
-            is_changed = session.store.follow(game, number, name, NOTIFIED)
+            is_changed = session.store.boards.follow(game, number, name, NOTIFIED)
             lines.append(f"You will be told of the end of {number}{'' if is_changed else ', as before'}.")
         else:
-            is_changed = session.store.unfollow(game, number, name, NOTIFIED)
+            is_changed = session.store.boards.unfollow(game, number, name, NOTIFIED)
             lines.append(f"You will not be told of the end of {number}{'' if is_changed else ', as before'}.")
         (changed if is_changed else unchanged).append(number)
-    now = Following(is_all=session.store.player(game, name).is_notified, unchanged=unchanged)
+    now = Following(is_all=session.store.players.get(game, name).is_notified, unchanged=unchanged)
     now = now._replace(added=changed) if starts else now._replace(stopped=changed)
     return _summary(game, name, lines, now, f"{texts.title(game)} Notify summary")
 
@@ -150,7 +150,7 @@ def _objection(session: Session, row: BoardRow, name: str) -> str:
         return "the game is over"
     if name in {row.first_player, row.second_player}:
         return "you play there"
-    if name in session.store.followers(row.game, row.board)[SUBSCRIBER]:
+    if name in session.store.boards.followers(row.game, row.board)[SUBSCRIBER]:
         return "you are subscribed already"
     return ""
 
@@ -162,7 +162,9 @@ def _is_all(words: Sequence[str]) -> bool:
 def _named(session: Session, game: str, words: Sequence[str], name: str) -> list[str]:
     """The boards that a user names or selects; with ``all``, those that are active."""
     if _is_all(words):
-        return [row.board for row in session.store.boards(game) if name not in {row.first_player, row.second_player}]
+        return [
+            row.board for row in session.store.boards.current(game) if name not in {row.first_player, row.second_player}
+        ]
     named = finding.without_fillers(words)
     if finding.names_boards(session, game, named):
         return named

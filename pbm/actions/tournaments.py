@@ -17,7 +17,6 @@ from pbm.letters.contests import Shown
 from pbm.names import LONGEST_POOL, is_pool
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store.contests import Contests
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 from pbm.tournaments.meetings import Pair
@@ -51,10 +50,10 @@ def announce(session: Session, one: Tournament, players: Sequence[str], teams: M
         Paragraph(how),
     ]
     answer = _joining(one.game, one.pool) if can_join else ""
-    for name in session.store.hearing_broadcasts():
+    for name in session.store.users.hearing_broadcasts():
         letter = contests.of_tournament(found, "open", told, answer=answer)
         delivery.queue(session, letter._replace(to=name, is_subscribed=True))
-    session.store.note_event(session.now(), "open", game=one.game, pool=one.pool, type=one.kind.name)
+    session.store.events.note(session.now(), "open", game=one.game, pool=one.pool, type=one.kind.name)
     return found
 
 
@@ -67,17 +66,17 @@ def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Map
     store = session.store
     if not is_pool(one.pool):
         raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {one.pool!r}.")
-    taken = Contests(store).tournament(one.game, one.pool) or store.pool_players(one.game, one.pool)
-    if taken or store.tournament_boards(one.game, one.pool):
+    taken = store.tournaments.get(one.game, one.pool) or store.tournaments.pool_players(one.game, one.pool)
+    if taken or store.boards.of_tournament(one.game, one.pool):
         raise Refused(f"There is a pool {one.pool} of {texts.title(one.game)} already.")
     if problems := [*_of_plan(session, one, players), *problems_of_players(session, one.game, players)]:
         raise Refused("\n".join(problems))
-    if one.director and store.password_of(one.director) is None:
+    if one.director and store.users.password_of(one.director) is None:
         raise Refused(f"There is no user {one.director!r}.")
-    Contests(store).save_tournament(one)
+    store.tournaments.save(one)
     team = {name: team for team, names in teams.items() for name in names}
     for userid in players:
-        Contests(store).add_pool_player(one.game, one.pool, userid, team=team.get(userid, ""))
+        store.tournaments.add_player(one.game, one.pool, userid, team=team.get(userid, ""))
     return as_it_is(session, one)
 
 
@@ -92,7 +91,7 @@ def _of_plan(session: Session, one: Tournament, players: Sequence[str]) -> Itera
     for group in one.apart:
         if len({*group}) < max(2, len(group)):
             yield f"--never={':'.join(group)} is not USERID:USERID, with two names or more."
-        yield from (f"There is no user {name!r}." for name in group if session.store.password_of(name) is None)
+        yield from (f"There is no user {name!r}." for name in group if session.store.users.password_of(name) is None)
     if unknown := [kind for kind in one.tie_breaks.split(",") if kind not in TIE_BREAKS]:
         yield f"There is no tie-break {unknown[0]!r}; there are {', '.join(TIE_BREAKS)}."
     try:
@@ -103,8 +102,8 @@ def _of_plan(session: Session, one: Tournament, players: Sequence[str]) -> Itera
 
 def problems_of_players(session: Session, game: str, players: Sequence[str]) -> Iterator[str]:
     """Who cannot take part."""
-    yield from (f"There is no user {name!r}." for name in players if session.store.password_of(name) is None)
-    yield from challenges.not_of_robots(game, session.store.robots_among(players))
+    yield from (f"There is no user {name!r}." for name in players if session.store.users.password_of(name) is None)
+    yield from challenges.not_of_robots(game, session.store.robots.among(players))
 
 
 def problems_of_start(found: Shown) -> Iterator[str]:
@@ -123,7 +122,7 @@ def _of_names(session: Session, found: Shown) -> Iterator[str]:
     one = found.one
     first = rounds.next_games(found._replace(one=one._replace(state="running")))
     for number in range(1, len(first.pairs) + 1):
-        if session.store.is_taken(f"{one.pool}{number}"):
+        if session.store.users.is_taken(f"{one.pool}{number}"):
             yield f"A board {one.pool}{number} would have the name of a user; choose another pool."
 
 
@@ -135,11 +134,11 @@ def started(session: Session, found: Shown) -> tuple[Shown, dict[str, Pair]]:
     if problems := [*problems_of_start(found)] or [*_of_names(session, found)]:
         raise Refused("\n".join(problems))
     one = found.one._replace(state="running")
-    Contests(session.store).save_tournament(one)
+    session.store.tournaments.save(one)
     names = [entrant.name for entrant in found.entrants]
-    session.store.note_event(session.now(), "start", game=one.game, pool=one.pool, players=names)
+    session.store.events.note(session.now(), "start", game=one.game, pool=one.pool, players=names)
     rounds.advance(session, one.game, one.pool, turns.start)
-    now = as_it_is(session, Contests(session.store).tournament(one.game, one.pool) or one)
+    now = as_it_is(session, session.store.tournaments.get(one.game, one.pool) or one)
     return now, {meeting.board: meeting.pair for meeting in now.meetings if meeting.board}
 
 
@@ -148,7 +147,7 @@ def started(session: Session, found: Shown) -> tuple[Shown, dict[str, Pair]]:
 
 def find(session: Session, game: str, pool: str) -> Tournament:
     """A tournament. Raises Refused if there is none of that name."""
-    one = Contests(session.store).tournament(game, pool.lower())
+    one = session.store.tournaments.get(game, pool.lower())
     if one is None:
         raise Refused(f"There is no pool {pool.lower()!r} of {texts.title(game)}.")
     return one
@@ -156,8 +155,8 @@ def find(session: Session, game: str, pool: str) -> Tournament:
 
 def of_pool(session: Session, game: str, pool: str) -> Shown:
     """A tournament with all that is needed to show it. Raises Refused if there is none of that name."""
-    one = Contests(session.store).tournament(game, pool.lower())
-    if one is None and session.store.tournament_boards(game, pool.lower()):  # boards that were named one by one
+    one = session.store.tournaments.get(game, pool.lower())
+    if one is None and session.store.boards.of_tournament(game, pool.lower()):  # boards that were named one by one
         kind = TOURNAMENT_KINDS["roundrobin"]
         one = Tournament(game, pool.lower(), kind, session.now(), "running", tie_breaks=kind.tie_breaks)
     return as_it_is(session, one or find(session, game, pool))
@@ -212,7 +211,7 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
         raise Refused(f"Nobody can ask for a bye in the last round of pool {one.pool}.")
     if one.state == "running" and len(playing) < 3:
         raise Refused(f"Nobody would be left to play round {number} of pool {one.pool}.")
-    Contests(session.store).save_entrant(game, one.pool, mine._replace(byes=mine.byes | {number}))
+    session.store.tournaments.save_entrant(game, one.pool, mine._replace(byes=mine.byes | {number}))
     text = f"{name} has a bye in round {number} of pool {one.pool} of {texts.title(game)}, which is half a point."
     found = as_it_is(session, one)
     rounds.tell_director(session, found, f"{name} has a bye", text)
@@ -233,9 +232,7 @@ def table(session: Session, game: str, pool: str) -> list[Letter]:
 
 def _listed(session: Session, game: str) -> Letter:
     """The tournaments of a game that are open, or on."""
-    found = [
-        as_it_is(session, one) for one in Contests(session.store).tournaments(game) if one.is_on or one.state == "open"
-    ]
+    found = [as_it_is(session, one) for one in session.store.tournaments.all(game) if one.is_on or one.state == "open"]
     rows = [("Pool", "Type", "State", "Players", "Round", "Starts (UTC)", "Who can join")]
     data = []
     for shown in found:
@@ -280,10 +277,12 @@ def joined(session: Session, one: Tournament, name: str) -> Shown:
     if problems := [*problems_of_players(session, one.game, [name])]:
         raise Refused("\n".join(problems))
     if before:
-        Contests(session.store).save_entrant(one.game, one.pool, before._replace(joined=one.round + 1, withdrawn=None))
+        session.store.tournaments.save_entrant(
+            one.game, one.pool, before._replace(joined=one.round + 1, withdrawn=None)
+        )
     else:
-        Contests(session.store).add_pool_player(one.game, one.pool, name, one.round + 1)
-    session.store.note_event(session.now(), "join", game=one.game, pool=one.pool, userid=name)
+        session.store.tournaments.add_player(one.game, one.pool, name, one.round + 1)
+    session.store.events.note(session.now(), "join", game=one.game, pool=one.pool, userid=name)
     return as_it_is(session, one)
 
 

@@ -62,7 +62,7 @@ def start(
     store = session.store
     row = BoardRow(
         game=game,
-        board=name or store.next_number(game),
+        board=name or store.boards.next_number(game),
         options=" ".join(options),
         first_player=players[0],
         second_player=players[1],
@@ -77,22 +77,22 @@ def start(
         source=beginning.board.row.board if beginning else None,
         given=beginning.moves if beginning else 0,
         until=until,
-        unrated=any(robot.userid in players and not robot.rated for robot in store.robots()),
+        unrated=any(robot.userid in players and not robot.rated for robot in store.robots.all()),
     )
-    store.add_board(row)
+    store.boards.add(row)
     for userid in dict.fromkeys(players):
-        player = store.player(game, userid)
+        player = store.players.get(game, userid)
         if player.seeking:
-            store.save_player(game, player._replace(seeking=player.seeking - 1))
-    followers = [userid for userid in store.subscribers_of_all(game) if userid not in players]
+            store.players.save(game, player._replace(seeking=player.seeking - 1))
+    followers = [userid for userid in store.players.subscribers_of_all(game) if userid not in players]
     for userid in followers:
-        store.follow(game, row.board, userid, "subscriber")
-    board = Board(row, [], {}, About(subscribers=followers, robots=store.robots_among(players)))
+        store.boards.follow(game, row.board, userid, "subscriber")
+    board = Board(row, [], {}, About(subscribers=followers, robots=store.robots.among(players)))
     for turn in beginning.board.turns[: beginning.moves] if beginning else ():
         if turn.dice:
             board.set_dice(turn.dice)
         board.play(str(board.turn), turn.text, row.started, automatic=turn.automatic)
-    store.note_event(
+    store.events.note(
         session.now(), "challenge", game=game, board=row.board, pool=row.pool, players=[*players], options=row.options
     )
     go_on(session, board, 0)
@@ -145,8 +145,8 @@ def go_on(session: Session, board: Board, before: int, reason: str | None = None
     board.row = row._replace(moves=len(board.turns), turn=board.turn)
     if board.is_over:
         end(session, board, reason)
-    session.store.drop_reminders(board.name)
-    session.store.save_board(board.row, before + 1, board.turns[before:])
+    session.store.outbox.drop_reminders(board.name)
+    session.store.boards.save(board.row, before + 1, board.turns[before:])
     _note_turns(session, board, max(before, row.given))
     if board.is_over:
         note_end(session, board)
@@ -160,14 +160,16 @@ def _note_turns(session: Session, board: Board, before: int) -> None:
     for number, turn in enumerate(board.turns[before:], before + 1):
         detail = {"move": turn.text, "number": number, "automatic": turn.automatic}
         kind = kinds.get(turn.text, "move")
-        session.store.note_event(now, kind, game=row.game, board=row.board, pool=row.pool, userid=turn.userid, **detail)
+        session.store.events.note(
+            now, kind, game=row.game, board=row.board, pool=row.pool, userid=turn.userid, **detail
+        )
 
 
 def end(session: Session, board: Board, reason: str | None = None) -> None:
     """Note that the game is over, and what that does to ratings. The row has still to be stored."""
     game, number = board.row.game, board.row.board
     board.queued.clear()
-    session.store.unqueue(game, number)
+    session.store.boards.unqueue(game, number)
     board.row = board.row._replace(
         turn=None,
         ended=session.now(),
@@ -179,14 +181,14 @@ def end(session: Session, board: Board, reason: str | None = None) -> None:
     )
     results = ratings.settle(session.store, board.row, session.now(), has_begun=board.has_begun)
     if board.resigned:
-        session.store.follow(game, number, board.resigned, "subscriber")
+        session.store.boards.follow(game, number, board.resigned, "subscriber")
     board.about = board.about._replace(results=results)
 
 
 def note_end(session: Session, board: Board) -> None:
     """Let a game that is over, and stored, be an event, and its tournament go on."""
     row = board.row
-    session.store.note_event(
+    session.store.events.note(
         session.now(),
         "end",
         game=row.game,
@@ -208,7 +210,7 @@ def told(session: Session, board: Board, *notes: str) -> list[Letter]:
     readers = dict.fromkeys([*players, *board.about.subscribers])
     told = letters.of_board(board.present, *readers, now=session.now(), zones=session.zone, notes=notes)
     if board.is_over:
-        notified = {*board.about.notified, *session.store.notified_of_all(board.row.game)} - {*readers}
+        notified = {*board.about.notified, *session.store.players.notified_of_all(board.row.game)} - {*readers}
         told += letters.of_board(
             board.present, *sorted(notified), now=session.now(), zones=session.zone, kind=letters.NOTIFICATION
         )
@@ -216,7 +218,7 @@ def told(session: Session, board: Board, *notes: str) -> list[Letter]:
 
 
 def _unqueue(session: Session, board: Board, name: str) -> None:
-    session.store.unqueue(board.row.game, board.row.board, name)
+    session.store.boards.unqueue(board.row.game, board.row.board, name)
     del board.queued[name]
 
 
@@ -232,6 +234,6 @@ def _dropped(session: Session, board: Board, name: str, text: str, why: str) -> 
 
 def forgotten(session: Session, board: Board, name: str, note: str) -> list[Letter]:
     """Forget what a player wanted to be played when his turn comes."""
-    session.store.unqueue(board.row.game, board.row.board, name)
+    session.store.boards.unqueue(board.row.game, board.row.board, name)
     del board.queued[name]
     return letters.of_board(board.present, name, now=session.now(), zones=session.zone, notes=[note])

@@ -16,7 +16,6 @@ from pbm.letters import Letter, settled
 from pbm.names import RESERVED, SHORTEST_PASSWORD, is_address, is_userid
 from pbm.refusals import Misused, Refused, check_own
 from pbm.session import Session
-from pbm.store.contests import Contests
 
 
 def check_sign_up(session: Session, *, userid: str, new_password: str, **_: object) -> None:
@@ -30,7 +29,7 @@ def check_sign_up(session: Session, *, userid: str, new_password: str, **_: obje
     check_new_password(new_password)
     if session.is_line and not session.in_shell:
         raise Refused("`signup` by mail needs a mail of its own; it cannot be a line of `multiple`.")
-    if session.store.is_taken(name):
+    if session.store.users.is_taken(name):
         raise Refused(f"There is a user {name} already; please choose another userid.")
     if not session.in_shell and not (session.is_left("sign-up") and session.is_left("question")):
         raise Refused("There were too many sign-ups in this hour; please try again in the next one.")
@@ -42,8 +41,8 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
     hashed = session.passwords.hash(password)
     if not session.in_shell:
         session.take("sign-up")
-    session.store.add_user(name, hashed, session.now())
-    session.store.note_event(session.now(), "signup", userid=name)
+    session.store.users.add(name, hashed, session.now())
+    session.store.events.note(session.now(), "signup", userid=name)
     return set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
 
 
@@ -53,11 +52,11 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     told: list[Letter] = []
     from pbm.actions import rounds
 
-    contests = [one for one in Contests(session.store).tournaments_of(name) if one.state == "open" or one.is_on]
+    contests = [one for one in session.store.tournaments.of(name) if one.state == "open" or one.is_on]
     for one in contests:
         rounds.withdrawn(session, one, name)
     for game in games.names():
-        for row in session.store.boards_of(game, [name], active=True):
+        for row in session.store.boards.of(game, [name], active=True):
             board = finding.find_board(why, game, row.board)
             if endings.can_leave(board):
                 told += endings.leave(why, board, name)
@@ -69,8 +68,8 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     text = f"{name} is signed off. What you have played stays on record."
     letter = settled(text, "help", userid=name, boards=[], removals=[])
     printed += delivery.answer(session, name, letter._replace(to=name))
-    session.store.sign_off(name, session.now())
-    session.store.note_event(session.now(), "signoff", userid=name)
+    session.store.users.sign_off(name, session.now())
+    session.store.events.note(session.now(), "signoff", userid=name)
     return printed
 
 
@@ -81,7 +80,7 @@ MOST_ADDRESSES = 5
 def confirm_address(session: Session, code: str) -> list[Letter]:
     """Take the answer to a confirmation mail."""
     check_own(code, "the code that was mailed to you")
-    confirmed = session.store.confirm(digest(code.lower()), session.now())
+    confirmed = session.store.users.confirm(digest(code.lower()), session.now())
     if confirmed is None:
         raise Refused("This code confirms no address; it was used already, or a newer one has replaced it.")
     userid, address = confirmed
@@ -111,11 +110,11 @@ def set_addresses(
     for address in chosen:
         if not is_address(address) or address.lower() == session.server.address.lower():
             raise Refused(f"{address!r} cannot be a player's mail address.")
-    old = {address.address.lower() for address in session.store.addresses(name) if address.confirmed}
+    old = {address.address.lower() for address in session.store.users.addresses(name) if address.confirmed}
     asked = {address for address in chosen if address.lower() not in old and not session.in_shell}
     tokens = {address: session.server.random_bytes(16).hex() for address in asked}
     codes = {address: digest(tokens[address]) if address in asked else None for address in chosen}
-    session.store.replace_addresses(name, codes, session.now())
+    session.store.users.replace_addresses(name, codes, session.now())
     for address, token in tokens.items():
         _count_question(session, address, is_known=str(session.sender).lower() in old)
         send(session, address, _question(name, token, is_new=is_new))
@@ -167,8 +166,8 @@ RESET_HOLDS = timedelta(hours=24)
 def change_password(session: Session, name: str, new: str) -> list[Letter]:
     """Give a user another password, and tell them so at all their addresses."""
     check_new_password(new)
-    session.store.set_password(name, session.passwords.hash(new))
-    session.store.revoke_replies(name)
+    session.store.users.set_password(name, session.passwords.hash(new))
+    session.store.trust.revoke_replies(name)
     letter = settled(CHANGED.format(name), f"all show {name}", userid=name)
     return [letter._replace(to=name)]
 
@@ -185,7 +184,7 @@ def check_reset(session: Session, *, userid: str, one_time_password: str, new_pa
             secrets=(code,),
         )
     check_own(code, "the code that was mailed to you")
-    made = session.store.reset_code(name)
+    made = session.store.users.reset_code(name)
     is_right = made is not None and is_same(digest(code.lower()), made[0])
     if made is None or not is_right or session.now() > made[1] + RESET_HOLDS:
         raise Refused(f"This code is not good, or too old; `reset {name}` mails a new one.", secrets=(code, new))
@@ -200,13 +199,13 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
     name = userid.lower()
     if code:
         return _with_code(session, name, new)
-    addresses = {address.address.lower() for address in session.store.addresses(name) if address.confirmed}
+    addresses = {address.address.lower() for address in session.store.users.addresses(name) if address.confirmed}
     is_own = session.in_shell or str(session.sender).lower() in addresses
     if not is_own and not session.take("request for a reset"):
         raise Refused("Too many codes were asked for in this hour; please try again in the next one.")
     if addresses and session.take("reset", user=name):
         token = session.server.random_bytes(16).hex()
-        session.store.set_reset_code(name, digest(token), session.now())
+        session.store.users.set_reset_code(name, digest(token), session.now())
         delivery.queue(session, _reset_letter(name, token))
     text = f"If there is a user {name} with a mail address, a code has been mailed to them."
     return [settled(text, f"reset {name} CODE NEWPASSWORD", userid=name)]
@@ -214,10 +213,10 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
 
 def _with_code(session: Session, name: str, new: str) -> list[Letter]:
     """Set a new password."""
-    session.store.set_password(name, session.passwords.hash(new))
-    session.store.set_reset_code(name, None, session.now())
-    session.store.revoke_replies(name)
-    session.store.save_failures("userid", name, NO_FAILURES)
+    session.store.users.set_password(name, session.passwords.hash(new))
+    session.store.users.set_reset_code(name, None, session.now())
+    session.store.trust.revoke_replies(name)
+    session.store.trust.save_failures("userid", name, NO_FAILURES)
     letter = settled(CHANGED.format(name), f"all show {name}", userid=name)
     return [letter, *([] if session.in_shell else [letter._replace(to=name)])]
 

@@ -26,28 +26,28 @@ def check_days(_: Session, *, days: Sequence[str], **__: object) -> None:
 def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
     """Plan a vacation, end it, or say what is planned."""
     today = session.now().date()
-    planned = session.store.vacations(name, today)
+    planned = session.store.users.vacations(name, today)
     word = words[0].lower() if len(words) == 1 else ""
     if word in AUTO:
-        session.store.set_auto_vacation(name, auto=AUTO[word])
+        session.store.users.set_auto_vacation(name, auto=AUTO[word])
         done = _said(planned)
     elif word == "off":
         if not planned:
             raise Refused("You have no vacation to end.")
-        session.store.replace_vacations(name, today, _ended(planned, today))
+        session.store.users.replace_vacations(name, today, _ended(planned, today))
         done = "Your vacation is over." if planned[0].first <= today else "Your vacation is called off."
         if planned[0].first == today:
             done = "Your vacation ends today."
     elif words:
         wanted = _planned(session, name, words, today)
-        session.store.replace_vacations(name, today, wanted)
+        session.store.users.replace_vacations(name, today, wanted)
         replaced = [away for away in planned if away.first > today and away not in wanted]
         gone = [f"It takes the place of the one from {away.first} through {away.last}." for away in replaced]
         done = "\n".join([_said(wanted), *gone])
     else:
         done = _said(planned)
-    left = session.store.vacations(name, today)
-    is_auto, days = session.store.has_auto_vacation(name), clocks.days_left(session.store, name, today.year)
+    left = session.store.users.vacations(name, today)
+    is_auto, days = session.store.users.has_auto_vacation(name), clocks.days_left(session.store, name, today.year)
     data = {
         "userid": name,
         "vacations": [{"first": str(away.first), "last": str(away.last)} for away in left],
@@ -68,7 +68,7 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
     """
     days = [_day(word) for word in words]
     first, last = days if len(days) == 2 else (today, days[0])
-    planned = session.store.vacations(name, today)
+    planned = session.store.users.vacations(name, today)
     if planned and planned[0].first <= today and first <= planned[0].last + clocks.DAY:
         first = planned.pop(0).first
     elif first < today:
@@ -78,10 +78,10 @@ def _planned(session: Session, name: str, words: Sequence[str], today: date) -> 
     others = [away for away in planned if away.last < first or last < away.first]
     wanted = sorted([*others, Vacation(name, first, last)])
     since = date(min(first, today).year, 1, 1) - MOST_DAYS_IN_ONE * clocks.DAY
-    all_days = [*(away for away in session.store.vacations(name, since) if away.last < today), *wanted]
+    all_days = [*(away for away in session.store.users.vacations(name, since) if away.last < today), *wanted]
     if (length := _longest_run(all_days)) > MOST_DAYS_IN_ONE:
         raise Refused(f"These would be {length} days in one go; {MOST_DAYS_IN_ONE} is the most.")
-    taken = session.store.vacation_days(name, since)
+    taken = session.store.users.vacation_days(name, since)
     for year in {first.year, last.year}:
         used = clocks.days_used(year, all_days, taken)
         if used > clocks.ALLOWANCE:

@@ -38,8 +38,8 @@ def reject(session: Session, board: Board, name: str) -> list[Letter]:
     what = WHAT[str(board.row.vote)]
     _with_comment(session, board, name)
     board.row = board.row._replace(vote=None, voter=None)
-    session.store.drop_reminders(board.name)
-    session.store.save_board(board.row)
+    session.store.outbox.drop_reminders(board.name)
+    session.store.boards.save(board.row)
     return turns.told(session, board, f"{name} has rejected the proposal: {what}.")
 
 
@@ -52,7 +52,7 @@ def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[L
     board.row = board.row._replace(vote=what, voter=name)
     if name == board.opponent(name):
         return _happens(session, board)
-    session.store.save_board(board.row)
+    session.store.boards.save(board.row)
     return turns.told(session, board)
 
 
@@ -66,8 +66,8 @@ def agree_draw(session: Session, board: Board, *notes: str, reason: str | None =
     board.stop_clock(session.now())
     board.row = board.row._replace(drawn=True)
     turns.end(session, board, reason)
-    session.store.drop_reminders(board.name)
-    session.store.save_board(board.row)
+    session.store.outbox.drop_reminders(board.name)
+    session.store.boards.save(board.row)
     turns.note_end(session, board)
     return turns.told(session, board, *notes)
 
@@ -87,10 +87,10 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     board.stop_clock(session.now())
     board.take_back(first)
     board.row = board.row._replace(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
-    session.store.drop_reminders(board.name)
-    session.store.take_back_turns(board.row)
+    session.store.outbox.drop_reminders(board.name)
+    session.store.boards.take_back_turns(board.row)
     row = board.row
-    session.store.note_event(session.now(), "undo", game=row.game, board=row.board, pool=row.pool, moves=first)
+    session.store.events.note(session.now(), "undo", game=row.game, board=row.board, pool=row.pool, moves=first)
     return turns.told(session, board, f"Taken back: {taken}.")
 
 

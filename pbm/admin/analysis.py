@@ -20,7 +20,6 @@ from pbm.board.board import FORFEIT, RESIGN, Board
 from pbm.refusals import Refused
 from pbm.robots.player import Player
 from pbm.session import Session
-from pbm.store.tasks import Tasks
 from pbm.texts import WIDTH
 
 MARKS = {0.2: "??", 0.1: "?"}
@@ -92,7 +91,7 @@ def analyse(game: str, board: str, seconds: float) -> None:
         "curve": curve(found, judged),
     }
     with session.store.transaction():
-        Tasks(session.store).save_analysis(found.row.game, found.row.board, json.dumps(result), session.now())
+        session.store.robots.save_analysis(found.row.game, found.row.board, json.dumps(result), session.now())
     answer(_told(found, judged), result)
 
 

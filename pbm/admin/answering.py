@@ -31,7 +31,7 @@ from pbm.robots.thinking import Thought
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import BoardRow, Replaced, Reply, Robot, Store, Unusable
-from pbm.store.tasks import Claim, Task, Tasks
+from pbm.store.robots import Claim, Task
 from pbm.terminal import spinning
 
 HOPELESS = 0.02
@@ -81,16 +81,16 @@ def next_task(session: Session, *place: str, busy: Collection[str] = ()) -> Task
         return None
     with session.store.transaction():
         task = next(_free(session, *place, busy=busy), None)
-        robot = session.store.robot(task.robot) if task else None
+        robot = session.store.robots.get(task.robot) if task else None
         if task and robot:
             until = session.now() + timedelta(seconds=_longest(robot)) + CLAIM_SPARE
-            Tasks(session.store).claim_task(task, Claim(os.getpid(), until))
+            session.store.robots.claim_task(task, Claim(os.getpid(), until))
         return task
 
 
 def _free(session: Session, *place: str, busy: Collection[str]) -> Iterator[Task]:
     """What there is to do and nobody does."""
-    for task, claim in Tasks(session.store).tasks(*place):
+    for task, claim in session.store.robots.tasks(*place):
         if task.robot not in busy and (claim is None or claim.until <= session.now() or not _lives(claim.process)):
             yield task
 
@@ -120,9 +120,9 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
     """
     store = session.store
     with session.store.transaction(reading=True):
-        before, robot = store.board(task.game, task.board), store.robot(task.robot)
+        before, robot = store.boards.get(task.game, task.board), store.robots.get(task.robot)
         board = finding.find_board(session, task.game, task.board) if before else None
-        talks, hopeless = Tasks(store).talks(task), Tasks(store).hopeless_turns(task)
+        talks, hopeless = store.robots.talks(task), store.robots.hopeless_turns(task)
     if board is None or robot is None:
         return False
     try:
@@ -131,14 +131,14 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
         _pause(session, task, robot, str(why))
         return False
     with session.store.transaction():
-        now = store.board(task.game, task.board)
-        if now is None or _seen(now) != _seen(board.row) or store.robot(task.robot) != robot:
-            Tasks(store).claim_task(task, None)
+        now = store.boards.get(task.game, task.board)
+        if now is None or _seen(now) != _seen(board.row) or store.robots.get(task.robot) != robot:
+            store.robots.claim_task(task, None)
             return False
         player = Reply(task.game, task.board, task.robot)
         done = runner.play(session._replace(comment=decision.comment), player, decision.text, reader or task.robot)
         if done.why is None:
-            Tasks(store).note_answer(task, decision.hopeless, session.now())
+            store.robots.note_answer(task, decision.hopeless, session.now())
     if done.why:
         raise done.why
     return True
@@ -246,11 +246,11 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
         "The operator is told. Until it plays again, no time is counted on this board."
     )
     with session.store.transaction():
-        Tasks(store).claim_task(task, None)
-        if store.robot(name) != robot:
+        store.robots.claim_task(task, None)
+        if store.robots.get(name) != robot:
             return
-        waiting = [one for one, _ in Tasks(store).tasks() if one.robot == name]
-        store.save_robot(robot._replace(paused=session.now(), why=why))
+        waiting = [one for one, _ in store.robots.tasks() if one.robot == name]
+        store.robots.save(robot._replace(paused=session.now(), why=why))
         rounds.tell_of_pause(session, name)
         for one in waiting:
             board = finding.find_board(session, one.game, one.board)
@@ -302,7 +302,7 @@ def _play(session: Session, programs: Programs, until: Callable[[], bool] = lamb
     """Do what robots have to do now, *until* told to end; programs begin to. Returns how many tasks were done."""
     done = programs.collect()
     while not until() and (task := next_task(session, busy=programs.playing)):
-        robot = session.store.robot(task.robot)
+        robot = session.store.robots.get(task.robot)
         if robot and robot.program:
             programs.begin(task)
         else:
@@ -321,7 +321,7 @@ def _try(session: Session, task: Task) -> bool:
         told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
         sys.stderr.write(f"{told}\n")
         with session.store.transaction():
-            Tasks(session.store).claim_task(task, Claim(EVERYBODY, session.now() + PUT_OFF))
+            session.store.robots.claim_task(task, Claim(EVERYBODY, session.now() + PUT_OFF))
     return False
 
 
@@ -382,5 +382,5 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
 
 def _is_awaited(session: Session, *place: str) -> bool:
     """Whether a robot has something to do on a board that was not put off."""
-    claims = (claim for _, claim in Tasks(session.store).tasks(*place))
+    claims = (claim for _, claim in session.store.robots.tasks(*place))
     return any(claim is None or claim.process != EVERYBODY or claim.until <= session.now() for claim in claims)

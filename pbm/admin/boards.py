@@ -16,8 +16,6 @@ from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.store.contests import Contests
-from pbm.store.keeping import Keeping
 
 commands = Commands("pbm")
 
@@ -43,7 +41,7 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
     store = server.store
     asked = [word.lower() for word in words]
     with store.transaction(reading=True):
-        kinds = Keeping(store).games_with_boards()
+        kinds = store.boards.games()
         game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
         for word in asked:
             if word not in (*finding.STATES, *finding.KINDS, *finding.FILLERS):
@@ -51,7 +49,7 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
         userids, state, kind = finding.read(Session(server), game or "", asked)
         rows: list[BoardRow] = []
         for one in [game] if game else kinds:
-            rows += Keeping(store).listed_boards(
+            rows += store.boards.listed(
                 one,
                 userids,
                 active=None if wants_all else state != "inactive",
@@ -107,18 +105,18 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     session = Session(server)
     row = find_row(session, _game(game), board)
     name = f"{texts.title(row.game)} board {row.board}"
-    if server.store.results_of_board(row.game, row.board):
+    if server.store.players.results_of_board(row.game, row.board):
         raise Refused(f"{name} counts in the ratings of its players, so it has to stay.")
     moves = texts.counted(row.moves, "move")
     confirm(f"Remove {name}, {row.first_player} against {row.second_player}, {moves}?", yes=yes)
     with server.store.transaction():
         found = find_board(session, row.game, row.board)
-        server.store.remove_board(row.game, row.board)
-        server.store.note_event(session.now(), "remove", game=row.game, board=row.board, pool=row.pool)
+        server.store.boards.remove(row.game, row.board)
+        server.store.events.note(session.now(), "remove", game=row.game, board=row.board, pool=row.pool)
         if row.pool:
             from pbm.actions import rounds, turns
 
-            Contests(server.store).void_meeting(row.game, row.board)
+            server.store.tournaments.void_meeting(row.game, row.board)
             rounds.advance(session, row.game, row.pool, turns.start)
         letter = letters.note(
             f"{name} was removed by the operator of this server.",
@@ -138,12 +136,12 @@ def mend_board(game: str, board: str) -> None:
     server = open_existing()
     with server.store.transaction():
         row = find_row(Session(server), _game(game), board)
-        turns = server.store.turns(row.game, row.board)
+        turns = server.store.boards.turns(row.game, row.board)
         try:
             right = outcome(row, replayed(row, turns), len(turns))
         except Unsound as why:
             raise Refused(f"{row.game} {row.board} cannot be mended: {why}") from why
-        server.store.save_board(right)
+        server.store.boards.save(right)
     changed = list(differences(row, right))
     text = "\n".join(["Mended:", *changed]) if changed else "There was nothing to mend."
     answer(text, {"game": row.game, "board": row.board, "mended": changed})

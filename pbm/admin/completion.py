@@ -21,8 +21,7 @@ from pbm.language.commands import root
 from pbm.language.grammar import Command
 from pbm.language.help import subjects
 from pbm.settings import database_path
-from pbm.store import Unusable
-from pbm.store.glances import Glanced, Glances
+from pbm.store import Store, Unusable
 from pbm.terminal import say
 
 MOST_OFFERED = 100
@@ -127,9 +126,9 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
         return SHELL_OPTIONS if is_move else [*SHELL_OPTIONS, *_options(node, game, current)]
     if node.name == "tournament" and behind and behind[-1].lower() in OF_A_PLAYER:
         pool = behind[0 if isinstance(node, Command) else 1].lower()
-        return _glanced(lambda glances: glances.players_of_pool(game, pool))
+        return _from_store(lambda store: store.tournaments.player_names(game, pool))
     if not behind and (states := STATES_OF_POOLS.get(str(node.name))):
-        return _glanced(lambda glances: glances.newest_pools(game, MOST_OFFERED, states))
+        return _from_store(lambda store: store.tournaments.newest(game, MOST_OFFERED, states))
     return [] if is_move else _values(_kind(node, len(behind)), game, current)
 
 
@@ -202,13 +201,13 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
         return [value for one in kind.split("|") for value in _values(one, game, current)]
     if not kind.isupper():
         return kind.split()
-    stored: Mapping[str, Callable[[Glances], list[str]]] = {
-        "BOARD": lambda glances: glances.newest_active(game, MOST_OFFERED),
-        "POOL": lambda glances: glances.newest_pools(game, MOST_OFFERED),
-        "USERID": lambda glances: glances.userids_from(current.lower(), MOST_OFFERED),
-        "SELECTOR": lambda glances: [
+    stored: Mapping[str, Callable[[Store], list[str]]] = {
+        "BOARD": lambda store: store.boards.newest_active(game, MOST_OFFERED),
+        "POOL": lambda store: store.tournaments.newest(game, MOST_OFFERED),
+        "USERID": lambda store: store.users.ids_from(current.lower(), MOST_OFFERED),
+        "SELECTOR": lambda store: [
             *(word for word in (*STATES, *KINDS) if current),
-            *glances.userids_from(current.lower(), MOST_OFFERED),
+            *store.users.ids_from(current.lower(), MOST_OFFERED),
         ],
     }
     known: Mapping[str, Callable[[], Sequence[str]]] = {
@@ -219,14 +218,14 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
     }
     noun = kind.rpartition("_")[2].removesuffix("S")
     if noun in stored:
-        return _glanced(stored[noun])
+        return _from_store(stored[noun])
     return known[noun]() if noun in known else []
 
 
-def _glanced(look: Callable[[Glances], list[str]]) -> list[str]:
+def _from_store(look: Callable[[Store], list[str]]) -> list[str]:
     """What a look at the database finds, if there is one that can be looked at."""
     try:
-        with Glanced(database_path()) as store, store.transaction(reading=True):
-            return look(Glances(store))
+        with Store(database_path(), read_only=True) as store, store.transaction(reading=True):
+            return look(store)
     except Unusable:
         return []

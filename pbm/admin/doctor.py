@@ -35,8 +35,6 @@ from pbm.names import is_address
 from pbm.refusals import Refused
 from pbm.settings import address, database_path, transport
 from pbm.store import BoardRow, Store, Unusable
-from pbm.store.health import Health
-from pbm.store.tasks import Tasks
 from pbm.terminal import say
 
 LEAST_FREE = 100_000_000
@@ -165,13 +163,12 @@ def _file(path: Path) -> Iterator[Finding]:
 
 def _database(store: Store) -> Iterator[Finding]:
     """Whether SQLite finds the file sound."""
-    health = Health(store)
-    for what in health.damage():
+    for what in store.health.damage():
         yield Finding("database", f"{what}.", BACKUP)
-    if why := health.objection():
+    if why := store.health.objection():
         mend = "Look who owns the file and its folder, and whether the disk is mounted read-only."
         yield Finding("database", f"it cannot be written: {why}.", mend)
-    if not health.uses_wal():
+    if not store.health.uses_wal():
         mend = "`pbm backup FILE` and `pbm restore FILE`, while nothing else runs, mend it."
         yield Finding("database", "it is not in WAL mode, so that whoever reads holds up who writes.", mend)
     if sqlite3.sqlite_version_info < (3, 38):
@@ -183,9 +180,9 @@ def _boards(
     store: Store, now: datetime, progress: Callable[[int, int], object], processes: int, sample: int | None
 ) -> Iterator[Finding]:
     """Whether boards, all or a sample, are what their turns lead to, and games end whose players take too long."""
-    counts = Health(store).counts_of_boards()
+    counts = store.health.counts_of_boards()
     missing = {game: count for game, count in counts.items() if not games.exists(game)}
-    known = (place for place in Health(store).board_names(sample) if place[0] not in missing)
+    known = (place for place in store.health.board_names(sample) if place[0] not in missing)
     parts = iter(lambda: list(islice(known, BOARDS_AT_ONCE)), [])
     of, late = sum(counts.values()), 0
     if sample is not None:
@@ -298,9 +295,9 @@ class Fault(Exception):
 def _replayed(store: Store, game: str, board: str) -> tuple[BoardRow, Board]:
     """The row of a board, and the board that its turns lead to. Raises Fault."""
     try:
-        row = store.board(game, board)
-        turns = store.turns(game, board)
-        if (last := Health(store).last_turn_number(game, board)) != len(turns):
+        row = store.boards.get(game, board)
+        turns = store.boards.turns(game, board)
+        if (last := store.health.last_turn_number(game, board)) != len(turns):
             raise Fault(f"its turns are numbered up to {last}, but there are {len(turns)}.")
         again = row and replayed(row, turns)
     except (Unsound, ValueError, TypeError, LookupError) as why:
@@ -332,11 +329,11 @@ def _is_late(store: Store, row: BoardRow, seat: int, now: datetime) -> bool:
 
 def _ratings(store: Store) -> Iterator[Finding]:
     """Whether what is counted of each player is what his results add up to."""
-    for game, userid in Health(store).players_without_row():
+    for game, userid in store.health.players_without_row():
         yield Finding(f"{game}, {userid}", "there are results, but no rating.", BACKUP)
-    for game, userid, score in Health(store).scores():
+    for game, userid, score in store.health.scores():
         rating, counts = None, {1: 0, -1: 0, 0: 0}
-        for number, (games_, result, before, after) in enumerate(Health(store).results(game, userid), 1):
+        for number, (games_, result, before, after) in enumerate(store.health.results(game, userid), 1):
             if games_ != number or before != (START if rating is None else rating):
                 led = f"{texts.counted(number - 1, 'game')} led to {rating or START}"
                 what = f"rated game {games_} begins with {before}, but {led}."
@@ -351,7 +348,7 @@ def _ratings(store: Store) -> Iterator[Finding]:
 
 def _formula(store: Store) -> Iterator[Finding]:
     """Whether every rated game did to ratings what the formula says."""
-    for own, other in Health(store).rated_games():
+    for own, other in store.health.rated_games():
         before, against = (Rating(one.before, one.games - 1) for one in (own, other))
         right = rated(before, against, own.outcome)
         if own.after != right:
@@ -365,20 +362,20 @@ def _score(rating: int | None, won: int, lost: int, tied: int) -> str:
 
 def _rows(store: Store) -> Iterator[Finding]:
     """Rows that belong nowhere."""
-    for what, which in Health(store).doubtful_rows():
+    for what, which in store.health.doubtful_rows():
         yield Finding(which, f"there is {what}.", BACKUP)
 
 
 def _mails(store: Store, now: datetime) -> Iterator[Finding]:
     """Whether mail goes out, and whether the clock can be trusted."""
-    due = Health(store).oldest_due(now)
+    due = store.health.oldest_due(now)
     if due and due < now - OLDEST_DUE:
         what = f"a mail has been due since {due:%Y-%m-%d %H:%M} UTC; is anything sending?"
         yield Finding("outbox", what, "Let `pbm serve` run, or `pbm outbox flush` from cron.")
-    if given_up := Health(store).given_up():
+    if given_up := store.health.given_up():
         mend = "`pbm outbox list` tells why; then `pbm outbox retry ID` or `pbm outbox drop ID`."
         yield Finding("outbox", f"mails that were given up: {given_up}.", mend)
-    latest = Health(store).latest()
+    latest = store.health.latest()
     if latest and latest > now + CLOCK_ERROR:
         what = f"something was done at {latest:%Y-%m-%d %H:%M} UTC, but it is {now:%Y-%m-%d %H:%M} UTC."
         yield Finding("clock", what, "Set the clock of this machine right (`timedatectl`).")
@@ -387,7 +384,7 @@ def _mails(store: Store, now: datetime) -> Iterator[Finding]:
 def _zones(store: Store) -> Iterator[Finding]:
     """Whether users can be told times as they wish."""
     known = zone_names()
-    for name in store.zones():
+    for name in store.users.zones():
         if name not in known:
             what = f"this machine does not know the time zone {name}, so that its users are told times in UTC."
             yield Finding("timezone", what, "Install tzdata: the package of the system, or `pip install tzdata`.")
@@ -395,7 +392,7 @@ def _zones(store: Store) -> Iterator[Finding]:
 
 def _robots(store: Store, now: datetime) -> Iterator[Finding]:
     """Whether somebody plays for the robots."""
-    rows = (store.board(task.game, task.board) for task, _ in Tasks(store).tasks())
+    rows = (store.boards.get(task.game, task.board) for task, _ in store.robots.tasks())
     late = sum(1 for row in rows if row and clocks.age(row, now) > OLDEST_DUE)
     if late:
         what = f"boards that have waited for a robot for more than a day: {late}."

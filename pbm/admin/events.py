@@ -13,7 +13,7 @@ from pbm.admin.listing import Listing, time_text
 from pbm.admin.usage import Commands, WholeNumber, Within
 from pbm.refusals import Refused
 from pbm.settings import open_server
-from pbm.store.events import Event, Events
+from pbm.store.events import Event
 from pbm.terminal import escaped
 
 EVENTS = frozenset(
@@ -49,7 +49,7 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     while True:
         with store.transaction(reading=True):
             version = store.data_version()
-            found = Events(store).events(since, AT_ONCE) if version != seen else []
+            found = store.events.since(since, AT_ONCE) if version != seen else []
         for event in found:
             line = json.dumps(event_data(event)) if ctx.obj else escaped(_line(event))
             sys.stdout.write(f"{line}\n")
@@ -99,7 +99,7 @@ def add_hook(program: str, kinds: str) -> None:
     insist_on(command_words(program))
     server = open_server()
     with server.store.transaction():
-        number = Events(server.store).add_hook(program, wanted)
+        number = server.store.events.add_hook(program, wanted)
     answer(f"Hook {number} is added.", {"hook": number, "program": program, "on": wanted})
 
 
@@ -108,8 +108,7 @@ def list_hooks() -> None:
     """List the programs, how far they are, and what went wrong."""
     store = open_existing().store
     with store.transaction(reading=True):
-        stored = Events(store)
-        hooks, last = stored.hooks(), stored.last_event()
+        hooks, last = store.events.hooks(), store.events.last_number()
     rows = [("Hook", "On", "Seen", "Tries", "Next try", "Program", "Problem")]
     for one in hooks:
         due = time_text(one.due) if one.due else ""
@@ -135,7 +134,7 @@ def remove_hook(number: int) -> None:
     """Run a program no more."""
     server = open_existing()
     with server.store.transaction():
-        if not Events(server.store).remove_hook(number):
+        if not server.store.events.remove_hook(number):
             raise Refused(f"There is no hook {number}.")
     answer(f"Hook {number} is removed.", {"hook": number, "removed": True})
 

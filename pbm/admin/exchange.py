@@ -20,7 +20,6 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.store.keeping import Keeping
 from pbm.terminal import say
 
 NOT_BLANK = re.compile(r"\S")
@@ -46,7 +45,10 @@ def export(game: str, boards: tuple[str, ...], pool: str | None, *, wants_all: b
     store = server.store
     with store.transaction(reading=True):
         written = (
-            records.write(Record(row, store.turns(row.game, row.board)), store.results_of_board(row.game, row.board))
+            records.write(
+                Record(row, store.boards.turns(row.game, row.board)),
+                store.players.results_of_board(row.game, row.board),
+            )
             for row in _rows(server, game.lower(), boards, pool)
         )
         if click.get_current_context().obj:
@@ -61,8 +63,8 @@ def _rows(server: Server, game: str, boards: Sequence[str], pool: str | None) ->
     if boards:
         return [find_row(Session(server), game, board) for board in dict.fromkeys(boards)]
     if pool is None:
-        return Keeping(server.store).every_board(game)
-    found = server.store.tournament_boards(game, pool.lower())
+        return server.store.boards.every(game)
+    found = server.store.boards.of_tournament(game, pool.lower())
     if not found:
         raise Refused(f"There are no {game} boards of a pool {pool!r}.")
     return found
@@ -145,17 +147,17 @@ def take_in(server: Server, record: Record, number: str | None = None) -> str:
     """Store a game under a number of its own, which is returned. Raises Unsound if it cannot be stored."""
     row, store = record.row, server.store
     for userid in dict.fromkeys((row.first_player, row.second_player)):
-        if not (store.is_taken(userid) if row.ended else store.password_of(userid) is not None):
+        if not (store.users.is_taken(userid) if row.ended else store.users.password_of(userid) is not None):
             raise Unsound(f"there is no user {userid} here; --map={userid}:USERID says who that is.")
     board = (number or row.board).lower()
     if not is_new_board(board):
         raise Unsound(f"{games.quoted(board)} is no number of a board.")
-    if store.board(row.game, board):
+    if store.boards.get(row.game, board):
         if number is not None:
             raise Unsound(f"there is a board {board} already.")
-        board = store.next_number(row.game)
+        board = store.boards.next_number(row.game)
     if board.isdigit():
-        Keeping(store).reserve_number(row.game, int(board))
+        store.boards.reserve_number(row.game, int(board))
     row = row._replace(
         board=board,
         pool=board.rstrip("0123456789") or None,
@@ -163,8 +165,8 @@ def take_in(server: Server, record: Record, number: str | None = None) -> str:
         secret=(row.secret if board == row.board else b"") if row.ended else server.random_bytes(dice.SECRET_BYTES),
         changed=row.changed if row.ended else server.now(),
     )
-    store.add_board(row)
-    store.save_board(row, 1, record.turns)
+    store.boards.add(row)
+    store.boards.save(row, 1, record.turns)
     return board
 
 

@@ -16,7 +16,6 @@ from pbm.referee import Referee
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import BoardRow, TurnRow
-from pbm.store.contests import Contests
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 from pbm.tournaments.meetings import Meeting, Pair
@@ -38,7 +37,7 @@ class Filing:
         with self.store.transaction():
             tournaments.set_up(Session(server), one, [name.lower() for name in names], {})
             # no game of it will be started by the server
-            Contests(self.store).save_tournament(one._replace(state="finished"))
+            self.store.tournaments.save(one._replace(state="finished"))
 
     def of(self, pair: Pair) -> Noted:
         """What stores the games of two players, of whom the first one is the first program of a match."""
@@ -74,13 +73,13 @@ class Filing:
                 commenter=SERVER if played.fault else None,
                 reason="adjudicated" if is_drawn else None,
                 pool=self.pool,
-                unrated=any(not robot.rated for robot in store.robots_among(players).values()),
+                unrated=any(not robot.rated for robot in store.robots.among(players).values()),
             )
             board = replayed(row, turns)
             row = outcome(board.row._replace(drawn=is_drawn), board, len(turns))
-            store.add_board(row)
-            store.save_board(row, 1, turns)
-            Contests(store).add_meeting(self.game, self.pool, Meeting(1, *players, board=row.board))
+            store.boards.add(row)
+            store.boards.save(row, 1, turns)
+            store.tournaments.add_meeting(self.game, self.pool, Meeting(1, *players, board=row.board))
             ratings.settle(store, row, now, has_begun=self.is_rated and board.has_begun)
         self.boards.append(row.board)
 

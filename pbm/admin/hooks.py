@@ -15,7 +15,7 @@ from pbm.admin.program import located
 from pbm.disk import reason
 from pbm.server import Server
 from pbm.store import Unusable
-from pbm.store.events import Event, Events, Hook
+from pbm.store.events import Event, Hook
 
 AT_ONCE = 200
 """How many events are read at a time."""
@@ -45,7 +45,7 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
     """
     good = bad = 0
     with server.store.alone("hooks", "running programs", RUNS_FOR, is_over):
-        for hook in Events(server.store).hooks():
+        for hook in server.store.events.hooks():
             if hook.due is None or hook.due <= server.now():
                 runs, failed = _caught_up(server, hook, is_over)
                 good, bad = good + runs, bad + failed
@@ -67,8 +67,8 @@ def keep_running(server: Server, pipe: int | None) -> None:
 
     seen = None
     while True:
-        version = server.store.data_version(), len(Events(server.store).hooks())
-        waits = any(hook.due for hook in Events(server.store).hooks())
+        version = server.store.data_version(), len(server.store.events.hooks())
+        waits = any(hook.due for hook in server.store.events.hooks())
         if (version != seen or waits) and version[1]:
             try:
                 run_due(server, lambda: rested(0))
@@ -83,7 +83,7 @@ def _caught_up(server: Server, hook: Hook, is_over: Callable[[], bool]) -> tuple
     """Run a program for all that it has not seen, until it fails; how often that went well, and whether it failed."""
     kinds = set(filter(None, hook.kinds.split(",")))
     good = 0
-    while not is_over() and (events := Events(server.store).events(hook.last, AT_ONCE)):
+    while not is_over() and (events := server.store.events.since(hook.last, AT_ONCE)):
         for event in events:
             hook = hook._replace(last=event.id, tries=0, due=None, problem=None)
             if kinds and event.kind not in kinds:
@@ -101,7 +101,7 @@ def _caught_up(server: Server, hook: Hook, is_over: Callable[[], bool]) -> tuple
 
 def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
     """Note that a program has failed with an event, and when it is tried again, if it is."""
-    tries = next((one.tries for one in Events(server.store).hooks() if one.id == hook.id), 0) + 1
+    tries = next((one.tries for one in server.store.events.hooks() if one.id == hook.id), 0) + 1
     is_hopeless = tries >= MOST_TRIES
     pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_REST)
     behind = f"it is left out after {tries} tries" if is_hopeless else f"the next try is in {pause.seconds} s"
@@ -113,7 +113,7 @@ def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
 
 def _save(server: Server, hook: Hook) -> None:
     with server.store.transaction():
-        Events(server.store).save_hook(hook)
+        server.store.events.save_hook(hook)
 
 
 def _ran(program: str, event: Event) -> str:

@@ -9,7 +9,7 @@ import click
 from pbm.admin.usage import Commands, WholeNumber
 from pbm.refusals import Refused
 from pbm.server import Server
-from pbm.store.keeping import Keeping, UserRow
+from pbm.store.users import UserRow
 
 LISTED = 100
 """How many lines a list has, if no other number is given."""
@@ -36,7 +36,7 @@ class Listing(Commands):
 
 def find_user(server: Server, userid: str) -> UserRow:
     """A user, or one who has signed off. Raises Refused if there is none."""
-    found = Keeping(server.store).user_rows([userid.lower()])
+    found = server.store.users.rows([userid.lower()])
     if not found:
         raise Refused(f"There is no user {userid!r}.")
     return found[0]

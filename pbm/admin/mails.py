@@ -13,7 +13,6 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.settings import open_server, transport
 from pbm.store import Mail
-from pbm.store.keeping import Keeping
 
 commands = Commands("pbm")
 MAIL_NUMBERS = click.argument("numbers", nargs=-1, type=WholeNumber(), metavar="[ID]...")
@@ -50,7 +49,7 @@ def send_mails() -> None:
 def list_mails(limit: int) -> None:
     """List the mails that have not gone out, with what went wrong."""
     server = open_server()
-    mails = list(Keeping(server.store).listed_mails(limit + 1))
+    mails = list(server.store.outbox.listed(limit + 1))
     lines = [("Mail", "To", "Subject", "Written", "Tries", "Next try", "Problem")]
     for mail, is_suspended in mails[:limit]:
         state = _state_of_mail(server, mail, is_suspended=is_suspended)
@@ -95,7 +94,7 @@ def retry_mails(numbers: tuple[int, ...], *, wants_all: bool) -> None:
             mail, _ = _mail(server, number)
             if mail.address is None:
                 raise Refused(f"Mail {number} has nowhere to go; `pbm addresses {mail.userid}` tells why.")
-        count = Keeping(server.store).retry_mails(numbers, server.now())
+        count = server.store.outbox.retry(numbers, server.now())
     answer(f"{count} due now.", {"due": count})
 
 
@@ -107,7 +106,7 @@ def drop_mails(numbers: tuple[int, ...]) -> None:
     with server.store.transaction():
         for number in numbers:
             _mail(server, number)
-        Keeping(server.store).drop_mails(numbers)
+        server.store.outbox.drop(numbers)
     count = len(set(numbers))
     answer(f"{count} dropped.", {"dropped": count})
 
@@ -123,7 +122,7 @@ WHEN_TRIED = {
 
 
 def _mail(server: Server, number: int) -> tuple[Mail, bool]:
-    found = Keeping(server.store).mail(number)
+    found = server.store.outbox.get(number)
     if found is None:
         raise Refused(f"There is no mail {number} in the outbox.")
     return found

@@ -18,7 +18,7 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Vacation
-from pbm.store.keeping import Keeping, KnownAddress, UserRow
+from pbm.store.users import KnownAddress, UserRow
 
 FORM_NAMES = {"text": "text", "html": "HTML and text", "pictures": "pictures, HTML and text"}
 """How mails come, in words."""
@@ -64,12 +64,12 @@ class Facts(NamedTuple):
 def _facts(server: Server, rows: Sequence[UserRow]) -> list[Facts]:
     """What is known of some users."""
     names = [row.userid for row in rows]
-    active = server.store.active_by_game(names)
+    active = server.store.players.active_by_game(names)
     addresses: dict[str, list[KnownAddress]] = {}
-    for address in Keeping(server.store).known_addresses(names):
+    for address in server.store.users.known_addresses(names):
         addresses.setdefault(address.userid, []).append(address)
     today = server.now().date()
-    vacations = {name: server.store.vacations(name, today) for name in names}
+    vacations = {name: server.store.users.vacations(name, today) for name in names}
     return [
         Facts(
             row,
@@ -111,7 +111,7 @@ def _page(server: Server, userids: Sequence[str], limit: int, after: str) -> tup
     """The users who are named, or a page of all, with the line below it if there are more."""
     if userids:
         return [find_user(server, userid) for userid in dict.fromkeys(map(str.lower, userids))], []
-    rows = Keeping(server.store).user_rows(limit=limit + 1, after=after.lower())
+    rows = server.store.users.rows(limit=limit + 1, after=after.lower())
     if len(rows) <= limit:
         return rows, []
     return rows[:limit], [f"There are more users; --after={rows[limit - 1].userid} goes on."]
@@ -119,7 +119,7 @@ def _page(server: Server, userids: Sequence[str], limit: int, after: str) -> tup
 
 def _ratings(server: Server, userid: str) -> list[dict[str, Any]]:
     """What a user has achieved in each game."""
-    players = [(game, server.store.player(game, userid)) for game in Keeping(server.store).games_with_boards()]
+    players = [(game, server.store.players.get(game, userid)) for game in server.store.boards.games()]
     return [
         {"game": game, "rating": player.rating, "won": player.won, "lost": player.lost, "tied": player.tied}
         for game, player in players
@@ -157,8 +157,8 @@ def set_password(userid: str) -> None:
     password = _new_password()
     users.check_new_password(password)
     with server.store.transaction():
-        server.store.set_password(user.userid, server.passwords.hash(password))
-        server.store.revoke_replies(user.userid)
+        server.store.users.set_password(user.userid, server.passwords.hash(password))
+        server.store.trust.revoke_replies(user.userid)
     answer(f"{user.userid} has a new password.", {"userid": user.userid})
 
 
@@ -185,7 +185,7 @@ def _check_person(server: Server, user: UserRow) -> None:
     """Raises Refused unless a user is a person who is signed up."""
     if user.signed_off:
         raise Refused(f"{user.userid} has signed off.")
-    if server.store.robot(user.userid):
+    if server.store.robots.get(user.userid):
         raise Refused(f"{user.userid} is a robot: it has no password and no address.")
 
 
@@ -203,9 +203,7 @@ def _new_password() -> str:
 def _known(server: Server, userid: str, address: str) -> KnownAddress:
     """An address of a user. Raises Refused if it is none of his."""
     user = find_user(server, userid)
-    found = [
-        one for one in Keeping(server.store).known_addresses([user.userid]) if one.address.lower() == address.lower()
-    ]
+    found = [one for one in server.store.users.known_addresses([user.userid]) if one.address.lower() == address.lower()]
     if not found:
         raise Refused(f"{address} is no address of {user.userid}.")
     return found[0]
@@ -225,7 +223,7 @@ def list_addresses(userids: tuple[str, ...], limit: int, after: str) -> None:
     server = open_existing()
     with server.store.transaction(reading=True):
         rows, more = _page(server, userids, limit, after)
-        found = Keeping(server.store).known_addresses([row.userid for row in rows])
+        found = server.store.users.known_addresses([row.userid for row in rows])
     lines = [("Userid", "Address", "State"), *((one.userid, one.address, state_of_address(one)) for one in found)]
     text = "\n".join([texts.table(lines) if found else "There are no addresses.", *more])
     answer(text, {"addresses": [_address_data(one) for one in found]})
@@ -242,12 +240,12 @@ def add_address(userid: str, address: str) -> None:
     if not is_address(address) or is_ours(address, server.address):
         raise Refused(f"{address!r} cannot be a player's mail address.")
     with server.store.transaction():
-        present = [one.address.lower() for one in Keeping(server.store).known_addresses([user.userid])]
+        present = [one.address.lower() for one in server.store.users.known_addresses([user.userid])]
         if address.lower() in present:
             raise Refused(f"{user.userid} has the address {address} already.")
         if len(present) >= users.MOST_ADDRESSES:
             raise Refused(f"{user.userid} has {len(present)} addresses, and more are not allowed; drop one.")
-        Keeping(server.store).add_address(user.userid, address, server.now())
+        server.store.users.add_address(user.userid, address, server.now())
     answer(f"Mails for {user.userid} go to {address}, too.", {"userid": user.userid, "address": address})
 
 
@@ -259,8 +257,8 @@ def drop_address(userid: str, address: str) -> None:
     server = open_existing()
     with server.store.transaction():
         known = _known(server, userid, address)
-        dropped = Keeping(server.store).drop_address(known.userid, known.address)
-        is_last = not Keeping(server.store).known_addresses([known.userid])
+        dropped = server.store.users.drop_address(known.userid, known.address)
+        is_last = not server.store.users.known_addresses([known.userid])
     text = f"{known.address} is no address of {known.userid} any more."
     if dropped:
         text += f" Mails dropped: {dropped}."
@@ -279,7 +277,7 @@ def confirm_address(userid: str, address: str) -> None:
         known = _known(server, userid, address)
         if known.confirmed:
             raise Refused(f"{known.address} is confirmed already, since {time_text(known.confirmed)}.")
-        server.store.confirm_address_of(known.userid, known.address, server.now())
+        server.store.users.confirm_address_of(known.userid, known.address, server.now())
     answer(f"{known.address} is confirmed.", {"userid": known.userid, "address": known.address})
 
 
@@ -289,7 +287,7 @@ def resume_address(address: str) -> None:
     """Send mails to an address again that was suspended because mails to it came back."""
     server = open_existing()
     with server.store.transaction():
-        userids = Keeping(server.store).resume_address(address, server.now())
+        userids = server.store.users.resume_address(address, server.now())
         if not userids:
             raise Refused(f"{address} is not suspended.")
     answer(f"Mails for {' and '.join(userids)} go to {address} again.", {"userids": userids, "address": address})

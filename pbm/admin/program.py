@@ -184,7 +184,7 @@ async def _is_to_move(store: Store, row: BoardRow, userid: str, program: Program
         if program.process.returncode is not None:
             raise Refused(NO_ANSWER)
         await asyncio.sleep(PAUSE)
-    now = store.board(row.game, row.board)
+    now = store.boards.get(row.game, row.board)
     return now is not None and now.ended is None
 
 
@@ -210,7 +210,7 @@ def _moved(session: Session, row: BoardRow, userid: str, move: str) -> str:
     Nothing is played, and nothing refused, if the position is not the one for which the move was chosen.
     """
     with session.store.transaction():
-        now = session.store.board(row.game, row.board)
+        now = session.store.boards.get(row.game, row.board)
         if now is None or position(now) != position(row):
             return ""
         done = runner.play(session, Reply(row.game, row.board, userid), move, userid)

@@ -72,8 +72,8 @@ def list_robots() -> None:
     """List the robots with what they play and on how many boards."""
     server = open_server()
     with server.store.transaction(reading=True):
-        found = server.store.robots()
-        boards = server.store.active_by_game([robot.userid for robot in found])
+        found = server.store.robots.all()
+        boards = server.store.players.active_by_game([robot.userid for robot in found])
     counts = {robot.userid: sum(boards.get(robot.userid, {}).values()) for robot in found}
     lines = [("Userid", "Plays", "Games", "Boards", "State")]
     lines += [
@@ -123,10 +123,10 @@ def add_robot(
     usual = TIME_OF_PROGRAM if program else robot.seconds
     robot = robot._replace(most=most or robot.most, seconds=seconds or usual)
     with server.store.transaction():
-        if server.store.is_taken(name):
+        if server.store.users.is_taken(name):
             raise Refused(f"There is a user {name} already; please choose another userid.")
-        server.store.add_user(name, "", server.now())
-        server.store.save_robot(robot)
+        server.store.users.add(name, "", server.now())
+        server.store.robots.save(robot)
     answer(f"{name} is a robot: {_said(robot)}.", {"userid": name, "robots": [_data(robot, 0)]})
 
 
@@ -232,15 +232,15 @@ def _rested(seconds: float) -> bool:
 
 def _robot(server: Server, userid: str) -> Robot:
     """The robot of that name. Raises Refused if it is none."""
-    found = server.store.robot(userid.lower())
+    found = server.store.robots.get(userid.lower())
     if found is None:
         raise Refused(f"{userid.lower()} is no robot; `pbm robots` lists them.")
     return found
 
 
 def _save(server: Server, robot: Robot, done: str) -> None:
-    server.store.save_robot(robot)
-    boards = sum(server.store.active_by_game([robot.userid]).get(robot.userid, {}).values())
+    server.store.robots.save(robot)
+    boards = sum(server.store.players.active_by_game([robot.userid]).get(robot.userid, {}).values())
     answer(done, {"userid": robot.userid, "robots": [_data(robot, boards)]})
 
 

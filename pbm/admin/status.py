@@ -14,8 +14,8 @@ from pbm.board.clocks import DAY
 from pbm.refusals import Refused
 from pbm.settings import database_path, open_server
 from pbm.store import SCHEMA, Robot, Store
-from pbm.store.health import Health
-from pbm.store.vitals import Counted, Vitals, Waiting
+from pbm.store.events import Counted
+from pbm.store.outbox import Waiting
 
 LATEST_CLEANUP = timedelta(days=2)
 """How long ago the last clean-up may be while boards are active."""
@@ -61,7 +61,7 @@ def status() -> int:
     server = open_server()
     now, found = server.now(), look(server.store, server.now())
     needs = list(needed(found, now))
-    why = Health(server.store).objection()
+    why = server.store.health.objection()
     if why:
         needs.insert(0, f"The database cannot be written: {why}.")
     answer("\n".join([_text(found, now), *needs]), _data(found, now, needs))
@@ -70,19 +70,18 @@ def status() -> int:
 
 def look(store: Store, now: datetime) -> Status:
     """How the server is doing at a time."""
-    vitals = Vitals(store)
     with store.transaction(reading=True):
-        boards, active = vitals.count_boards()
+        boards, active = store.boards.totals()
         return Status(
-            users=vitals.count_users(),
+            users=store.users.count(),
             boards=boards,
             active=active,
-            mails=vitals.outbox(),
-            begun=vitals.noted("begun") or now,
-            cleanup=vitals.noted("cleanup"),
-            backup=vitals.noted("backup"),
-            commands=vitals.commands_since(now - DAY),
-            failed=[robot for robot in store.robots() if robot.why],
+            mails=store.outbox.counts(),
+            begun=store.events.last_maintenance("begun") or now,
+            cleanup=store.events.last_maintenance("cleanup"),
+            backup=store.events.last_maintenance("backup"),
+            commands=store.events.commands_since(now - DAY),
+            failed=[robot for robot in store.robots.all() if robot.why],
             size=store.path.stat().st_size,
             free=shutil.disk_usage(store.path.absolute().parent).free,
         )

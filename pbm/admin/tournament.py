@@ -18,7 +18,6 @@ from pbm.letters import contests
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.settings import open_server
-from pbm.store.contests import Contests
 from pbm.terminal import say
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Kind, Tournament
@@ -297,8 +296,8 @@ def _show(session: Session, game: str, pool: str, form: str | None, *, as_json: 
 def _list(session: Session, game: str, *, as_csv: bool, as_json: bool) -> None:
     """Print the pools of a game."""
     with session.store.transaction(reading=True):
-        players = Counter(pool for pool, *_ in session.store.pool_players(game))
-        found = Contests(session.store).tournaments(game)
+        players = Counter(pool for pool, *_ in session.store.tournaments.pool_players(game))
+        found = session.store.tournaments.all(game)
     counts = {one.pool: players[one.pool] for one in found}
     rows = [(one.pool, str(counts[one.pool]), one.kind.name, one.state) for one in found]
     text = texts.table([("Pool", "Players", "Type", "State"), *rows])

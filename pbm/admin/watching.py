@@ -41,7 +41,7 @@ def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterat
         with store.transaction(reading=True):
             version = store.data_version()
             changed = rows if version != seen else []
-            found = [row for row in changed if happened(row, store.board(row.game, row.board))]
+            found = [row for row in changed if happened(row, store.boards.get(row.game, row.board))]
         seen = version
         yield found
 

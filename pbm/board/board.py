@@ -83,11 +83,11 @@ class Board:
     @classmethod
     def load(cls, stored: Store, game: str, number: str) -> "Board | None":
         """The board of that number, or None."""
-        row = stored.board(game, number)
+        row = stored.boards.get(game, number)
         if row is None:
             return None
-        about = About(robots=stored.robots_among((row.first_player, row.second_player)))
-        return cls(row, stored.turns(game, number), stored.queued(game, number), about)
+        about = About(robots=stored.robots.among((row.first_player, row.second_player)))
+        return cls(row, stored.boards.turns(game, number), stored.boards.queued(game, number), about)
 
     @property
     def name(self) -> str:

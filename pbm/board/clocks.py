@@ -100,13 +100,13 @@ def awaited(row: BoardRow) -> str:
 
 def waits_for_robot(store: Store, row: BoardRow) -> bool:
     """Whether the player for whom the other one waits is a robot: then no time is counted."""
-    return bool(store.robots_among([awaited(row)]))
+    return bool(store.robots.among([awaited(row)]))
 
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     """From when on the awaited player loses by the time of a move, as far as is known now."""
     until = (row.changed or row.started) + limits(row)[1]
-    spared = [] if row.novacation else store.vacations(awaited(row), now.date() - GRACE)
+    spared = [] if row.novacation else store.users.vacations(awaited(row), now.date() - GRACE)
     for away in spared:
         if away.first <= max(until, now).date():
             until = max(until, datetime.combine(away.last + GRACE + DAY, time(), UTC))
@@ -127,19 +127,21 @@ def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
 
 def planned_until(store: Store, userid: str, today: date) -> date | None:
     """The last day of a vacation that a user has planned and is on, in which he is not reminded; None if on none."""
-    return next((away.last for away in store.vacations(userid, today) if away.first <= today), None)
+    return next((away.last for away in store.users.vacations(userid, today) if away.first <= today), None)
 
 
 def is_spared(store: Store, userid: str, today: date) -> bool:
     """Whether a user does not forfeit, because he is on vacation or has just come back from one that he has planned."""
-    planned = store.vacations(userid, today - GRACE)
-    return any(away.first <= today for away in planned) or today in store.vacation_days(userid, today)
+    planned = store.users.vacations(userid, today - GRACE)
+    return any(away.first <= today for away in planned) or today in store.users.vacation_days(userid, today)
 
 
 def days_left(store: Store, userid: str, year: int) -> int:
     """How many days of vacation a user can still take in a year; those that he has planned are taken."""
     begin = date(year, 1, 1)
-    return max(0, ALLOWANCE - days_used(year, store.vacations(userid, begin), store.vacation_days(userid, begin)))
+    return max(
+        0, ALLOWANCE - days_used(year, store.users.vacations(userid, begin), store.users.vacation_days(userid, begin))
+    )
 
 
 def days_used(year: int, planned: Sequence[Vacation], taken: Sequence[date]) -> int:
@@ -188,20 +190,20 @@ def due(store: Store, row: BoardRow, seat: int, now: datetime) -> Due:
 
     A robot never loses by his time, for it is not his fault if nobody lets him play.
     """
-    if is_out_of_time(row, seat, now) and not store.robots_among([row.turn or ""]):
+    if is_out_of_time(row, seat, now) and not store.robots.among([row.turn or ""]):
         return Due(Deed.OUT_OF_TIME, row.turn or "")
-    if row.until and now >= row.until and not store.robots_among([row.turn or ""]):
+    if row.until and now >= row.until and not store.robots.among([row.turn or ""]):
         return Due(Deed.ROUND_OVER, row.turn or "")
     userid, today = awaited(row), now.date()
     nag, forfeit = limits(row)
     if age(row, now) < nag or waits_for_robot(store, row):
         return Due(Deed.NOTHING, userid)
-    is_gone = store.password_of(userid) is None
+    is_gone = store.users.password_of(userid) is None
     counts = not row.novacation
     if not is_gone and (age(row, now) < forfeit or (counts and is_spared(store, userid, today))):
         is_away = counts and planned_until(store, userid, today) is not None
         is_reminded = row.nagged is not None and now < row.nagged + DAY
         return Due(Deed.NOTHING if is_away or is_reminded else Deed.REMIND, userid)
-    if not is_gone and counts and store.has_auto_vacation(userid) and days_left(store, userid, today.year):
+    if not is_gone and counts and store.users.has_auto_vacation(userid) and days_left(store, userid, today.year):
         return Due(Deed.SPARE, userid)
     return Due(Deed.DRAW if row.vote == "draw" else Deed.FORFEIT, userid)

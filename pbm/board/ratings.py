@@ -60,16 +60,16 @@ def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool = True
     """
     userids = list(dict.fromkeys((row.first_player, row.second_player)))
     for userid in userids:
-        store.set_inactive(row.game, userid, inactive=False)
+        store.players.set_inactive(row.game, userid, inactive=False)
         if row.pool and len(userids) == 2:
-            store.count_in_pool(row.game, row.pool, userid, _outcome(row, userid))
+            store.tournaments.count_result(row.game, row.pool, userid, _outcome(row, userid))
     if why_unrated(row) or not has_begun:
         return []
-    first, second = (store.player(row.game, userid) for userid in userids)
+    first, second = (store.players.get(row.game, userid) for userid in userids)
     results = [_result(row, first, second, now), _result(row, second, first, now)]
     for player, result in zip((first, second), results, strict=True):
-        store.save_player(row.game, _counted(player, result))
-        store.add_result(result)
+        store.players.save(row.game, _counted(player, result))
+        store.players.add_result(result)
     return results
 
 

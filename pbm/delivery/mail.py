@@ -30,9 +30,9 @@ def take(session: Session, letter: Letter) -> None:
         _answer_sender(session, letter)
         return
     if letter.board:
-        addresses, wanted, number = session.store.reached(letter.to, letter.game, letter.board)
+        addresses, wanted, number = session.store.users.reached(letter.to, letter.game, letter.board)
     else:
-        addresses, wanted, number = session.store.addresses(letter.to), "each", None
+        addresses, wanted, number = session.store.users.addresses(letter.to), "each", None
     if not addresses:
         return
     answered = _answered(session, letter, number)
@@ -49,7 +49,7 @@ def take(session: Session, letter: Letter) -> None:
         send(session, address.address, letter, thread, **answered, mark=f".{mark}", unsubscribe=end)
     if not usable:
         send(session, None, letter, thread, **answered)
-        session.store.trim_waiting(letter.to, MOST_WAITING)
+        session.store.outbox.trim_waiting(letter.to, MOST_WAITING)
 
 
 def _answer_sender(session: Session, letter: Letter) -> None:
@@ -68,7 +68,7 @@ def _answer_sender(session: Session, letter: Letter) -> None:
 def _hold(session: Session, letter: Letter, userid: str) -> None:
     """Keep a letter about a board for the next digest of a user."""
     told = blocks.stored([*letter.blocks, Paragraph(letter.answer)])
-    session.store.hold_mail(Held(userid, letter.game, letter.subject, told, session.now()))
+    session.store.outbox.hold(Held(userid, letter.game, letter.subject, told, session.now()))
 
 
 class Answered(TypedDict):
@@ -94,7 +94,7 @@ def _mover(session: Session, letter: Letter, place: Reply) -> str:
     """Who is to move on a board: as a letter to its player says that shows it, and else as it is stored."""
     if letter.to:
         return letter.mover
-    row = session.store.board(place.game, place.board)
+    row = session.store.boards.get(place.game, place.board)
     return (row and row.turn) or ""
 
 
@@ -105,7 +105,7 @@ def _place(session: Session, letter: Letter) -> Reply | None:
     if session.proved:
         return session.proved
     # From can be forged; but the mail goes to that very address, which gets the player's board mails, too
-    is_his = bool(session.sender) and letter.reader in session.store.userids_at(session.sender or "")
+    is_his = bool(session.sender) and letter.reader in session.store.users.ids_at(session.sender or "")
     return Reply(letter.game, letter.board, letter.reader) if letter.board and is_his else None
 
 
@@ -140,7 +140,7 @@ def send(
         reply_to=reply_to,
         reminds=letter.reminds or None,
     )
-    session.store.add_mail(mail)
+    session.store.outbox.add(mail)
 
 
 def _size(letter: Letter) -> int:

@@ -101,7 +101,7 @@ def send_again(session: Session, title: Line, why: Misused) -> Misused:
     """
     game, _, number, *_ = (word.lower() for word in title.words)
     how = "answer the mail about the board itself, at the address for answers that it brings."
-    if session.store.board(game, number) is None:
+    if session.store.boards.get(game, number) is None:
         raise why
     board = find_board(session, game, number)
     name = player_at_sender(session, board)

@@ -259,7 +259,7 @@ def _begins_with_board(others: Sequence[str]) -> bool:
 def misplaced(session: Session, game: str, word: str, given: Sequence[str], more: str = "") -> Misused:
     """What is said of a word that belongs in the place of a move: the line to type, without the password."""
     board, userid, *_ = given
-    is_user = session.store.is_taken(userid.lower())
+    is_user = session.store.users.is_taken(userid.lower())
     where = board if is_board(board) else "BOARD"
     line = f"{game} move {where} {userid if is_user else 'USERID'} PASSWORD {word}"
     text = f"`{word}` stands in the place of a move:\n\n  {line}{more}"

@@ -140,7 +140,7 @@ def handle(
             heard = hear(server, raw, envelope_sender, recipients, peer)
         bounced = _bounced(server, mail, recipients)
         outcome = Outcome("bounce" if bounced is not None else heard.kind)
-        if not server.store.record(sender, mail.message_id, outcome, server.now()):
+        if not server.store.handled.record(sender, mail.message_id, outcome, server.now()):
             return Outcome("repeated")
         if bounced is not None:
             _count_bounce(server, bounced)
@@ -153,7 +153,7 @@ def handle(
         if outcome == "command":
             outcome = _finish(server, heard)
             if outcome != "command":
-                server.store.note_outcome(sender, mail.message_id, outcome)
+                server.store.handled.note_outcome(sender, mail.message_id, outcome)
     return outcome
 
 
@@ -177,7 +177,7 @@ def give_up(server: Server, raw: bytes, why: TimeoutError) -> Outcome:
     It is known by its content, for its Message-ID may be that of another mail.
     """
     with server.store.transaction():
-        is_new = server.store.record("", f"too long: {reading.fingerprint(raw)}", "refused", server.now())
+        is_new = server.store.handled.record("", f"too long: {reading.fingerprint(raw)}", "refused", server.now())
     if is_new:
         raise why
     return Outcome("refused", reason=f"{why}, for the second time")
@@ -206,7 +206,7 @@ def hear(
     session = Session(
         server,
         mail.sender,
-        tokens.masked(quoting.comment(root, typed.body, server.store.is_taken)),
+        tokens.masked(quoting.comment(root, typed.body, server.store.users.is_taken)),
         body=typed.body,
         message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
         guesses=Guesses(server.store, machine or mail.sender or "", server.now()),
@@ -258,7 +258,9 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
     """
     sender = mail.sender or ""
     text, subject = (
-        tokens.masked(masking.without_passwords(root, texts.clean(said)[:MOST_OF_ONE], server.store.is_taken).text)
+        tokens.masked(
+            masking.without_passwords(root, texts.clean(said)[:MOST_OF_ONE], server.store.users.is_taken).text
+        )
         for said in (mail.body, mail.subject)
     )
     subject = " ".join(subject.split())[:MOST_LOGGED]
@@ -282,9 +284,9 @@ def _bounced(server: Server, mail: Incoming, recipients: Sequence[str]) -> int |
 
 
 def _count_bounce(server: Server, address: int) -> None:
-    bounces, since = server.store.count_bounce(address, server.now())
+    bounces, since = server.store.trust.count_bounce(address, server.now())
     if bounces >= MOST_BOUNCES and server.now() - since >= BOUNCING_FOR:
-        server.store.suspend_address(address, server.now())
+        server.store.trust.suspend_address(address, server.now())
 
 
 def _finish(server: Server, heard: Heard) -> Outcome:
@@ -293,11 +295,11 @@ def _finish(server: Server, heard: Heard) -> Outcome:
     if ready is None or heard.typed is None:
         raise AssertionError(heard.kind)
     line, _, is_meant = heard.typed
-    server.store.revive_address(mail.sender or "", server.now())
+    server.store.trust.revive_address(mail.sender or "", server.now())
     guesses = ready.session.guesses and ready.session.guesses.anew()
     session = ready.session._replace(guesses=guesses)
     why = runner.finish(ready._replace(session=session)).why
-    server.store.count_command(server.now(), refused=why is not None)
+    server.store.events.count_command(server.now(), refused=why is not None)
     if guesses:
         guesses.save()
     right = ready.call.passwords if why is None and isinstance(ready.call, Call) else []
@@ -311,7 +313,7 @@ def _finish(server: Server, heard: Heard) -> Outcome:
     session = session._replace(proved=reply)
     if not session.take_own("error"):
         return Outcome("capped", command, f"mistake after the {most('error', 'address')} of a day that are answered")
-    letter = quoting.refusal(why, line, session.comment, reply.game if reply else "", server.store.is_taken)
+    letter = quoting.refusal(why, line, session.comment, reply.game if reply else "", server.store.users.is_taken)
     if not quotas.is_left(server.store, "error", session.holders, server.now()):
         letter = letter._replace(blocks=(Paragraph(LAST_REFUSAL), *letter.blocks))
     delivery.queue(session, letter)
@@ -332,7 +334,7 @@ def _told(server: Server, line: Line, reply: Reply | None, right: Sequence[str],
     Passwords that are *right* are known; which words of another line may be some has to be found out.
     """
     if line.command:
-        return tokens.masked(without(line.typed, right) if right else line.logged(server.store.is_taken))
+        return tokens.masked(without(line.typed, right) if right else line.logged(server.store.users.is_taken))
     said = answers.bare(line.typed) if is_done else "..."
     return f"{reply.game} {reply.board} {reply.userid}: {said}" if reply else ""
 
@@ -343,7 +345,7 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
     session = Session(server, sender)
     if sender in mail.senders and session.is_from_user and session.take_own("error"):
         why = Refused("Nothing was done, because this mail is from several addresses; a command comes from one alone.")
-        delivery.queue(session, quoting.refusal(why, plain_line(mail.subject), is_user=server.store.is_taken))
+        delivery.queue(session, quoting.refusal(why, plain_line(mail.subject), is_user=server.store.users.is_taken))
 
 
 def _replies(server: Server, recipients: Sequence[str]) -> list[Reply]:

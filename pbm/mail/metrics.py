@@ -11,7 +11,6 @@ from prometheus_client.registry import Collector
 
 from pbm.mail.journal import Entry
 from pbm.store import SCHEMA, Store, Unusable
-from pbm.store.vitals import Vitals
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """The upper ends of the classes that times are counted in."""
@@ -30,8 +29,7 @@ class Stored(Collector):
         yield InfoMetricFamily("pbm", "The version of pbm.", {"version": version("pbm-server"), "schema": str(SCHEMA)})
         try:
             with Store(self.path, read_only=True) as store, store.transaction(reading=True):
-                vitals = Vitals(store)
-                outbox, (boards, _), users = vitals.outbox(), vitals.count_boards(), vitals.count_users()
+                outbox, (boards, _), users = store.outbox.counts(), store.boards.totals(), store.users.count()
         except Unusable:
             yield GaugeMetricFamily("pbm_database_usable", "1 if the database can be read.", 0)
             return

@@ -52,7 +52,7 @@ class Sent(NamedTuple):
 
     def told(self, server: Server) -> tuple[str, dict[str, Any]]:
         """What is said of it to people and to programs; mails that wait since an earlier time are not forgotten."""
-        waiting, due = server.store.waiting_mails(server.now())
+        waiting, due = server.store.outbox.waiting(server.now())
         reason = f": {self.problem.rstrip('.')}" if self.problem else ""
         parts = [f"{self.sent} sent, {self.failed} not sent{reason}."]
         if due:
@@ -88,13 +88,13 @@ def flush(
     def go_on(*, is_enough: bool) -> tuple[int, list[Mail], bool]:
         with server.store.transaction():
             untried = _note(server, tried)
-            is_busy = server.store.are_due(server.now(), MOST_WITH_PICTURES)
+            is_busy = server.store.outbox.are_due(server.now(), MOST_WITH_PICTURES)
             drawn = way.batch if is_busy else DRAWN_AT_ONCE
-            mails = [] if is_enough or until() else server.store.claim_mails(server.now(), way.batch, drawn)
+            mails = [] if is_enough or until() else server.store.outbox.claim(server.now(), way.batch, drawn)
             return untried, mails, is_busy
 
     with server.store.alone("sending", "sending mails", patience, until), way:
-        is_enough = not server.store.are_due(server.now(), 0)  # to look locks nothing
+        is_enough = not server.store.outbox.are_due(server.now(), 0)  # to look locks nothing
         while tried or not is_enough:
             untried, mails, is_busy = _kept_at(partial(go_on, is_enough=is_enough), rest, pauses if tried else ())
             composed = []
@@ -216,13 +216,13 @@ def _note(server: Server, tried: Iterable[Tried]) -> int:
     """
     untried = 0
     with server.store.transaction():
-        server.store.remove_mails([mail for mail, problem in tried if problem is None])
+        server.store.outbox.remove([mail for mail, problem in tried if problem is None])
         for mail, problem in tried:
             if problem is None:
                 continue
             due = server.now() + min(FIRST_DELAY * 2 ** min(mail.tries, 10), LONGEST_DELAY)
             is_hopeless = problem.for_good or due > mail.queued + GIVEN_UP_AFTER
-            server.store.postpone_mail(mail, None if is_hopeless else due, str(problem))
+            server.store.outbox.postpone(mail, None if is_hopeless else due, str(problem))
             if problem.for_all:
-                untried = server.store.postpone_due(server.now(), server.now() + FIRST_DELAY, str(problem))
+                untried = server.store.outbox.postpone_due(server.now(), server.now() + FIRST_DELAY, str(problem))
     return untried

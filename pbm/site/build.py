@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from pbm.store import Unusable
-from pbm.store.glances import Seen
+from pbm.store.changes import Seen
 
 MANIFEST = ".pbm-site.json"
 """Where in its folder a site keeps what it remembers."""

@@ -14,8 +14,8 @@ from pbm.site.build import Gone, Memory, Page, digested
 from pbm.site.markup import Ranked
 from pbm.site.pages import UNDRAWN, ListPage, Look, Pages, list_pages, plain_png
 from pbm.store import BoardRow
-from pbm.store.contests import Contests
-from pbm.store.glances import Among, Change, Glances, Seen
+from pbm.store.boards import Among
+from pbm.store.changes import Change, Seen
 
 MOST_DRAWN = 500
 """Of how many boards a first build makes a PNG: those that have changed last. One takes as long as ten pages."""
@@ -47,9 +47,8 @@ class Site:
     def __init__(self, session: Session, look: Look) -> None:
         """Make pages from what is stored now."""
         self.session, self.store, self.look = session, session.store, look
-        self.glances = Glances(session.store)
         self.games = games.names()
-        self.seen = self.glances.seen()
+        self.seen = self.store.changes.seen()
         self.made = Pages(session, look)
 
     @cached_property
@@ -59,12 +58,12 @@ class Site:
 
     def remembers(self, seen: Seen) -> bool:
         """Whether it is known what has changed since then."""
-        return self.glances.has_gone_on_since(seen)
+        return self.store.changes.has_gone_on_since(seen)
 
     def pages(self, memory: Memory) -> list[Page]:
         """The files that are to be made: what has changed, or all; pictures for those who link come last."""
         with self.session.store.transaction(reading=True):
-            concerned = self._concerned(self.glances.changes_since(memory.seen)) if memory.seen else self._all()
+            concerned = self._concerned(self.store.changes.since(memory.seen)) if memory.seen else self._all()
             found = [] if memory.seen else [*self._fixed()]
             if concerned.games or concerned.ranked:
                 found.append(Page("index.html", self.made.index))
@@ -76,7 +75,7 @@ class Site:
             for game, pool in concerned.pools:
                 found += self._of_pool(game, pool)
             if self.look.has_pictures:
-                latest = self.glances.latest_boards(Among(self.games), MOST_DRAWN)
+                latest = self.store.boards.latest(Among(self.games), MOST_DRAWN)
                 self.made.drawn = {*concerned.boards} if memory.seen else {(row.game, row.board) for row in latest}
             for game, board in concerned.boards:
                 found += self._of_board(game, board)
@@ -85,8 +84,8 @@ class Site:
 
     def _all(self) -> Concerned:
         """All that pages are about."""
-        pools = [(one.game, one.pool) for one in Contests(self.store).tournaments() if one.game in self.games]
-        boards, players = self.glances.all_boards(self.games), self.glances.all_players(self.games)
+        pools = [(one.game, one.pool) for one in self.store.tournaments.all() if one.game in self.games]
+        boards, players = self.store.boards.names(self.games), self.store.players.names(self.games)
         return Concerned(boards, {}, self.games, self.games, players, pools)
 
     def _concerned(self, changes: Sequence[Change]) -> Concerned:
@@ -96,7 +95,7 @@ class Site:
         users = {change.name for change in known if change.kind in {"player", "user"}}
         pools = {(change.game, change.name) for change in known if change.kind == "pool"}
         ranked = {change.game for change in known if change.kind == "player"}
-        rows = {place: self.store.board(*place) for place in boards}
+        rows = {place: self.store.boards.get(*place) for place in boards}
         for row in filter(None, rows.values()):
             users |= {row.first_player, row.second_player}
             pools |= {(row.game, row.pool or "")}
@@ -128,7 +127,7 @@ class Site:
         for name, over in (("running", False), ("finished", True)):
             if over and memory.seen and not any(self._ends(game, board, concerned, memory) for board in changed):
                 continue
-            numbers = self.glances.boards_in_order(game, over=over)[::-1]
+            numbers = self.store.boards.in_order(game, over=over)[::-1]
             found = list_pages(game, name, numbers, is_last_numbered_first=True)
             parts = [(leaf, digested(leaf.items, leaf.before, leaf.after)) for leaf in found]
             yield from _listed(parts, f"{game}/{name}", partial(self.made.boards, game, name), memory, changed)
@@ -140,8 +139,8 @@ class Site:
 
     def _standings(self, game: str, memory: Memory) -> Iterator[Page]:
         """The pages of the standings on which something else stands than is remembered."""
-        robots = {one.userid for one in self.store.robots()}
-        players = [Ranked(player, player.userid in robots) for player in self.store.rated_players(game)]
+        robots = {one.userid for one in self.store.robots.all()}
+        players = [Ranked(player, player.userid in robots) for player in self.store.players.rated(game)]
         parts = [
             (leaf, digested(leaf.first, leaf.before, leaf.after, [(*player, robot) for player, robot in leaf.items]))
             for leaf in list_pages(game, "standings", players)
@@ -166,7 +165,7 @@ class Site:
         if memory.seen and all(is_as_before):
             return
         paths = ["index.html", *(f"{game}/{name}.html" for game in self.games for name in FOR_ALL)]
-        boards = self.glances.newest_boards(self.games, MOST_ON_MAP - len(paths))
+        boards = self.store.boards.newest(self.games, MOST_ON_MAP - len(paths))
         paths += [f"{game}/{board}.html" for game, board in boards]
         yield Page("sitemap.xml", partial(markup.locations, self.look.url, paths))
 

@@ -22,9 +22,7 @@ from pbm.session import Session
 from pbm.site import markup
 from pbm.site.build import Gone
 from pbm.store import BoardRow
-from pbm.store.contests import Contests
-from pbm.store.glances import Among, Glances
-from pbm.store.tasks import Tasks
+from pbm.store.boards import Among
 from pbm.tournaments import tables
 
 ON_PAGE = 80
@@ -119,7 +117,6 @@ class Pages:
     def __init__(self, session: Session, look: Look) -> None:
         """Make pages that have a *look* in common."""
         self.session, self.store, self.look = session, session.store, look
-        self.glances = Glances(session.store)
         self.games = games.names()
         self.drawn: set[tuple[str, str]] = set()
         """The boards that have a PNG of their own; the others show that of their game."""
@@ -163,7 +160,7 @@ class Pages:
 
     def _chances(self, game: str, number: str) -> list[int]:
         """How far down from 100 the chances of the first player lie in a curve, move by move; nothing if unknown."""
-        stored = Tasks(self.store).analysis(game, number)
+        stored = self.store.robots.analysis(game, number)
         return [round(100 - 100 * chance) for chance in json.loads(stored)["curve"]] if stored else []
 
     def record(self, game: str, number: str) -> str:
@@ -182,17 +179,17 @@ class Pages:
         """A board with all its turns, and what it did to ratings; its pages are made one after the other."""
         if self._loaded is None or (game, number) != (self._loaded.row.game, self._loaded.row.board):
             with self.session.store.transaction(reading=True):
-                row = self.store.board(game, number)
+                row = self.store.boards.get(game, number)
                 if row is None:
                     raise Gone
-                about = NOTHING._replace(results=self.store.results_of_board(game, number))
-                self._loaded = Board(row, self.store.turns(game, number), {}, about)
+                about = NOTHING._replace(results=self.store.players.results_of_board(game, number))
+                self._loaded = Board(row, self.store.boards.turns(game, number), {}, about)
         return self._loaded
 
     def game(self, game: str) -> str:
         """What there is of a game."""
         rules = games.load(game)
-        boards, running = self.glances.tally(game)
+        boards, running = self.store.boards.totals(game)
         return self._render(
             "game.html",
             f"{game}/index.html",
@@ -202,14 +199,14 @@ class Pages:
             image=f"{game}/{UNDRAWN}.png" if self.look.has_pictures else "",
             running=running,
             finished=boards - running,
-            pools=[one.pool for one in Contests(self.store).tournaments(game)],
+            pools=[one.pool for one in self.store.tournaments.all(game)],
             rows=self._recent(game),
         )
 
     def _recent(self, game: str) -> list[BoardRow]:
         """The boards of a game that have changed last: they stand on several pages."""
         if game not in self._latest:
-            self._latest[game] = self.glances.latest_boards(Among([game]), RECENT)
+            self._latest[game] = self.store.boards.latest(Among([game]), RECENT)
         return self._latest[game]
 
     def rules(self, game: str) -> str:
@@ -226,12 +223,12 @@ class Pages:
     def boards(self, game: str, name: str, leaf: ListPage) -> str:
         """A page of the list of running or finished boards, the last one first."""
         title = f"{name.capitalize()} boards of {texts.title(game)}"
-        rows = self.glances.boards_named(game, leaf.items)
+        rows = self.store.boards.named(game, leaf.items)
         return self._render("list.html", leaf.path, title=title, rows=rows, leaf=leaf)
 
     def standings(self, game: str, leaf: ListPage) -> str:
         """A page of the standings."""
-        curves = self.glances.ratings_of(game, [one.player.userid for one in leaf.items])
+        curves = self.store.players.ratings_of(game, [one.player.userid for one in leaf.items])
         title = f"Standings of {texts.title(game)}"
         return self._render("standings.html", leaf.path, title=title, leaf=leaf, curves=curves)
 
@@ -239,7 +236,7 @@ class Pages:
         """The table of a tournament, and its boards."""
         found = self._tournament(game, pool)
         head, sheet = found.sheet(found.lines, fits=False)
-        rows = self.store.tournament_boards(game, pool)
+        rows = self.store.boards.of_tournament(game, pool)
         linked = {userid for row in rows for userid in (row.first_player, row.second_player)}  # they have pages
         at = head.index("Player")
         lines = [
@@ -263,16 +260,16 @@ class Pages:
 
     def _tournament(self, game: str, pool: str) -> Shown:
         with self.session.store.transaction(reading=True):
-            if Contests(self.store).tournament(game, pool) is None:
+            if self.store.tournaments.get(game, pool) is None:
                 raise Gone
             return tournaments.of_pool(self.session, game, pool)
 
     def pool_feed(self, game: str, pool: str) -> str:
         """The boards of a tournament that have changed last."""
-        if Contests(self.store).tournament(game, pool) is None:
+        if self.store.tournaments.get(game, pool) is None:
             raise Gone
         path, title = f"{game}/pool-{pool}.atom", f"{texts.title(game)}, tournament {pool}"
-        return self._feed(path, title, self.glances.latest_boards(Among([game], pool=pool), RECENT))
+        return self._feed(path, title, self.store.boards.latest(Among([game], pool=pool), RECENT))
 
     def feed(self, game: str) -> str:
         """The boards of a game that have changed last, for programs that watch."""
@@ -295,11 +292,11 @@ class Pages:
         """Where a visitor begins."""
         counts = []
         for game in self.games:
-            boards, running = self.glances.tally(game)
+            boards, running = self.store.boards.totals(game)
             counts.append({"game": game, "running": running, "finished": boards - running})
         host = self.session.server.host
-        rows = self.glances.latest_boards(Among(self.games), RECENT)
-        seekers = self.store.all_seekers(ON_PAGE)
+        rows = self.store.boards.latest(Among(self.games), RECENT)
+        seekers = self.store.players.all_seekers(ON_PAGE)
         return self._render(
             "index.html", "index.html", title=f"Games at {host}", brief=ABOUT, counts=counts, rows=rows, seekers=seekers
         )
@@ -307,16 +304,16 @@ class Pages:
     def user(self, userid: str) -> str:
         """A player: his ratings and his boards."""
         running, finished = (Among(self.games, userid, over=over) for over in (False, True))
-        rated = [(game, self.store.player(game, userid)) for game in self.games]
+        rated = [(game, self.store.players.get(game, userid)) for game in self.games]
         ratings_of = [
-            {"game": game, "player": player, "ratings": self.glances.ratings_of(game, [userid]).get(userid, [])}
+            {"game": game, "player": player, "ratings": self.store.players.ratings_of(game, [userid]).get(userid, [])}
             for game, player in rated
             if player.rating is not None
         ]
-        rows = [self.glances.latest_boards(among, ON_PAGE) for among in (running, finished)]
+        rows = [self.store.boards.latest(among, ON_PAGE) for among in (running, finished)]
         if not (ratings_of or any(rows)):
             raise Gone
-        more = sum(self.glances.count_among(among) for among in (running, finished)) - sum(map(len, rows))
+        more = sum(self.store.boards.count(among) for among in (running, finished)) - sum(map(len, rows))
         return self._render(
             "user.html",
             f"users/{userid}.html",

@@ -6,14 +6,13 @@ import sqlite3
 import sys
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from pbm import disk
-from pbm.store.errors import Replaced, Unusable
-from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_TABLES, SCHEMA, check_schema
+from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_TABLES, SCHEMA, Replaced, Unusable, check_schema
 
 LOCK_INTERVAL = 0.001
 """How many seconds pass before it looks again whether they have."""
@@ -216,18 +215,29 @@ class Base:
         finally:
             self.db.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
 
-    def insert(self, table: str, columns: dict[str, object]) -> None:
-        """Insert a row."""
-        places = ", ".join("?" * len(columns))
-        self.db.execute(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", [*columns.values()])
-
 
 class Questions:
-    """What few commands ask of an open database, such as `Health(store).damage()`: only these load it."""
+    """What is asked of an open database about one noun; `Boards` are `store.boards`, say."""
 
-    def __init__(self, store: Base) -> None:
-        """Ask that database."""
-        self.store, self.db = store, store.db
+    def __init__(self, db: sqlite3.Connection) -> None:
+        """Ask that database, and not the store: one that nobody has any more is closed at once."""
+        self.db = db
+
+    def insert(self, table: str, columns: dict[str, object], *, replacing: bool = False) -> None:
+        """Insert a row, if *replacing* in the place of the one that has its key."""
+        places = ", ".join("?" * len(columns))
+        self.db.execute(
+            f"INSERT {'OR REPLACE ' * replacing}INTO {table} ({', '.join(columns)}) VALUES ({places})",
+            [*columns.values()],
+        )
+
+    def last(self, query: str, order: str, values: Sequence[object], most: int, skip: int) -> Iterator[Any]:
+        """What a query finds in an order, at most so many rows before the last so many; -1 stands for all."""
+        if most < 0:
+            return iter(self.db.execute(f"{query} ORDER BY {order}", values))
+        backwards = ", ".join(f"{column} DESC" for column in order.split(", "))
+        rows = self.db.execute(f"{query} ORDER BY {backwards} LIMIT ? OFFSET ?", [*values, most, skip]).fetchall()
+        return iter(rows[::-1])
 
 
 def _uri(file: str, mode: str) -> str:

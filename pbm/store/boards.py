@@ -3,9 +3,11 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from itertools import product
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-from pbm.store.base import Base
+from pbm.store.base import Questions
 from pbm.store.form import DUE, columns, text, time_of
 from pbm.store.rows import BoardRow, TurnRow
 
@@ -16,9 +18,41 @@ CHANGING = (
 BY_NUMBER = "ORDER BY length(board), board"
 MOMENT = 1e-6
 """More than a time may lose as a Julian day, which SQLite counts in milliseconds."""
+SEATS = "first_player", "second_player"
 
 
-class Boards(Base):
+class Among(NamedTuple):
+    """Which boards are looked for."""
+
+    games: Sequence[str]
+    userid: str | None = None
+    """Who plays or played on them; None for anybody."""
+    over: bool | None = None
+    """Whether they are over; None if that does not matter, as in the next."""
+    pool: str | None = None
+    """The tournament to which they belong."""
+
+    @property
+    def where(self) -> str:
+        """The condition, in which values have names."""
+        which = "game = :game" if len(self.games) == 1 else "game IN (SELECT value FROM json_each(:games))"
+        if self.pool is not None:
+            which += " AND pool = :pool"
+        if self.over is not None:
+            which += f" AND ended IS {'NOT ' * self.over}NULL"
+        if self.userid is None:
+            return which
+        seats = (f"SELECT rowid FROM boards WHERE {which} AND {seat} = :userid" for seat in SEATS)
+        return f"rowid IN ({' UNION '.join(seats)})"
+
+    @property
+    def values(self) -> dict[str, object]:
+        """These values."""
+        some = {"game": "".join(self.games[:1]), "games": json.dumps([*self.games])}
+        return some | {"userid": self.userid, "pool": self.pool}
+
+
+class Boards(Questions):
     """What is stored of boards."""
 
     def next_number(self, game: str) -> str:
@@ -27,11 +61,11 @@ class Boards(Base):
         (number,) = self.db.execute(query, [game]).fetchone()
         return str(number)
 
-    def add_board(self, row: BoardRow) -> None:
+    def add(self, row: BoardRow) -> None:
         """Store a board that has no turns yet."""
         self.insert("boards", columns(row))
 
-    def board(self, game: str, board: str) -> BoardRow | None:
+    def get(self, game: str, board: str) -> BoardRow | None:
         """A board; None if there is none of that number."""
         row = self._stored(game, board)
         return board_row(row) if row else None
@@ -41,7 +75,7 @@ class Boards(Base):
         query = "SELECT * FROM boards WHERE game = ? AND board = ?"
         return self.db.execute(query, [game, board]).fetchone()
 
-    def boards_among(self, game: str, names: Iterable[str]) -> list[str]:
+    def known_among(self, game: str, names: Iterable[str]) -> list[str]:
         """Which of these names are those of boards."""
         query = "SELECT board FROM boards WHERE game = ? AND board IN (SELECT value FROM json_each(?))"
         return [board for (board,) in self.db.execute(query, [game, json.dumps([*names])])]
@@ -51,22 +85,22 @@ class Boards(Base):
         query = "SELECT userid, text, dice, automatic, played FROM turns WHERE game = ? AND board = ? ORDER BY number"
         return [turn_row(columns) for columns in self.db.execute(query, [game, board])]
 
-    def save_board(self, row: BoardRow, first: int = 0, turns: Iterable[TurnRow] = ()) -> None:
+    def save(self, row: BoardRow, first: int = 0, turns: Iterable[TurnRow] = ()) -> None:
         """Store what has changed on a board: its row and its new turns, the first of which has that number.
 
         Of the row nothing else is written: SQLite would write every index anew in which something has the same value.
         """
-        self._update_board(row)
+        self._update(row)
         for number, turn in enumerate(turns, first):
             self.insert("turns", {"game": row.game, "board": row.board, "number": number, **columns(turn)})
 
     def take_back_turns(self, row: BoardRow) -> None:
         """Forget all turns of a board but those that its row counts, and store what has changed in that."""
-        self._update_board(row)
+        self._update(row)
         query = "DELETE FROM turns WHERE game = ? AND board = ? AND number > ?"
         self.db.execute(query, [row.game, row.board, row.moves])
 
-    def _update_board(self, row: BoardRow) -> None:
+    def _update(self, row: BoardRow) -> None:
         """Store what has changed in the row of a board."""
         stored, right = self._stored(row.game, row.board), columns(row)
         before = dict(zip(BoardRow._fields, stored, strict=True))
@@ -76,17 +110,17 @@ class Boards(Base):
             values = [*changes.values(), row.game, row.board]
             self.db.execute(f"UPDATE boards SET {settings} WHERE game = ? AND board = ?", values)
 
-    def remove_board(self, game: str, board: str) -> None:
+    def remove(self, game: str, board: str) -> None:
         """Forget a board; its number is not given out again."""
         self.db.execute("DELETE FROM boards WHERE game = ? AND board = ?", [game, board])
 
     # Lists of boards
 
-    def boards(self, game: str, ended_after: datetime | None = None) -> list[BoardRow]:
+    def current(self, game: str, ended_after: datetime | None = None) -> list[BoardRow]:
         """The boards of a game that are active, and those that ended after a time, by number."""
-        return list(self.some_boards(game, ended_after))
+        return list(self.some_current(game, ended_after))
 
-    def some_boards(
+    def some_current(
         self, game: str, ended_after: datetime | None = None, most: int = -1, skip: int = 0, *, standard: bool = False
     ) -> Iterator[BoardRow]:
         """At most so many of these boards behind the first so many, or only of those that are in no tournament.
@@ -98,19 +132,19 @@ class Boards(Base):
         for *_, number in self.db.execute(query, [game, ended_after and text(ended_after), most, skip]):
             yield board_row(self.db.execute("SELECT * FROM boards WHERE rowid = ?", [number]).fetchone())
 
-    def boards_of(self, game: str, userids: Sequence[str], *, active: bool | None = None) -> list[BoardRow]:
+    def of(self, game: str, userids: Sequence[str], *, active: bool | None = None) -> list[BoardRow]:
         """The boards on which one of the users plays or played, by number: all, or only *active* ones or others."""
         where = f"WHERE game = ?1 AND %s IN ({_places(2, userids)}){_if_active(active=active)}"
         seats = (f"SELECT rowid FROM boards {where % seat}" for seat in ("first_player", "second_player"))
         query = f"SELECT * FROM boards WHERE rowid IN ({' UNION '.join(seats)}) {BY_NUMBER}"
         return [board_row(row) for row in self.db.execute(query, [game, *userids])]
 
-    def tournament_boards(self, game: str, pool: str) -> list[BoardRow]:
+    def of_tournament(self, game: str, pool: str) -> list[BoardRow]:
         """The boards of a tournament pool, by number."""
         query = f"SELECT * FROM boards INDEXED BY boards_pool WHERE game = ? AND pool = ? {BY_NUMBER}"
         return [board_row(row) for row in self.db.execute(query, [game, pool])]
 
-    def boards_of_tournaments(
+    def in_tournaments(
         self, game: str, most: int = -1, skip: int = 0, *, active: bool | None = None
     ) -> Iterator[BoardRow]:
         """The boards of all tournament pools, by number; at most so many, behind the first so many."""
@@ -119,18 +153,15 @@ class Boards(Base):
             board_row, self.db.execute(f"SELECT * FROM boards {which} {BY_NUMBER} LIMIT ? OFFSET ?", [game, most, skip])
         )
 
-    def active_boards(self, game: str, userid: str | None = None) -> int:
+    def count_active(self, game: str, userid: str | None = None) -> int:
         """How many boards of a game are active, or those of them on which a user plays."""
         if userid is None:
-            row = self.db.execute("SELECT active FROM tallies WHERE game = ?", [game]).fetchone()
-            return row[0] if row else 0
+            return self.totals(game)[1]
         count = "(SELECT count(*) FROM boards WHERE game = ?1 AND ended IS NULL AND"
         query = f"SELECT {count} first_player = ?2) + {count} second_player = ?2 AND first_player <> ?2)"
         return int(self.db.execute(query, [game, userid]).fetchone()[0])
 
-    def finished_boards(
-        self, game: str, most: int = -1, skip: int = 0, *, standard: bool = False
-    ) -> Iterator[BoardRow]:
+    def finished(self, game: str, most: int = -1, skip: int = 0, *, standard: bool = False) -> Iterator[BoardRow]:
         """The boards of a game that are over, in the order in which they ended.
 
         Or at most so many of them, before the last so many; or only those that are in no tournament.
@@ -150,15 +181,7 @@ class Boards(Base):
         rows = self.last(query, "ended, board", [game], most, skip)
         return ((board_row(row[:-1]), bool(row[-1])) for row in rows)
 
-    def last(self, query: str, order: str, values: Sequence[object], most: int, skip: int) -> Iterator[Any]:
-        """What a query finds in an order, at most so many rows before the last so many; -1 stands for all."""
-        if most < 0:
-            return iter(self.db.execute(f"{query} ORDER BY {order}", values))
-        backwards = ", ".join(f"{column} DESC" for column in order.split(", "))
-        rows = self.db.execute(f"{query} ORDER BY {backwards} LIMIT ? OFFSET ?", [*values, most, skip]).fetchall()
-        return iter(rows[::-1])
-
-    def unfinished_boards(self, due: datetime | None = None) -> list[tuple[str, str]]:
+    def unfinished(self, due: datetime | None = None) -> list[tuple[str, str]]:
         """Game and number of every board that is active, or of those on which a clean-up may have to do something."""
         which = "INDEXED BY boards_due WHERE ended IS NULL" + f" AND {DUE} <= julianday(?) + {MOMENT}" * bool(due)
         query = f"SELECT game, board FROM boards {which} ORDER BY game, board"
@@ -233,31 +256,105 @@ class Boards(Base):
         )
         return [board for (board,) in self.db.execute(query + BY_NUMBER, [game, userid, kind])]
 
-    # Tournaments
+    # For the operator
 
-    def pool_players(
-        self, game: str, pool: str | None = None, most: int = -1, skip: int = 0
-    ) -> list[tuple[str, str, int, int, int]]:
-        """The pool, the userid, and how often he won, lost and tied, of all players of a pool or of all pools.
+    def games(self) -> list[str]:
+        """The games that have boards, by name."""
+        return [game for (game,) in self.db.execute("SELECT game FROM tallies WHERE boards > 0")]
 
-        Or of at most so many, behind the first so many.
+    def listed(
+        self,
+        game: str,
+        userids: Sequence[str],
+        *,
+        active: bool | None,
+        is_turn: bool,
+        tournament: bool | None,
+        limit: int,
+    ) -> list[BoardRow]:
+        """Boards of a game by number, at most *limit*: those of any of these users, if any are named.
+
+        None stands for both kinds: *active* and ended boards, boards of a *tournament* and others. With *is_turn* only
+        those on which one of the users is to move.
         """
-        query = (
-            f"SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ?{' AND pool = ?' * bool(pool)} "
-            "ORDER BY pool, 2 * won + tied DESC, lost, userid LIMIT ? OFFSET ?"
-        )
-        return self.db.execute(query, [game, *filter(None, [pool]), most, skip]).fetchall()
+        among = "IN (SELECT value FROM json_each(?2))"
+        conditions = ["game = ?1"]
+        if active is not None:
+            conditions.append(f"ended IS {'' if active else 'NOT '}NULL")
+        if userids:
+            conditions.append(f"(first_player {among} OR second_player {among})")
+        if is_turn:
+            conditions.append(f"turn {among}")
+        if tournament is not None:
+            conditions.append(f"pool IS {'NOT ' if tournament else ''}NULL")
+        query = f"SELECT * FROM boards WHERE {' AND '.join(conditions)} {BY_NUMBER} LIMIT ?3"
+        return [board_row(row) for row in self.db.execute(query, [game, json.dumps(userids), limit])]
 
-    def count_pool_players(self, game: str) -> int:
-        """How many players all pools have."""
-        (count,) = self.db.execute("SELECT count(*) FROM pool_players WHERE game = ?", [game]).fetchone()
+    def every(self, game: str) -> Iterator[BoardRow]:
+        """All boards of a game, as they come."""
+        for row in self.db.execute("SELECT * FROM boards WHERE game = ? ORDER BY board", [game]):
+            yield board_row(row)
+
+    def reserve_number(self, game: str, number: int) -> None:
+        """See to it that a board number is never given out."""
+        query = "INSERT INTO numbers VALUES (?, ?) ON CONFLICT DO UPDATE SET last = max(last, excluded.last)"
+        self.db.execute(query, [game, max(number, 100)])
+
+    # For pages and completion
+
+    def newest_active(self, game: str, most: int) -> list[str]:
+        """The numbers of the active boards of a game that were started last, at most so many, the newest first."""
+        query = "SELECT board FROM boards WHERE game = ? AND ended IS NULL ORDER BY rowid DESC LIMIT ?"
+        return [board for (board,) in self.db.execute(query, [game, most])]
+
+    def in_order(self, game: str, *, over: bool) -> list[str]:
+        """The boards of a game that are over, as they ended one after the other, or those that are not, by number."""
+        order = "ORDER BY ended, board" if over else BY_NUMBER
+        query = f"SELECT board FROM boards WHERE game = ? AND ended IS {'NOT ' * over}NULL {order}"
+        return [board for (board,) in self.db.execute(query, [game])]
+
+    def named(self, game: str, names: Sequence[str]) -> list[BoardRow]:
+        """The boards of a game that have these names, in this order."""
+        query = "SELECT * FROM boards WHERE game = ? AND board IN (SELECT value FROM json_each(?))"
+        found = {row.board: row for row in map(board_row, self.db.execute(query, [game, json.dumps([*names])]))}
+        return [found[name] for name in names if name in found]
+
+    def latest(self, among: Among, most: int) -> list[BoardRow]:
+        """The boards among these that have changed last, at most so many, the last one first."""
+        found = []
+        for game, over in product(among.games, (False, True) if among.over is None else (among.over,)):
+            part = among._replace(games=[game], over=over)
+            last = "ended" if over else "coalesce(changed, started)"  # of those that are over an index knows it
+            query = f"SELECT {last}, * FROM boards WHERE {part.where} ORDER BY 1 DESC, length(board) DESC, board DESC"
+            found += self.db.execute(f"{query} LIMIT :most", part.values | {"most": most}).fetchall()
+        name, of_game = (BoardRow._fields.index(field) + 1 for field in ("board", "game"))
+        found.sort(key=lambda row: (len(row[name]), row[name]), reverse=True)
+        found.sort(key=itemgetter(of_game))
+        found.sort(key=itemgetter(0), reverse=True)
+        return [board_row(row[1:]) for row in found[:most]]
+
+    def count(self, among: Among) -> int:
+        """How many these are."""
+        (count,) = self.db.execute(f"SELECT count(*) FROM boards WHERE {among.where}", among.values).fetchone()
         return int(count)
 
-    def count_in_pool(self, game: str, pool: str, userid: str, outcome: int) -> None:
-        """Count a game of a pool that is set up: *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
-        column = {1: "won", 0: "tied", -1: "lost"}[outcome]
-        query = f"UPDATE pool_players SET {column} = {column} + 1 WHERE game = ? AND pool = ? AND userid = ?"
-        self.db.execute(query, [game, pool, userid])
+    def newest(self, games: Iterable[str], most: int) -> list[tuple[str, str]]:
+        """Game and number of the boards of these games that were started last, at most so many, the newest first."""
+        query = "SELECT game, board FROM boards WHERE game IN (SELECT value FROM json_each(?))"
+        return self.db.execute(f"{query} ORDER BY rowid DESC LIMIT ?", [json.dumps([*games]), most]).fetchall()
+
+    def names(self, games: Iterable[str]) -> list[tuple[str, str]]:
+        """Game and number of every board of these games, game by game."""
+        query = "SELECT game, board FROM boards WHERE game IN (SELECT value FROM json_each(?))"
+        return self.db.execute(f"{query} ORDER BY game, board", [json.dumps([*games])]).fetchall()
+
+    # For the operator
+
+    def totals(self, game: str | None = None) -> tuple[int, int]:
+        """How many boards there are, of a game or of all games, and how many of them are active."""
+        query = "SELECT coalesce(sum(boards), 0), coalesce(sum(active), 0) FROM tallies WHERE game = coalesce(?, game)"
+        every, active = self.db.execute(query, [game]).fetchone()
+        return every, active
 
 
 def board_row(columns: Iterable[Any]) -> BoardRow:
@@ -268,10 +365,6 @@ def board_row(columns: Iterable[Any]) -> BoardRow:
     for at in BOARD_FLAGS:
         values[at] = bool(values[at])
     return BoardRow(*values)
-
-
-BOARD_TIMES = [BoardRow._fields.index(name) for name in ("started", "ended", "changed", "nagged", "until")]
-BOARD_FLAGS = [BoardRow._fields.index(name) for name in ("drawn", "novacation", "unrated")]
 
 
 def turn_row(columns: tuple[Any, ...]) -> TurnRow:
@@ -293,3 +386,7 @@ def _places(first: int, values: Sequence[object]) -> str:
 def _if_active(*, active: bool | None) -> str:
     """What restricts a query to boards that are active, or to others."""
     return "" if active is None else f" AND ended IS {'NULL' if active else 'NOT NULL'}"
+
+
+BOARD_TIMES = [BoardRow._fields.index(name) for name in ("started", "ended", "changed", "nagged", "until")]
+BOARD_FLAGS = [BoardRow._fields.index(name) for name in ("drawn", "novacation", "unrated")]

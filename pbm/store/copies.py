@@ -8,8 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pbm.disk import reason, sync, whole
-from pbm.store.errors import Unusable
-from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, check_schema, text
+from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, Unusable, check_schema, text
 from pbm.store.schema import apply, wrong_parts
 
 PAGES_AT_ONCE = 10_000

@@ -1,4 +1,4 @@
-"""Events as programs are told of them, and the programs that are run for them."""
+"""What has happened, as numbered events; and the programs that are run for them."""
 
 import json
 from collections.abc import Iterable
@@ -42,10 +42,42 @@ class Hook(NamedTuple):
     """What went wrong at the last try."""
 
 
-class Events(Questions):
-    """What is asked of events, and of the programs that are run for them."""
+class Counted(NamedTuple):
+    """How many commands there were."""
 
-    def events(self, since: int, most: int) -> list[Event]:
+    done: int
+    refused: int
+
+
+class Events(Questions):
+    """What is stored of events, commands and maintenance."""
+
+    def note(
+        self,
+        now: datetime,
+        kind: str,
+        *,
+        game: str | None = None,
+        board: str | None = None,
+        pool: str | None = None,
+        userid: str | None = None,
+        **detail: object,
+    ) -> None:
+        """Note that something has happened, in the transaction in which it does."""
+        query = "INSERT INTO events (moment, kind, game, board, pool, userid, detail) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        self.db.execute(query, [text(now), kind, game, board, pool, userid, json.dumps(detail)])
+
+    def count_command(self, now: datetime, *, refused: bool) -> None:
+        """Count a command, by the hour in which it was given."""
+        query = (
+            "INSERT INTO commands VALUES (?1, NOT ?2, ?2) "
+            "ON CONFLICT DO UPDATE SET done = done + excluded.done, refused = refused + excluded.refused"
+        )
+        self.db.execute(query, [text(now.replace(minute=0, second=0, microsecond=0)), refused])
+
+    # Programs
+
+    def since(self, since: int, most: int) -> list[Event]:
         """The events behind a number, at most so many."""
         query = f"SELECT {', '.join(Event._fields)} FROM events WHERE id > ? ORDER BY id LIMIT ?"
         return [
@@ -53,7 +85,7 @@ class Events(Questions):
             for number, moment, kind, game, board, pool, userid, detail in self.db.execute(query, [since, most])
         ]
 
-    def last_event(self) -> int:
+    def last_number(self) -> int:
         """The number of the last event that was ever noted; 0 before the first one."""
         row = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
         return int(row[0]) if row else 0
@@ -66,7 +98,7 @@ class Events(Questions):
     def add_hook(self, program: str, kinds: Iterable[str]) -> int:
         """Run a program for each event from now on, or for each of these *kinds*. Returns its number."""
         query = "INSERT INTO hooks (program, kinds, last) VALUES (?, ?, ?) RETURNING id"
-        return int(self.db.execute(query, [program, ",".join(kinds), self.last_event()]).fetchone()[0])
+        return int(self.db.execute(query, [program, ",".join(kinds), self.last_number()]).fetchone()[0])
 
     def remove_hook(self, number: int) -> bool:
         """Run a program no more; False if there is none of that number."""
@@ -76,3 +108,22 @@ class Events(Questions):
         """Store how far a program has come."""
         query = "UPDATE hooks SET last = ?, tries = ?, due = ?, problem = ? WHERE id = ?"
         self.db.execute(query, [hook.last, hook.tries, hook.due and text(hook.due), hook.problem, hook.id])
+
+    # Commands and maintenance
+
+    def note_maintenance(self, name: str, now: datetime) -> None:
+        """Note when something was done last."""
+        self.db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", [name, text(now)])
+
+    def last_maintenance(self, name: str) -> datetime | None:
+        """When something was done last: ``cleanup``, ``backup`` or ``restored``.
+
+        ``begun`` is since when such things are noted.
+        """
+        row = self.db.execute("SELECT moment FROM notes WHERE name = ?", [name]).fetchone()
+        return datetime.fromisoformat(row[0]) if row else None
+
+    def commands_since(self, moment: datetime) -> Counted:
+        """How many commands there were in the hours that began after a time."""
+        query = "SELECT coalesce(sum(done), 0), coalesce(sum(refused), 0) FROM commands WHERE hour > ?"
+        return Counted(*self.db.execute(query, [text(moment)]).fetchone())

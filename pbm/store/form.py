@@ -5,8 +5,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from pbm.store.errors import Unusable
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,6 +33,14 @@ DUE = (
 """The Julian day before which a clean-up has nothing to do on a board, by `pbm.board.clocks`: its round ends, or the
 time of the player to move, or a reminder is due, the next one, or a forfeit. The index ``boards_due`` is made of it.
 """
+
+
+class Unusable(Exception):
+    """The database cannot be used. The text says why and what would help; nothing was changed."""
+
+
+class Replaced(Unusable):
+    """The file that is open is not the database any more: that was deleted or replaced, and the process has to end."""
 
 
 def check_schema(path: "str | Path", schema: int) -> None:

@@ -75,8 +75,9 @@ class Health(Questions):
 
     def objection(self) -> str:
         """Why nothing can be written; empty if something can, also if somebody else is just doing so."""
+        *_, path = self.db.execute("PRAGMA database_list").fetchone()
         try:
-            with closing(sqlite3.connect(self.store.path, timeout=0, isolation_level=None)) as db:
+            with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as db:
                 db.execute("BEGIN IMMEDIATE")  # which does no more than read if nothing can be written
                 db.execute("DELETE FROM users WHERE 0")
                 db.execute("ROLLBACK")

@@ -1,17 +1,16 @@
 """What is stored of a user as a player of one game: his rating, and what he wants."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from pbm.store.boards import Boards
-from pbm.store.form import text, time_of
+from pbm.store.base import Questions
+from pbm.store.boards import SEATS
+from pbm.store.form import columns, text, time_of
 from pbm.store.rows import ESTABLISHED, PlayerRow, ResultRow
 
 COLUMNS = ", ".join(PlayerRow._fields)
-
-
 SIGNED_UP = "NOT EXISTS (SELECT 1 FROM users WHERE userid = players.userid AND signed_off IS NOT NULL)"
 RATED = f"FROM players WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP}"
 
@@ -24,29 +23,24 @@ class Section(NamedTuple):
     inactive: bool
 
 
-class Players(Boards):
+class Players(Questions):
     """What is stored of players."""
 
-    def player(self, game: str, userid: str) -> PlayerRow:
+    def get(self, game: str, userid: str) -> PlayerRow:
         """A user as a player of a game; one who is not known yet has the usual settings."""
         query = f"SELECT {COLUMNS} FROM players WHERE game = ? AND userid = ?"
         row = self.db.execute(query, [game, userid]).fetchone()
         return _player(row) if row else PlayerRow(userid)
 
-    def save_player(self, game: str, player: PlayerRow) -> None:
+    def save(self, game: str, player: PlayerRow) -> None:
         """Store what has changed of a player."""
-        values = [*player._replace(rated=None)]
-        values[PlayerRow._fields.index("rated")] = player.rated and text(player.rated)
-        places = ", ".join("?" * (len(values) + 1))
-        self.db.execute(f"INSERT OR REPLACE INTO players (game, {COLUMNS}) VALUES ({places})", [game, *values])
+        self.insert("players", {"game": game, **columns(player)}, replacing=True)
 
     def set_inactive(self, game: str, userid: str, *, inactive: bool) -> None:
         """Store whether the standings list a user as inactive, if he is known as a player."""
         self.db.execute("UPDATE players SET inactive = ? WHERE game = ? AND userid = ?", [inactive, game, userid])
 
-    def rated_players(
-        self, game: str, section: Section | None = None, most: int = -1, skip: int = 0
-    ) -> Iterator[PlayerRow]:
+    def rated(self, game: str, section: Section | None = None, most: int = -1, skip: int = 0) -> Iterator[PlayerRow]:
         """The players of a game who have a rating and are still signed up, or those of a part of the standings.
 
         The highest rating comes first, of equal ones the older one; at most so many come, behind the first so many.
@@ -114,7 +108,7 @@ class Players(Boards):
 
     def add_result(self, result: ResultRow) -> None:
         """Store what a game did to a rating."""
-        self.insert("results", {**result._asdict(), "ended": text(result.ended)})
+        self.insert("results", columns(result))
 
     def results_of_board(self, game: str, board: str) -> list[ResultRow]:
         """What a game did to the ratings of its players; nothing if it was not rated."""
@@ -125,6 +119,28 @@ class Players(Boards):
         """All rated games of a user, the oldest first."""
         query = "SELECT * FROM results WHERE game = ? AND userid = ? ORDER BY ended, games"
         return [_result(row) for row in self.db.execute(query, [game, userid])]
+
+    # For pages
+
+    def names(self, games: Iterable[str]) -> list[str]:
+        """Whoever has or had a board of one of these games, or a rating in one, by name."""
+        where = "WHERE game IN (SELECT value FROM json_each(?1))"
+        seats = (f"SELECT {seat} AS userid FROM boards {where}" for seat in SEATS)
+        query = (
+            f"{' UNION '.join(seats)} UNION SELECT userid FROM players {where} AND rating IS NOT NULL ORDER BY userid"
+        )
+        return [userid for (userid,) in self.db.execute(query, [json.dumps([*games])])]
+
+    def ratings_of(self, game: str, userids: Iterable[str]) -> dict[str, list[int]]:
+        """The ratings that users have had in a game, from before their first rated one on, in their order."""
+        query = (
+            "SELECT userid, before, after FROM results WHERE game = ? AND userid IN (SELECT value FROM json_each(?)) "
+            "ORDER BY userid, ended, games"
+        )
+        found: dict[str, list[int]] = {}
+        for userid, before, after in self.db.execute(query, [game, json.dumps([*userids])]):
+            found.setdefault(userid, [before]).append(after)
+        return found
 
 
 def _in(section: Section | None) -> str:

@@ -1,13 +1,13 @@
-"""Whom the server believes: reply addresses, addresses that bounce, and passwords that were wrong."""
+"""Whom the server believes: reply addresses, addresses that bounce, wrong passwords; and quotas."""
 
 from datetime import datetime
 
-from pbm.store.base import Base
+from pbm.store.base import Questions
 from pbm.store.form import text, time_of
 from pbm.store.rows import Failures, Reply
 
 
-class Trust(Base):
+class Trust(Questions):
     """What is stored of those who write to the server."""
 
     def address_key(self) -> bytes:
@@ -90,3 +90,27 @@ class Trust(Base):
             return
         query = "INSERT OR REPLACE INTO failures (kind, holder, count, last) VALUES (?, ?, ?, ?)"
         self.db.execute(query, [kind, holder, failures.times, text(failures.last)])
+
+    # Quotas
+
+    def is_used_up(self, kind: str, holder: str, at_most: int, now: datetime, *, is_hourly: bool = False) -> bool:
+        """Whether *holder* has none left of the things that he may have so many of on one day, or in one hour."""
+        query = "SELECT used >= ? FROM quotas WHERE kind = ? AND holder = ? AND day = ?"
+        row = self.db.execute(query, [at_most, kind, holder, _period(now, is_hourly=is_hourly)]).fetchone()
+        return bool(row and row[0])
+
+    def take(
+        self, kind: str, holder: str, at_most: int, now: datetime, *, amount: int = 1, is_hourly: bool = False
+    ) -> bool:
+        """Use up some of what *holder* may have so much of on one day, or in one hour; False if it is not left."""
+        query = (
+            "INSERT INTO quotas VALUES (?1, ?2, ?3, ?4) "
+            "ON CONFLICT DO UPDATE SET used = used + ?4 WHERE used + ?4 <= ?5 RETURNING used"
+        )
+        taken = self.db.execute(query, [kind, holder, _period(now, is_hourly=is_hourly), amount, at_most])
+        return taken.fetchone() is not None
+
+
+def _period(now: datetime, *, is_hourly: bool) -> str:
+    """The day of a time, or its hour, as it is stored: texts of both compare with times."""
+    return f"{now:%Y-%m-%dT%H}" if is_hourly else now.date().isoformat()

@@ -1,14 +1,40 @@
 """Users and their addresses."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
+from typing import NamedTuple
 
-from pbm.store.base import Base
+from pbm.store.base import Questions
 from pbm.store.form import text, time_of
 from pbm.store.rows import STORED_FORMS, Address, Vacation
 
 
-class Users(Base):
+class UserRow(NamedTuple):
+    """A user, or one who has signed off."""
+
+    userid: str
+    created: datetime
+    signed_off: datetime | None
+    form: str
+    """Which of STORED_FORMS his mails have."""
+    hears_broadcasts: bool
+
+
+class KnownAddress(NamedTuple):
+    """An address of a user, and what has become of the mails to it."""
+
+    userid: str
+    address: str
+    confirmed: datetime | None
+    bounces: int
+    """How many mails in a row came back."""
+    bouncing_since: datetime | None
+    suspended: datetime | None
+    """Since when no mail is sent to it."""
+
+
+class Users(Questions):
     """What is stored of users."""
 
     def password_of(self, userid: str) -> str | None:
@@ -24,7 +50,7 @@ class Users(Base):
         """Whether somebody has, or had, that userid."""
         return self.db.execute("SELECT 1 FROM users WHERE userid = ?", [userid]).fetchone() is not None
 
-    def add_user(self, userid: str, password: str, now: datetime) -> None:
+    def add(self, userid: str, password: str, now: datetime) -> None:
         """Add a user who has no address yet; as one with an empty text for his password, nobody can sign."""
         self.insert("users", {"userid": userid, "password": password, "created": text(now)})
 
@@ -42,7 +68,7 @@ class Users(Base):
         self.db.execute("UPDATE players SET subscribes = 0, is_notified = 0, seeking = 0 WHERE userid = ?", [userid])
         self.db.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", [userid])
 
-    def userids(self) -> list[str]:
+    def ids(self) -> list[str]:
         """All users who are still signed up, by name."""
         return [userid for (userid,) in self.db.execute("SELECT userid FROM users WHERE signed_off IS NULL ORDER BY 1")]
 
@@ -161,7 +187,7 @@ class Users(Base):
         *_, mail, number = rows[0] if rows else (None, None)
         return found, mail or "each", number
 
-    def userids_at(self, address: str) -> set[str]:
+    def ids_at(self, address: str) -> set[str]:
         """The users who have confirmed an address."""
         query = "SELECT userid FROM addresses WHERE address = ? AND confirmed IS NOT NULL"
         return {userid for (userid,) in self.db.execute(query, [address])}
@@ -204,5 +230,84 @@ class Users(Base):
         row = self.db.execute(f"{newest} WHERE userid = ? AND confirmed IS NOT NULL", [userid]).fetchone()
         if row:
             self.db.execute("DELETE FROM addresses WHERE userid = ? AND generation < ?", [userid, row[1]])
-            waiting = "UPDATE outbox SET address = ?, due = ? WHERE userid = ? AND address IS NULL"
-            self.db.execute(waiting, [row[0], text(now), userid])
+            self._release(userid, row[0], now)
+
+    # For the operator
+
+    def rows(self, userids: Sequence[str] = (), *, limit: int = -1, after: str = "") -> list[UserRow]:
+        """These users, or all but robots, by name: at most *limit* of those that come *after* a name."""
+        people = "userid > ? AND userid NOT IN (SELECT userid FROM robots)"
+        which = "userid IN (SELECT value FROM json_each(?))" if userids else people
+        query = (
+            f"SELECT userid, created, signed_off, html, hears_broadcasts FROM users WHERE {which} ORDER BY 1 LIMIT ?"
+        )
+        return [
+            UserRow(userid, time_of(created), time_of(signed_off), STORED_FORMS[html], bool(hears))
+            for userid, created, signed_off, html, hears in self.db.execute(
+                query, [json.dumps(userids) if userids else after, limit]
+            )
+        ]
+
+    def known_addresses(self, userids: Sequence[str]) -> list[KnownAddress]:
+        """All addresses of these users, by userid and in the order in which they were given."""
+        query = (
+            "SELECT userid, address, confirmed, bounces, bouncing_since, suspended FROM addresses "
+            "WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid, rowid"
+        )
+        return [
+            KnownAddress(userid, address, time_of(confirmed), bounces, time_of(since), time_of(suspended))
+            for userid, address, confirmed, bounces, since, suspended in self.db.execute(query, [json.dumps(userids)])
+        ]
+
+    def add_address(self, userid: str, address: str, now: datetime) -> None:
+        """Give a user one more address, confirmed; what has been waiting for one goes out to it."""
+        self.db.execute(
+            "INSERT INTO addresses (userid, address, generation, confirmed) "
+            "SELECT userid, ?, generation, ? FROM users WHERE userid = ?",
+            [address, text(now), userid],
+        )
+        self._release(userid, address, now)
+
+    def drop_address(self, userid: str, address: str) -> int:
+        """Forget an address of a user and the mails to him that would go there. Returns how many mails these were."""
+        self.db.execute("DELETE FROM addresses WHERE userid = ? AND address = ?", [userid, address])
+        query = "DELETE FROM outbox WHERE userid = ? AND address = ? COLLATE NOCASE"
+        return int(self.db.execute(query, [userid, address]).rowcount)
+
+    def resume_address(self, address: str, now: datetime) -> list[str]:
+        """Send mails to a suspended address again. Returns the users it belongs to; none if it is not suspended."""
+        query = (
+            "UPDATE addresses SET suspended = NULL, bounces = 0, bouncing_since = NULL "
+            "WHERE address = ? AND suspended IS NOT NULL RETURNING userid, confirmed"
+        )
+        found = self.db.execute(query, [address]).fetchall()
+        for userid, confirmed in found:
+            if confirmed:
+                self._release(userid, address, now)
+        return sorted(userid for userid, _ in found)
+
+    def _release(self, userid: str, address: str, now: datetime) -> None:
+        """Send to an address what has been waiting until a user has one."""
+        query = "UPDATE outbox SET address = ?, due = ? WHERE userid = ? AND address IS NULL"
+        self.db.execute(query, [address, text(now), userid])
+
+    # For completion
+
+    def ids_from(self, prefix: str, most: int) -> list[str]:
+        """The users who are signed up and whose names begin with *prefix*, at most so many, by name.
+
+        Robots are among them only if something of their names is known.
+        """
+        query = (
+            "SELECT userid FROM users WHERE userid >= ?1 AND userid < ?1 || '~' AND signed_off IS NULL "
+            "AND (?1 <> '' OR userid NOT IN (SELECT userid FROM robots))"
+        )
+        return [userid for (userid,) in self.db.execute(f"{query} ORDER BY userid LIMIT ?2", [prefix, most])]
+
+    # For the operator
+
+    def count(self) -> int:
+        """How many people are signed up."""
+        query = "SELECT (SELECT count(*) FROM users WHERE signed_off IS NULL) - (SELECT count(*) FROM robots)"
+        (count,) = self.db.execute(query).fetchone()
+        return int(count)

@@ -205,17 +205,17 @@ def database(
     with Store(folder / "pbm.db") as store, store.transaction():
         hashed = Passwords().hash(PASSWORD)
         for name in PLAYERS:
-            store.add_user(name, hashed, now)
-            store.replace_addresses(name, {f"{name}@players.example": None}, now)
+            store.users.add(name, hashed, now)
+            store.users.replace_addresses(name, {f"{name}@players.example": None}, now)
         begun = []
         for number in range(101, 101 + boards):
             first, second = rng.sample(PLAYERS, 2)
             row = BoardRow(game, str(number), options, first, second, rng.randbytes(32), now, turn=first)
-            store.add_board(row)
+            store.boards.add(row)
             begun.append(board := Board(row, [], {}))
             prepared(board, played, rng)
             board.row = board.row._replace(moves=len(board.turns), turn=board.turn)
-            store.save_board(board.row, 1, board.turns)
+            store.boards.save(board.row, 1, board.turns)
     return [prepared(board, moves, rng) for board in begun]
 
 
@@ -303,7 +303,7 @@ def ages(folder: Path, times: int) -> None:
             database(place, 1, 0, game, options, played)
         young, old = in_turn(*(partial(cost, [PBM, game, "show", "101"], place) for place in places), times=times)
         with Store(places[1] / "pbm.db") as store:
-            row, turns = store.board(game, "101"), store.turns(game, "101")
+            row, turns = store.boards.get(game, "101"), store.boards.turns(game, "101")
         if row:
             took = min(replayed(row, turns) for _ in range(5)) * 1000
             say(f"to play {len(turns)} turns of {game} {options} again", f"{took:.1f} ms")
@@ -515,7 +515,7 @@ def mailed(server: Server, typed: Typed, statements: list[str] | None) -> tuple[
 def sent(server: Server, folder: Path) -> float:
     """What it computes to send the two mails of a move to maildirs, of all that wait; with HTML, without pictures."""
     for name in PLAYERS:
-        server.store.set_form(name, "html")
+        server.store.users.set_form(name, "html")
     start = time.process_time()
     mails = flush(server, Maildirs(folder / "mail", make=True)).sent
     return (time.process_time() - start) / mails * 2

@@ -86,7 +86,7 @@ def flooded(folder: Path, moves: int, form: str) -> Iterator[Flooded]:
     turns = zip(*database(folder, BOARDS, moves), strict=True)
     with Store(folder / "pbm.db") as store:
         for name in PLAYERS:
-            store.set_form(name, form)
+            store.users.set_form(name, form)
     command = [PBM, "serve", "--listen=127.0.0.1:0", "--robots=0"]
     with serving(command, folder) as (pid, port), sqlite3.connect(folder / "pbm.db") as db:
         yield Flooded(pid, port, turns, db)

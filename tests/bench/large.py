@@ -96,17 +96,17 @@ def _members(store: Store, played: Mapping[str, str], rng: Random, now: datetime
     with store.transaction():
         hashed = Passwords().hash(PASSWORD)
         for name in MEMBERS:
-            store.add_user(name, hashed, now - YEARS)
-            store.replace_addresses(name, {f"{name}@players.example": None}, now - YEARS)
+            store.users.add(name, hashed, now - YEARS)
+            store.users.replace_addresses(name, {f"{name}@players.example": None}, now - YEARS)
         for game, options in played.items():
             started = now - DAY
-            row = BoardRow(game, store.next_number(game), options, *MEMBERS[:2], rng.randbytes(32), started)
+            row = BoardRow(game, store.boards.next_number(game), options, *MEMBERS[:2], rng.randbytes(32), started)
             board = Board(row, [], {})
             for _ in range(2):
                 move = SKIP if board.state.must_skip else board.state.random(rng)
                 board.play(str(board.turn), move, started, automatic=move == SKIP)
-            store.add_board(row)
-            store.save_board(board.row._replace(moves=len(board.turns), turn=board.turn), 1, board.turns)
+            store.boards.add(row)
+            store.boards.save(board.row._replace(moves=len(board.turns), turn=board.turn), 1, board.turns)
 
 
 def _sample(game: str, options: str, rng: Random) -> Sample:

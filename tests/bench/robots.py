@@ -37,7 +37,7 @@ def say(server: Server, line: str) -> None:
 
 def move(server: Server, rng: Random) -> float:
     """The seconds that a move takes on a board of the two, who begin another one when that is over."""
-    board = next((row for row in server.store.boards_of("symple", ["ann"], active=True)), None)
+    board = next((row for row in server.store.boards.of("symple", ["ann"], active=True)), None)
     if board is None:
         say(server, "symple challenge -size=9 ann ben")
         return move(server, rng)

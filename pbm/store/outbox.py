@@ -1,15 +1,19 @@
-"""Mails that go out, and a note of those that came in."""
+"""Mails that go out."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
-from pbm.store.base import Base
+from pbm.store.base import Questions
 from pbm.store.form import columns, text, time_of
 from pbm.store.rows import STORED_FORMS, Held, Mail
 
+SUSPENDED = (
+    "EXISTS (SELECT 1 FROM addresses WHERE addresses.userid = outbox.userid AND suspended IS NOT NULL "
+    "AND addresses.address = coalesce(outbox.address, addresses.address))"
+)
 ASKED = """
     coalesce(
         (SELECT html FROM users WHERE users.userid = outbox.userid),
@@ -25,26 +29,38 @@ The form is what its user wants, or the plainest that one wants who has its addr
 """
 
 
-class Mails(Base):
-    """What is stored of mails."""
+class Waiting(NamedTuple):
+    """How many mails are in the outbox, by what they wait for."""
 
-    def add_mail(self, mail: Mail) -> None:
+    to_send: int
+    """Mails that are due, or will be tried again."""
+    unaddressed: int
+    """Mails for users who have no address that works."""
+    given_up: int
+    oldest: datetime | None
+    """When the oldest of those to be sent was written."""
+
+
+class Outbox(Questions):
+    """What is stored of mails that go out."""
+
+    def add(self, mail: Mail) -> None:
         """Put a mail into the outbox."""
         row = columns(mail)
         del row["html"], row["pictures"], row["address_number"]
         self.insert("outbox", row)
 
-    def due_mails(self, now: datetime, limit: int) -> list[Mail]:
+    def due(self, now: datetime, limit: int) -> list[Mail]:
         """Mails that are to be sent by now, the oldest first."""
         query = f"SELECT *, {ASKED} FROM outbox WHERE address IS NOT NULL AND due <= ? ORDER BY due, id LIMIT ?"
         return [mail_row(row) for row in self.db.execute(query, [text(now), limit])]
 
-    def claim_mails(self, now: datetime, limit: int, with_pictures: int) -> list[Mail]:
+    def claim(self, now: datetime, limit: int, with_pictures: int) -> list[Mail]:
         """The same mails as they have been so far; from here on each counts as tried once more.
 
         They end in front of the first one too many that wants a picture, if more than so many do.
         """
-        due = self.due_mails(now, limit)
+        due = self.due(now, limit)
         wanted = accumulate(mail.pictures for mail in due)
         mails = [mail for mail, number in zip(due, wanted, strict=True) if number <= with_pictures]
         query = "UPDATE outbox SET tries = tries + 1 WHERE id IN (SELECT value FROM json_each(?))"
@@ -56,22 +72,21 @@ class Mails(Base):
         query = "SELECT 1 FROM outbox WHERE address IS NOT NULL AND due <= ? LIMIT 1 OFFSET ?"
         return self.db.execute(query, [text(now), more_than]).fetchone() is not None
 
-    def waiting_mails(self, now: datetime) -> tuple[int, datetime | None]:
+    def waiting(self, now: datetime) -> tuple[int, datetime | None]:
         """How many mails are to be sent later, and when the first of them."""
         query = "SELECT count(*), min(due) FROM outbox WHERE address IS NOT NULL AND due > ?"
         count, due = self.db.execute(query, [text(now)]).fetchone()
         return count, due and time_of(due)
 
-    def mails(self) -> list[Mail]:
+    def all(self) -> list[Mail]:
         """All mails in the outbox, also those that wait for an address and those that were given up."""
         return [mail_row(row) for row in self.db.execute(f"SELECT *, {ASKED} FROM outbox ORDER BY id")]
 
-    def remove_mails(self, mails: Sequence[Mail]) -> None:
+    def remove(self, mails: Sequence[Mail]) -> None:
         """Forget mails that were sent."""
-        query = "DELETE FROM outbox WHERE id IN (SELECT value FROM json_each(?))"
-        self.db.execute(query, [json.dumps([mail.id for mail in mails])])
+        self.drop([mail.id for mail in mails])
 
-    def postpone_mail(self, mail: Mail, due: datetime | None, problem: str) -> None:
+    def postpone(self, mail: Mail, due: datetime | None, problem: str) -> None:
         """Note that a mail could not be sent, and when it is to be tried again: never, if *due* is None."""
         query = "UPDATE outbox SET tries = ?, due = ?, problem = ? WHERE id = ?"
         self.db.execute(query, [mail.tries + 1, due and text(due), problem, mail.id])
@@ -87,7 +102,7 @@ class Mails(Base):
 
     # Digests
 
-    def hold_mail(self, held: Held) -> None:
+    def hold(self, held: Held) -> None:
         """Keep a mail for the next digest."""
         self.insert("digests", columns(held))
 
@@ -95,66 +110,56 @@ class Mails(Base):
         """The users for whom mails are kept, each with the game that they are about."""
         return self.db.execute("SELECT DISTINCT userid, game FROM digests ORDER BY userid, game").fetchall()
 
-    def held_mails(self, userid: str, game: str) -> list[Held]:
+    def held(self, userid: str, game: str) -> list[Held]:
         """What is kept for a user about the boards of a game, the oldest first."""
         query = f"SELECT {', '.join(Held._fields)} FROM digests WHERE userid = ? AND game = ? ORDER BY id"
         rows = self.db.execute(query, [userid, game])
         return [Held(*row)._replace(queued=time_of(row[Held._fields.index("queued")])) for row in rows]
 
-    def remove_held_mails(self, userid: str, game: str) -> None:
+    def remove_held(self, userid: str, game: str) -> None:
         """Forget what was kept for a user about the boards of a game."""
         self.db.execute("DELETE FROM digests WHERE userid = ? AND game = ?", [userid, game])
 
     # Mails that come in
-
-    def record(self, sender: str, message_id: str, outcome: str, now: datetime) -> bool:
-        """Note that a message was handled; False, and nothing noted, if it was handled before."""
-        query = "INSERT INTO handled VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
-        return self.db.execute(query, [sender, message_id, text(now), outcome]).rowcount > 0
-
-    def forget(self, before: datetime) -> None:
-        """Forget what is of no more use: mails that were handled or given up before that time, counts, events."""
-        for table, column in ("handled", "handled"), ("quotas", "day"), ("failures", "last"), ("commands", "hour"):
-            self.db.execute(f"DELETE FROM {table} WHERE {column} < ?", [text(before)])
-        for table, column, which in (
-            ("events", "moment", ""),
-            ("outbox", "queued", " AND (address IS NULL OR due IS NULL)"),
-        ):
-            first_kept = f"SELECT id FROM {table} WHERE {column} >= ? ORDER BY id LIMIT 1"  # what is newer is behind it
-            query = f"DELETE FROM {table} WHERE id < coalesce(({first_kept}), 1 << 62) AND {column} < ?{which}"
-            self.db.execute(query, [text(before)] * 2)
 
     def trim_waiting(self, userid: str, most: int) -> None:
         """Forget the oldest of the mails that wait for an address of a user, until there are so many."""
         waiting = "SELECT id FROM outbox WHERE userid = ?1 AND address IS NULL ORDER BY id DESC LIMIT -1 OFFSET ?2"
         self.db.execute(f"DELETE FROM outbox WHERE id IN ({waiting})", [userid, most])
 
-    def note_outcome(self, sender: str, message_id: str, outcome: str) -> None:
-        """Note what became of a message that was recorded before."""
-        query = "UPDATE handled SET outcome = ? WHERE sender = ? AND message_id = ?"
-        self.db.execute(query, [outcome, sender, message_id])
+    # For the operator
 
-    def is_used_up(self, kind: str, holder: str, at_most: int, now: datetime, *, is_hourly: bool = False) -> bool:
-        """Whether *holder* has none left of the things that he may have so many of on one day, or in one hour."""
-        query = "SELECT used >= ? FROM quotas WHERE kind = ? AND holder = ? AND day = ?"
-        row = self.db.execute(query, [at_most, kind, holder, _period(now, is_hourly=is_hourly)]).fetchone()
-        return bool(row and row[0])
+    def listed(self, limit: int) -> Iterator[tuple[Mail, bool]]:
+        """The mails in the outbox, the oldest first, each with whether its address or user is suspended."""
+        query = f"SELECT *, {ASKED}, {SUSPENDED} FROM outbox ORDER BY id LIMIT ?"
+        for row in self.db.execute(query, [limit]):
+            yield mail_row(row[:-1]), bool(row[-1])
 
-    def take(
-        self, kind: str, holder: str, at_most: int, now: datetime, *, amount: int = 1, is_hourly: bool = False
-    ) -> bool:
-        """Use up some of what *holder* may have so much of on one day, or in one hour; False if it is not left."""
+    def get(self, number: int) -> tuple[Mail, bool] | None:
+        """The mail of that number with whether its address or user is suspended; None if there is none."""
+        row = self.db.execute(f"SELECT *, {ASKED}, {SUSPENDED} FROM outbox WHERE id = ?", [number]).fetchone()
+        return (mail_row(row[:-1]), bool(row[-1])) if row else None
+
+    def retry(self, numbers: Sequence[int], now: datetime) -> int:
+        """Make mails due, or all that have an address if no numbers are given. Returns how many."""
+        which = "id IN (SELECT value FROM json_each(?))" if numbers else "? IS NOT NULL"
+        query = f"UPDATE outbox SET due = ? WHERE address IS NOT NULL AND {which}"
+        return int(self.db.execute(query, [text(now), json.dumps(numbers)]).rowcount)
+
+    def drop(self, numbers: Sequence[int | None]) -> None:
+        """Forget mails."""
+        self.db.execute("DELETE FROM outbox WHERE id IN (SELECT value FROM json_each(?))", [json.dumps(numbers)])
+
+    def counts(self) -> Waiting:
+        """What is in the outbox."""
+        to_be_sent = "FROM outbox WHERE address IS NOT NULL AND due IS NOT NULL"
         query = (
-            "INSERT INTO quotas VALUES (?1, ?2, ?3, ?4) "
-            "ON CONFLICT DO UPDATE SET used = used + ?4 WHERE used + ?4 <= ?5 RETURNING used"
+            f"SELECT (SELECT count(*) {to_be_sent}), (SELECT count(*) FROM outbox WHERE address IS NULL), "
+            "(SELECT count(*) FROM outbox WHERE address IS NOT NULL AND due IS NULL), "
+            f"(SELECT queued FROM outbox WHERE id = (SELECT min(id) {to_be_sent}))"
         )
-        taken = self.db.execute(query, [kind, holder, _period(now, is_hourly=is_hourly), amount, at_most])
-        return taken.fetchone() is not None
-
-
-def _period(now: datetime, *, is_hourly: bool) -> str:
-    """The day of a time, or its hour, as it is stored: texts of both compare with times."""
-    return f"{now:%Y-%m-%dT%H}" if is_hourly else now.date().isoformat()
+        to_send, unaddressed, given_up, oldest = self.db.execute(query).fetchone()
+        return Waiting(to_send, unaddressed, given_up, time_of(oldest))
 
 
 def mail_row(columns: tuple[Any, ...]) -> Mail:

@@ -1,5 +1,7 @@
 """Tournaments as they are stored: what was announced, who takes part, and who meets whom."""
 
+import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,33 +16,25 @@ TIMES = [Tournament._fields.index(name) for name in ("created", "starts", "until
 KIND = Tournament._fields.index("kind")
 
 
-class Contests(Questions):
+class Tournaments(Questions):
     """What is stored of tournaments."""
 
-    def __init__(self, store: Boards) -> None:
-        """Ask that database."""
-        super().__init__(store)
-        self.boards = store
-
-    def tournament(self, game: str, pool: str) -> Tournament | None:
+    def get(self, game: str, pool: str) -> Tournament | None:
         """A tournament; None if there is none of that name."""
         query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE game = ? AND pool = ?"
         row = self.db.execute(query, [game, pool]).fetchone()
         return _tournament(row) if row else None
 
-    def tournaments(self, game: str | None = None) -> list[Tournament]:
+    def all(self, game: str | None = None) -> list[Tournament]:
         """All tournaments, or those of a game, by name."""
         query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE game = coalesce(?, game) ORDER BY 1, 2"
         return [_tournament(row) for row in self.db.execute(query, [game])]
 
-    def save_tournament(self, one: Tournament) -> None:
+    def save(self, one: Tournament) -> None:
         """Store a tournament, in the place of what it was before."""
-        values = columns(one) | {"kind": one.kind.name}
-        places = ", ".join("?" * len(values))
-        names = ", ".join(values)
-        self.db.execute(f"INSERT OR REPLACE INTO tournaments ({names}) VALUES ({places})", [*values.values()])
+        self.insert("tournaments", columns(one) | {"kind": one.kind.name}, replacing=True)
 
-    def forget_tournament(self, game: str, pool: str) -> None:
+    def forget(self, game: str, pool: str) -> None:
         """Forget a tournament with its players and meetings; its boards are another matter."""
         for table in ("tournaments", "pool_players", "meetings"):
             self.db.execute(f"DELETE FROM {table} WHERE game = ? AND pool = ?", [game, pool])
@@ -56,7 +50,7 @@ class Contests(Questions):
             for userid, joined, withdrawn, team, byes in rows
         ]
 
-    def add_pool_player(self, game: str, pool: str, userid: str, joined: int = 1, team: str = "") -> None:
+    def add_player(self, game: str, pool: str, userid: str, joined: int = 1, team: str = "") -> None:
         """Let somebody take part in a pool from a round on, behind those who do already."""
         query = (
             "INSERT INTO pool_players (game, pool, userid, joined, team, seed) "
@@ -82,7 +76,7 @@ class Contests(Questions):
             query = f"UPDATE meetings SET {seat} = ? WHERE game = ? AND pool = ? AND {seat} = ?"
             self.db.execute(query, [new, game, pool, old])
 
-    def tournaments_of(self, userid: str) -> list[Tournament]:
+    def of(self, userid: str) -> list[Tournament]:
         """The tournaments in which a user takes part, or will."""
         mine = "(game, pool) IN (SELECT game, pool FROM pool_players WHERE userid = ? AND withdrawn IS NULL)"
         query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE {mine} ORDER BY 1, 2"
@@ -108,7 +102,7 @@ class Contests(Questions):
             for number, first, second, won, void, board, used, other in rows
         ]
         known = {one.board for one in found}
-        for row in self.boards.tournament_boards(game, pool):
+        for row in Boards(self.db).of_tournament(game, pool):
             if row.board not in known and row.first_player != row.second_player:
                 won = (
                     None if row.ended is None else (row.winner == row.first_player) - (row.winner == row.second_player)
@@ -121,7 +115,7 @@ class Contests(Questions):
         """Store a game that is started, or a bye."""
         values = {"round": one.round, "first": one.first, "second": one.second, "board": one.board or None}
         kinds = {"void": int(one.is_void), "half": int(one.is_bye and not one.outcome)}
-        self.store.insert("meetings", {"game": game, "pool": pool, **values, **kinds})
+        self.insert("meetings", {"game": game, "pool": pool, **values, **kinds})
 
     def void_meeting(self, game: str, board: str) -> None:
         """Let a game of a tournament count for nothing."""
@@ -140,7 +134,7 @@ class Contests(Questions):
         )
         return int(self.db.execute(query, [game, pool]).fetchone()[0] or 0)
 
-    def open_tournaments_due(self, now: datetime) -> list[tuple[str, str]]:
+    def due(self, now: datetime) -> list[tuple[str, str]]:
         """Game and pool of the tournaments that start by themselves, and of the arenas that end, by now."""
         query = (
             "SELECT game, pool FROM tournaments WHERE state = 'open' AND starts <= ?1 "
@@ -148,6 +142,45 @@ class Contests(Questions):
             "WHERE state = 'running' AND until <= ?1 ORDER BY 1, 2"
         )
         return self.db.execute(query, [text(now)]).fetchall()
+
+    # Results
+
+    def pool_players(
+        self, game: str, pool: str | None = None, most: int = -1, skip: int = 0
+    ) -> list[tuple[str, str, int, int, int]]:
+        """The pool, the userid, and how often he won, lost and tied, of all players of a pool or of all pools.
+
+        Or of at most so many, behind the first so many.
+        """
+        query = (
+            f"SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ?{' AND pool = ?' * bool(pool)} "
+            "ORDER BY pool, 2 * won + tied DESC, lost, userid LIMIT ? OFFSET ?"
+        )
+        return self.db.execute(query, [game, *filter(None, [pool]), most, skip]).fetchall()
+
+    def count_pool_players(self, game: str) -> int:
+        """How many players all pools have."""
+        (count,) = self.db.execute("SELECT count(*) FROM pool_players WHERE game = ?", [game]).fetchone()
+        return int(count)
+
+    def count_result(self, game: str, pool: str, userid: str, outcome: int) -> None:
+        """Count a game of a pool that is set up: *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
+        column = {1: "won", 0: "tied", -1: "lost"}[outcome]
+        query = f"UPDATE pool_players SET {column} = {column} + 1 WHERE game = ? AND pool = ? AND userid = ?"
+        self.db.execute(query, [game, pool, userid])
+
+    # For completion
+
+    def newest(self, game: str, most: int, states: Sequence[str] = ()) -> list[str]:
+        """The tournaments of a game, or only those in some *states*: the newest first, at most so many."""
+        which = "(?3 = '[]' OR state IN (SELECT value FROM json_each(?3)))"
+        query = f"SELECT pool FROM tournaments WHERE game = ?1 AND {which} ORDER BY created DESC, pool LIMIT ?2"
+        return [pool for (pool,) in self.db.execute(query, [game, most, json.dumps([*states])])]
+
+    def player_names(self, game: str, pool: str) -> list[str]:
+        """Who takes part in a tournament, as they were placed."""
+        query = "SELECT userid FROM pool_players WHERE game = ? AND pool = ? AND withdrawn IS NULL ORDER BY seed"
+        return [userid for (userid,) in self.db.execute(query, [game, pool])]
 
 
 def _tournament(row: tuple[Any, ...]) -> Tournament:
