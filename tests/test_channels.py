@@ -18,7 +18,7 @@ from pbm.blocks import Drawing, Paragraph
 TELEPHONES = {"bob": "15550100"}
 
 
-def take(session, letter):
+def deliver(session, letter):
     """Put a short message beside the others for its number: the subject, and what stands above the board."""
     number = TELEPHONES.get(letter.to)
     if number and any(isinstance(block, Drawing) for block in letter.blocks):

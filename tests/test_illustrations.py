@@ -318,7 +318,7 @@ def test_a_digest_has_a_picture_only_if_it_is_about_one_board_at_one_time(board)
             board.say(f"symple move 101 {name} {PASSWORDS[name]} {move}")
         board.pass_time(days=1)
         with board.store.transaction():
-            digests.send(Session(board.server), board.time)
+            digests.send_digests(Session(board.server), board.time)
         got = sent(board)["bob"]
         assert "Digest" in got.message["Subject"]
         assert len(got.pictures) == count

@@ -171,8 +171,8 @@ def test_what_loses_and_what_wins_is_proven(hex_game):
     assert thought("b1", "a1", "b2", "a2").chance == 1  # b3 or, as the other way, a3
     lost = thought("b1", "a1", "b2")  # Red joins by a3 or by b3
     assert (lost.chance < 0.3, lost.playouts < 200) == (True, True)
-    assert thought().chance == 1  # the first player of Hex wins (Nash)
-    assert thought().playouts < 2000
+    swapped = thought("b2")  # whoever has the middle wins, and so does who takes it over
+    assert (swapped.move, swapped.chance, swapped.playouts < 2000) == ("swap", 1, True)
 
 
 class _Way(NamedTuple):

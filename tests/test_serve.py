@@ -243,8 +243,8 @@ def test_a_mail_that_cannot_be_composed_holds_up_no_other(served):
     shell, _ = served
     with sqlite3.connect(shell.folder / "pbm.db") as db:
         db.execute(
-            "INSERT INTO outbox (address, subject, text, message_id, queued, due, tries) "
-            "SELECT 'x@players.example', 'a' || char(10) || 'Bcc: y@players.example', '', '<x@y>', started, started, 0 "
+            "INSERT INTO outbox (address, subject, blocks, message_id, queued, due, tries) "
+            "SELECT 'x@players.example', 'a' || char(10) || 'Bcc: y@players.example', '[]', '<x@y>', started, started, 0 "
             "FROM boards LIMIT 1"
         )
     board = begun(shell)

@@ -59,7 +59,7 @@ def clean_up(session: Session) -> Done:
         challenges.end_seeks(session)
         session.store.handled.forget(session.now() - KEPT_FOR)
         session.store.events.note_maintenance("cleanup", session.now())
-        return done._replace(digests=digests.send(session, session.now()))
+        return done._replace(digests=digests.send_digests(session, session.now()))
 
 
 def _is_due(session: Session, game: str, number: str) -> bool:

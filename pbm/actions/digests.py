@@ -15,7 +15,7 @@ LONGEST_DIGEST = 500_000
 """How long a digest may get before another one is begun; mail servers refuse mails of some megabytes."""
 
 
-def send(session: Session, now: datetime) -> int:
+def send_digests(session: Session, now: datetime) -> int:
     """Mail to each user what is kept for him, a digest a game, if none was made today; how many mails that are.
 
     To be called in a transaction, so that a mail is in a digest or kept, and never both or neither.

@@ -1,7 +1,7 @@
 """Delivery: the channels that take letters to people.
 
 What answers a command in a shell is printed there. Every other letter is given to each channel, a module of this folder
-with a function ``take(session, letter)``: it finds out by itself whether it reaches the reader. It is called in the
+with a function ``deliver(session, letter)``: it finds out by itself whether it reaches the reader. It is called in the
 transaction of the command, and stores what it has to send; so nothing goes out of what is rolled back.
 """
 
@@ -24,4 +24,4 @@ def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter
 def queue(session: Session, letter: Letter) -> None:
     """Give a letter to all channels."""
     for channel in iter_modules(__path__):
-        import_module(f"{__name__}.{channel.name}").take(session, letter)
+        import_module(f"{__name__}.{channel.name}").deliver(session, letter)

@@ -19,7 +19,7 @@ OVERHEAD = 1000
 CUT = "The rest is left out: an answer to a stranger has at most 20 kB."
 
 
-def take(session: Session, letter: Letter) -> None:
+def deliver(session: Session, letter: Letter) -> None:
     """Put a letter into the outbox: to the sender of the command, or to all addresses of a user.
 
     A user who has still to confirm all his addresses, or all of whose addresses bounce, gets it when that is over;

@@ -25,7 +25,7 @@ MOST_PEER_CONNECTIONS = 25
 """How many connections one peer may have; Postfix opens at most 20."""
 MOST_ERRORS = 20
 """How many mistakes a peer may make from one mail to the next."""
-MOST_LINES = 100_000
+MOST_MAIL_LINES = 100_000
 """How many lines a mail may have."""
 MOST_HELD_BYTES = 64 * MOST_BYTES
 """How many bytes of all mails together are kept, from the first byte of a mail until it is answered."""
@@ -264,7 +264,7 @@ class Reader(asyncio.StreamReader):
 
     def take_mail(self) -> tuple[bytes, str]:
         """End the mail. Returns it without the dots put in front of its lines on their way, and why it is refused."""
-        if self.text.count(b"\n") > MOST_LINES:
+        if self.text.count(b"\n") > MOST_MAIL_LINES:
             self.refuse(TOO_LARGE)
         lines = self.text.removesuffix(END).split(b"\r\n")
         if max(map(len, lines)) > LONGEST_LINE:

@@ -208,7 +208,7 @@ class Sendmail(Transport):
         """Nothing is held."""
 
 
-class Connection(smtplib.SMTP):
+class RelayConnection(smtplib.SMTP):
     """A connection to a mail server."""
 
     has_text = False
@@ -220,7 +220,7 @@ class Connection(smtplib.SMTP):
         return super().data(msg)
 
 
-class ConnectionOverTls(Connection, smtplib.SMTP_SSL):
+class RelayConnectionOverTls(RelayConnection, smtplib.SMTP_SSL):
     """The same, over TLS from the first byte."""
 
 
@@ -231,7 +231,7 @@ class Smtp(Transport):
         """Use the server at that address, over TLS if the scheme says so, and log in if there is a user."""
         self.scheme, self.host, self.port = scheme, host, port
         self.user, self.password = user, password
-        self.connection: Connection | None = None
+        self.connection: RelayConnection | None = None
         self.has_text = False
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
@@ -264,12 +264,14 @@ class Smtp(Transport):
         """The server has taken what it has acknowledged."""
         return ()
 
-    def _connect(self) -> Connection:
+    def _connect(self) -> RelayConnection:
         context = ssl.create_default_context()
         if self.scheme == "smtps":
-            connection: Connection = ConnectionOverTls(self.host, self.port, timeout=RELAY_PATIENCE, context=context)
+            connection: RelayConnection = RelayConnectionOverTls(
+                self.host, self.port, timeout=RELAY_PATIENCE, context=context
+            )
         else:
-            connection = Connection(self.host, self.port, timeout=RELAY_PATIENCE)
+            connection = RelayConnection(self.host, self.port, timeout=RELAY_PATIENCE)
         try:
             if self.scheme == "smtp+starttls":
                 connection.starttls(context=context)

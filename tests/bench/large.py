@@ -289,7 +289,7 @@ def _traces(db: sqlite3.Connection, boards: int, users: int, now: datetime) -> N
         "INSERT OR IGNORE INTO commands VALUES (?, 100, 3)", ((f"{moment[:13]}:00:00",) for moment, _, _ in lately)
     )
     db.executemany(
-        "INSERT INTO outbox (userid, subject, text, message_id, queued, tries) VALUES (?, 'Spora', 'text', ?, ?, 0)",
+        "INSERT INTO outbox (userid, subject, blocks, message_id, queued, tries) VALUES (?, 'Spora', '[]', ?, ?, 0)",
         ((name, number, moment) for moment, number, name in lately[:: max(1, boards // users)]),
     )
 
