@@ -244,8 +244,8 @@ def test_a_mail_that_cannot_be_composed_holds_up_no_other(served):
     with sqlite3.connect(shell.folder / "pbm.db") as db:
         db.execute(
             "INSERT INTO outbox (address, subject, blocks, message_id, queued, due, tries) "
-            "SELECT 'x@players.example', 'a' || char(10) || 'Bcc: y@players.example', '[]', '<x@y>', started, started, 0 "
-            "FROM boards LIMIT 1"
+            "SELECT 'x@players.example', 'a' || char(10) || 'Bcc: y@players.example', '[]', '<x@y>', "
+            "started, started, 0 FROM boards LIMIT 1"
         )
     board = begun(shell)
     shell.run("spiro", "move", board, "alice", "alice-secret", "e3:+")
