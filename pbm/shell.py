@@ -9,7 +9,7 @@ from io import TextIOWrapper
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import games
-from pbm import admin, letters, runner, texts
+from pbm import console, letters, runner, texts
 from pbm.language import quoting
 from pbm.language.commands import root
 from pbm.language.grammar import Letters, Prompt
@@ -70,7 +70,7 @@ def _subject(named: list[str]) -> list[str]:
     """The words among these that name the command they begin with."""
     if named and games.exists(named[0]):
         return named[1:2] or named
-    if operators := admin.named(named):
+    if operators := console.named(named):
         return operators
     return named[:2] if named[:1] == ["change"] else named[:1]
 
@@ -93,9 +93,9 @@ def main(args: Sequence[str]) -> int:
         say(text, {"reply": text}, as_json=as_json)
         return 0
     first = next((word.lower() for word in line if not word.startswith("-")), "")
-    if first in admin.MODULES:
+    if first in console.MODULES:
         at = [word.lower() for word in line].index(first)
-        return admin.main(first, [*line[:at], *line[at + 1 :]], as_json=as_json)
+        return console.main(first, [*line[:at], *line[at + 1 :]], as_json=as_json)
     answers: Letters = []
     if first == "help":
         answers, line = _operators_help(line)
@@ -112,13 +112,13 @@ def main(args: Sequence[str]) -> int:
     typed = Line.read(root, " ".join(line))
     try:
         if line or not answers:
-            answers += runner.run(typed, session, Prompt(_read_password, [*admin.MODULES]))
+            answers += runner.run(typed, session, Prompt(_read_password, [*console.MODULES]))
     except (Refused, Unusable) as why:
         is_user = servers[0].store.users.is_taken if servers and isinstance(why, Refused) else None
         letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), typed, is_user=is_user)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
     if waits and typed.command and typed.command.name in ANSWERED and any(_waits_for_robot(each) for each in answers):
-        from pbm.admin.answering import answered
+        from pbm.robot_players.turns import answered
 
         answers = answered(Session(servers[0]), answers, mails=typed.command.name == "challenge")
     return _told(answers, servers if has_pictures else (), as_json=as_json)
@@ -177,13 +177,13 @@ def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:
     others = [line[0]]
     rest = [word.lower() for word in line[1:]]
     while rest:
-        names = admin.named(rest)
+        names = console.named(rest)
         if names:
             found.append(names)
         else:
             others.append(rest[0])
         rest = rest[len(names) or 1 :]
-    texts = dict.fromkeys(admin.help_on(names) for names in found)
+    texts = dict.fromkeys(console.help_on(names) for names in found)
     told = [letters.note(text, subject="Help", answer="help commands") for text in texts]
     return told, [] if told and len(others) == 1 else others
 

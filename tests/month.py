@@ -16,12 +16,12 @@ import games
 from games import SKIP
 from pbm.access.tokens import reply_address
 from pbm.actions import cleanup
-from pbm.admin.doctor import examine, silence
 from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.language.quoting import refusal
 from pbm.mail import outbox
 from pbm.mail.incoming import handle
+from pbm.operator.doctor import examine, silence
 from pbm.refusals import Refused
 from pbm.runner import run
 from pbm.session import Session

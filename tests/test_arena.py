@@ -14,10 +14,10 @@ from random import Random
 import pytest
 
 import games
-from pbm.admin.filing import Filing
-from pbm.admin.matches import Played
 from pbm.board.board import Board
 from pbm.board.records import replayed
+from pbm.lab.matches import Played
+from pbm.lab.storing import Filing
 from pbm.referee import Referee
 from pbm.refusals import Refused
 

@@ -13,9 +13,9 @@ import time
 
 import pytest
 
-from pbm import admin
-from pbm.admin.completion import SCRIPTS
+from pbm import console
 from pbm.language.commands import root
+from pbm.operator.completion import SCRIPTS
 from pbm.store.form import BUSY_SECONDS
 
 from conftest import PASSWORDS
@@ -124,7 +124,7 @@ def test_pools_are_offered_to_players_only_while_they_can_be_joined_or_left(boar
 
 
 def test_every_command_is_offered_but_the_one_that_offers(shell):
-    names = {one.name.removeprefix("GAME ").partition(" ")[0] for one in root.explained()} | set(admin.MODULES)
+    names = {one.name.removeprefix("GAME ").partition(" ")[0] for one in root.explained()} | set(console.MODULES)
     assert {*offered(shell, "pbm", ""), *offered(shell, "symple", "")} >= names - {"complete"}
     assert "complete" not in offered(shell, "pbm", "")
 

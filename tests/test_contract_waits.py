@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from pbm.actions.cleanup import Done
-from pbm.admin import doctor
 from pbm.board import clocks, records
 from pbm.board.clocks import Deed, Due
 from pbm.board.records import Record, Unsound
+from pbm.operator import doctor
 from pbm.store import BoardRow, Vacation
 
 from contract import SENDER, Told, text_to, to

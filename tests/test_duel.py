@@ -10,7 +10,7 @@ from math import inf, log
 import pytest
 
 from pbm import shell
-from pbm.robots.evidence import bounds, elo, expected, likelihood_ratio, wilson
+from pbm.lab.evidence import bounds, elo, expected, likelihood_ratio, wilson
 
 from patience import PATIENCE, until
 

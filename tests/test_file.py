@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from pbm.admin import doctor
 from pbm.disk import COPY, whole
+from pbm.operator import doctor
 from pbm.store import SCHEMA, Store, Unusable
 from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_SCHEMA
 

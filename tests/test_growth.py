@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pbm.actions.cleanup import clean_up
-from pbm.admin import doctor
-from pbm.admin.doctor import examine, silence
 from pbm.board.clocks import Deed, due
+from pbm.operator import doctor
+from pbm.operator.doctor import examine, silence
 from pbm.session import Session
 from pbm.store import BoardRow, Vacation, copies
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from pbm import admin
-from pbm.mail import helpers
-from pbm.mail.helpers import Helper, Service
-from pbm.mail.serve import Certificate
+from pbm import console
+from pbm.service import processes
+from pbm.service.processes import Helper, Service
+from pbm.service.serve import Certificate
 
 from conftest import ADDRESS, new_certificate
 from patience import PATIENCE, children_of, until
@@ -178,7 +178,7 @@ def test_a_renewed_certificate_is_shown_to_those_who_come_then_and_a_spoilt_one_
 
 
 def test_a_helper_is_told_at_once_and_then_once_for_all_that_comes_in_a_moment(club, tmp_path, monkeypatch):
-    monkeypatch.setattr(helpers, "LET_SLEEP", 0.2)
+    monkeypatch.setattr(processes, "LET_SLEEP", 0.2)
     heard = tmp_path / "heard"
 
     async def work():
@@ -204,7 +204,7 @@ def test_the_processes_beside_a_server_let_those_go_first_that_answer(players, t
     with running(players, *SERVE, f"--site={tmp_path / 'site'}") as process:
         port_of(process)
         for does in ("keep-sending", "keep-running", "--follow"):
-            until(lambda does=does: nicer(does) == [admin.NICER])
+            until(lambda does=does: nicer(does) == [console.NICER])
 
 
 def test_a_helper_that_cannot_be_started_is_tried_again_ever_later(club, monkeypatch, capfd):

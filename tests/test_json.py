@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from referencing import Registry, Resource
 
-from pbm import admin, shell
+from pbm import console, shell
 from pbm.board.board import Board
 from pbm.language.commands import root
 from pbm.store import Store
@@ -156,7 +156,7 @@ def operators(name: str, command: click.Command) -> Iterator[str]:
 
 COMMANDS = sorted(
     {one.name for one in root.explained()}
-    | {name for first in admin.MODULES for name in operators(first, admin.operation(first))}
+    | {name for first in console.MODULES for name in operators(first, console.operation(first))}
 )
 
 

@@ -16,7 +16,7 @@ SAME = {
     "accept": "all challenges of a game, or a proposal",
     "answer": "whoever gave a command gets it, be it printed or mailed",
     "challenge": "the deed, and the letter about it",
-    "commands": "what each module of the operator brings, see pbm.admin",
+    "commands": "what each module of the operator brings, see pbm.console",
     "confirm": "a move, or that an operator means it",
     "data": "what is told to programs, of a board or of a step",
     "described": "what is selected, and a rating, in words",

@@ -24,12 +24,12 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from games import SKIP
-from pbm import admin, texts
+from pbm import console, texts
 from pbm.actions import cleanup, proofs
-from pbm.admin import doctor, exchange, mails, people
 from pbm.board import records
 from pbm.board.board import FORFEIT, RESIGN, Board
 from pbm.board.records import Unsound, outcome, replayed
+from pbm.operator import doctor, exchange, mails, people
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
 from pbm.server import Server
@@ -65,11 +65,11 @@ def operate(pair, monkeypatch, capsys):
     for name in [name for name in os.environ if name.startswith("PBM_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("PBM_DB", str(pair.store.path))
-    for module in (admin, mails):
+    for module in (console, mails):
         monkeypatch.setattr(module, "open_server", lambda: pair.server)
 
     def run(*words, as_json=False):
-        status = admin.main(words[0], words[1:], as_json=as_json)
+        status = console.main(words[0], words[1:], as_json=as_json)
         return Answer(status, *capsys.readouterr())
 
     return run
@@ -318,7 +318,7 @@ def test_boards_are_chosen(operate, several, words, found):
 
 
 def test_a_program_gets_all_boards_and_people_the_first_ones(operate, several, monkeypatch):
-    monkeypatch.setattr("pbm.admin.boards.LISTED", 2)
+    monkeypatch.setattr("pbm.operator.boards.LISTED", 2)
     assert len(operate("boards", "--all", as_json=True).data["boards"]) == 4
     assert "There are more than 2; --limit=N shows N of them." in operate("boards", "--all").out
 
@@ -1275,7 +1275,7 @@ def commands(name, command):
             yield from commands(f"{name} {further.name}", further)
 
 
-COMMANDS = dict(pair for name in admin.MODULES for pair in commands(name, admin.operation(name)))
+COMMANDS = dict(pair for name in console.MODULES for pair in commands(name, console.operation(name)))
 
 
 def printed(capsys, *words):

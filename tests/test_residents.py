@@ -19,13 +19,13 @@ from random import Random
 import pytest
 
 from pbm.actions.cleanup import clean_up
-from pbm.admin import answering
-from pbm.admin.analysis import drawn_curve
-from pbm.admin.answering import do_task, next_task, play_all
 from pbm.board.board import Board
+from pbm.lab.analysis import drawn_curve
 from pbm.levels import LEVEL_NUMBERS
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
+from pbm.robot_players import turns
+from pbm.robot_players.turns import do_task, next_task, play_all
 from pbm.robots.thinking import Thought
 from pbm.session import Session
 from pbm.store import Robot, Store
@@ -64,7 +64,7 @@ class Mind:
 @pytest.fixture
 def mind(monkeypatch):
     mind = Mind()
-    monkeypatch.setattr(answering, "Player", mind)
+    monkeypatch.setattr(turns, "Player", mind)
     return mind
 
 
@@ -473,14 +473,14 @@ def test_an_illegal_move_of_ours_is_not_sent(against, mind, monkeypatch, capsys)
 
 
 def test_in_a_shell_whatever_goes_wrong_with_the_robot_the_move_is_played(typed, monkeypatch):
-    monkeypatch.setattr(answering, "do_task", lambda *_: 1 / 0)
+    monkeypatch.setattr(turns, "do_task", lambda *_: 1 / 0)
     done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     assert (done.returncode, done.stderr) == (0, "robot1 could not answer (ZeroDivisionError: division by zero).\n")
     assert "robot1's turn (black)." in done.stdout
 
 
 def test_thinking_for_far_too_long_is_ended(against, mind, monkeypatch, capsys):
-    monkeypatch.setattr(answering, "GRACE_SECONDS", -1.95)
+    monkeypatch.setattr(turns, "GRACE_SECONDS", -1.95)
     mind.meanwhile = lambda: time.sleep(PATIENCE)
     assert plays(against) == 1
     assert "(TimeoutError: it took more than 0.05 seconds)" in capsys.readouterr().err
@@ -488,8 +488,8 @@ def test_thinking_for_far_too_long_is_ended(against, mind, monkeypatch, capsys):
 
 def test_thinking_has_no_more_memory_than_it_takes(against, mind, monkeypatch, capsys):
     before = resource.getrlimit(resource.RLIMIT_DATA)[0]
-    mind.meanwhile = lambda: bytearray(2 * answering.MOST_MEMORY)
-    with answering.limited_memory():
+    mind.meanwhile = lambda: bytearray(2 * turns.MOST_MEMORY)
+    with turns.limited_memory():
         assert plays(against) == 1
     assert "could not think about symple 101 (MemoryError: ); it plays at random." in capsys.readouterr().err
     assert resource.getrlimit(resource.RLIMIT_DATA)[0] == before
@@ -500,7 +500,7 @@ def test_a_process_that_thinks_stands_behind_all_others(monkeypatch, before, aft
     set_to = []
     monkeypatch.setattr(os, "getpriority", lambda *_: before)
     monkeypatch.setattr(os, "setpriority", lambda *one: set_to.append(one))
-    answering.stand_behind()
+    turns.stand_behind()
     assert set_to == [(os.PRIO_PROCESS, 0, after)]
 
 
@@ -770,10 +770,10 @@ def test_a_proposal_is_answered_in_a_shell_too(typed):
 
 
 def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
-    monkeypatch.setattr(answering, "next_task", lambda *_: pytest.fail("There is nothing to do."))
+    monkeypatch.setattr(turns, "next_task", lambda *_: pytest.fail("There is nothing to do."))
     with Store(typed.folder / "pbm.db") as store, store.transaction():
         until = datetime.now(UTC) + timedelta(minutes=5)
-        store.robots.claim_task(Task("symple", "101", "robot1", "alice"), Claim(answering.EVERYBODY, until))
+        store.robots.claim_task(Task("symple", "101", "robot1", "alice"), Claim(turns.EVERYBODY, until))
     done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
     assert "robot1's turn (black)." in done.stdout
 
@@ -787,7 +787,7 @@ def test_a_board_of_people_imports_nothing_of_robots(players):
     assert "Summary: Spiro board 101" in done.stdout
     assert "pbm.actions.turns" in done.stderr
     assert "pbm.robots" not in done.stderr
-    assert "pbm.admin.answering" not in done.stderr
+    assert "pbm.robot_players.turns" not in done.stderr
 
 
 def test_a_spinner_turns_on_a_terminal_while_a_robot_thinks(typed):

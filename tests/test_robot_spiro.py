@@ -10,8 +10,8 @@ import games
 from games import SKIP, spiro
 from pbm.robots.player import Player
 from pbm.robots.spiro import WORTHS, thinker
+from pbm.robots.spiro.positions import ROLLS, Track, seen, uses_of
 from pbm.robots.thinking import Limit
-from pbm.robots.track import ROLLS, Track, seen, uses_of
 
 from examples import examples
 

@@ -19,9 +19,9 @@ import pytest
 
 from pbm.access import tokens
 from pbm.mail import incoming
-from pbm.mail.helpers import Service
-from pbm.mail.serve import MainThread, Received, Receiver
 from pbm.mail.smtp import Connections, Delivery
+from pbm.service.processes import Service
+from pbm.service.serve import MainThread, Received, Receiver
 from pbm.store import Unusable
 
 from conftest import ADDRESS, Shell, stored, two_players
@@ -514,7 +514,7 @@ def test_a_hundred_mails_of_8_mb_that_are_broken_off_take_up_no_memory(players, 
 def test_memory_of_mails_is_given_back_although_something_small_was_stored_behind_each(players):
     script = """
 from pathlib import Path
-from pbm.mail import serve
+from pbm.service import serve
 serve.give_back_memory()
 def pages():
     return int(Path("/proc/self/statm").read_text().split()[1])

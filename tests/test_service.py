@@ -312,7 +312,7 @@ def test_whatever_the_system_refuses_to_a_server_that_listens_is_told_as_it_is(s
     async def failing(*_, **__):
         raise OSError(errno.EIO, "of a fault", "pbm.db")
 
-    monkeypatch.setattr("pbm.mail.serve.serve", failing)
+    monkeypatch.setattr("pbm.service.serve.serve", failing)
     assert shell.run("serve").stderr == "pbm.db: the disk is broken.\n"
     with pytest.raises(OSError, match="of a fault"):
         shell.run("serve", PBM_DEBUG="1")
@@ -335,7 +335,7 @@ def test_a_fault_in_an_operators_command_is_shown_as_one_and_is_no_refusal(shell
     def planted(*_):
         raise ValueError("planted")
 
-    monkeypatch.setattr("pbm.admin.status.look", planted)
+    monkeypatch.setattr("pbm.operator.status.look", planted)
     shell.run("signup", "alice", "alice-secret")
     done = shell.run("status")
     said = "pbm has a fault here (ValueError: planted); PBM_DEBUG=1 shows where.\n"

@@ -505,7 +505,7 @@ def test_the_log_has_a_line_a_mail_with_nothing_private_in_it(keeper, peer, capf
 
 
 def test_with_a_certificate_the_conversation_can_be_encrypted_and_nothing_said_before_counts(certificate):
-    from pbm.mail.serve import tls
+    from pbm.service.serve import tls
 
     with kept(tls=tls(str(certificate.file), str(certificate.key))) as keeper:
         peer = Peer(keeper.port)
@@ -526,7 +526,7 @@ def test_with_a_certificate_the_conversation_can_be_encrypted_and_nothing_said_b
 
 
 def test_old_versions_of_tls_are_refused(certificate):
-    from pbm.mail.serve import tls
+    from pbm.service.serve import tls
 
     assert tls(str(certificate.file), str(certificate.key)).minimum_version == ssl.TLSVersion.TLSv1_2
 
@@ -561,7 +561,7 @@ def cut_off(port, raw, wrapped=None):
 @pytest.mark.parametrize("kind", [smtp.Connection, smtp.LMTPConnection])
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_a_connection_that_is_cut_off_leaves_nothing_for_the_collector_of_cycles(certificate, kind, encrypted):
-    from pbm.mail.serve import tls
+    from pbm.service.serve import tls
 
     hello = HELLO if kind is smtp.Connection else b"LHLO mx.example\r\n"
     wrapped = ssl.create_default_context(cafile=certificate.file) if encrypted else None

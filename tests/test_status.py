@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from pbm.actions import cleanup
-from pbm.admin.status import look, needed
 from pbm.mail import incoming
+from pbm.operator.status import look, needed
 from pbm.session import Session
 
 from conftest import PASSWORDS, stored

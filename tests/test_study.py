@@ -12,10 +12,10 @@ from subprocess import Popen
 import pytest
 
 import games
-from pbm.admin import exchange, stepping
-from pbm.admin.doctor import examine, silence
 from pbm.board import dice, records
 from pbm.board.board import Board
+from pbm.operator import exchange, replay
+from pbm.operator.doctor import examine, silence
 from pbm.refusals import Refused
 
 from conftest import PASSWORDS
@@ -292,9 +292,9 @@ def test_the_pieces_of_each_side_have_its_colour_and_those_of_the_last_turn_are_
             states[-1] = states[-1].roll(tuple(rng.randint(1, 6) for _ in range(states[-1].dice_needed)))
         states.append(states[-1].play(states[-1].random(rng)))
     drawn = rules.draw(states[-1], states[-2])
-    shown = stepping.painted(rules, drawn)
+    shown = replay.painted(rules, drawn)
     glyphs = games.glyphs(rules)
-    for tile, pattern in zip(stepping.tiles_of(rules.SIDES), glyphs.sides, strict=True):
+    for tile, pattern in zip(replay.tiles_of(rules.SIDES), glyphs.sides, strict=True):
         red, green, blue = bytes.fromhex(tile.paper[1:])
         tiles = re.findall(rf"\x1b\[1m\x1b\[38;2[^m]*m\x1b\[48;2;{red};{green};{blue}m(.*?)\x1b\[0m", shown)
         tiles = tiles or re.findall(rf"48;2;{red};{green};{blue}m\x1b\[1m(.*?)\x1b\[0m", shown)
@@ -312,12 +312,12 @@ class Made:
 
 def test_of_a_game_that_says_nothing_initials_brackets_and_asterisks_are_coloured():
     def looks(text):
-        return [part for part in re.split(r"\x1b\[[\d;]*m", stepping.painted(Made, text)) if part]
+        return [part for part in re.split(r"\x1b\[[\d;]*m", replay.painted(Made, text)) if part]
 
     assert looks("1 F S.") == ["1 ", "F", " ", "S", "."]
-    assert stepping.painted(Made, "Fx (b) First") == "Fx (b) First"
+    assert replay.painted(Made, "Fx (b) First") == "Fx (b) First"
     for latest in ("F*", "(S)", "[F S]"):
-        assert stepping.painted(Made, f"a {latest} b").startswith("a \x1b[4m")
+        assert replay.painted(Made, f"a {latest} b").startswith("a \x1b[4m")
 
 
 def luminance(colour):
@@ -333,11 +333,11 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("game", games.names())
 def test_pieces_can_be_read_on_their_tiles(game):
-    assert all(contrast(*tile) >= 4.5 for tile in stepping.tiles_of(games.load(game).SIDES))  # what WCAG asks of a text
+    assert all(contrast(*tile) >= 4.5 for tile in replay.tiles_of(games.load(game).SIDES))  # what WCAG asks of a text
 
 
 def test_black_is_dark_and_white_is_light_and_pink_is_pink():
-    symple, papagra = (stepping.tiles_of(games.load(game).SIDES) for game in ("symple", "papagra"))
+    symple, papagra = (replay.tiles_of(games.load(game).SIDES) for game in ("symple", "papagra"))
     assert [tile.paper for tile in symple] == ["#ffffff", "#000000"]  # White moves first
     assert papagra[1].paper == "#000000"
     red, green, blue = bytes.fromhex(papagra[0].paper[1:])

@@ -15,7 +15,7 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome
-from pbm.mail.journal import Entry, Journal
+from pbm.mail.log import Entry, Journal
 
 MOST_RECIPIENTS = 10
 """How many recipients a mail may have; all of them are addresses of this server."""

@@ -14,7 +14,7 @@ from random import Random
 
 from games import spiro
 from pbm.robots.spiro import DOUBT, WORTHS, Judge, Worth
-from pbm.robots.track import Sight, Track, seen
+from pbm.robots.spiro.positions import Sight, Track, seen
 
 LAMBDA = 0.8
 RATE = 0.01

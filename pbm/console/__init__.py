@@ -1,0 +1,166 @@
+"""Commands for whoever runs the server. They are for the shell alone; no mail can give them.
+
+Each module that has some brings them as a click group named `commands`; only the one that is needed is imported.
+"""
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+
+import click
+from click.exceptions import NoArgsIsHelpError
+
+from pbm.refusals import Refused, touching
+from pbm.server import Server
+from pbm.settings import database_path, open_server
+from pbm.store import Unusable
+from pbm.terminal import fail, say
+
+MODULES: Mapping[str, str] = {
+    "addresses": "operator.people",
+    "analyse": "lab.analysis",
+    "arena": "lab.arena",
+    "backup": "operator.copies",
+    "boards": "operator.boards",
+    "cleanup": "service.commands",
+    "complete": "operator.completion",
+    "completion": "operator.completion",
+    "deliver": "service.commands",
+    "demo": "service.commands",
+    "doctor": "operator.doctor",
+    "duel": "lab.duel",
+    "events": "operator.events",
+    "export": "operator.exchange",
+    "fetch": "service.commands",
+    "hook": "operator.events",
+    "import": "operator.exchange",
+    "outbox": "operator.mails",
+    "picture": "operator.pictures",
+    "play": "robot_players.scripts",
+    "promises": "operator.promises",
+    "referee": "service.commands",
+    "replay": "operator.replay",
+    "restore": "operator.copies",
+    "robot": "robot_players.engine",
+    "robots": "robot_players.accounts",
+    "serve": "service.commands",
+    "site": "operator.site",
+    "status": "operator.status",
+    "tournament": "operator.tournament",
+    "users": "operator.people",
+    "wait": "robot_players.scripts",
+}
+"""In which module each command is."""
+ABOUT_VALUES = click.NoSuchOption, click.BadOptionUsage, click.BadParameter
+"""The refusals that are about an option or a value, and not about the number of words."""
+NICER = 5
+"""How much nicer than `pbm serve` the processes are that work for it while nobody waits."""
+INTERRUPTED = 130
+"""The exit status of a command that its user has ended."""
+
+
+def operation(name: str) -> click.Command:
+    """The command of that name."""
+    group: click.Group = import_module(f"pbm.{MODULES[name]}").commands
+    return group.commands[name]
+
+
+def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
+    """Carry out an operator's command, and return the exit status."""
+    gc.enable()
+    try:
+        status: int | None = operation(name).main(
+            list(args), prog_name=f"pbm {name}", standalone_mode=False, obj=as_json
+        )
+    except click.Abort:
+        return INTERRUPTED
+    except NoArgsIsHelpError as why:
+        reason = f"There is no command behind `{why.ctx.command_path}`."
+        return fail(why.format_message(), 2, as_json=as_json, reason=reason)
+    except click.UsageError as why:
+        from pbm.console.usage import objection
+
+        if isinstance(why, ABOUT_VALUES) and not isinstance(why, click.MissingParameter):
+            return fail(objection(why), 1, as_json=as_json)
+        usage = f"\n\n{why.ctx.get_usage()}" if why.ctx else ""
+        return fail(objection(why) + usage, 2, as_json=as_json)
+    except Refused as why:
+        return fail(str(why), why.status, as_json=as_json)
+    except Unusable as why:
+        return fail(str(why), 1, as_json=as_json)
+    return status or 0
+
+
+def open_existing() -> Server:
+    """The server, whose database has to be there. Raises Refused."""
+    path = database_path()
+    with touching(f"The database {path} cannot be used"):
+        is_there = path.exists()
+    if not is_there:
+        raise Refused(
+            f"There is no database {path} yet; the first `signup` makes it. Set PBM_DB if yours is elsewhere."
+        )
+    return open_server()
+
+
+def end_with_input_alone() -> None:
+    """Let no signal end this process: who sends it to a whole group means `pbm serve`, which ends the input."""
+    import signal
+
+    for sent in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sent, signal.SIG_IGN)
+
+
+def let_server_go_first() -> None:
+    """Be nicer than `pbm serve`, so that nobody waits for its answer because of this process."""
+    os.nice(NICER)
+
+
+def answer(text: str, data: Mapping[str, object]) -> None:
+    """Print what an operator's command has to say, for people or for programs, as it was asked for."""
+    say(text, data, as_json=click.get_current_context().obj)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal: it is told how many more of *what* are done, and of how many."""
+    is_seen = sys.stderr.isatty()
+    with click.progressbar(length=1, label=what, file=sys.stderr, hidden=not is_seen, show_eta=True) as bar:
+
+        def progress(done: int, of: int) -> None:
+            bar.length = of
+            bar.update(done)
+
+        yield progress
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Ask before something is done that cannot be undone. Raises Refused unless the answer is yes."""
+    if not yes and not (sys.stdin.isatty() and click.confirm(question, err=True)):
+        raise Refused(f"{question} Nothing was done; --yes does it.")
+
+
+def named(words: Sequence[str]) -> list[str]:
+    """As many of the words, from the first on, as name an operator's command; none if the first one does not."""
+    if not words or words[0] not in MODULES or operation(words[0]).hidden:
+        return []
+    node, names = operation(words[0]), [words[0]]
+    for word in words[1:]:
+        further = node.commands.get(word) if isinstance(node, click.Group) else None
+        if further is None or further.hidden:
+            break
+        node, names = further, [*names, word]
+    return names
+
+
+def help_on(names: Sequence[str]) -> str:
+    """The help text of the operator's command that these words name."""
+    node = operation(names[0])
+    ctx = click.Context(node, info_name=f"pbm {names[0]}")
+    for name in names[1:]:
+        node = node.commands[name] if isinstance(node, click.Group) else node
+        ctx = click.Context(node, info_name=name, parent=ctx)
+    return node.get_help(ctx)

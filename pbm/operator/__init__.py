@@ -1,0 +1,1 @@
+"""The commands of the operator, for the shell alone: a module for each subject."""

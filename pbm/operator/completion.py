@@ -1,0 +1,231 @@
+"""What a shell offers when the tab key is pressed: the words of the command language, and what is stored.
+
+The scripts for the shells only pass the words on to `pbm complete`. So all shells offer the same, and every command is
+offered without being named here.
+"""
+
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+import games
+from pbm import console
+from pbm.actions.finding import KINDS, STATES
+from pbm.console.usage import Commands
+from pbm.language import words
+from pbm.language.commands import root
+from pbm.language.grammar import Command
+from pbm.language.help import subjects
+from pbm.settings import database_path
+from pbm.store import Store, Unusable
+from pbm.terminal import say
+
+MOST_OFFERED = 100
+"""How many boards, pools or users are offered."""
+OF_A_PLAYER = "withdraw", "replace"
+"""What a director does with somebody who takes part."""
+STATES_OF_POOLS = {"join": ["open"], "leave": ["open", "running", "closing"]}
+"""In which states tournaments are offered to a player, for commands that can do nothing with others."""
+SHELL_OPTIONS = ["--comment=", "--help", "--json", "--picture"]
+"""The options that a shell understands wherever they stand."""
+
+BASH = """\
+# What bash offers for pbm and its games; ~/.bashrc can have the line: source <(pbm completion bash)
+_pbm() {
+    local line=${COMP_LINE:0:COMP_POINT} words
+    local last=${line##*[[:blank:]]}
+    read -ra words <<< "$line"
+    [[ $last ]] || words+=("")
+    mapfile -t COMPREPLY < <(printf '%s\\n' "${words[@]}" | @PBM@ complete 2> /dev/null)
+    # for bash, a word begins behind the = of an option
+    [[ $last == *=* && $COMP_WORDBREAKS == *=* ]] && COMPREPLY=("${COMPREPLY[@]#"${last%%=*}="}")
+    [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace
+}
+complete -F _pbm @PROGRAMS@
+"""
+ZSH = """\
+#compdef @PROGRAMS@
+# What zsh offers for pbm and its games; ~/.zshrc can have, behind compinit: source <(pbm completion zsh)
+_pbm() {
+    local -a offered
+    offered=(${(f)"$(print -rl -- "${(@Q)words[1,CURRENT-1]}" "$PREFIX" | @PBM@ complete 2> /dev/null)"})
+    compadd -S '' -- ${(M)offered:#*=}
+    compadd -- ${offered:#*=}
+}
+compdef _pbm @PROGRAMS@
+"""
+FISH = """\
+# What fish offers for pbm and its games; ~/.config/fish/config.fish can have: pbm completion fish | source
+function __pbm
+    set -l current (commandline -ct)
+    printf '%s\\n' (commandline -opc) "$current" | @PBM@ complete 2> /dev/null
+end
+for program in @PROGRAMS@
+    complete -c $program -f -a '(__pbm)'
+end
+"""
+SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+
+commands = Commands("pbm")
+
+
+@commands.command()
+@click.argument("shell", type=click.Choice(list(SCRIPTS)), metavar="SHELL")
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print a script that lets a shell complete games, commands, boards, pools, users and options.
+
+    SHELL is bash, zsh or fish. The second line of the script says how your shell gets it at each start. The script is
+    for the pbm that printed it; print it anew if that moves to another folder, or if a game is added.
+    """
+    program = Path(sys.argv[0])
+    pbm = [str(program.absolute())] if program.name == "pbm" else [sys.executable, "-m", "pbm"]
+    script = SCRIPTS[shell].replace("@PROGRAMS@", " ".join(["pbm", *games.names()])).replace("@PBM@", shlex.join(pbm))
+    say(script.rstrip(), {"shell": shell, "script": script}, as_json=ctx.obj)
+
+
+@commands.command(hidden=True)
+@click.pass_context
+def complete(ctx: click.Context) -> None:
+    """Offer words for the last one of a line, which is read from standard input, a word a line, the program first."""
+    program, *before = sys.stdin.read().removesuffix("\n").split("\n")
+    current = before.pop() if before else ""
+    name = Path(program).name.lower()
+    found = offered([name, *before] if games.exists(name) else before, current)
+    say("\n".join(found), {"offered": found}, as_json=ctx.obj)
+
+
+def offered(before: Sequence[str], current: str) -> list[str]:
+    """The words that may stand in the place of *current*, which is their beginning, behind those *before*."""
+    return [word for word in _candidates(before, current) if word.startswith(current.lower())]
+
+
+def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
+    """Words that may follow, whatever they begin with."""
+    given = (word for word in before if word.partition("=")[0] not in {"--comment", "--help", "--json", "--picture"})
+    rest = words.tidied(given, games.exists)
+    game = next((word.lower() for word in rest if games.exists(word.lower())), "")
+    node: click.Command | None = root
+    if rest and rest[0].lower() in console.MODULES:
+        node = console.operation(rest.pop(0).lower())
+    while isinstance(node, click.Group) and rest:
+        node = node.get_command(click.Context(root), words.command(rest.pop(0)))
+    if node is None:
+        return []
+    if isinstance(node, click.Group):
+        return SHELL_OPTIONS if current.startswith("-") else _names(node)
+    behind = _behind(node, rest)
+    if behind is None:
+        return []
+    is_move = isinstance(node, Command) and node.begins_moves(behind, current)
+    if current.startswith("-"):
+        return SHELL_OPTIONS if is_move else [*SHELL_OPTIONS, *_options(node, game, current)]
+    if node.name == "tournament" and behind and behind[-1].lower() in OF_A_PLAYER:
+        pool = behind[0 if isinstance(node, Command) else 1].lower()
+        return _from_store(lambda store: store.tournaments.player_names(game, pool))
+    if not behind and (states := STATES_OF_POOLS.get(str(node.name))):
+        return _from_store(lambda store: store.tournaments.newest(game, MOST_OFFERED, states))
+    return [] if is_move else _values(_kind(node, len(behind)), game, current)
+
+
+def _names(group: click.Group) -> list[str]:
+    """The words that may follow those that lead to a group of commands."""
+    own = [name for name, command in group.commands.items() if not command.hidden]
+    return [*own, *games.names(), *_operators()] if group is root else own
+
+
+def _operators() -> list[str]:
+    return [name for name in console.MODULES if name != complete.name]
+
+
+def _directions() -> list[str]:
+    from pbm.actions.directing import DIRECTIONS  # not for every stroke of the key
+
+    return [*DIRECTIONS]
+
+
+def _behind(node: click.Command, rest: Sequence[str]) -> list[str] | None:
+    """The words behind a command that are no options and no values of options; None if such a value comes next."""
+    if isinstance(node, Command):
+        return words.split(rest, node.begins_moves)[1]
+    takers = {name for option in node.params if isinstance(option, click.Option) and not option.is_flag
+              for name in option.opts}  # fmt: skip
+    behind: list[str] = []
+    takes = False
+    for word in rest:
+        if not takes and not words.is_option(word):
+            behind.append(word)
+        takes = not takes and word in takers
+    return None if takes else behind
+
+
+def _options(node: click.Command, game: str, current: str) -> Iterator[str]:
+    """The options of a command, each that takes a value with an equals sign."""
+    if isinstance(node, Command):
+        yield from (f"--{name}{'=' if value else ''}" for name, value in node.named.items())
+    else:
+        for option in node.params:
+            if isinstance(option, click.Option):
+                yield option.opts[0] + ("" if option.is_flag else "=")
+    if game and (
+        node.takes_options if isinstance(node, Command) else "ignore_unknown_options" in node.context_settings
+    ):
+        for own in games.load(game).OPTIONS:
+            begin = f"-{own.name}" + ("" if own.values is None else "=")
+            of_words = isinstance(own.values, tuple) and current.lower().startswith(begin)
+            yield from (f"{begin}{word}" for word in own.values or ()) if of_words else [begin]
+
+
+def _kind(node: click.Command, number: int) -> str:
+    """What the word of that number behind a command is, as the syntax of the command calls it, or all it can be."""
+    ctx = click.Context(node)
+    arguments = [parameter for parameter in node.params if isinstance(parameter, click.Argument)]
+    kinds: list[str] = []
+    for argument in arguments:
+        of = argument.type
+        choices = [" ".join(of.choices)] if isinstance(of, click.Choice) else []
+        for word in argument.make_metavar(ctx).split():
+            named = re.findall("[A-Z_]+", word)
+            kinds += choices or (["|".join(named)] if "|" in word else named)
+    repeats = arguments and arguments[-1].nargs < 0
+    return kinds[number] if number < len(kinds) else kinds[-1] if repeats else ""
+
+
+def _values(kind: str, game: str, current: str) -> Sequence[str]:
+    """What a word of that kind can be."""
+    if "|" in kind:
+        return [value for one in kind.split("|") for value in _values(one, game, current)]
+    if not kind.isupper():
+        return kind.split()
+    stored: Mapping[str, Callable[[Store], list[str]]] = {
+        "BOARD": lambda store: store.boards.newest_active(game, MOST_OFFERED),
+        "POOL": lambda store: store.tournaments.newest(game, MOST_OFFERED),
+        "USERID": lambda store: store.users.ids_from(current.lower(), MOST_OFFERED),
+        "SELECTOR": lambda store: [
+            *(word for word in (*STATES, *KINDS) if current),
+            *store.users.ids_from(current.lower(), MOST_OFFERED),
+        ],
+    }
+    known: Mapping[str, Callable[[], Sequence[str]]] = {
+        "GAME": games.names,
+        "DIRECTION": _directions,
+        "COMMAND": lambda: _names(root.game),
+        "SUBJECT": lambda: [*_names(root), *_names(root.game), *subjects()],
+    }
+    noun = kind.rpartition("_")[2].removesuffix("S")
+    if noun in stored:
+        return _from_store(stored[noun])
+    return known[noun]() if noun in known else []
+
+
+def _from_store(look: Callable[[Store], list[str]]) -> list[str]:
+    """What a look at the database finds, if there is one that can be looked at."""
+    try:
+        with Store(database_path(), read_only=True) as store, store.transaction(reading=True):
+            return look(store)
+    except Unusable:
+        return []

@@ -1,0 +1,453 @@
+"""The command that finds out whether all is well: the database, every board in it, the settings, the mail."""
+
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import chain, islice
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from threading import Thread
+from typing import NamedTuple, TypeVar
+from urllib.parse import urlsplit
+
+import click
+
+import games
+from pbm import texts
+from pbm.actions.mail_settings import zone_names
+from pbm.board import clocks
+from pbm.board.board import Board
+from pbm.board.ratings import START, Rating, rated
+from pbm.board.records import Unsound, differences, outcome, replayed
+from pbm.console import answer, progress_bar
+from pbm.console.usage import Commands, WholeNumber
+from pbm.disk import left_behind, reason
+from pbm.mail.transports import PORTS
+from pbm.names import is_address
+from pbm.operator.promises import broken_promises
+from pbm.refusals import Refused
+from pbm.settings import address, database_path, transport
+from pbm.store import BoardRow, Store, Unusable
+from pbm.terminal import say
+
+LEAST_FREE = 100_000_000
+"""Bytes of the disk that should be free."""
+LARGEST_WAL = 100_000_000
+"""Bytes of the write-ahead log, which SQLite empties as long as nobody reads the same state for ever."""
+OLDEST_DUE = timedelta(days=1)
+"""How long a mail may be due."""
+MISSED = timedelta(days=2)
+"""For how long a forfeit may be due."""
+CLOCK_ERROR = timedelta(minutes=5)
+BACKUP = "Go back to a backup from before: `pbm restore FILE`."
+BOARDS_AT_ONCE = 500
+"""How many boards are looked at before progress is shown."""
+
+Given = TypeVar("Given")
+Got = TypeVar("Got")
+
+commands = Commands("pbm")
+
+
+class Finding(NamedTuple):
+    """Something that is wrong."""
+
+    where: str
+    what: str
+    mend: str
+    """How to mend it."""
+
+
+@commands.command()
+@click.option(
+    "--processes", type=WholeNumber(), metavar="N", help="How many look at boards at a time; else one a core."
+)
+@click.option("--sample", type=WholeNumber(), metavar="N", help="Play N boards again, others each time; else all.")
+def doctor(processes: int | None, sample: int | None) -> int:
+    """Find out whether all is well, and say what is wrong and how to mend it. The exit status is 1 if anything is.
+
+    It checks the database file, plays every board in it again, and adds up ratings; then it looks at the settings, the
+    games and the outbox. It changes nothing, and may run while the server does.
+
+    Where all boards take too long, --sample=N plays N of them again, chosen at random.
+    """
+    path = database_path()
+    if not path.exists():
+        raise Refused(f"There is no database {path}; PBM_DB names another one.")
+    now, as_json = datetime.now(UTC), click.get_current_context().obj
+    with progress_bar("Boards") as progress:
+        found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), sample))
+    for finding in [] if as_json else found:
+        say(f"{finding.where}: {finding.what}\n  {finding.mend}", {})
+    faults = f"Found {texts.counted(len(found), 'fault')}."
+    limits = ", as far as a sample of its boards tells" if sample else ""
+    summary = faults if found else f"All is well with {path}{limits}."
+    answer(summary, {"ok": not found, "findings": [finding._asdict() for finding in found]})
+    return 1 if found else 0
+
+
+def silence(boards: int, of: int) -> None:
+    """Progress that nobody looks at."""
+
+
+def examine(
+    path: Path,
+    now: datetime,
+    progress: Callable[[int, int], object],
+    processes: int = 1,
+    sample: int | None = None,
+) -> Iterator[Finding]:
+    """All that is wrong with a database and with what surrounds it; so many *processes* look at boards.
+
+    They look at a *sample* of so many boards, or at all.
+    """
+    yield from _file(path)
+    try:
+        with Store(path, read_only=True) as store, store.transaction(reading=True):
+            checks = (
+                _database(store),
+                _boards(store, now, progress, processes, sample),
+                _ratings(store),
+                _formula(store),
+                _rows(store),
+                _mails(store, now),
+                _zones(store),
+                _robots(store, now),
+            )
+            yield from chain.from_iterable(map(_readable, checks))
+    except Unusable as why:
+        yield Finding("database", str(why), "If it is damaged, go back to a backup: `pbm restore FILE`.")
+    yield from _settings()
+    yield from _games()
+
+
+def _readable(check: Iterator[Finding]) -> Iterator[Finding]:
+    """What a check finds, also if it comes upon a time or a list that is none, or more days than there can be."""
+    try:
+        yield from check
+    except (OverflowError, ValueError) as why:
+        yield Finding("database", f"something in it cannot be read: {why}.", BACKUP)
+
+
+# The database
+
+
+def _file(path: Path) -> Iterator[Finding]:
+    """Who may read it, and whether there is room for it to grow."""
+    for one in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        if one.exists() and one.stat().st_mode & 0o077:
+            what = "others may read the addresses and the hashes of passwords in it."
+            yield Finding(str(one), what, f"chmod 600 {one}")
+    folder = path.absolute().parent
+    if folder.stat().st_mode & 0o1022 in {0o002, 0o020, 0o022}:
+        yield Finding(str(folder), "others may put files of theirs in place of the database.", f"chmod go-w {folder}")
+    free = shutil.disk_usage(folder).free
+    if free < max(LEAST_FREE, path.stat().st_size):
+        what = f"only {free / 1e6:.0f} MB of the disk are free."
+        yield Finding(str(folder), what, "Make room, or move the database to another disk.")
+    for left in left_behind(folder):
+        what = "a backup or a restore that was killed has left it behind."
+        yield Finding(str(left), what, f"rm {left}; or the next one into this folder removes it.")
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size > LARGEST_WAL:
+        what = f"it has grown to {log.stat().st_size / 1e6:.0f} MB, because some process has been reading for long."
+        yield Finding(str(log), what, "End `pbm serve` and all else that uses the database, and start it again.")
+
+
+def _database(store: Store) -> Iterator[Finding]:
+    """Whether SQLite finds the file sound."""
+    for what in store.health.damage():
+        yield Finding("database", f"{what}.", BACKUP)
+    if why := store.health.objection():
+        mend = "Look who owns the file and its folder, and whether the disk is mounted read-only."
+        yield Finding("database", f"it cannot be written: {why}.", mend)
+    if not store.health.uses_wal():
+        mend = "`pbm backup FILE` and `pbm restore FILE`, while nothing else runs, mend it."
+        yield Finding("database", "it is not in WAL mode, so that whoever reads holds up who writes.", mend)
+    if sqlite3.sqlite_version_info < (3, 38):
+        what = f"Python comes with SQLite {sqlite3.sqlite_version}, and 3.38 is needed."
+        yield Finding("SQLite", what, "Use a newer Python.")
+
+
+def _boards(
+    store: Store, now: datetime, progress: Callable[[int, int], object], processes: int, sample: int | None
+) -> Iterator[Finding]:
+    """Whether boards, all or a sample, are what their turns lead to, and games end whose players take too long."""
+    counts = store.health.counts_of_boards()
+    missing = {game: count for game, count in counts.items() if not games.exists(game)}
+    known = (place for place in store.health.board_names(sample) if place[0] not in missing)
+    parts = iter(lambda: list(islice(known, BOARDS_AT_ONCE)), [])
+    of, late = sum(counts.values()), 0
+    if sample is not None:
+        of = min(of, sample)
+    if (processes := min(processes, of // BOARDS_AT_ONCE)) > 1:
+        looks = in_processes(partial(looked_at_alone, store.path, now), parts, processes)
+    else:
+        looks = (looked_at(store, now, part) for part in parts)
+    for found in looks:
+        progress(found.boards, of)
+        late += found.late
+        # what another process has found is looked at here once more: as things were when all this began
+        for place in found.doubtful:
+            yield from _of_board(store, now, *place)
+    if late:
+        what = f"boards on which somebody should have forfeited some days ago: {late}."
+        yield Finding("cleanup", what, "Let `pbm cleanup` run once a day, from cron or a systemd timer.")
+    for game, count in missing.items():
+        yield Finding(
+            game,
+            f"there is no such game, but {texts.counted(count, 'board')} of it.",
+            "Install the package that brings it.",
+        )
+
+
+class LookedAt(NamedTuple):
+    """What was found on some boards."""
+
+    boards: int
+    """How many there were."""
+    late: int
+    """On how many of them somebody should have forfeited."""
+    doubtful: list[tuple[str, str]]
+    """Game and number of those with which something is wrong."""
+
+
+def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
+    """Play boards again, each known by its game and number."""
+    late, doubtful = 0, []
+    for game, board in places:
+        try:
+            row, again = _replayed(store, game, board)
+        except Fault:
+            doubtful.append((game, board))
+            continue
+        if any(_board(row, again, now)):
+            doubtful.append((game, board))
+        late += not (again.is_over or row.drawn) and _is_late(store, row, again.seat, now)
+    return LookedAt(len(places), late, doubtful)
+
+
+def looked_at_alone(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
+    """The same in a process that has not opened the database."""
+    with Store(path, read_only=True) as store, store.transaction(reading=True):
+        return looked_at(store, now, places)
+
+
+def in_processes(do: Callable[[Given], Got], parts: Iterable[Given], processes: int) -> Iterator[Got]:
+    """What is done to each part in one of so many processes, in the order of the parts, few of which wait at a time."""
+    context = get_context("spawn")  # one that is forked would share our connection to the database
+    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_serve_parent)
+    try:
+        waiting: deque[Future[Got]] = deque()
+        for part in parts:
+            waiting.append(pool.submit(do, part))
+            if len(waiting) > 2 * processes:
+                yield waiting.popleft().result()
+        for one in waiting:
+            yield one.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _serve_parent() -> None:
+    """Stand behind all other processes, and end with the one that started this, however it ends."""
+    from pbm.robot_players.turns import stand_behind
+
+    stand_behind()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is sent to the parent, too, which ends this one
+    parent = parent_process()
+
+    def follow() -> None:
+        if parent:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=follow, daemon=True).start()
+
+
+def _of_board(store: Store, now: datetime, game: str, board: str) -> Iterator[Finding]:
+    """What is wrong with a board."""
+    try:
+        row, again = _replayed(store, game, board)
+    except Fault as fault:
+        yield Finding(f"{game} {board}", str(fault), fault.mend)
+        return
+    for what, mend in _board(row, again, now):
+        yield Finding(f"{game} {board}", what, mend)
+
+
+class Fault(Exception):
+    """A board that cannot be played again. The text says why."""
+
+    def __init__(self, why: object, mend: str = BACKUP) -> None:
+        """Say why, and what mends it."""
+        super().__init__(why)
+        self.mend = mend
+
+
+def _replayed(store: Store, game: str, board: str) -> tuple[BoardRow, Board]:
+    """The row of a board, and the board that its turns lead to. Raises Fault."""
+    try:
+        row = store.boards.get(game, board)
+        turns = store.boards.turns(game, board)
+        if (last := store.health.last_turn_number(game, board)) != len(turns):
+            raise Fault(f"its turns are numbered up to {last}, but there are {len(turns)}.")
+        again = row and replayed(row, turns)
+    except (Unsound, ValueError, TypeError, LookupError) as why:
+        raise Fault(why) from why
+    if row is None or again is None:
+        raise Fault("it can be listed, but not be read.", "Build its index anew: `sqlite3 pbm.db REINDEX`.")
+    return row, again
+
+
+def _board(row: BoardRow, again: Board, now: datetime) -> Iterator[tuple[str, str]]:
+    """What is wrong with the row of a board that was played *again*, and how to mend it."""
+    turns = again.turns
+    for what in differences(row, outcome(row, again, len(turns))):
+        yield what, f"`pbm boards mend {row.game} {row.board}` sets the row right by the moves."
+    if again.is_over and row.drawn:
+        yield "a draw was agreed on, but the game had ended.", BACKUP
+    if not again.is_over and not row.drawn and games.needs_dice(again.state) and not row.secret:
+        yield "it has no secret, so that its dice could be foreseen.", BACKUP
+    if row.ended and turns and row.ended < turns[-1].played:
+        yield "it ended before its last move.", BACKUP
+    if any(moment and moment > now + CLOCK_ERROR for moment in (row.started, row.ended, row.changed)):
+        yield "it has a time that is still to come.", "Set the clock of this machine right (`timedatectl`)."
+
+
+def _is_late(store: Store, row: BoardRow, seat: int, now: datetime) -> bool:
+    """Whether a clean-up should have ended a game, also one of the day before yesterday."""
+    return all(clocks.due(store, row, seat, moment).deed.ends for moment in (now - MISSED, now))
+
+
+def _ratings(store: Store) -> Iterator[Finding]:
+    """Whether what is counted of each player is what his results add up to."""
+    for game, userid in store.health.players_without_row():
+        yield Finding(f"{game}, {userid}", "there are results, but no rating.", BACKUP)
+    for game, userid, score in store.health.scores():
+        rating, counts = None, {1: 0, -1: 0, 0: 0}
+        for number, (games_, result, before, after) in enumerate(store.health.results(game, userid), 1):
+            if games_ != number or before != (START if rating is None else rating):
+                led = f"{texts.counted(number - 1, 'game')} led to {rating or START}"
+                what = f"rated game {games_} begins with {before}, but {led}."
+                yield Finding(f"{game}, {userid}", what, BACKUP)
+            if result in counts:
+                counts[result] += 1
+            rating = after
+        if tuple(score) != (rating, *counts.values()):
+            what = f"the rating is stored as {_score(*score)}; the results say {_score(rating, *counts.values())}."
+            yield Finding(f"{game}, {userid}", what, BACKUP)
+
+
+def _formula(store: Store) -> Iterator[Finding]:
+    """Whether every rated game did to ratings what the formula says."""
+    for own, other in store.health.rated_games():
+        before, against = (Rating(one.before, one.games - 1) for one in (own, other))
+        right = rated(before, against, own.outcome)
+        if own.after != right:
+            what = f"{own.userid}'s rating went from {own.before} to {own.after}; by the formula it is {right}."
+            yield Finding(f"{own.game} {own.board}", what, BACKUP)
+
+
+def _score(rating: int | None, won: int, lost: int, tied: int) -> str:
+    return f"{rating} (won {won}, lost {lost}, tied {tied})"
+
+
+def _rows(store: Store) -> Iterator[Finding]:
+    """Rows that belong nowhere."""
+    for what, which in store.health.doubtful_rows():
+        yield Finding(which, f"there is {what}.", BACKUP)
+
+
+def _mails(store: Store, now: datetime) -> Iterator[Finding]:
+    """Whether mail goes out, and whether the clock can be trusted."""
+    due = store.health.oldest_due(now)
+    if due and due < now - OLDEST_DUE:
+        what = f"a mail has been due since {due:%Y-%m-%d %H:%M} UTC; is anything sending?"
+        yield Finding("outbox", what, "Let `pbm serve` run, or `pbm outbox flush` from cron.")
+    if given_up := store.health.given_up():
+        mend = "`pbm outbox list` tells why; then `pbm outbox retry ID` or `pbm outbox drop ID`."
+        yield Finding("outbox", f"mails that were given up: {given_up}.", mend)
+    latest = store.health.latest()
+    if latest and latest > now + CLOCK_ERROR:
+        what = f"something was done at {latest:%Y-%m-%d %H:%M} UTC, but it is {now:%Y-%m-%d %H:%M} UTC."
+        yield Finding("clock", what, "Set the clock of this machine right (`timedatectl`).")
+
+
+def _zones(store: Store) -> Iterator[Finding]:
+    """Whether users can be told times as they wish."""
+    known = zone_names()
+    for name in store.users.zones():
+        if name not in known:
+            what = f"this machine does not know the time zone {name}, so that its users are told times in UTC."
+            yield Finding("timezone", what, "Install tzdata: the package of the system, or `pip install tzdata`.")
+
+
+def _robots(store: Store, now: datetime) -> Iterator[Finding]:
+    """Whether somebody plays for the robots."""
+    rows = (store.boards.get(task.game, task.board) for task, _ in store.robots.tasks())
+    late = sum(1 for row in rows if row and clocks.age(row, now) > OLDEST_DUE)
+    if late:
+        what = f"boards that have waited for a robot for more than a day: {late}."
+        yield Finding("robots", what, "Let `pbm serve` run, or `pbm robots run --once` from cron.")
+
+
+# What surrounds it
+
+
+def _settings() -> Iterator[Finding]:
+    """Whether the environment variables mean something."""
+    if not is_address(address()):
+        yield Finding("PBM_ADDRESS", f"{address()!r} is no mail address.", "Set it to the address of the server.")
+    setting = os.environ.get("PBM_TRANSPORT")
+    if not setting:
+        return
+    if "PBM_ADDRESS" not in os.environ:
+        what = f"it is not set, so that answers would go to {address()}."
+        yield Finding("PBM_ADDRESS", what, "Set it to the address of the server.")
+    try:
+        transport()
+        problem = _unreachable(setting)
+    except Refused as why:
+        problem = str(why)
+    if problem:
+        yield Finding("PBM_TRANSPORT", problem, "Set it right, or make what it names work.")
+
+
+def _unreachable(setting: str) -> str:
+    """Why mail cannot leave that way; empty if it can."""
+    kind, _, rest = setting.partition(":")
+    if kind == "maildir":
+        return "" if os.access(rest, os.W_OK | os.X_OK) else f"there is no folder {rest} that can be written to."
+    if kind == "sendmail":
+        return "" if os.access(rest, os.X_OK) else f"there is no program {rest}."
+    url = urlsplit(setting)
+    try:
+        socket.create_connection((url.hostname or "", url.port or PORTS[kind]), timeout=10).close()
+    except OSError as why:
+        return f"{url.hostname} does not answer: {reason(why)}."
+    return ""
+
+
+def _games() -> Iterator[Finding]:
+    """Whether every game can be loaded, and those of other packages keep what games promise."""
+    for name in games.names():
+        package = games.package(name)
+        mend = f"Mend or remove the package {package}." if package else "Install pbm anew."
+        try:
+            game = games.load(name)
+            game.new(**games.read_options(game, []))
+            whys = [*broken_promises(name)] if package else []  # ours are tested before they are installed
+        except Exception as why:
+            whose = f"the package {package}, which brings it, has a fault" if package else "it cannot be loaded"
+            yield Finding(name, f"{whose} ({type(why).__name__}: {why}).", mend)
+            continue
+        for promise in whys:
+            yield Finding(name, f"the package {package} has a fault: {promise}", mend)

@@ -1,0 +1,319 @@
+"""The commands by which an operator looks after users and their addresses."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import click
+
+from pbm import letters, texts
+from pbm.actions import users
+from pbm.console import answer, confirm, open_existing
+from pbm.console.listing import LIMIT, Listing, find_user, time_data, time_text
+from pbm.console.usage import Commands
+from pbm.mail.incoming import is_ours
+from pbm.names import is_address
+from pbm.refusals import Refused
+from pbm.server import Server
+from pbm.session import Session
+from pbm.store import Vacation
+from pbm.store.users import KnownAddress, UserRow
+
+FORM_NAMES = {"text": "text", "html": "HTML and text", "pictures": "pictures, HTML and text"}
+"""How mails come, in words."""
+
+commands = Commands("pbm")
+AFTER = click.option("--after", default="", metavar="USERID", help="Begin behind that name.")
+
+
+# Users
+
+
+@commands.group("users", cls=Listing)
+def users_() -> None:
+    """List users, or tell what is known of some."""
+
+
+class Facts(NamedTuple):
+    """What is known of a user."""
+
+    row: UserRow
+    addresses: list[KnownAddress]
+    boards: dict[str, int]
+    """How many active boards he has of each game."""
+    vacations: list[Vacation]
+    """Those that are not over."""
+    is_away: bool
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "userid": self.row.userid,
+            "since": time_data(self.row.created),
+            "signed_off": time_data(self.row.signed_off),
+            "addresses": [_address_data(one) for one in self.addresses],
+            "boards": self.boards,
+            "vacations": [{"first": one.first.isoformat(), "last": one.last.isoformat()} for one in self.vacations],
+            "mail": self.row.form,
+            "broadcasts": self.row.hears_broadcasts,
+        }
+
+
+def _facts(server: Server, rows: Sequence[UserRow]) -> list[Facts]:
+    """What is known of some users."""
+    names = [row.userid for row in rows]
+    active = server.store.players.active_by_game(names)
+    addresses: dict[str, list[KnownAddress]] = {}
+    for address in server.store.users.known_addresses(names):
+        addresses.setdefault(address.userid, []).append(address)
+    today = server.now().date()
+    vacations = {name: server.store.users.vacations(name, today) for name in names}
+    return [
+        Facts(
+            row,
+            addresses.get(row.userid, []),
+            active.get(row.userid, {}),
+            vacations[row.userid],
+            any(one.first <= today for one in vacations[row.userid]),
+        )
+        for row in rows
+    ]
+
+
+@users_.command("list")
+@click.argument("userids", nargs=-1, metavar="[USERID]...")
+@LIMIT
+@AFTER
+def list_users(userids: tuple[str, ...], limit: int, after: str) -> None:
+    """List users with their addresses and the number of their active boards; tell more of those that are named."""
+    server = open_existing()
+    with server.store.transaction(reading=True):
+        rows, more = _page(server, userids, limit, after)
+        facts = _facts(server, rows)
+        ratings = [_ratings(server, row.userid) for row in rows] if userids else []
+    if userids:
+        parts = [_described(*both) for both in zip(facts, ratings, strict=True)]
+        data = [{**one.data, "ratings": rated} for one, rated in zip(facts, ratings, strict=True)]
+        answer("\n\n".join(parts), {"users": data})
+        return
+    lines = [("Userid", "Since", "Boards", "State", "Addresses")]
+    for row, known, active, _, is_away in facts:
+        state = "signed off" if row.signed_off else "on vacation" if is_away else ""
+        told = ", ".join(map(_address_text, known))
+        lines.append((row.userid, f"{row.created:%Y-%m-%d}", str(sum(active.values()) or ""), state, told))
+    text = "\n".join([texts.table(lines), *more]) if facts else "There are no users."
+    answer(text, {"users": [one.data for one in facts]})
+
+
+def _page(server: Server, userids: Sequence[str], limit: int, after: str) -> tuple[list[UserRow], list[str]]:
+    """The users who are named, or a page of all, with the line below it if there are more."""
+    if userids:
+        return [find_user(server, userid) for userid in dict.fromkeys(map(str.lower, userids))], []
+    rows = server.store.users.rows(limit=limit + 1, after=after.lower())
+    if len(rows) <= limit:
+        return rows, []
+    return rows[:limit], [f"There are more users; --after={rows[limit - 1].userid} goes on."]
+
+
+def _ratings(server: Server, userid: str) -> list[dict[str, Any]]:
+    """What a user has achieved in each game."""
+    players = [(game, server.store.players.get(game, userid)) for game in server.store.boards.games()]
+    return [
+        {"game": game, "rating": player.rating, "won": player.won, "lost": player.lost, "tied": player.tied}
+        for game, player in players
+        if player.rating is not None
+    ]
+
+
+def _described(facts: Facts, ratings: list[dict[str, Any]]) -> str:
+    """All that is known of a user, for people."""
+    row, known, active, vacations, is_away = facts
+    lines = [("userid", row.userid), ("signed up", time_text(row.created))]
+    if row.signed_off:
+        lines.append(("signed off", time_text(row.signed_off)))
+    lines += [("address", _address_text(one)) for one in known] or [("address", "none: they get no mail")]
+    lines.append(("mails", f"{FORM_NAMES[row.form]}{', broadcasts' * row.hears_broadcasts}"))
+    lines += [("vacation", f"{one.first} to {one.last}{' (now)' * is_away}") for one in vacations]
+    lines += [("boards", f"{game} {count}") for game, count in active.items()]
+    lines += [
+        ("rating", f"{one['game']} {one['rating']} (won {one['won']}, lost {one['lost']}, tied {one['tied']})")
+        for one in ratings
+    ]
+    return texts.table(lines)
+
+
+@users_.command("password")
+@click.argument("userid")
+def set_password(userid: str) -> None:
+    """Give a user another password, for one who gets no mail.
+
+    It is PBM_PASSWORD if that is set, or else asked for, or else the first line of standard input.
+    """
+    server = open_existing()
+    user = find_user(server, userid)
+    _check_person(server, user)
+    password = _new_password()
+    users.check_new_password(password)
+    with server.store.transaction():
+        server.store.users.set_password(user.userid, server.passwords.hash(password))
+        server.store.trust.revoke_replies(user.userid)
+    answer(f"{user.userid} has a new password.", {"userid": user.userid})
+
+
+@users_.command("remove")
+@click.argument("userid")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def remove_user(userid: str, *, yes: bool) -> None:
+    """Sign a user off: they give up all their boards, and their userid is never given out again.
+
+    Their opponents are told, and they are not. What they have played stays on record.
+    """
+    server = open_existing()
+    user = find_user(server, userid)
+    if user.signed_off:
+        raise Refused(f"{user.userid} has signed off.")
+    confirm(f"Sign {user.userid} off, who gives up all their boards?", yes=yes)
+    with server.store.transaction():
+        told = users.sign_off(Session(server), user.userid)
+    text = f"{user.userid} is signed off."
+    answer(text, letters.as_one(letter.data for letter in told) | {"reply": text})
+
+
+def _check_person(server: Server, user: UserRow) -> None:
+    """Raises Refused unless a user is a person who is signed up."""
+    if user.signed_off:
+        raise Refused(f"{user.userid} has signed off.")
+    if server.store.robots.get(user.userid):
+        raise Refused(f"{user.userid} is a robot: it has no password and no address.")
+
+
+def _new_password() -> str:
+    if given := os.environ.get("PBM_PASSWORD"):
+        return given
+    if sys.stdin.isatty():
+        return str(click.prompt("New password", hide_input=True, confirmation_prompt=True, err=True))
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+# Addresses
+
+
+def _known(server: Server, userid: str, address: str) -> KnownAddress:
+    """An address of a user. Raises Refused if it is none of his."""
+    user = find_user(server, userid)
+    found = [one for one in server.store.users.known_addresses([user.userid]) if one.address.lower() == address.lower()]
+    if not found:
+        raise Refused(f"{address} is no address of {user.userid}.")
+    return found[0]
+
+
+@commands.group(cls=Listing)
+def addresses() -> None:
+    """List the addresses of users, and set them right."""
+
+
+@addresses.command("list")
+@click.argument("userids", nargs=-1, metavar="[USERID]...")
+@LIMIT
+@AFTER
+def list_addresses(userids: tuple[str, ...], limit: int, after: str) -> None:
+    """List the addresses of these users, or of all; the limit counts users."""
+    server = open_existing()
+    with server.store.transaction(reading=True):
+        rows, more = _page(server, userids, limit, after)
+        found = server.store.users.known_addresses([row.userid for row in rows])
+    lines = [("Userid", "Address", "State"), *((one.userid, one.address, state_of_address(one)) for one in found)]
+    text = "\n".join([texts.table(lines) if found else "There are no addresses.", *more])
+    answer(text, {"addresses": [_address_data(one) for one in found]})
+
+
+@addresses.command("add")
+@click.argument("userid")
+@click.argument("address")
+def add_address(userid: str, address: str) -> None:
+    """Give a user one more address. It counts as confirmed, and mails that wait for one go there."""
+    server = open_existing()
+    user = find_user(server, userid)
+    _check_person(server, user)
+    if not is_address(address) or is_ours(address, server.address):
+        raise Refused(f"{address!r} cannot be a player's mail address.")
+    with server.store.transaction():
+        present = [one.address.lower() for one in server.store.users.known_addresses([user.userid])]
+        if address.lower() in present:
+            raise Refused(f"{user.userid} has the address {address} already.")
+        if len(present) >= users.MOST_ADDRESSES:
+            raise Refused(f"{user.userid} has {len(present)} addresses, and more are not allowed; drop one.")
+        server.store.users.add_address(user.userid, address, server.now())
+    answer(f"Mails for {user.userid} go to {address}, too.", {"userid": user.userid, "address": address})
+
+
+@addresses.command("drop")
+@click.argument("userid")
+@click.argument("address")
+def drop_address(userid: str, address: str) -> None:
+    """Take an address from a user, and drop the mails that were still to go there."""
+    server = open_existing()
+    with server.store.transaction():
+        known = _known(server, userid, address)
+        dropped = server.store.users.drop_address(known.userid, known.address)
+        is_last = not server.store.users.known_addresses([known.userid])
+    text = f"{known.address} is no address of {known.userid} any more."
+    if dropped:
+        text += f" Mails dropped: {dropped}."
+    if is_last:
+        text += f" {known.userid} has no address now, and gets no mail."
+    answer(text, {"userid": known.userid, "address": known.address, "dropped": dropped})
+
+
+@addresses.command("confirm")
+@click.argument("userid")
+@click.argument("address")
+def confirm_address(userid: str, address: str) -> None:
+    """Confirm an address, as if its user had answered the mail that asks for it."""
+    server = open_existing()
+    with server.store.transaction():
+        known = _known(server, userid, address)
+        if known.confirmed:
+            raise Refused(f"{known.address} is confirmed already, since {time_text(known.confirmed)}.")
+        server.store.users.confirm_address_of(known.userid, known.address, server.now())
+    answer(f"{known.address} is confirmed.", {"userid": known.userid, "address": known.address})
+
+
+@addresses.command("resume")
+@click.argument("address")
+def resume_address(address: str) -> None:
+    """Send mails to an address again that was suspended because mails to it came back."""
+    server = open_existing()
+    with server.store.transaction():
+        userids = server.store.users.resume_address(address, server.now())
+        if not userids:
+            raise Refused(f"{address} is not suspended.")
+    answer(f"Mails for {' and '.join(userids)} go to {address} again.", {"userids": userids, "address": address})
+
+
+def state_of_address(one: KnownAddress) -> str:
+    """What becomes of mails to an address, in a few words."""
+    if one.suspended:
+        return f"suspended since {time_text(one.suspended)}"
+    if not one.confirmed:
+        return "unconfirmed"
+    return f"confirmed, {one.bounces} came back" if one.bounces else "confirmed"
+
+
+def _address_text(one: KnownAddress) -> str:
+    state = state_of_address(one)
+    return one.address if state == "confirmed" else f"{one.address} ({state})"
+
+
+def _address_data(one: KnownAddress) -> dict[str, Any]:
+    return {
+        "userid": one.userid,
+        "address": one.address,
+        "state": "suspended" if one.suspended else "confirmed" if one.confirmed else "unconfirmed",
+        "confirmed": time_data(one.confirmed),
+        "bounces": one.bounces,
+        "bouncing_since": time_data(one.bouncing_since),
+        "suspended": time_data(one.suspended),
+    }

@@ -1,0 +1,102 @@
+"""The command that writes the site."""
+
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pbm import settings, texts
+from pbm.console import answer, let_server_go_first, open_existing
+from pbm.console.usage import Commands
+from pbm.drawing import images
+from pbm.names import is_site
+from pbm.refusals import Refused, touching
+from pbm.robot_players.waiting import pipe_ended
+from pbm.session import Session
+
+if TYPE_CHECKING:
+    from pbm.site.build import Built, Page
+    from pbm.site.pages import Look
+
+commands = Commands("pbm")
+TEMPLATES_EXTRA = "Pages are made with Jinja2, which is not installed: pip install '.[site]' brings it."
+LOOK_AGAIN_AFTER = 1.0
+"""Seconds from one look whether anything has changed to the next."""
+
+
+@commands.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--url", default="", metavar="URL", help="Where the site will stand, such as https://games.example/; else PBM_SITE."
+)
+@click.option("--no-pictures", is_flag=True, help="Make no PNG of each board for those who link to it.")
+@click.option("--whole", is_flag=True, help="Make all pages again, and not only those of what has changed.")
+@click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
+def site(folder: Path, url: str, *, no_pictures: bool, whole: bool, follow: bool) -> int:
+    """Write a site to look at: plain files for any web server, with a page for each board.
+
+    Only what has changed since the last time is written, and only what anybody may see with `show` stands there. With
+    --url pages tell search engines and other sites where they are, and each board has a picture for whoever links to
+    it. Files in DIR that are no pages of the site are left alone. With --follow it also ends where standard input is a
+    pipe that ends. A page that cannot be made is told and left as it was, and the exit status is 1.
+    """
+    session = Session(open_existing())
+    if follow:
+        let_server_go_first()
+    common = shared(url, no_pictures=no_pictures)
+    version = session.store.data_version()
+    done = _written(session, folder, common, is_whole=whole)
+    while follow and _has_changed(session, version):
+        version = session.store.data_version()  # before the pages are made: what changes meanwhile is seen next time
+        done = _written(session, folder, common)
+    answer(
+        f"{texts.counted(done.pages, 'file')}, {done.written} of them new or changed; {done.removed} removed.",
+        {"pages": done.pages, "written": done.written, "removed": done.removed, "failed": [*done.failed]},
+    )
+    return 1 if done.failed else 0
+
+
+def shared(url: str, *, no_pictures: bool) -> "Look":
+    """What the options make of the pages. Raises Refused."""
+    try:
+        from pbm.site.pages import Look
+    except ImportError as error:
+        raise Refused(TEMPLATES_EXTRA) from error
+    if url and not is_site(url):
+        raise Refused(f"{url!r} is no address of a site; it looks like https://games.example/.")
+    where = url or settings.site() or ""
+    return Look(f"{where.rstrip('/')}/" if where else "", bool(where) and not no_pictures and images.is_available())
+
+
+def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool = False) -> "Built":
+    """Bring the site up to date. Raises Refused if the folder cannot be written."""
+    from pbm.site.build import build
+    from pbm.site.concerns import Site
+
+    with touching(f"The site cannot be written to {folder}"):
+        done = build(folder, Site(session, common), _shown, is_whole=is_whole)
+    for path, why in done.failed.items():
+        sys.stderr.write(f"{path} could not be made ({why}); --whole tries it again, and so does its next change.\n")
+    return done
+
+
+def _has_changed(session: Session, before: int) -> bool:
+    """Wait until the database has another version than *before*; False if it is time to end."""
+    is_piped = stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
+    while session.store.data_version() == before:
+        if not is_piped:
+            time.sleep(LOOK_AGAIN_AFTER)
+        elif pipe_ended(LOOK_AGAIN_AFTER):
+            return False
+    return True
+
+
+def _shown(pages: Sequence["Page"]) -> Iterator["Page"]:
+    """Hand on pages, with a bar on a terminal that tells how far that is."""
+    with click.progressbar(pages, label="Pages", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+        yield from bar

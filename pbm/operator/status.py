@@ -1,0 +1,163 @@
+"""The command that tells how the server is doing, at a glance and quickly however much there is."""
+
+import shutil
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from pbm import texts
+from pbm.board.clocks import DAY
+from pbm.console import answer
+from pbm.console.listing import time_data, time_text
+from pbm.console.usage import Commands
+from pbm.operator.doctor import LEAST_FREE, OLDEST_DUE
+from pbm.refusals import Refused
+from pbm.settings import database_path, open_server
+from pbm.store import SCHEMA, Robot, Store
+from pbm.store.events import Counted
+from pbm.store.outbox import Waiting
+
+LATEST_CLEANUP = timedelta(days=2)
+"""How long ago the last clean-up may be while boards are active."""
+LATEST_BACKUP = timedelta(days=8)
+"""How long ago the last backup may be."""
+
+commands = Commands("pbm")
+
+
+class Status(NamedTuple):
+    """How the server is doing."""
+
+    users: int
+    boards: int
+    active: int
+    """How many of the boards are not over."""
+    mails: Waiting
+    begun: datetime
+    """Since when the next two are noted."""
+    cleanup: datetime | None
+    """When the last clean-up was."""
+    backup: datetime | None
+    commands: Counted
+    """Those of the last 24 hours, reckoned in whole hours."""
+    failed: list[Robot]
+    """The robots that were paused because their programs have failed."""
+    size: int
+    """Bytes of the database."""
+    free: int
+    """Bytes that are free on its disk."""
+
+
+@commands.command()
+def status() -> int:
+    """Tell how the server is doing. The exit status is 1 if anything needs a person; the answer says what.
+
+    It is quick, however many boards there are; `pbm doctor` looks at everything. The commands are those that came by
+    mail, and those given in a shell that changed something.
+    """
+    path = database_path()
+    if not path.exists():
+        raise Refused(f"There is no database {path}; PBM_DB names another one.")
+    server = open_server()
+    now, found = server.now(), look(server.store, server.now())
+    needs = list(needed(found, now))
+    why = server.store.health.objection()
+    if why:
+        needs.insert(0, f"The database cannot be written: {why}.")
+    answer("\n".join([_text(found, now), *needs]), _data(found, now, needs))
+    return 1 if needs else 0
+
+
+def look(store: Store, now: datetime) -> Status:
+    """How the server is doing at a time."""
+    with store.transaction(reading=True):
+        boards, active = store.boards.totals()
+        return Status(
+            users=store.users.count(),
+            boards=boards,
+            active=active,
+            mails=store.outbox.counts(),
+            begun=store.events.last_maintenance("begun") or now,
+            cleanup=store.events.last_maintenance("cleanup"),
+            backup=store.events.last_maintenance("backup"),
+            commands=store.events.commands_since(now - DAY),
+            failed=[robot for robot in store.robots.all() if robot.why],
+            size=store.path.stat().st_size,
+            free=shutil.disk_usage(store.path.absolute().parent).free,
+        )
+
+
+def needed(found: Status, now: datetime) -> Iterator[str]:
+    """What needs a person, a sentence each."""
+    if found.mails.given_up:
+        mails = texts.counted(found.mails.given_up, "mail")
+        yield f"Given up: {mails}. `pbm outbox list` tells why."
+    if found.mails.oldest and found.mails.oldest < now - OLDEST_DUE:
+        yield f"A mail has been waiting since {time_text(found.mails.oldest)}. `pbm outbox list` tells why."
+    if found.active and (found.cleanup or found.begun) < now - LATEST_CLEANUP:
+        yield "There was no clean-up for two days. Let `pbm cleanup` run once a day."
+    if (found.backup or found.begun) < now - LATEST_BACKUP:
+        yield "There was no backup for a week. Let `pbm backup --keep=14 FOLDER` run once a day."
+    for robot in found.failed:
+        yield f"{robot.userid} is paused, because its program has failed: {robot.why} `pbm robots resume` lets it play."
+    if found.free < max(LEAST_FREE, found.size):
+        yield f"Only {found.free / 1e6:,.0f} MB of the disk are free. Make room, or move the database."
+
+
+def version() -> str:
+    """The version of this program."""
+    from importlib import metadata
+
+    return metadata.version("pbm-server")
+
+
+def _text(found: Status, now: datetime) -> str:
+    mails = found.mails
+    oldest = f", the oldest for {_ago(now - mails.oldest)}" if mails.oldest else ""
+    return texts.table(
+        [
+            ("Version:", f"{version()}, schema {SCHEMA}"),
+            ("Users:", f"{found.users:,}"),
+            ("Boards:", f"{found.boards:,}, {found.active:,} active"),
+            ("Mails waiting:", f"{mails.to_send:,}{oldest}; {mails.unaddressed:,} for users without an address"),
+            ("Mails given up:", f"{mails.given_up:,}"),
+            ("Commands, 24 hours:", f"{found.commands.done:,} done, {found.commands.refused:,} refused"),
+            ("Last clean-up:", time_text(found.cleanup) if found.cleanup else "never"),
+            ("Last backup:", time_text(found.backup) if found.backup else "never"),
+            ("Disk:", f"{found.size / 1e6:,.1f} MB used by the database, {found.free / 1e6:,.0f} MB free"),
+        ]
+    )
+
+
+def _ago(age: timedelta) -> str:
+    """How long something has been waiting, in the largest unit that there is one of."""
+    minutes = int(age.total_seconds()) // 60
+    if minutes >= 2 * 24 * 60:
+        return texts.counted(minutes // (24 * 60), "day")
+    if minutes >= 2 * 60:
+        return texts.counted(minutes // 60, "hour")
+    return texts.counted(max(minutes, 0), "minute")
+
+
+def _data(found: Status, now: datetime, needs: list[str]) -> dict[str, object]:
+    mails = found.mails
+    return {
+        "ok": not needs,
+        "needs": needs,
+        "version": version(),
+        "schema": SCHEMA,
+        "users": found.users,
+        "boards": found.boards,
+        "active": found.active,
+        "outbox": {
+            "waiting": mails.to_send,
+            "without_address": mails.unaddressed,
+            "given_up": mails.given_up,
+            "oldest_seconds": int((now - mails.oldest).total_seconds()) if mails.oldest else None,
+        },
+        "commands": found.commands._asdict(),
+        "last_cleanup": time_data(found.cleanup),
+        "last_backup": time_data(found.backup),
+        "database_bytes": found.size,
+        "free_bytes": found.free,
+    }

@@ -1,0 +1,308 @@
+"""The operator's command for tournaments: starting, announcing and directing them, and showing how they stand."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+import click
+
+from pbm import texts
+from pbm.actions import directing, tournaments
+from pbm.actions.directing import DIRECTIONS, on_trial
+from pbm.blocks import text_of
+from pbm.board import clocks
+from pbm.console.usage import Commands
+from pbm.letters import contests
+from pbm.refusals import Refused
+from pbm.robot_players.scripts import known
+from pbm.session import Session
+from pbm.settings import open_server
+from pbm.terminal import say
+from pbm.tournaments import TOURNAMENT_KINDS
+from pbm.tournaments.kinds import Kind, Tournament
+from pbm.tournaments.tables import Sheet
+
+OF_A_KIND = "rounds", "best_of", "until", "double", "teams", "never", "byes"
+"""The options that not all kinds of tournaments have."""
+MOST_ROUNDS = 50
+MOST_GAMES = 9
+"""How many games a match of a knockout has at most."""
+
+TOURNAMENT = """Start a tournament, let it be joined, direct it, or show how it stands.
+
+With players, a pool of them is made, and its games are started: boards a1, a2 and so on in the pool a. In a round
+robin each two of them get a board at once. A Swiss tournament, a knockout, a ladder and an arena go on by
+themselves: the next round starts with the end of the last game of the one before. Options of the game are written
+as in a challenge. Whoever rejects or limits challenges plays nevertheless.
+
+With --open, players join by `GAME join POOL USERID PASSWORD`.
+
+Without players, the table of the pool: a win or a bye is 1 point, a tie 0.5. Under it stands what decides between
+equal points; their games against each other (direct encounter) are usually among that, so they share a place only if
+these do not tell either. Then what each player has reached: 1 won, 0 lost, = tied, a dot for a game that is still
+to be played, x for one that was cancelled; where there are rounds, behind the line of the opponent, such as 7:1.
+A bye is 1 point, bye= half a one, for who has asked for it by `GAME bye POOL USERID PASSWORD`.
+
+Without a pool, the pools there are.
+
+\b
+A DIRECTION is one of these:
+  start                         start a tournament that was open
+  status                        how far it is
+  add USERID                    one more player, from the next round on
+  replace USERID NEW            another player in their place
+  withdraw USERID               they lose the games that are on, unrated
+  adjudicate BOARD win [USERID] the player who waits, or that one, has won
+  adjudicate BOARD draw|cancel  a draw, or it counts for nobody
+  finish                        no more rounds; the table goes to everybody
+  cancel                        end it at once
+"""
+
+commands = Commands("pbm")
+
+
+@commands.command(help=TOURNAMENT, context_settings={"ignore_unknown_options": True})
+@click.argument(
+    "words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="GAME [POOL [USERID...|DIRECTION... [-options]]]"
+)
+@click.option("--type", "kind", metavar="TYPE", help=f"{', '.join(TOURNAMENT_KINDS)}; else roundrobin.")
+@click.option("--rounds", metavar="N", help="How many rounds a Swiss tournament or a ladder has.")
+@click.option("--best-of", metavar="N", help="How many games a match of a knockout has.")
+@click.option("--double", is_flag=True, help="Each two players meet twice, and each of them begins once.")
+@click.option("--pairs", is_flag=True, help="Only the first two players meet, the next two, and so on.")
+@click.option("--team", "teams", multiple=True, metavar="NAME:A,B,...", help="A team, its best player first.")
+@click.option("--open", "is_open", is_flag=True, help="Announce it; players join, and `start` starts it.")
+@click.option("--starts", metavar="DATE", help="When it starts by itself, such as 2027-01-31.")
+@click.option("--most", metavar="N", help="How many players can join.")
+@click.option("--until", metavar="TIME", help="When an arena ends, such as 2027-01-31T18:00 in UTC.")
+@click.option("--never", multiple=True, metavar="A:B", help="Players who never meet in a Swiss tournament.")
+@click.option("--byes", metavar="N", help="For how many byes of half a point a player of a Swiss tournament can ask.")
+@click.option("--round-days", metavar="DAYS", help="How long a round lasts; then whoever is to move has lost.")
+@click.option("--tiebreaks", metavar="LIST", help="What decides between equal points: direct,sb,buchholz,cut1,wins.")
+@click.option("--director", metavar="USERID", help="Who may give the commands of a tournament by mail, and is told.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--nagtime", metavar="DAYS", help="Until the player to move is reminded.")
+@click.option("--forfeittime", metavar="DAYS", help="Until they have lost.")
+@click.option("--totaltime", metavar="DAYS", help="What a player has for all their moves.")
+@click.option("--novacation", flag_value="yes", help="Vacations do not stop the clocks.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the list as CSV.")
+@click.option("--trf", "as_trf", is_flag=True, help="Print a Swiss tournament as a report for FIDE's programs (TRF16).")
+@click.option("--format", "form", type=click.Choice(contests.FORMATS), help="How the table is printed.")
+@click.pass_context
+def tournament(
+    ctx: click.Context,
+    /,
+    words: Sequence[str],
+    *,
+    dry_run: bool,
+    as_csv: bool,
+    as_trf: bool,
+    form: str | None,
+    **settings: object,
+) -> None:
+    """Start a tournament, let it be joined, direct it, or show how it stands."""
+    options = [word for word in words if word.startswith("-")]
+    unknown = next((option for option in options if option.startswith("--")), None)
+    if unknown:
+        raise click.NoSuchOption(unknown, ctx=ctx)
+    others = [word.lower() for word in words if not word.startswith("-")]
+    if not others:
+        raise click.UsageError("No game is named.", ctx)
+    if others[0] in DIRECTIONS and len(others) > 2:
+        others = [*others[1:3], others[0], *others[3:]]
+    game, pool, players = known(others[0]), "".join(others[1:2]), others[2:]
+    teams = _teams([*settings["teams"]]) if isinstance(settings["teams"], tuple) else {}
+    given = [name for name, value in settings.items() if value]
+    session = Session(open_server())
+    if players and players[0] in DIRECTIONS:
+        if given or options or as_csv or as_trf or form:
+            raise Refused(f"`{players[0]}` takes no options but --dry-run.")
+        _direct(session, game, pool, players, dry_run=dry_run, as_json=ctx.obj)
+    elif players or teams or settings["is_open"]:
+        named = [*players, *(name for names in teams.values() for name in names)]
+        one = _planned(session, game, pool, options, settings)
+        _set_up(session, one, named, teams, settings, dry_run=dry_run, as_csv=as_csv, as_json=ctx.obj)
+    elif options or given or dry_run:
+        raise click.UsageError("These options are for a tournament that begins; its players are missing.", ctx)
+    elif pool:
+        _show(session, game, pool, "csv" if as_csv else "trf" if as_trf else form, as_json=ctx.obj)
+    else:
+        _list(session, game, as_csv=as_csv, as_json=ctx.obj)
+
+
+def _teams(written: Sequence[str]) -> dict[str, list[str]]:
+    """The players of each team, as --team names them."""
+    teams: dict[str, list[str]] = {}
+    for one in written:
+        name, colon, names = one.partition(":")
+        if not (re.fullmatch(r"[\w.-]{1,16}", name) and colon and all(names.split(","))):
+            raise Refused(f"--team={one} is not NAME:USERID,USERID,... with a name of 1 to 16 letters or digits.")
+        if name in teams:
+            raise Refused(f"There are two teams {name}.")
+        teams[name] = names.lower().split(",")
+    if len(teams) == 1:
+        raise Refused("A team needs another one to play against.")
+    return teams
+
+
+def _planned(
+    session: Session, game: str, pool: str, options: Sequence[str], settings: Mapping[str, object]
+) -> Tournament:
+    """The tournament that the options describe. Raises Refused, with all that is wrong with them."""
+    kind = _kind(settings)
+    asked = {name: str(value) if value else None for name, value in settings.items()}
+    times, problems = clocks.read({name: asked[name] for name in clocks.OPTIONS}, is_tournament=True)
+    for name in OF_A_KIND:
+        if settings[name] and name not in kind.settings:
+            option = {"best_of": "best-of", "teams": "team"}.get(name, name)
+            titles = (one.title for one in TOURNAMENT_KINDS.values() if name in one.settings)
+            problems.append(f"--{option} is for {' and '.join(titles)}.")
+    numbers = {
+        name: _number(problems, option, asked[name], least, most)
+        for name, option, least, most in (
+            ("rounds", "rounds", 1, MOST_ROUNDS),
+            ("best_of", "best-of", 1, MOST_GAMES),
+            ("most", "most", 2, kind.most),
+            ("byes", "byes", 0, MOST_ROUNDS),
+            ("round_days", "round-days", 1, clocks.MOST_DAYS),
+        )
+    }
+    moments = {name: _moment(problems, name, asked[name], session.now()) for name in ("starts", "until")}
+    if numbers["best_of"] and numbers["best_of"] % 2 == 0:
+        problems.append(f"--best-of takes an odd number: a match of {numbers['best_of']} games can end in a tie.")
+    if not settings["is_open"] and (asked["starts"] or asked["most"]):
+        problems.append("--starts and --most are for a tournament with --open.")
+    if problems:
+        raise Refused("\n".join(problems))
+    return Tournament(
+        game=game,
+        pool=pool,
+        kind=kind,
+        created=session.now(),
+        options=" ".join(options),
+        nag_days=times.nag,
+        forfeit_days=times.forfeit,
+        total_days=times.total,
+        novacation=times.novacation,
+        rounds=numbers["rounds"],
+        double=bool(settings["double"]),
+        best_of=numbers["best_of"] or 1,
+        round_days=numbers["round_days"],
+        tie_breaks=(asked["tiebreaks"] or kind.tie_breaks).lower(),
+        director=(asked["director"] or "").lower() or None,
+        starts=moments["starts"],
+        most=numbers["most"],
+        until=moments["until"],
+        never=" ".join(settings["never"]).lower() if isinstance(settings["never"], tuple) else "",
+        byes=numbers["byes"] or 0,
+    )
+
+
+def _kind(settings: Mapping[str, object]) -> Kind:
+    """What kind of tournament it is. Raises Refused if there is none of that name, or more than one is named."""
+    if settings["pairs"] and settings["double"]:
+        raise Refused("Choose one of --double and --pairs.")
+    if settings["pairs"] and settings["kind"] not in {None, "pairs"}:
+        raise Refused("Choose one of --pairs and --type.")
+    name = "pairs" if settings["pairs"] else str(settings["kind"] or "roundrobin").lower()
+    if name not in TOURNAMENT_KINDS:
+        raise Refused(f"--type={name} is none of {', '.join(TOURNAMENT_KINDS)}.")
+    return TOURNAMENT_KINDS[name]
+
+
+def _number(problems: list[str], option: str, text: str | None, least: int, most: int) -> int | None:
+    """The number that an option gives."""
+    if text is None:
+        return None
+    value = int(text) if re.fullmatch("[0-9]{1,4}", text, re.ASCII) else -1
+    if not least <= value <= most:
+        problems.append(f"--{option} takes a whole number from {least} to {most}.")
+    return value
+
+
+def _moment(problems: list[str], option: str, text: str | None, now: datetime) -> datetime | None:
+    """The moment that an option gives, in UTC; a day alone begins at midnight."""
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        problems.append(f"--{option} takes a day such as 2027-01-31, or a time such as 2027-01-31T18:00.")
+        return None
+    if moment <= now:
+        problems.append(f"--{option}={text} is over already.")
+    return moment
+
+
+def _set_up(
+    session: Session,
+    one: Tournament,
+    players: Sequence[str],
+    teams: Mapping[str, Sequence[str]],
+    settings: Mapping[str, object],
+    *,
+    dry_run: bool,
+    as_csv: bool,
+    as_json: bool,
+) -> None:
+    """Start or announce a tournament, and say so."""
+    title = texts.title(one.game)
+    if settings["is_open"]:
+        with on_trial(session, dry_run=dry_run):
+            found = tournaments.announce(session, one, players, teams)
+        text = text_of(contests.described_tournament(found))
+        data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
+        say(f"Nothing is done yet. It would be:\n\n{text}" if dry_run else text, data, as_json=as_json)
+        return
+    with on_trial(session, dry_run=dry_run):
+        found, boards = tournaments.set_going(session, one, players, teams)
+    idle = [meeting.first for meeting in found.meetings if meeting.is_bye]
+    sheet = Sheet(("board", "first", "second"), [(name, *pair) for name, pair in boards.items()])
+    count = f"{texts.counted(len(boards), 'board')} of {title}"
+    done = f"{count} would be started." if dry_run else f"{count} {'is' if len(boards) == 1 else 'are'} started."
+    rows = [("Board", "First", "Second"), *((name, *pair) for name, pair in boards.items())]
+    text = "\n\n".join([texts.table(rows), *(f"{name} has a bye." for name in idle), done])
+    schedule = [{"board": name, "players": pair} for name, pair in boards.items()]
+    data = {"game": one.game, "pool": one.pool, "dry_run": dry_run, "schedule": schedule}
+    if one.kind.has_rounds:
+        data |= {"type": one.kind.name, "round": 1, "byes": idle}
+    say(contests.comma_separated(sheet) if as_csv and not as_json else text, data, as_json=as_json)
+
+
+def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry_run: bool, as_json: bool) -> None:
+    """Carry out a command of the director."""
+    with session.store.transaction():
+        one = tournaments.find(session, game, pool)
+        found, told = directing.done(session, one, words, dry_run=dry_run)
+    text = text_of(told)
+    data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
+    say(text, data, as_json=as_json)
+
+
+def _show(session: Session, game: str, pool: str, form: str | None, *, as_json: bool) -> None:
+    """Print the table of a pool."""
+    with session.store.transaction(reading=True):
+        found = tournaments.of_pool(session, game, pool)
+    if form == "trf":
+        report = tournaments.fide_report(found)
+        say(report, found.data | {"trf": report}, as_json=as_json)
+        return
+    as_json = as_json or form == "json"
+    say("" if as_json else found.text(form or "text"), found.data, as_json=as_json)
+
+
+def _list(session: Session, game: str, *, as_csv: bool, as_json: bool) -> None:
+    """Print the pools of a game."""
+    with session.store.transaction(reading=True):
+        players = Counter(pool for pool, *_ in session.store.tournaments.pool_players(game))
+        found = session.store.tournaments.all(game)
+    counts = {one.pool: players[one.pool] for one in found}
+    rows = [(one.pool, str(counts[one.pool]), one.kind.name, one.state) for one in found]
+    text = texts.table([("Pool", "Players", "Type", "State"), *rows])
+    if as_csv and not as_json:
+        text = contests.comma_separated(Sheet(("pool", "players", "type", "state"), rows))
+    elif not rows:
+        text = f"There are no tournaments of {texts.title(game)}."
+    say(text, {"game": game, "pools": counts}, as_json=as_json)

@@ -1,0 +1,295 @@
+"""The commands by which an operator looks after robots, the users who are programs."""
+
+import shlex
+import time
+from typing import Any
+
+import click
+
+import games
+from pbm import letters, texts
+from pbm.actions import users
+from pbm.console import answer, confirm, open_existing
+from pbm.console.listing import Listing, time_data, time_text
+from pbm.console.usage import Commands, Seconds, WholeNumber, Within
+from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
+from pbm.names import RESERVED, is_userid
+from pbm.refusals import Refused
+from pbm.robot_players.program import command_words, insist_on
+from pbm.robot_players.waiting import pipe_ended
+from pbm.server import Server
+from pbm.session import Session
+from pbm.settings import open_server
+from pbm.store import Robot
+
+TIME_OF_PROGRAM = 30.0
+"""Seconds that a program of the operator's may take for a move, if he says nothing else."""
+
+LONGEST_TIME = 3600.0
+"""More seconds than anybody waits for a move."""
+
+
+class Thinking(Seconds):
+    """For how long a robot may think."""
+
+    name = f"number of seconds above 0, up to {LONGEST_TIME:.0f}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        seconds = super().convert(value, param, ctx)
+        if not 0 < seconds <= LONGEST_TIME:
+            self.fail(f"{value!r} is no {self.name}.", param, ctx)
+        return seconds
+
+
+commands = Commands("pbm")
+ROBOT = click.argument("userid")
+LEVEL = click.option(
+    "--level",
+    type=Within(LEVEL_NUMBERS, "level"),
+    metavar="N",
+    help=f"How well it plays: 1 to {LEVEL_NUMBERS[-1]}.",
+)
+PROGRAM = click.option(
+    "--with", "program", metavar="PROGRAM", help="A program of yours that plays, as `pbm play` says."
+)
+OF_GAMES = click.option("--games", "names", metavar="GAME,...", help="What it plays; `all` stands for all games.")
+MOST = click.option("--most", type=WholeNumber(), metavar="N", help="At how many boards it takes no more challenges.")
+THINKING_TIME = click.option("--seconds", type=Thinking(), metavar="S", help="How long it may think about a move.")
+
+
+@commands.group("robots", cls=Listing)
+def robots_() -> None:
+    """List the robots, or look after them.
+
+    A robot is a user who is a program: it has no password and no address, takes challenges, and is rated like anybody.
+    `pbm serve` plays for them, and a shell does while somebody plays against one there.
+    """
+
+
+@robots_.command("list")
+def list_robots() -> None:
+    """List the robots with what they play and on how many boards."""
+    server = open_server()
+    with server.store.transaction(reading=True):
+        found = server.store.robots.all()
+        boards = server.store.players.active_by_game([robot.userid for robot in found])
+    counts = {robot.userid: sum(boards.get(robot.userid, {}).values()) for robot in found}
+    lines = [("Userid", "Plays", "Games", "Boards", "State")]
+    lines += [
+        (
+            robot.userid,
+            robot.program or f"level {robot.level}",
+            " ".join(robot.games) or "all",
+            f"{counts[robot.userid]} / {robot.most}",
+            ", ".join([*([] if robot.rated else ["unrated"]), *([_paused(robot)] if robot.paused else [])]),
+        )
+        for robot in found
+    ]
+    text = texts.table(lines) if found else "There are no robots."
+    answer(text, {"robots": [_data(robot, counts[robot.userid]) for robot in found]})
+
+
+@robots_.command("add")
+@ROBOT
+@LEVEL
+@PROGRAM
+@OF_GAMES
+@MOST
+@THINKING_TIME
+@click.option("--unrated", is_flag=True, help="Games against it do not count in the ratings.")
+def add_robot(
+    userid: str,
+    level: int | None,
+    program: str | None,
+    names: str | None,
+    most: int | None,
+    seconds: float | None,
+    *,
+    unrated: bool,
+) -> None:
+    """Add a robot: one of ours of a level, 3 if none is given, or a program of yours.
+
+    A program is started for each move. It gets the position as a line of JSON on its standard input, as with `pbm
+    play`, and answers with a move, or with `resign`. The words of PROGRAM are split as a shell does it, but there is no
+    shell. One that fails, gives no answer in time or sends an illegal move three times in a row is paused.
+    """
+    server, name = open_server(), userid.lower()
+    if not is_userid(name) or name in RESERVED or games.exists(name):
+        raise Refused(f"{userid!r} cannot be a userid: 2 to 16 letters, digits, dots, hyphens or underscores.")
+    if level and program:
+        raise Refused("A robot plays at a level, or by a program, and not both.")
+    robot = Robot(name, None if program else level or USUAL_LEVEL, _command(program), _games(names), not unrated)
+    usual = TIME_OF_PROGRAM if program else robot.seconds
+    robot = robot._replace(most=most or robot.most, seconds=seconds or usual)
+    with server.store.transaction():
+        if server.store.users.is_taken(name):
+            raise Refused(f"There is a user {name} already; please choose another userid.")
+        server.store.users.add(name, "", server.now())
+        server.store.robots.save(robot)
+    answer(f"{name} is a robot: {_said(robot)}.", {"userid": name, "robots": [_data(robot, 0)]})
+
+
+@robots_.command("change")
+@ROBOT
+@LEVEL
+@PROGRAM
+@OF_GAMES
+@MOST
+@THINKING_TIME
+def change_robot(
+    userid: str, level: int | None, program: str | None, names: str | None, most: int | None, seconds: float | None
+) -> None:
+    """Change what is given of a robot; all else stays."""
+    if level and program:
+        raise Refused("A robot plays at a level, or by a program, and not both.")
+    server = open_existing()
+    with server.store.transaction():
+        robot = _robot(server, userid)
+        if level or program:
+            robot = robot._replace(level=level, program=_command(program))
+        if names is not None:
+            robot = robot._replace(games=_games(names))
+        robot = robot._replace(most=most or robot.most, seconds=seconds or robot.seconds)
+        _save(server, robot, f"{robot.userid} is a robot: {_said(robot)}.")
+
+
+@robots_.command("remove")
+@ROBOT
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def remove_robot(userid: str, *, yes: bool) -> None:
+    """Remove a robot: it gives up all its boards, and nobody else can ever have its name. `pause` is gentler."""
+    server = open_existing()
+    robot = _robot(server, userid)
+    confirm(f"Remove {robot.userid}, which gives up all its boards?", yes=yes)
+    with server.store.transaction():
+        told = users.sign_off(Session(server), robot.userid)
+    text = f"{robot.userid} is removed."
+    answer(text, letters.as_one(letter.data for letter in told) | {"reply": text})
+
+
+@robots_.command("pause")
+@ROBOT
+def pause_robot(userid: str) -> None:
+    """Let a robot play no more, and take no challenges. Nobody loses by that: no time is counted on its boards.
+
+    Its tournaments wait for it, too; their directors are told.
+    """
+    from pbm.actions import rounds
+
+    server = open_existing()
+    with server.store.transaction():
+        robot = _robot(server, userid)
+        if robot.paused:
+            raise Refused(f"{robot.userid} is paused already, since {time_text(robot.paused)}.")
+        rounds.tell_of_pause(Session(server), robot.userid)
+        _save(server, robot._replace(paused=server.now()), f"{robot.userid} is paused.")
+
+
+@robots_.command("resume")
+@ROBOT
+def resume_robot(userid: str) -> None:
+    """Let a robot that was paused play again."""
+    server = open_existing()
+    with server.store.transaction():
+        robot = _robot(server, userid)
+        if not robot.paused:
+            raise Refused(f"{robot.userid} is not paused.")
+        _save(server, robot._replace(paused=None, why=None), f"{robot.userid} plays again.")
+
+
+@robots_.command("run")
+@click.option("--once", is_flag=True, help="Do what there is to do now, and end.")
+def run_robots(*, once: bool) -> None:
+    """Play for the robots, as `pbm serve` does, until told to end. Several such processes share the work."""
+    from pbm.robot_players import turns
+
+    server = open_existing()
+    turns.stand_behind()
+    with turns.limited_memory():
+        if once:
+            done = turns.play_all(Session(server))
+            answer(f"{texts.counted(done, 'answer')} given.", {"given": done})
+        else:
+            turns.keep_playing(Session(server), _rested)
+
+
+@robots_.command("keep-playing", hidden=True)
+def keep_playing_() -> None:
+    """Do the same until standard input ends, and look at once at each byte that comes."""
+    from pbm.robot_players import turns
+
+    turns.stand_behind()
+    with turns.limited_memory():
+        turns.keep_playing(Session(open_existing()), pipe_ended)
+
+
+def _rested(seconds: float) -> bool:
+    """Rest; that never ends it, but a signal does at any time."""
+    time.sleep(seconds)
+    return False
+
+
+def _robot(server: Server, userid: str) -> Robot:
+    """The robot of that name. Raises Refused if it is none."""
+    found = server.store.robots.get(userid.lower())
+    if found is None:
+        raise Refused(f"{userid.lower()} is no robot; `pbm robots` lists them.")
+    return found
+
+
+def _save(server: Server, robot: Robot, done: str) -> None:
+    server.store.robots.save(robot)
+    boards = sum(server.store.players.active_by_game([robot.userid]).get(robot.userid, {}).values())
+    answer(done, {"userid": robot.userid, "robots": [_data(robot, boards)]})
+
+
+def _command(program: str | None) -> str | None:
+    """A program with its arguments as it is stored. Raises Refused if it is none that could be started here."""
+    if program is None:
+        return None
+    words = command_words(program)
+    insist_on(words)
+    return shlex.join(words)
+
+
+def _games(names: str | None) -> tuple[str, ...]:
+    """The games that are listed with commas between them; nothing for all. Raises Refused."""
+    if names is None or names.lower() == "all":
+        return ()
+    listed = list(dict.fromkeys(filter(None, names.lower().replace(" ", "").split(","))))
+    for name in listed:
+        if not games.exists(name):
+            raise Refused(games.unknown(name))
+    if not listed:
+        raise Refused("No game is named behind --games.")
+    return tuple(listed)
+
+
+def _said(robot: Robot) -> str:
+    plays = f"level {robot.level}" if robot.level else f"the program {robot.program}"
+    which = " and ".join(map(texts.title, robot.games)) or "all games"
+    most = f"up to {texts.counted(robot.most, 'board')}"
+    return ", ".join([plays, which, most, *([] if robot.rated else ["unrated"])])
+
+
+def _paused(robot: Robot) -> str:
+    why = f": {robot.why}" if robot.why else ""
+    return f"paused since {time_text(robot.paused)}{why}"
+
+
+def _data(robot: Robot, boards: int) -> dict[str, Any]:
+    """A robot for programs."""
+    return {
+        "userid": robot.userid,
+        "level": robot.level,
+        "program": robot.program,
+        "games": list(robot.games or games.names()),
+        "rated": robot.rated,
+        "boards": boards,
+        "most": robot.most,
+        "seconds": robot.seconds,
+        "paused": robot.paused is not None,
+        "since": time_data(robot.paused),
+        "why": robot.why,
+    }

@@ -1,0 +1,386 @@
+"""What robots do on boards: a task is claimed, thought about, and done like a player's, in a transaction."""
+
+import asyncio
+import gc
+import json
+import os
+import resource
+import shlex
+import sys
+import time
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
+from random import Random
+from typing import NamedTuple
+
+from games import Illegal, needs_dice
+from pbm import delivery, letters, runner
+from pbm.actions import finding
+from pbm.board.board import RESIGN, Board
+from pbm.budget import limited
+from pbm.delivery.mail import send
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.robot_players.program import ENDING, MOST_REFUSED, Program
+from pbm.robot_players.waiting import PAUSE, position
+from pbm.robots.player import Player
+from pbm.robots.thinking import Thought
+from pbm.server import Server
+from pbm.session import Session
+from pbm.store import BoardRow, Replaced, Reply, Robot, Store, Unusable
+from pbm.store.robots import Claim, Task
+from pbm.terminal import spinning
+
+HOPELESS = 0.02
+"""A chance to win that is no hope any more."""
+HOPELESS_TURNS = 3
+"""For so many turns in a row a robot has no hope before it resigns."""
+DRAWN = 0.45
+"""A robot agrees on a draw unless it thinks that its chance to win is better than that."""
+MOST_MEMORY = 1_000_000_000
+"""How many bytes of memory a process may have that thinks."""
+GRACE_SECONDS = 2.0
+"""How much longer than it may a robot of ours can think before it is stopped."""
+CLAIM_SPARE = timedelta(seconds=10)
+"""How much longer than all thinking can take a task is claimed."""
+PUT_OFF = timedelta(minutes=10)
+"""For how long a task is left alone that could not be done."""
+EVERYBODY = 0
+"""What stands for the group of whoever asks, which always lives: such a task is claimed in its name."""
+LOOK_FOR_TASKS = 0.2
+"""Seconds after which it is looked again whether there is something to do, where nobody says so."""
+LOOK_ANYWAY = 5.0
+"""Seconds after which that is done even if nothing has changed: somebody else may have died with a task."""
+NICENESS = 10
+"""How far processes that think stand behind all others."""
+MOST_PROGRAMS = 16
+"""How many programs of the operator's one process asks at once."""
+SHELL_PATIENCE = 120.0
+"""For how many seconds a shell waits for the answer of a robot that another process gives."""
+
+
+class Decision(NamedTuple):
+    """What a robot has decided to do."""
+
+    text: str
+    """What stands in the place of a move."""
+    comment: str = ""
+    hopeless: int = 0
+    """For how many turns in a row it has had no hope."""
+
+
+def next_task(session: Session, *place: str, busy: Collection[str] = ()) -> Task | None:
+    """Claim what is next, or what there is to do on one board, its game and number; None if that is nothing.
+
+    What another process does that still lives is left to it, and what *busy* robots have to do waits.
+    """
+    if next(_free(session, *place, busy=busy), None) is None:  # to look locks nothing
+        return None
+    with session.store.transaction():
+        task = next(_free(session, *place, busy=busy), None)
+        robot = session.store.robots.get(task.robot) if task else None
+        if task and robot:
+            until = session.now() + timedelta(seconds=_longest(robot)) + CLAIM_SPARE
+            session.store.robots.claim_task(task, Claim(os.getpid(), until))
+        return task
+
+
+def _free(session: Session, *place: str, busy: Collection[str]) -> Iterator[Task]:
+    """What there is to do and nobody does."""
+    for task, claim in session.store.robots.tasks(*place):
+        if task.robot not in busy and (claim is None or claim.until <= session.now() or not _lives(claim.process)):
+            yield task
+
+
+def _lives(process: int) -> bool:
+    """Whether there is a process of that number, and it is not this one, which knows what it does."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _longest(robot: Robot) -> float:
+    """For how many seconds a robot can think about a task."""
+    return MOST_REFUSED * (robot.seconds + 3 * ENDING) if robot.program else robot.seconds + GRACE_SECONDS
+
+
+def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
+    """Think about a task that is claimed, and do it; False if the board is not the same any more.
+
+    No mail goes to the *reader*, who sees the board in a shell. Raises Refused if the robot may not do that.
+    """
+    store = session.store
+    with session.store.transaction(reading=True):
+        before, robot = store.boards.get(task.game, task.board), store.robots.get(task.robot)
+        board = finding.find_board(session, task.game, task.board) if before else None
+        talks, hopeless = store.robots.talks(task), store.robots.hopeless_turns(task)
+    if board is None or robot is None:
+        return False
+    try:
+        decision = _decided(session, board, robot, talks=talks, hopeless=hopeless)
+    except Refused as why:
+        _pause(session, task, robot, str(why))
+        return False
+    with session.store.transaction():
+        now = store.boards.get(task.game, task.board)
+        if now is None or _seen(now) != _seen(board.row) or store.robots.get(task.robot) != robot:
+            store.robots.claim_task(task, None)
+            return False
+        player = Reply(task.game, task.board, task.robot)
+        done = runner.play(session._replace(comment=decision.comment), player, decision.text, reader or task.robot)
+        if done.why is None:
+            store.robots.note_answer(task, decision.hopeless, session.now())
+    if done.why:
+        raise done.why
+    return True
+
+
+def _seen(row: BoardRow) -> tuple[object, ...]:
+    """What a decision of a robot depends on."""
+    return *position(row), row.vote, row.voter
+
+
+def _decided(session: Session, board: Board, robot: Robot, *, talks: bool, hopeless: int) -> Decision:
+    """What a robot does on a board. Raises Refused if it is a program that fails."""
+    row, name = board.row, robot.userid
+    number = f"#{len(board.turns) + 1}"
+    if row.vote == "undo" and row.voter != name:
+        return Decision("accept", hopeless=hopeless)
+    if robot.program:
+        if row.vote and row.voter != name:
+            return Decision("reject")
+        move = asyncio.run(_asked(board, robot, shlex.split(robot.program)))
+        return Decision(move + number, "I am a program that tells nothing of what it thinks." if talks else "")
+    thought = _thought(session, board, robot)
+    chance = thought.chance if board.turn == name else 1 - thought.chance
+    comment = f"I play at level {robot.level}. I put my chance to win at {chance:.0%}." if talks else ""
+    if row.vote and row.voter != name:
+        return Decision("accept" if chance < DRAWN else "reject", comment, hopeless)
+    hopeless = hopeless + 1 if chance <= HOPELESS and not needs_dice(board.states[0]) else 0
+    if hopeless >= HOPELESS_TURNS:
+        return Decision("resign" + number, comment)
+    return Decision(thought.move + number, comment, hopeless)
+
+
+def _thought(session: Session, board: Board, robot: Robot) -> Thought:
+    """What a robot of ours thinks of a board, within its limits.
+
+    One that fails plays at random, so that the game goes on, and the operator is told why.
+    """
+    rng = Random(session.server.random_bytes(16))
+    try:
+        with limited(robot.seconds + GRACE_SECONDS, all_counts=True):  # others may compute meanwhile
+            player = Player(board.row.game, board.options, level=robot.level, seconds=robot.seconds, rng=rng)
+            thought = player.think(board.states)
+            return thought._replace(move=board.state.parse(thought.move))
+    except Exception as why:
+        told = f"{robot.userid} could not think about {board.name} ({type(why).__name__}: {why}); it plays at random."
+        sys.stderr.write(f"{told}\n")
+        return Thought(board.state.random(rng), 0.5)
+
+
+def stand_behind() -> None:
+    """Let this process think only when no other has something to do."""
+    os.setpriority(os.PRIO_PROCESS, 0, max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
+
+
+@contextmanager
+def limited_memory() -> Iterator[None]:
+    """Let this process, and those that it starts, have no more memory than thinking takes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = MOST_MEMORY if hard == resource.RLIM_INFINITY else min(MOST_MEMORY, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+async def _asked(board: Board, robot: Robot, words: list[str]) -> str:
+    """The move of a program, or its resignation, in canonical form. Raises Refused if it has failed too often."""
+    failed = 0
+    why = ""
+    while failed < MOST_REFUSED:
+        question = json.dumps(letters.data(board.present)["position"], sort_keys=True)
+        try:
+            async with _running(words, robot.seconds) as program:
+                while failed < MOST_REFUSED:
+                    move = await program.ask(question)
+                    try:
+                        return RESIGN.lower() if move.lower() == RESIGN.lower() else board.state.parse(move)
+                    except Illegal as illegal:
+                        failed, why = failed + 1, f"It has sent what is no legal move: {illegal}"
+                        question = f"? {' '.join(str(illegal).split())}"
+        except Refused as refused:
+            failed, why = failed + 1, str(refused)
+    raise Refused(why)
+
+
+@asynccontextmanager
+async def _running(words: list[str], patience: float) -> AsyncIterator[Program]:
+    """A program that is there for one question. Raises Refused if it cannot be started."""
+    program = await Program.start(words, patience, errors=PIPE)
+    try:
+        yield program
+        await program.quit()
+    finally:
+        await program.kill()
+
+
+def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
+    """Pause a program that has failed, and tell the operator, and all who wait for it, in the mail of the board."""
+    from pbm.actions import rounds
+
+    store, name = session.store, robot.userid
+    note = (
+        f"{name} is paused, because its program has failed {MOST_REFUSED} times in a row.\n"
+        "The operator is told. Until it plays again, no time is counted on this board."
+    )
+    with session.store.transaction():
+        store.robots.claim_task(task, None)
+        if store.robots.get(name) != robot:
+            return
+        waiting = [one for one, _ in store.robots.tasks() if one.robot == name]
+        store.robots.save(robot._replace(paused=session.now(), why=why))
+        rounds.tell_of_pause(session, name)
+        for one in waiting:
+            board = finding.find_board(session, one.game, one.board)
+            point, readers = board.present, [one.opponent, *board.about.subscribers]
+            told = letters.of_board(point, *readers, now=session.now(), zones=session.zone, notes=[note])
+            for letter in told:
+                delivery.queue(session, letter)
+            if one == task and session.server.operator:
+                told = letters.of_board(point, None, now=session.now(), notes=[f"{note}\n{why}"])
+                send(session, session.server.operator, told[0])
+    sys.stderr.write(f"{name} is paused: {why}\n")
+
+
+class Programs:
+    """Robots that are programs of the operator's. Each plays in a thread, so that one that hangs holds up nobody."""
+
+    def __init__(self, server: Server) -> None:
+        """Begin with none that plays."""
+        self.server = server
+        self.threads = ThreadPoolExecutor(MOST_PROGRAMS)
+        self.playing: dict[str, Future[bool]] = {}
+        """What each of them does, by its userid."""
+
+    def begin(self, task: Task) -> None:
+        """Have a task done."""
+        self.playing[task.robot] = self.threads.submit(self._do, task)
+
+    def _do(self, task: Task) -> bool:
+        with Store(self.server.store.path) as store:  # a thread has its own, as a process has
+            return _try(Session(self.server._replace(store=store)), task)
+
+    def collect(self, timeout: float | None = 0) -> int:
+        """Count the tasks that have been done meanwhile, or within so many seconds. Raises Unusable."""
+        ended = wait(self.playing.values(), timeout, FIRST_COMPLETED).done if self.playing else set()
+        self.playing = {name: doing for name, doing in self.playing.items() if doing not in ended}
+        return sum(doing.result() for doing in ended)
+
+
+def play_all(session: Session) -> int:
+    """Do all that robots have to do now, and return how many tasks were done."""
+    programs = Programs(session.server)
+    done = _play(session, programs)
+    while programs.playing:
+        done += programs.collect(None) + _play(session, programs)
+    return done
+
+
+def _play(session: Session, programs: Programs, until: Callable[[], bool] = lambda: False) -> int:
+    """Do what robots have to do now, *until* told to end; programs begin to. Returns how many tasks were done."""
+    done = programs.collect()
+    while not until() and (task := next_task(session, busy=programs.playing)):
+        robot = session.store.robots.get(task.robot)
+        if robot and robot.program:
+            programs.begin(task)
+        else:
+            done += _try(session, task)
+        done += programs.collect()
+    return done
+
+
+def _try(session: Session, task: Task) -> bool:
+    """Do a task, and return whether that was possible. What is not is told on standard error, and put off."""
+    try:
+        return do_task(session, task)
+    except Unusable:
+        raise
+    except Exception as why:  # one board that is spoilt must not hold up all others
+        told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
+        sys.stderr.write(f"{told}\n")
+        with session.store.transaction():
+            session.store.robots.claim_task(task, Claim(EVERYBODY, session.now() + PUT_OFF))
+    return False
+
+
+def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
+    """Do what robots have to do as it comes, until *rested*, which rests for so many seconds, says that it is over.
+
+    Raises Replaced if the database has become another file.
+    """
+    programs = Programs(session.server)
+    seen, looked = -1, 0.0
+    while True:
+        try:
+            session.store.check_in_place()
+            version = session.store.data_version()
+            if version != seen or time.monotonic() > looked + LOOK_ANYWAY:
+                seen, looked = version, time.monotonic()
+                _play(session, programs, lambda: rested(0))
+        except Replaced:
+            raise
+        except Unusable as why:
+            sys.stderr.write(f"Robots could not play: {why}\n")
+            if rested(LOOK_ANYWAY):
+                return
+        if rested(LOOK_FOR_TASKS):
+            return
+
+
+def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> list[Letter]:
+    """What a command of a shell prints when the robot has answered on the board that its *answers* show.
+
+    They stay as they are if it does not. Whether the other player gets a *mail* of that, too, is said.
+    """
+    shown = next(letter for letter in answers if "robots" in letter.data)
+    place = str(shown.data["game"]), str(shown.data["board"])
+    [robot] = shown.data["robots"]
+    gc.enable()  # which a shell switches off
+    person = next(name for name in shown.data["players"].values() if name != robot)
+    end, is_answered = time.monotonic() + SHELL_PATIENCE, False
+    try:
+        with spinning(f"{robot} thinks"), limited_memory():
+            while _is_awaited(session, *place) and time.monotonic() < end:
+                if task := next_task(session, *place):
+                    is_answered = do_task(session, task, None if mails else person) or is_answered
+                else:
+                    time.sleep(PAUSE)
+                    is_answered = True
+            board = finding.find_board(session, *place) if is_answered else None
+    except (KeyboardInterrupt, Refused):  # what was commanded is done all the same
+        return [*answers]
+    except Exception as why:
+        sys.stderr.write(f"{robot} could not answer ({type(why).__name__}: {why}).\n")
+        return [*answers]
+    if board is None:
+        return [*answers]
+    [letter] = letters.of_board(board.present, person, now=session.now(), zones=session.zone)
+    return [letter._replace(to=None), *(each for each in answers if each is not shown)]
+
+
+def _is_awaited(session: Session, *place: str) -> bool:
+    """Whether a robot has something to do on a board that was not put off."""
+    claims = (claim for _, claim in session.store.robots.tasks(*place))
+    return any(claim is None or claim.process != EVERYBODY or claim.until <= session.now() for claim in claims)

@@ -1,0 +1,312 @@
+"""How a robot plays Spiro: it values what all its turns lead to, and then, the best first, what the enemy can answer.
+
+The value of a position is linear in what `WORTHS` counts for either side. It was learned from games that the robot
+played against itself on the small board, by temporal differences, 5,000 of them, and a few columns of it were left
+out afterwards; tests/bench/learn_spiro.py learns another table in much the same way. Greedy play by it beats greedy
+play by values set by hand in 0.61 of 1,000 games there, and looking at the answers, too, beats that in 0.61 of 200.
+What stands and blocks counts on the medium board only.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import compress
+from math import exp, inf, sqrt
+from operator import itemgetter, mul
+from random import Random
+from typing import NamedTuple, cast
+
+from games import Options, State, spiro
+from games.spiro import OFF
+from pbm.robots.spiro.positions import ROLLS, Sight, Track, Way, seen, uses_of
+from pbm.robots.thinking import Limit, Thought
+
+
+class Worth(NamedTuple):
+    """What it is worth to have something, in the dice that bring one's pieces nearer to their ends."""
+
+    moved: float
+    """To the side that has just moved."""
+    to_move: float
+    """To the other side."""
+
+
+WORTHS = {
+    "single pieces": Worth(0.36, 0.64),
+    "stacks of two or more": Worth(0.32, 0.74),
+    "pieces above the second one of a stack, but at home": Worth(-0.26, -0.09),
+    "pieces at home": Worth(0.51, 0.51),
+    "pieces": Worth(0.26, -0.2),
+    "single pieces that a jump can hit: chance x way that it has made": Worth(-0.4, -0.21),
+    "single pieces that a step can pin: chance": Worth(-3.34, -0.97),
+    "single pieces that a step can pin: chance x way that it has made": Worth(-1.21, 0.3),
+    "steps that the enemy blocks, a sixth for each die and cell": Worth(1.86, 1.44),
+    "which part of the steps that is": Worth(-1.08, -1.23),
+    "pinned pieces": Worth(-7.64, -9.53),
+    "pinned pieces x the way of the free ones": Worth(0.35, 0.43),
+    "pinned pieces with two or more upon them": Worth(-3.39, -3.33),
+    "the way of pinned pieces": Worth(0.8, 0.42),
+    "the way of enemies that pin nothing, if a piece is pinned": Worth(-0.63, -0.58),
+    "two or more pinned pieces": Worth(0.92, 2.49),
+}
+"""What counts in a position. Ways are in dice, see `Track.ways`."""
+TEMPO = -2.56
+"""What it is worth to have just moved, in dice, so that the other side is to move."""
+STEEPNESS = 0.58
+"""By how much a lead of one die changes the logarithm of the odds, where `DOUBT` and all ways together are one."""
+DOUBT = 10.0
+"""How many dice are added to the ways: a lead counts less the longer they are, but the end of a race is luck, too."""
+SETS_KEPT = 500
+"""For how many sets of enemies near a cell it is kept how probably they hit it."""
+
+Counts = list[float]
+"""How much there is, for one side, of all that has its worth."""
+
+
+class Judge:
+    """What a robot knows of positions on one board."""
+
+    def __init__(self, track: Track, worths: Iterable[Worth], *, turn: float, steepness: float) -> None:
+        """Lay out what each side needs to know. What counts and how much is as in `WORTHS`, `TEMPO`, `STEEPNESS`."""
+        self.track = track
+        moved, to_move = zip(*worths, strict=True)
+        self.moved: list[float] = [steepness * worth for worth in moved]
+        self.to_move: list[float] = [steepness * worth for worth in to_move]
+        self.turn, self.steepness = steepness * turn, steepness
+        hits = _hits(track)
+        self.own, self.enemy = _Half(track, hits, home=0), _Half(track, hits, home=track.length)
+
+    def value(self, sight: Sight) -> float:
+        """The logarithm of the odds that the side wins that has just moved, and sees this."""
+        (way, counts), (enemy_way, enemy_counts) = self.counted(sight)
+        lead: float = self.steepness * (enemy_way - way) + self.turn
+        lead += sum(map(mul, counts, self.moved)) - sum(map(mul, enemy_counts, self.to_move))
+        return lead / sqrt(way + enemy_way + DOUBT)
+
+    def counted(self, sight: Sight) -> tuple[tuple[float, Counts], tuple[float, Counts]]:
+        """For the side that has just moved and the other one, the way of its pieces and all that has its worth."""
+        own, foe, own_pinned, foe_pinned = sight
+        cells = self.track.cells
+        pinned, enemy_pinned = [*compress(cells, own_pinned)], [*compress(cells, foe_pinned)]
+        men = self.own.men([*compress(cells, own)], own, enemy_pinned)
+        enemies = self.enemy.men([*compress(cells, foe)], foe, pinned)
+        return self.own.counted(men, pinned, enemies), self.enemy.counted(enemies, enemy_pinned, men)
+
+
+class _Men(NamedTuple):
+    """The free pieces of one side."""
+
+    cells: list[int]
+    heights: bytes
+    singles: list[int]
+    """The cells of those that can be hit."""
+    at: int
+    """The cells, a bit for each."""
+    blocks: int
+    """The cells that they block, a bit for each."""
+    way: float
+    idle_way: float
+    """The way of those that pin nothing."""
+    counts: Counts
+    """What the first of `WORTHS` count."""
+
+
+class _Half:
+    """A board for one side: the ways of its pieces, and from where they are in danger."""
+
+    def __init__(self, track: Track, hits: "list[Hits]", *, home: int) -> None:
+        """Number the cells from the home of the side that has moved; *home* is that of this side."""
+        size, other = track.size, track.length - home  # other: the home of the enemy, from where he counts
+        self.home = home
+        ways = track.ways[:-1]
+        self.ways = [ways[cell - home] for cell in track.cells]
+        self.made = [ways[0] - way for way in self.ways]
+        """The way that a piece has made to come to each cell."""
+        self.bits = [1 << cell for cell in track.cells]
+        self.hits = [
+            {(source + other) % size: throws for source, throws in hits[cell - other].items()} for cell in track.cells
+        ]
+        self.near = [sum(1 << source for source in sources) for sources in self.hits]
+        """From where an enemy can reach each cell in one turn, if nothing blocks it."""
+        self.chances: list[dict[int, tuple[float, float]]] = [{} for _ in track.cells]
+        """For each cell and the enemies near it, how probably they can jump there, and step there."""
+        self.next_six = [
+            sum(1 << target for die in range(1, 7) if (target := track.step[die][cell]) != OFF) for cell in track.cells
+        ]
+
+    def men(self, cells: list[int], heights: bytes, pinning: list[int]) -> _Men:
+        """Look at the free pieces on these cells; they pin enemies on some of them."""
+        singles = []
+        at = blocks = pieces = stacks = tall = 0
+        way = 0.0
+        for cell in cells:
+            height = heights[cell]
+            at |= self.bits[cell]
+            way += height * self.ways[cell]
+            pieces += height
+            if height > 1:
+                blocks |= self.bits[cell]
+                stacks += 1
+                if height > 2 and cell != self.home:
+                    tall += height - 2
+            elif cell not in pinning:
+                singles.append(cell)
+        idle_way = way
+        for cell in pinning:
+            blocks |= self.bits[cell]
+            idle_way -= heights[cell] * self.ways[cell]
+        counts: Counts = [len(singles), stacks, tall, heights[self.home], pieces]
+        return _Men(cells, heights, singles, at, blocks, way, idle_way, counts)
+
+    def counted(self, men: _Men, pinned: list[int], enemies: _Men) -> tuple[float, Counts]:
+        """The way of these pieces and the pinned ones, and all that has its worth."""
+        lost = risk = risked = 0.0
+        for cell in men.singles:
+            near = enemies.at & self.near[cell]
+            if near:
+                by_jump, by_step = self.chances[cell].get(near) or self._chance(cell, near)
+                lost += by_jump * self.made[cell]
+                risk += by_step
+                risked += by_step * self.made[cell]
+        blocked = 0
+        if enemies.blocks:
+            for cell in men.cells:
+                blocked += (enemies.blocks & self.next_six[cell]).bit_count()
+        free = len(men.cells)
+        counts = [*men.counts, lost, risk, risked, blocked / 6, blocked / free / 6 if free else 1.0]
+        if not pinned:
+            return men.way, [*counts, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+        number, way = len(pinned), sum([self.ways[cell] for cell in pinned])
+        firmly = sum([enemies.heights[cell] > 1 for cell in pinned])
+        counts[4] += number
+        return men.way + way, [*counts, number, number * men.way, firmly, way, enemies.idle_way, number > 1]
+
+    def _chance(self, cell: int, near: int) -> tuple[float, float]:
+        """How probably one of the enemies near a cell can jump there, and step there."""
+        jumps = steps = 0
+        for source, (by_jump, by_step) in self.hits[cell].items():
+            if near & self.bits[source]:
+                jumps |= by_jump
+                steps |= by_step
+        if len(self.chances[cell]) >= SETS_KEPT:
+            self.chances[cell].clear()
+        chance = jumps.bit_count() / 36, steps.bit_count() / 36
+        self.chances[cell][near] = chance
+        return chance
+
+
+Hits = dict[int, tuple[int, int]]
+"""For a cell the throws, a bit for each of 36, with which a piece from some other one can jump and step there."""
+
+
+def _hits(track: Track) -> list[Hits]:
+    """For each cell, in the numbers of the side to move, how its pieces can reach it if nothing is in their way."""
+    hits: list[Hits] = [{} for _ in track.cells]
+    first = 1
+    for high, low in ROLLS:
+        throws = first if high == low else 3 * first
+        first <<= throws.bit_count()
+        orders = [[high] * 4] if high == low else [[high, low], [low, high]]
+        for source in track.cells:
+            places = [(source, len(dice) // 2, dice) for dice in orders]
+            for cell, jumps, dice in places:  # more of them come while there are dice left
+                target, across = track.step[dice[0]][cell], track.across[cell]
+                if target != OFF:
+                    by_jump, by_step = hits[target].get(source, (0, 0))
+                    hits[target][source] = by_jump, by_step | throws
+                    places += [(target, jumps, dice[1:])] if dice[1:] else []
+                if jumps and across != OFF:
+                    by_jump, by_step = hits[across].get(source, (0, 0))
+                    hits[across][source] = by_jump | throws, by_step
+                    places += [(across, jumps - 1, dice[1:])] if dice[1:] else []
+    return hits
+
+
+def _chance(value: float) -> float:
+    """The probability whose odds have this logarithm."""
+    return 1 / (1 + exp(-value))
+
+
+Faced = tuple[Sight, tuple[int, ...]]
+"""What the side to move sees, and its dice."""
+
+
+class Racer:
+    """A `Thinker` that looks at all its turns, and at the enemy's best answers, to the turns that look best first."""
+
+    def __init__(self, judge: Judge) -> None:
+        """Play as this judge says."""
+        self.judge, self.track = judge, judge.track
+
+    def root(self, states: Sequence[State]) -> Faced:
+        """The last of these positions, which has its dice."""
+        state = cast("spiro.State", states[-1])
+        return seen(state), state.dice
+
+    def playout(self, root: Faced, rng: Random) -> float:
+        """1 if the side to move wins when the game is played out as `Track.playout` does, else 0."""
+        return float(self.track.playout(*root, rng))
+
+    def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
+        """A turn that wins, or else the best one after all answers to it that there was time for."""
+        state = cast("spiro.State", states[-1])
+        sight, dice = self.root(states)
+        tried: list[tuple[float, Way, Sight]] = []
+        for (own, blots), way in self.track.promising(sight, dice, limit).items():
+            if tried and limit.is_time_up:
+                break
+            after = self.track.after(sight, own, blots)
+            if after.has_won:
+                return self._thought(state, way, 1.0, 1)
+            tried.append((_chance(self.judge.value(after)), way, after))
+        tried.sort(key=itemgetter(0), reverse=True)
+        chance, way, _ = tried[0]
+        best, valued = 0.0, len(tried)
+        for _, other, after in tried if len(tried) > 1 else ():
+            answered, valued = self._answered(after, limit, valued)
+            if answered is None:
+                break
+            if answered > best:
+                best, way = answered, other
+        return self._thought(state, way, best or chance, valued)
+
+    def _answered(self, after: Sight, limit: Limit, valued: int) -> tuple[float | None, int]:
+        """The chance to win if each throw gets its best answer, None if there is no time; and how much was valued."""
+        sight, lost = after.turned, 0.0
+        for dice in ROLLS:
+            best = -inf
+            for answer in self._afters(sight, dice, limit):
+                if limit.is_reached(valued):
+                    return None, valued
+                valued += 1
+                if answer.has_won:
+                    best = inf
+                    break
+                best = max(best, self.judge.value(answer))
+            lost += _chance(best) * (1 if dice[0] == dice[1] else 2) / 36
+        return 1 - lost, valued
+
+    def _afters(self, sight: Sight, dice: tuple[int, ...], limit: Limit) -> Iterable[Sight]:
+        """What a side sees after each turn that it can play, or after it has to skip it, as far as there is time."""
+        outcomes = self.track.outcomes(sight, dice, limit)
+        return (self.track.after(sight, *outcome) for outcome in outcomes) if outcomes else (sight,)
+
+    def _thought(self, state: spiro.State, way: Way, chance: float, valued: int) -> Thought:
+        move = state.parse(self.text(state, way))
+        return Thought(move, chance, valued, (move,))
+
+    def text(self, state: spiro.State, way: Way) -> str:
+        """The turn with every use of a die, as the rules write it."""
+        parts: list[str] = []
+        at = OFF
+        for cell, target, die in uses_of(way):
+            if cell != at:
+                parts.append("," + state.board.names[(cell + state.board.home(state.turn)) % self.track.size])
+            use = "x" if target == OFF else "+" if target == self.track.across[cell] else str(die)
+            parts.append(":" + use)
+            at = target
+        return "".join(parts)[1:]
+
+
+def thinker(options: Options) -> Racer:
+    """What plays on the board of these options; how many pieces there are does not matter."""
+    track = Track(small=bool(options["small"]), no_inwards=bool(options["no_inwards"]))
+    return Racer(Judge(track, WORTHS.values(), turn=TEMPO, steepness=STEEPNESS))

@@ -1,0 +1,261 @@
+"""The commands that run the server: taking mail in, sending it, and the referee for programs."""
+
+import os
+import sys
+from functools import partial
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+import click
+
+import games
+from pbm.console.usage import Commands, Within
+from pbm.disk import reason
+from pbm.mail import incoming
+from pbm.refusals import Misused, Refused
+from pbm.session import Session
+from pbm.settings import address, open_server, transport
+from pbm.terminal import fail, say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pbm.mail.log import Entry
+    from pbm.server import Server
+
+EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
+"""What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
+
+REFEREE = """Answer requests about a game, a line each, on standard input; for robots and tests.
+
+\b
+new [OPTIONS]    begin a game; the options are those of the challenge
+dice 4 4         set the dice of the player to move
+seed N           make dice and random moves repeat
+play MOVE        play a move
+random           play a legal move chosen at random
+undo             back to before the last move that was asked for
+moves [MOST]     count the legal moves, and list as many as MOST (100)
+state            the position in JSON, with the moves that led to it
+position JSON    set up a position, as `state` prints it
+board            the board as drawn
+quit             end
+
+Each answer is a line that begins with `= ` if it was done, and with `? ` and the reason if it was refused. `play` and
+`random` answer the move in canonical form; `moves` the number, which is + if there are more than were counted, and the
+moves; where MOST is given no more of them are counted. `board` answers the number of lines that follow it.
+"""
+
+commands = Commands("pbm")
+
+
+@commands.command(help=REFEREE, answers=False)
+@click.argument("game")
+def referee(game: str) -> int:
+    """Answer requests about a game on standard input."""
+    from pbm.referee import run
+
+    if not games.exists(game.lower()):
+        raise Misused(games.unknown(game))
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    run(game.lower(), sys.stdin, sys.stdout)
+    return 0
+
+
+@commands.command("serve", answers=False)
+@click.option(
+    "--listen",
+    default="127.0.0.1:8025",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="Port 0 is a free one; unix:/PATH is a socket in the file system.",
+)
+@click.option("--lmtp", is_flag=True, help="Speak LMTP instead of SMTP.")
+@click.option("--certificate", metavar="FILE", help="Offer STARTTLS with this certificate and those above it.")
+@click.option("--key", metavar="FILE", help="The key of the certificate.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How each mail is logged.")
+@click.option("--metrics", metavar="HOST:PORT", help="Tell Prometheus there how it goes.")
+@click.option(
+    "--robots",
+    type=Within(range(65), "number of processes"),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many processes play for the robots; 0 for none.",
+)
+@click.option("--site", metavar="DIR", help="Write a site to this folder, and what changes within seconds.")
+@click.option("--url", metavar="URL", help="Where that site will stand, such as https://games.example/.")
+def serve_(
+    listen: str,
+    certificate: str | None,
+    key: str | None,
+    log_format: str,
+    metrics: str | None,
+    robots: int,
+    site: str | None,
+    url: str | None,
+    *,
+    lmtp: bool,
+) -> None:
+    """Take mail by SMTP, send what is in the outbox, and play for the robots, until told to end."""
+    from pbm.mail.log import Journal
+    from pbm.service.serve import Certificate, MainThread, endpoint, serve
+
+    where = endpoint(listen)
+    if not where:
+        raise click.UsageError(f"--listen={listen} is not HOST:PORT or unix:/PATH.")
+    if (certificate is None) != (key is None) or (certificate and lmtp):
+        raise click.UsageError("--certificate and --key go together, and not with --lmtp.")
+    transport()  # the process that sends could not say that there is none
+    try:
+        tls = Certificate(certificate, key) if certificate and key else None
+    except OSError as why:
+        raise Refused(f"{certificate} and {key} are no certificate and its key: {reason(why)}.") from why
+    opened = open_server()
+    # systemd adds the time to what goes into its journal
+    journal = Journal(as_json=log_format == "json", has_time="JOURNAL_STREAM" not in os.environ, now=opened.now)
+    notes: list[Callable[[Entry], None]] = [journal.note]
+    if metrics:
+        notes.append(_measured(opened, metrics))
+
+    def note(entry: "Entry") -> None:
+        for each in notes:
+            each(entry)
+
+    words, thread = _words_of_site(site, url), MainThread()
+    served = serve(opened, where, thread, note=note, lmtp=lmtp, certificate=tls, robots=robots, site=words)
+    thread.run_beside(served)
+
+
+def _words_of_site(folder: str | None, url: str | None) -> list[str]:
+    """What `site` is told. Raises Refused if that would be refused."""
+    if folder is None:
+        if url:
+            raise click.UsageError("--url is for a --site.")
+        return []
+    from pbm.operator.site import shared
+
+    shared(url or "", no_pictures=False)
+    return [f"--url={url}"] * bool(url) + ["--", folder]
+
+
+def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
+    """What counts mails for Prometheus, which can ask for it from now on."""
+    from pbm.service.serve import endpoint
+
+    where = endpoint(metrics)
+    if not where or where.path:
+        raise click.UsageError(f"--metrics={metrics} is not HOST:PORT.")
+    try:
+        from pbm.service.metrics import Metrics
+    except ImportError as why:
+        raise Refused("--metrics needs the official client of Prometheus: pip install '.[metrics]'.") from why
+    figures = Metrics(opened.store.path, opened.now)
+    try:
+        port = figures.listen(where.host, where.port)
+    except OSError as why:
+        raise Refused(f"The metrics cannot listen on {metrics}: {reason(why)}.") from why
+    say(f"metrics on {where._replace(port=port)}", {})
+    return figures.note
+
+
+@commands.command(answers=False, context_settings={"ignore_unknown_options": True})
+@click.argument("ignored", nargs=-1, type=click.UNPROCESSED, metavar="")
+def deliver(ignored: tuple[str, ...]) -> int:
+    """Handle one mail from standard input, as mail servers pipe it to a program.
+
+    What they add to the command is ignored.
+
+    The envelope is SENDER and RECIPIENT from the environment, or else the first Return-Path and Delivered-To. The exit
+    status is 0 when the mail is handled, 75 when it has to come again, 65 when it is too large, cannot be answered or
+    has taken too long twice, and 67 when it is not for us.
+    """
+    try:
+        raw = sys.stdin.buffer.read(incoming.MOST_BYTES + 1)
+        if len(raw) > incoming.MOST_BYTES:
+            return fail("The mail is too large.", EX_DATAERR)
+        sender, recipient = incoming.envelope(raw, os.environ)
+        if not (sender or "").isascii():
+            return fail(incoming.NOT_ASCII, EX_DATAERR)
+        if recipient is not None and not _is_for_us(recipient):
+            return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
+        server = open_server()
+        recipients = incoming.addressed(raw, server.address) if recipient is None else [recipient]
+        if recipient is not None and not incoming.is_known(server, recipient):
+            return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
+        outcome = incoming.handle_within_limits(server, raw, sender, recipients)
+    except Exception as why:  # whatever it is, the mail is kept and comes again
+        return fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL)
+    return fail(f"{outcome.reason}.", EX_DATAERR) if outcome == "refused" else 0
+
+
+def _is_for_us(recipient: str) -> bool:
+    return incoming.is_ours(recipient, address()) or incoming.is_postmaster(recipient, address())
+
+
+@commands.command()
+@click.pass_obj
+def cleanup(as_json: bool) -> int:
+    """Remind players who are late, end games of those who are too late, and forget what is old.
+
+    Let it run once a day; more often does no harm.
+    """
+    from pbm.actions.cleanup import clean_up
+
+    done = clean_up(Session(open_server()))
+    if not as_json:
+        sys.stderr.writelines(f"{problem}\n" for problem in done.problems)
+    say(done.text, done._asdict(), as_json=as_json)
+    return 1 if done.problems else 0
+
+
+@commands.command("fetch")
+@click.argument("url", metavar="imaps://USER@HOST[:PORT][/FOLDER]")
+@click.option(
+    "--to", "folder", default="pbm-handled", show_default=True, metavar="FOLDER", help="Where they are moved."
+)
+@click.option("--idle", is_flag=True, help="Go on, and handle mails as they come.")
+@click.pass_obj
+def fetch_(as_json: bool, url: str, folder: str, *, idle: bool) -> int:  # click passes the first by place
+    """Handle the unread mails of a mailbox, move them, and send what is in the outbox.
+
+    The password of the mailbox is PBM_IMAP_PASSWORD, or is asked for. A URL that begins with imap is encrypted by
+    STARTTLS. With --idle it goes on until it is told to end, and connects again where a connection is lost.
+    """
+    import imaplib
+
+    from pbm.mail.fetch import account, complaint, fetch, folder_name, keep_fetching
+    from pbm.mail.outbox import flush
+
+    box, folder = account(url), folder_name(folder)
+    password, way, server = _imap_password(), transport(), open_server()
+    try:
+        if idle:
+            keep_fetching(server, box, password, folder)
+        count = fetch(server, box, password, folder)
+    except (imaplib.IMAP4.error, OSError) as why:
+        raise Refused(f"The mailbox cannot be read: {complaint(why)}.") from why
+    done = flush(server, way)
+    text, data = done.told(server)
+    say(f"{count} handled, {text}", {"handled": count, **data}, as_json=as_json)
+    return 1 if done.failed else 0
+
+
+def _imap_password() -> str:
+    if password := os.environ.get("PBM_IMAP_PASSWORD"):
+        return password
+    if not sys.stdin.isatty():
+        raise Refused("The password of the mailbox has to be in PBM_IMAP_PASSWORD.")
+    from getpass import getpass
+
+    return getpass()
+
+
+@commands.command(answers=False)
+def demo() -> None:
+    """Play a whole game of Spiro by mail against a robot, on a server of its own, and show the mails."""
+    from pbm.service.demo import run
+
+    run(partial(print, flush=True))
