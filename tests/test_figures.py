@@ -269,6 +269,9 @@ def test_a_picture_explains_the_marks_that_it_has_and_no_others(kind, turns):
     legend = drawn.find(f"{SVG}g[@class='legend']")
     told = [] if legend is None else [text.text for text in legend.iter(f"{SVG}text")]
     assert set(told) == {names[role] for role in used & names.keys()}
+    rings = [ring.get("class").split()[1:] for _, ring in by_cell(drawn, "latest")]
+    keys = [] if legend is None else [key.get("class").split()[1:] for key in legend.iter(f"{SVG}circle")]
+    assert not rings or keys[0] == rings[0]  # in the same colour
     low = max(float(text.get("y")) for text in drawn.iter(f"{SVG}text"))
     assert low < float(drawn.get("height")) < low + 30
 

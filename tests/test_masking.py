@@ -357,6 +357,14 @@ def test_a_line_of_multiple_says_no_password_back(pair):
     assert "sesame" not in pair.mails()[-1].text
 
 
+def test_an_option_is_no_password_in_the_log_nor_is_prose_in_an_answer(pair):
+    line = Line.read(root, "spiro challenge -pieces=5 alice bob")
+    assert line.logged(USERS.__contains__) == line.typed
+    handle(pair.server, message("", "Dear server,\nI would like to play"), None)
+    assert "\n> Dear server," in pair.mails()[-1].text
+    assert "PASSWORD" not in pair.mails()[-1].text
+
+
 def test_a_line_that_names_no_command_is_said_back_by_its_first_two_words(pair):
     handle(pair.server, message("spiro challange alice bob"), None)
     assert "\n> spiro challange \u2026\n" in pair.mails()[-1].text

@@ -33,7 +33,7 @@ NOTE_INDENT = 36
 EXPLAINED = {"latest": "last turn", "eye": "eye", "territory": "territory", "matched": "matched"}
 """What marks mean, by their roles, as it stands in the last line below a board where they are."""
 LEGEND_SHAPES = {
-    "latest": '<circle class="key" cx="{x}" cy="{y}" r="6"/>',
+    "latest": '<circle class="key{hue}" cx="{x}" cy="{y}" r="6"/>',
     "eye": '<path class="turn" d="M{x} {y}m0-5l5 5-5 5-5-5z"/>',
     "territory": '<path class="turn" d="M{x} {y}m-4-4h8v8h-8z"/>',
     "matched": '<circle class="key matched" cx="{x}" cy="{y}" r="5"/>',
@@ -125,7 +125,8 @@ def _properties(themes: Sequence[Mapping[str, str]], theme: int) -> Iterator[tup
 def _piece_rules() -> Iterator[str]:
     for name, (colour, ink, latest) in HUES.items():
         yield f".board .{name}{{fill:{colour}}}.board .count.{name}{{fill:{ink}}}\n"
-        yield f".board .lines .{name}{{fill:none;stroke:{colour}}}.board .latest.{name}{{fill:none;stroke:{latest}}}\n"
+        yield f".board .lines .{name}{{fill:none;stroke:{colour}}}\n"
+        yield f".board .latest.{name},.board .key.{name}{{fill:none;stroke:{latest}}}\n"
     for name in TINTS:
         yield f".board .cells .{name}{{fill:var(--{name}-field)}}\n"
 
@@ -426,7 +427,8 @@ class Canvas:
         parts = [f'<g class="notes">\n{"".join(parts)}</g>\n'] if parts else []
         if explained := _explained(figure):
             y = self.foot + LINE_HEIGHT * (lines + 0.5)
-            parts += ['<g class="legend">\n', *_legend(explained, y), "</g>\n"]
+            hue = self.hue(next((ring.side for ring in self._latest(figure)), None))
+            parts += ['<g class="legend">\n', *_legend(explained, y, hue), "</g>\n"]
             lines += 1
         return "".join(parts), self.foot + LINE_HEIGHT * lines + MARGIN * bool(lines)
 
@@ -437,12 +439,12 @@ def _explained(figure: Figure) -> list[str]:
     return [role for role in EXPLAINED if role in roles]
 
 
-def _legend(roles: Iterable[str], y: float) -> Iterator[str]:
-    """What marks of these roles mean, in a line whose middle is so far down."""
+def _legend(roles: Iterable[str], y: float, hue: str) -> Iterator[str]:
+    """What marks of these roles mean, in a line whose middle is so far down. The ring has the *hue* of a piece."""
     for number, role in enumerate(roles):
         x = MARGIN + 10 + EXPLAINED_WIDTH * number
         place = f'x="{x + 12}" y="{pixels(y + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
-        yield f"{LEGEND_SHAPES[role].format(x=x, y=pixels(y))}\n<text {place}>{EXPLAINED[role]}</text>\n"
+        yield f"{LEGEND_SHAPES[role].format(x=x, y=pixels(y), hue=hue)}\n<text {place}>{EXPLAINED[role]}</text>\n"
 
 
 def _wrapped(note: Note, width: float) -> list[str]:

@@ -64,8 +64,8 @@ class Line(NamedTuple):
             shown = self.typed.split() if is_answer else self.words[:2]
             is_mixed = is_answer and len(shown) > 1  # a word alone may be prose
             is_secret = masking.may_be_password if is_mixed else masking.is_strange
-            plain = ((word, word.strip(masking.PUNCTUATION)) for word in shown)
-            found = [word for word, bare in plain if is_secret(bare) and not self.tree.knows(bare)]
+            parts = ((word, part) for word in shown for part in word.strip(masking.PUNCTUATION).split(","))
+            found = [word for word, part in parts if is_secret(part) and not self.tree.knows(part)]
             text = " ".join(MASK if word in found else word for word in shown)
             return Masked(text if len(shown) == len(self.typed.split()) else f"{text} \u2026", found)
         known = self.passwords()
@@ -82,5 +82,5 @@ class Line(NamedTuple):
 
     def _long(self, is_user: IsUser | None) -> list[str]:
         """The words behind the command that are long enough for a password, and no users or turns."""
-        others = filter(masking.may_be_password, self.rest)
+        others = (word for word in self.rest if masking.may_be_password(word) and not words.is_option(word))
         return [word for word in others if not (is_user and is_user(word.lower()))]
