@@ -21,6 +21,8 @@ class Table(NamedTuple):
     """Lines in columns, which are of use in a fixed pitch only and do not wrap."""
 
     text: str
+    rows: Sequence[Sequence[str]] = ()
+    """The heading and the rows, cell by cell, if HTML is to have them as a table."""
 
 
 class Rule(NamedTuple):

@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from html import unescape
+from itertools import chain
 from random import Random
 
 import pytest
@@ -16,6 +18,7 @@ from pbm.actions.finding import find_board
 from pbm.blocks import text_of
 from pbm.board.board import RESIGN
 from pbm.letters import contests
+from pbm.mail import html
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -24,7 +27,7 @@ from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Kind, Tournament
 from pbm.tournaments.meetings import NOBODY, points
 
-from conftest import PASSWORDS, Club
+from conftest import ADDRESS, PASSWORDS, Club
 
 
 class League:
@@ -797,6 +800,17 @@ def test_a_table_in_html_scrolls_by_itself(league):
     table = page[page.index('<div style="overflow-x: auto">\n<table>') :]
     assert table.count("<tr>") == 33
     assert table.count("<th>") == len(league.now().sheet(league.now().lines, fits=False).heading)
+
+
+def test_a_wide_table_in_a_mail_is_a_table_in_html_and_parts_of_its_columns_in_text(league):
+    league.start("roundrobin", league.signed_up(32))
+    league.club.say("symple table s", sender="player01@players.example")
+    mail = league.club.mails()[-1]
+    shown = html.page(mail, ADDRESS)
+    cells = re.findall(r"<t[dh]>(.*?)</t[dh]>", shown[shown.index('<div style="overflow-x: auto">') :])
+    sheet = league.now().sheet(league.now().lines, fits=True)
+    assert [unescape(cell) for cell in cells] == [*sheet.heading, *chain(*sheet.rows)]
+    assert max(map(len, mail.text.splitlines())) <= WIDTH < sum(len(cell) + 2 for cell in sheet.heading)
 
 
 class Hill(Kind):

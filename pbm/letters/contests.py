@@ -116,11 +116,9 @@ class Shown(NamedTuple):
     @property
     def blocks(self) -> list[Block]:
         """The table for letters."""
-        shown = (
-            texts.table([tuple(each.heading), *map(tuple, each.rows)], repeated=REPEATED)
-            for each in self.sheets(fits=True)
-        )
-        return [Paragraph(self.heading), *map(Table, shown), Paragraph(texts.broken(self.legend))]
+        sheets = ([[*each.heading], *map(list, each.rows)] for each in self.sheets(fits=True))
+        shown = [Table(texts.table([*map(tuple, rows)], repeated=REPEATED), rows) for rows in sheets]
+        return [Paragraph(self.heading), *shown, Paragraph(texts.broken(self.legend))]
 
     def text(self, form: str = "text") -> str:
         """The table in one of FORMATS but JSON."""

@@ -12,8 +12,10 @@ from urllib.parse import quote
 
 from pbm import texts
 from pbm.blocks import Block, Comment, Drawing, Moves, NextCommand, Rule, Table, read, spaced
+from pbm.letters.contests import hypertext
 from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
+from pbm.tournaments.tables import Sheet
 
 LONGEST_LINK = 900
 """How many characters a link may have, so that its line can be mailed."""
@@ -83,6 +85,8 @@ class _Part(NamedTuple):
     """How high their letters are at most, in pixels, if they do not wrap."""
     columns: int = 0
     """How wide they are then."""
+    is_table: bool = False
+    """Whether it is a table by itself, and stands in no paragraph."""
 
     @property
     def name(self) -> str:
@@ -107,7 +111,12 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
     for block, behind in spaced(read(mail.blocks)):
         *before, last = [_linked(block, mail, server_address)] if isinstance(block, NextCommand) else _parts(block)
         parts += [*before, last._replace(html=f"{last.html}{behind}")]
-    shown = [PARAGRAPH.format(name=part.name, style=FIXED if part.most else WRAPPING, text=part.html) for part in parts]
+    shown = [
+        part.html
+        if part.is_table
+        else PARAGRAPH.format(name=part.name, style=FIXED if part.most else WRAPPING, text=part.html)
+        for part in parts
+    ]
     above = _illustrated(illustration, name, mail) if illustration else ()
     plainer = [_wrapping(f"\n{PLAINER.format(mail.userid or 'USERID')}\n")] if illustration else []
     rules = sorted({part.rule for part in parts})
@@ -166,6 +175,8 @@ def _parts(block: Block) -> Iterator[_Part]:
         case Comment():
             yield _fixed(f"{Rule().text}\n", TABLE_SIZE)
             yield _Part(_worded(texts.fitted(f"{block.writer} writes:\n\n{block.words}")))
+        case Table(rows=[heading, *rows]):
+            yield _Part(f"{hypertext(Sheet(heading, rows))}\n", is_table=True)
         case Table() | Rule():
             yield _fixed(texts.fitted(block.text), TABLE_SIZE)
         case Drawing():
