@@ -91,7 +91,7 @@ def test_a_look_that_the_time_cuts_short_counts_for_nothing():
 def test_what_is_kept_in_mind_makes_no_difference(monkeypatch):
     states = [begun(7, 6, Random(2))]
     kept = thinker({"size": 7}).think(states, Limit(playouts=10), Random(3))
-    for module in ("ground", "spora"):
+    for module in ("spora.life", "spora"):
         monkeypatch.setattr(f"pbm.robots.{module}.BOARDS_KEPT", 3)
     assert thinker({"size": 7}).think(states, Limit(playouts=10), Random(3)) == kept
 

@@ -229,7 +229,7 @@ def test_the_server_ends_at_once_whenever_it_is_told_to(players):
 
     It gives the processes that it has started no less time than it has itself, so that it ends only if all of them do.
     """
-    code = "from pbm.mail import serve; from pbm.__main__ import main; serve.HELPER_SECONDS = 1e6; main()"
+    code = "from pbm.service import serve; from pbm.__main__ import main; serve.HELPER_SECONDS = 1e6; main()"
     for number in range(8):
         command = [sys.executable, "-c", code, "serve", "--listen=127.0.0.1:0", "--robots=0"]
         with subprocess.Popen(command, env=players.environment, stdout=subprocess.PIPE) as process:
