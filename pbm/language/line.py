@@ -82,5 +82,7 @@ class Line(NamedTuple):
 
     def _long(self, is_user: IsUser | None) -> list[str]:
         """The words behind the command that are long enough for a password, and no users or turns."""
-        others = (word for word in self.rest if masking.may_be_password(word) and not words.is_option(word))
+        takes_options = self.command is not None and self.command.takes_options
+        rest = (word for word in self.rest if not (takes_options and words.is_option(word)))
+        others = filter(masking.may_be_password, rest)
         return [word for word in others if not (is_user and is_user(word.lower()))]
