@@ -88,7 +88,7 @@ def run(line: Line, session: Callable[[], Session], prompt: Prompt | None = None
         return [*function(call.command.deed)(None, *call.given.values())]
     ready = prepare(session(), call, line)
     store = ready.session.store
-    with store.transaction(reading=not ready.writes):
+    with store.writing() if ready.writes else store.reading():
         done = finish(ready)
         if ready.writes and done.stands:
             store.events.count_command(ready.session.now(), refused=False)
@@ -128,7 +128,7 @@ def prepare(session: Session, call: Call | Refused, line: Line | None = None) ->
             _prove(trying, one)
     if ready.writes:
         return ready
-    with session.store.transaction(reading=True):
+    with session.store.reading():
         return ready._replace(done=_step(ready))
 
 
@@ -164,7 +164,7 @@ def _prove(session: Session, call: Call | Refused) -> None:
 def _step(ready: Ready, reader: str | None = None) -> Effect:
     """Carry out a command. If it is refused, it has changed nothing, but where the refusal says that this stands."""
     try:
-        with ready.session.store.transaction():
+        with ready.session.store.writing():
             try:
                 return Effect(_answers(ready, reader))
             except Refused as why:

@@ -129,7 +129,7 @@ class Club:
         session, typed = Session(self.server, sender, comment), Line.read(root, line)
         if sender is None:
             return run(typed, lambda: session)
-        with self.store.transaction():  # as a mail is handled
+        with self.store.writing():  # as a mail is handled
             done = finish(prepare(session, read(typed), typed))
             if done.why:
                 raise done.why

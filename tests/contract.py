@@ -106,7 +106,7 @@ class Members(Club):
 
     def forget_mails(self) -> None:
         """Empty the outbox."""
-        with self.store.transaction():
+        with self.store.writing():
             for mail in self.store.outbox.all():
                 self.store.outbox.remove([mail])
 

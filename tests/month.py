@@ -223,7 +223,7 @@ class Month(Club):
         text = text or table.state.random(self.rng)
         line = f"{table.game} move {table.number} {name} PASSWORD {text}"
         if way == "reply":
-            with self.store.transaction():
+            with self.store.writing():
                 recipient = reply_address(self.server, table.game, table.number, name)
             line, body = f"Re: {table.subject}", f"{text}\n{comment}\n\nThe server wrote:\n> Summary ...\n"
         else:
@@ -418,7 +418,7 @@ class Month(Club):
     def tournament(self, game, pool, *names):
         """Set up a pool, and a board for each pair; returns the boards."""
         self.books.pools[game, pool] = {name: {"won": 0, "lost": 0, "tied": 0} for name in names}
-        with self.store.transaction():
+        with self.store.writing():
             for name in names:
                 self.store.tournaments.add_player(game, pool, name)
         return [

@@ -68,7 +68,7 @@ def send(club, subject, body="", sender=ALICE, recipient=ADDRESS):
 
 def answer_to(club, name="alice"):
     """The address at which that user answers the mails about the board."""
-    with club.store.transaction():
+    with club.store.writing():
         return tokens.reply_address(club.server, "symple", "101", name)
 
 
@@ -410,7 +410,7 @@ def test_the_line_below_a_board_can_be_pasted_into_a_shell(board):
 
 def test_an_answer_to_two_boards_is_played_on_none_and_says_so(board):
     board.say("symple challenge -size=9 alice bob")
-    with board.store.transaction():
+    with board.store.writing():
         others = [tokens.reply_address(board.server, "symple", number, "alice") for number in ("101", "102")]
     before = len(board.mails())
     handle(board.server, written("Re: Symple Board 101 alice", "e5"), None, others)

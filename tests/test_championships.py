@@ -147,7 +147,7 @@ class Hall:
     # The players
 
     def now(self, game, pool):
-        with self.store.transaction(reading=True):
+        with self.store.reading():
             return self.store.tournaments.get(game, pool), self.store.tournaments.meetings(game, pool)
 
     def play(self, game, pool, *, until=None, kills=0):
@@ -171,7 +171,7 @@ class Hall:
 
     def answer(self, asked, *, kills):
         gives_up = asked.number != "1" or self.rng.random() < 0.5
-        with self.store.transaction(reading=True):
+        with self.store.reading():
             board = Board.load(self.store, asked.game, asked.board)
         move = "resign" if gives_up else board.state.random(self.rng)
         kills *= gives_up

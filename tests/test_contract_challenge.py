@@ -114,7 +114,7 @@ def test_by_mail_a_challenge_comes_from_a_confirmed_address_of_any_user(by_mail)
 
 
 def test_an_address_starts_50_boards_a_day_by_mail_and_a_shell_any_number(by_mail):
-    with by_mail.store.transaction():
+    with by_mail.store.writing():
         for _ in range(50):
             by_mail.store.trust.take("challenge", "carol@players.example", 50, by_mail.time)
     assert "50" in by_mail.refused("carol", "symple challenge alice bob").text

@@ -297,7 +297,7 @@ def test_4_a_board_against_oneself_is_forfeited_too_and_rates_nobody(four):
 
 
 def gone(four, name):
-    with four.store.transaction():
+    with four.store.writing():
         four.store.users.sign_off(name, four.time)
 
 

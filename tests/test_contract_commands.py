@@ -396,7 +396,7 @@ def test_show_of_tournament_boards_needs_no_user(boards):
 
 def test_more_than_a_hundred_boards_at_once_are_too_much_mail(boards):
     row = boards.store.boards.get("symple", "101")
-    with boards.store.transaction():
+    with boards.store.writing():
         for number in range(200, 300):
             boards.store.boards.add(row._replace(board=str(number)))
     assert "too much mail" in boards.refused("stranger", "symple show alice").text

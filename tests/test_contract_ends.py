@@ -41,7 +41,7 @@ def test_the_last_mail_tells_the_ratings_or_that_the_game_is_not_rated(both_ways
 
 @pytest.mark.parametrize("end", ["resign", "propose"])
 def test_a_rating_that_stays_is_told_as_equal(four, end):
-    with four.store.transaction():
+    with four.store.writing():
         for name in ("alice", "bob"):
             four.store.players.save(
                 "symple", four.store.players.get("symple", name)._replace(rating=1720, won=10, lost=10)
@@ -120,7 +120,7 @@ def test_a_player_who_leaves_is_listed_as_inactive_until_a_game_of_his_ends(both
 
 @pytest.mark.parametrize("end", ["resign", "propose", "forfeit", "signoff"])
 def test_every_end_but_leaving_makes_both_players_active_again(four, end):
-    with four.store.transaction():
+    with four.store.writing():
         for name in ("alice", "bob"):
             four.store.players.save("symple", four.store.players.get("symple", name)._replace(inactive=True))
     four.begin()
@@ -152,7 +152,7 @@ def test_a_forfeit_before_the_first_moves_makes_the_late_player_inactive(four):
 
 
 def test_a_tournament_board_counts_in_the_table_of_its_pool_if_that_is_set_up(four):
-    with four.store.transaction():
+    with four.store.writing():
         for name in ("alice", "bob"):
             four.store.tournaments.add_player("symple", "a", name)
     for board in ("a1", "b1"):

@@ -76,7 +76,7 @@ def test_what_is_due_changes_exactly_when_a_time_is_up(four, fields, age, due):
     ],
 )
 def test_a_vacation_spares_its_days_and_three_more(four, last, deeds):
-    with four.store.transaction():
+    with four.store.writing():
         four.store.users.replace_vacations("alice", NOON.date(), [Vacation("alice", date(2026, 12, 1), last)])
     days = [NOON + timedelta(days=days) for days in (21, 22, 23, 24)]  # the 11th to the 14th of December
     assert [clocks.due(four.store, row(), 0, day).deed for day in days] == deeds
@@ -411,7 +411,7 @@ def test_all_games_cost_nothing_for_boards_of_others_and_for_those_that_are_over
         return len(steps)
 
     few = work()
-    with game.store.transaction():
+    with game.store.writing():
         for number in range(200, 4200):
             players = ("alice", "bob") if number % 2 else ("carol", "dora")
             ended = {"ended": NOON, "turn": None} if number % 2 else {"turn": "carol"}
@@ -512,7 +512,7 @@ def test_a_game_in_which_not_both_have_moved_is_never_rated(four, end, moves):
 
 
 def test_it_still_counts_in_the_table_of_its_pool(four):
-    with four.store.transaction():
+    with four.store.writing():
         for name in ("alice", "bob"):
             four.store.tournaments.add_player("symple", "a", name)
     four.begin("symple challenge -size=5 --name=a1 alice bob")

@@ -111,7 +111,7 @@ def test_6_standings_and_the_clean_up_never_fail_whatever_there_is(four):
 
 
 def test_7_a_rating_never_falls_to_nothing(four):
-    with four.store.transaction():
+    with four.store.writing():
         four.store.players.save("symple", four.store.players.get("symple", "alice")._replace(rating=101, lost=3))
         four.store.players.save("symple", four.store.players.get("symple", "bob")._replace(rating=100, won=3))
     four.begin()

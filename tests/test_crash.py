@@ -68,7 +68,7 @@ def address(name: str) -> str:
 
 def played(store: Store, number: str = "101") -> Board:
     """A board as it stands."""
-    with store.transaction(reading=True):
+    with store.reading():
         board = Board.load(store, "spiro", number)
     assert board is not None
     return board

@@ -112,7 +112,7 @@ def notes(tmp_path):
 
 
 def hook(club, program, *kinds):
-    with club.store.transaction():
+    with club.store.writing():
         return club.store.events.add_hook(program, kinds)
 
 

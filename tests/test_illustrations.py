@@ -185,7 +185,7 @@ def test_of_mails_that_want_pictures_only_so_many_are_taken_up_together_and_all_
     sent(board)
     for name in ("bob", "alice", "bob", "alice", "alice", "bob"):
         board.say("symple show 101", sender=f"{name}@players.example")
-    with board.store.transaction():
+    with board.store.writing():
         taken = board.store.outbox.claim(board.time, 100, 2)
     assert [mail.address.partition("@")[0] for mail in taken] == ["bob", "alice", "bob", "alice", "alice"]
     assert [mail.tries for mail in board.store.outbox.all()] == [1, 1, 1, 1, 1, 0]
@@ -297,7 +297,7 @@ def test_a_game_that_cannot_be_drawn_holds_up_no_mail(board, monkeypatch, capsys
 
 def test_a_board_that_has_become_another_one_since_is_not_drawn(board):
     board.say("symple move 101 alice alice-secret c3")
-    with board.store.transaction():
+    with board.store.writing():
         board.store.db.execute("UPDATE turns SET text = 'a1'")
     assert sent(board)["bob"].pictures == []
 
@@ -317,7 +317,7 @@ def test_a_digest_has_a_picture_only_if_it_is_about_one_board_at_one_time(board)
         for name, move in moves:
             board.say(f"symple move 101 {name} {PASSWORDS[name]} {move}")
         board.pass_time(days=1)
-        with board.store.transaction():
+        with board.store.writing():
             digests.send_digests(Session(board.server), board.time)
         got = sent(board)["bob"]
         assert "Digest" in got.message["Subject"]

@@ -85,7 +85,7 @@ def test_nothing_is_stopped_in_the_middle_of_a_transaction_that_begins_or_ends(c
     for number in range(100):
         with pytest.raises(TimeoutError), limited(0.0005 + number / 1e5):
             while True:
-                with club.store.transaction(), club.store.transaction():
+                with club.store.writing(), club.store.writing():
                     club.store.handled.record("x", str(number), "command", club.time)
         assert not club.store.is_writing
         assert not club.store.db.in_transaction

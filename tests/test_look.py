@@ -161,7 +161,7 @@ def test_the_dice_of_a_finished_board_are_checked_against_the_secret(pair):
     board = play_out(pair)
     text = pair.text("dice spiro 101")
     assert f"All {len(board.turns)} throws follow from the secret" in text
-    with pair.store.transaction():
+    with pair.store.writing():
         pair.store.db.execute("UPDATE turns SET dice = '[6, 6]' WHERE number = 2")
     with pytest.raises(Refused, match="these moves do not follow from the secret: 2"):
         pair.say("dice spiro 101")

@@ -519,7 +519,7 @@ def test_a_reply_address_speaks_for_one_user_on_one_board(pair):
 
     def why(userid, password, game, board):
         given = {"game": game, "board": board, "userid": userid, "password": password}
-        with pair.store.transaction():
+        with pair.store.writing():
             return runner.finish(runner.prepare(session, Call(OF_GAME["chat"], given))).why
 
     assert why("alice", "", "spiro", "101") is None
@@ -685,7 +685,7 @@ def test_the_wait_doubles_up_to_an_hour(pair):
         while "Too many" in guess(pair, "alice-secret", sender=f"x{pair.made}@elsewhere.example"):
             pair.pass_time(minutes=1)
         waits.append((pair.time - begin).seconds // 60)
-        with pair.store.transaction():
+        with pair.store.writing():
             pair.store.trust.save_failures("userid", "alice", Failures(5 + len(waits), pair.time))
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
 
@@ -863,7 +863,7 @@ def test_nothing_waits_for_an_address_that_bounces_if_another_one_works(pair):
     pair.store.db.execute("DELETE FROM outbox")
     answer(pair, "e3:5", tokens.reply_address(pair.server, "spiro", "101", "alice"))
     assert len(pair.mails("alice")) == 2
-    with pair.store.transaction():
+    with pair.store.writing():
         pair.store.trust.suspend_address(pair.store.users.addresses("alice")[0].number, pair.time)
     pair.move("bob", "e2:4:2")
     assert [one.address for one in pair.mails("alice")] == ["alice@work.example"] * 2
@@ -884,7 +884,7 @@ def test_a_bounce_at_the_plain_address_is_believed_if_it_names_a_mail_of_ours(pa
 def test_a_bounce_changes_nothing_for_another_address_in_the_same_place(pair):
     [row] = pair.store.users.addresses("alice")
     token = tokens.bounce_token(pair.server, row.number, f"alice {row.address}")
-    with pair.store.transaction():
+    with pair.store.writing():
         pair.store.db.execute("UPDATE addresses SET address = 'new@players.example' WHERE rowid = ?", [row.number])
     assert tokens.bounced(pair.server, f"pbm+{token}@pbm.example") is None
     assert not incoming.is_known(pair.server, f"pbm+{token}@pbm.example")

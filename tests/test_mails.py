@@ -119,7 +119,7 @@ def test_what_becomes_of_each_mail_that_comes_by_smtp(tmp_path):
 def test_the_outbox_says_that_a_mail_waits_because_others_have_bounced(shell):
     shell.run("signup", "alice", "alice-secret", "alice@players.example")
     shell.run("signup", "bob", "bob-secret")
-    with Store(shell.folder / "pbm.db") as store, store.transaction():
+    with Store(shell.folder / "pbm.db") as store, store.writing():
         store.trust.suspend_address(store.users.addresses("alice")[0].number, datetime.now(UTC))
     shell.run("spiro", "challenge", "-small", "bob", "alice")
     assert "after a mail from them; theirs bounces" in shell.run("outbox", "list").stdout

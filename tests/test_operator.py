@@ -387,7 +387,7 @@ def test_one_of_a_kind_is_told_in_the_singular():
 
 def test_the_outbox_tells_when_a_mail_is_tried_next(operate, pair):
     first, second = pair.mails()
-    with pair.store.transaction():
+    with pair.store.writing():
         pair.store.outbox.postpone(first, pair.time + timedelta(minutes=5), "451 later")
         pair.store.outbox.postpone(second, None, "550 no")
     pair.say("signup dave dave-secret", sender="dave@players.example")
@@ -409,7 +409,7 @@ def test_a_mail_is_shown(operate, pair):
 
 
 def test_mails_that_were_given_up_become_due(operate, pair):
-    with pair.store.transaction():
+    with pair.store.writing():
         for mail in pair.mails():
             pair.store.outbox.postpone(mail, None, "550 no")
     assert operate("outbox", "retry", "2").out == "1 due now.\n"
@@ -447,7 +447,7 @@ def test_a_flush_that_fails_says_why_and_until_when_the_mails_wait(operate, monk
 
 def test_a_flush_with_nothing_to_do_says_how_many_mails_wait(operate, pair):
     first, second = pair.mails()
-    with pair.store.transaction():
+    with pair.store.writing():
         pair.store.outbox.remove([first])
         pair.store.outbox.postpone(second, pair.time + timedelta(minutes=5), "451 later")
     done = operate("outbox", "flush")
@@ -814,7 +814,7 @@ def test_a_backup_of_a_damaged_database_is_refused_and_leaves_no_file(several, o
 
 def test_a_backup_is_made_while_the_server_writes(several, operate, monkeypatch):
     monkeypatch.setattr(copies, "BUSY_SECONDS", 0.1)
-    with several.store.transaction():
+    with several.store.writing():
         several.store.users.add("dave", "", several.time)
         assert operate("backup", str(several.store.path.with_name("copy"))).status == 0
     assert names(several.store.path.with_name("copy")) == ["alice", "bob", "carol"]
@@ -979,7 +979,7 @@ def office(tmp_path_factory):
     """A server that knows alice and bob."""
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)
     with Store(tmp_path_factory.mktemp("office") / "pbm.db") as store:
-        with store.transaction():
+        with store.writing():
             for name in ("alice", "bob"):
                 store.users.add(name, "hash", now)
         yield Server(store, ADDRESS, Passwords(), lambda: now, Random(1).randbytes)
@@ -1001,7 +1001,7 @@ def positions(board):
 )
 def test_a_game_that_is_exported_and_imported_is_the_same_game(office, game, which, rng, most, ending):
     options = SMALL[game][which % len(SMALL[game])]
-    with office.store.transaction():
+    with office.store.writing():
         row, board = play(office, game, options, Random(rng.random()), most)
         row = ended(office, row, board, ending)
     document = json.loads(json.dumps(records.write(records.Record(row, board.turns), [])))
@@ -1011,7 +1011,7 @@ def test_a_game_that_is_exported_and_imported_is_the_same_game(office, game, whi
         with pytest.raises(Unsound, match="the secret of its dice stays"):
             records.read(document, {}, office.now())
         return
-    with office.store.transaction():
+    with office.store.writing():
         record = records.read(document, {}, office.now())
         number = exchange.take_in(office, record)
     again = Board.load(office.store, game, number)
@@ -1071,7 +1071,7 @@ def test_a_record_never_tells_the_secret_of_a_game_that_goes_on(several, operate
 
 
 def test_a_record_is_taken_in_under_its_own_number_if_that_is_free(several, operate, record, tmp_path, monkeypatch):
-    with several.store.transaction():
+    with several.store.writing():
         several.store.boards.remove("symple", "101")
     say(monkeypatch, record)
     assert operate("import").out == "symple 101 is taken in.\n"
@@ -1144,7 +1144,7 @@ def test_a_finished_game_with_dice_can_be_checked_under_its_own_number_only(seve
     with pytest.raises(Refused, match="cannot be checked here"):
         proofs.check_dice(Session(several.server), "spiro", "103")
     assert json.loads(operate("export", "spiro", "103").out)["dice"] is None
-    with several.store.transaction():
+    with several.store.writing():
         several.store.boards.remove("spiro", "102")
     operate("import", str(file))
     assert "All 3 throws follow" in several.text("dice spiro 102")

@@ -101,7 +101,7 @@ def why_refused(club, line, **how):
 
 
 def add(club, robot):
-    with club.store.transaction():
+    with club.store.writing():
         club.store.users.add(robot.userid, "", club.time)
         club.store.robots.save(robot)
 
@@ -320,7 +320,7 @@ def test_by_mail_nobody_starts_boards_of_robots_alone_and_challenges_count_as_ev
     assert "is started by the operator" in why_refused(against, "spiro challenge robot1 robot2", sender=sender)
     stranger = why_refused(against, "spiro challenge alice robot2", sender="zoe@players.example")
     assert stranger == "A challenge by mail has to come from an address that a user has confirmed."
-    with against.store.transaction():
+    with against.store.writing():
         assert Session(against.server, sender).take("challenge", 49)
     against.say("spiro challenge -small alice robot1", sender=sender)
     assert "There were 50 challenges" in why_refused(against, "spiro challenge alice robot1", sender=sender)
@@ -543,10 +543,10 @@ def test_what_a_living_process_has_claimed_is_left_to_it(against, mind):
     session = Session(against.server)
     task = next_task(session)
     for process, is_free in ((1, False), (dead(), True), (os.getpid(), True)):
-        with against.store.transaction():
+        with against.store.writing():
             against.store.robots.claim_task(task, Claim(process, against.time + timedelta(minutes=1)))
         assert (next_task(session) == task) == is_free
-    with against.store.transaction():
+    with against.store.writing():
         against.store.robots.claim_task(task, Claim(1, against.time + timedelta(minutes=1)))
     against.pass_time(minutes=2)
     assert next_task(session) == task
@@ -640,7 +640,7 @@ def test_a_program_that_fails_cheats_or_hangs_three_times_is_paused_and_nobody_f
     club.pass_time(days=99)
     assert clean_up(Session(club.server)).forfeited == 0
     assert plays(club) == 0
-    with club.store.transaction():
+    with club.store.writing():
         club.store.robots.save(robot._replace(paused=None, why=None, level=1, program=None))
     assert plays(club) == 2
 
@@ -771,7 +771,7 @@ def test_a_proposal_is_answered_in_a_shell_too(typed):
 
 def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
     monkeypatch.setattr(turns, "next_task", lambda *_: pytest.fail("There is nothing to do."))
-    with Store(typed.folder / "pbm.db") as store, store.transaction():
+    with Store(typed.folder / "pbm.db") as store, store.writing():
         until = datetime.now(UTC) + timedelta(minutes=5)
         store.robots.claim_task(Task("symple", "101", "robot1", "alice"), Claim(turns.EVERYBODY, until))
     done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
@@ -839,7 +839,7 @@ def test_two_hundred_boards_of_forty_users_are_answered_in_turn(shell):
     path = shell.folder / "pbm.db"
     club = Club(path)
     users = [f"user{number}" for number in range(40)]
-    with club.store.transaction():
+    with club.store.writing():
         for name in users:
             club.store.users.add(name, "", club.time)
     for name in users:  # whoever comes first begins all his boards at once

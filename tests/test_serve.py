@@ -437,7 +437,7 @@ def test_what_is_on_the_disk_is_acknowledged_though_the_next_mail_cannot_be_stor
 
 def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it(pair, monkeypatch):
     def handle(server, raw, *envelope):
-        with server.store.transaction():
+        with server.store.writing():
             done = really(server, raw, *envelope)
             if b"move" in raw:
                 raise KeyError("fault")

@@ -111,9 +111,9 @@ def test_the_process_that_sends_ends_with_its_database(players):
 def test_no_transaction_begins_in_a_database_that_was_replaced(players):
     with Store(players.folder / "pbm.db") as store:
         replace_database(players)
-        with pytest.raises(Replaced), store.transaction():
+        with pytest.raises(Replaced), store.writing():
             pytest.fail("a transaction began")
-        with pytest.raises(Replaced), store.transaction(reading=True):
+        with pytest.raises(Replaced), store.reading():
             pytest.fail("a transaction began")
 
 
@@ -150,14 +150,14 @@ def test_serve_ends_without_the_mails_in_hand_while_another_program_has_the_data
         running(players, *SERVE, **environment) as process,
     ):
         port = port_of(process)
-        with store.transaction(), socket.create_connection(("127.0.0.1", port)) as peer:
+        with store.writing(), socket.create_connection(("127.0.0.1", port)) as peer:
             peer.sendall(b"HELO x\r\nMAIL FROM:<a@b.example>\r\nRCPT TO:<pbm@pbm.example>\r\nDATA\r\n")
             peer.sendall(message("help") + b"\r\n.\r\n")
             until(lambda: told().endswith("STATUS=1 connections, 1 mails in hand."))
             process.send_signal(signal.SIGTERM)
             assert process.wait(PATIENCE) == 0
         assert "they were not acknowledged, and will come again" in process.stderr.read()
-        with store.transaction(reading=True):
+        with store.reading():
             assert stored(store, "handled") == []
 
 

@@ -329,7 +329,7 @@ def test_the_page_of_a_long_game_is_small_when_it_is_compressed(club, line):
     while board.turn and len(board.turns) < 300:
         move = games.SKIP if board.state.must_skip else board.state.random(rng)
         board.play(board.turn, move, club.time, automatic=move == games.SKIP)
-    with club.store.transaction():
+    with club.store.writing():
         club.store.boards.add(board.row)
         club.store.boards.save(board.row._replace(moves=len(board.turns), turn=board.turn), 1, board.turns)
     source = Pages(Session(club.server), Look(URL, has_pictures=False)).board(game, "101")
@@ -533,19 +533,19 @@ def do(club, deed, rng):
     with suppress(Refused):
         match deed:
             case "open" if cup is None:
-                with session.store.transaction():
+                with session.store.writing():
                     kind, options = TOURNAMENT_KINDS["swiss"], OPTIONS[game]
                     announced = Tournament(game, "cup", kind, club.time, rounds=1, options=options, tie_breaks="sb")
                     tournaments.announce(session, announced, [one], {})
             case "begin" if cup and cup.state == "open":
-                with session.store.transaction():
+                with session.store.writing():
                     directing.done(session, cup, ["start"], dry_run=False)
             case "analyse" if row:
                 curve = json.dumps({"curve": [rng.random(), rng.random()]})
-                with club.store.transaction():
+                with club.store.writing():
                     club.store.robots.save_analysis(game, board, curve, club.time)
             case "remove" if row:
-                with club.store.transaction():
+                with club.store.writing():
                     club.store.boards.remove(game, board)
             case "wait":
                 cleanup.clean_up(session)
@@ -659,7 +659,7 @@ def test_the_table_of_a_tournament_stands_there(club, folder):
     club.signed_up("alice", "bob", "carol")
     names, session = ["alice", "bob", "carol"], Session(club.server)
     one = Tournament("symple", "cup", TOURNAMENT_KINDS["roundrobin"], club.time, tie_breaks="sb,direct")
-    with session.store.transaction():
+    with session.store.writing():
         tournaments.set_going(session, one, names, {})
     written(club, folder)
     text = " ".join(Elements((folder / "symple" / "pool-cup.html").read_text()).texts)
@@ -675,7 +675,7 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
         Tournament("symple", pool, TOURNAMENT_KINDS[kind], club.time, rounds=1, options="-size=5", tie_breaks="cut1,sb")
         for pool, kind in (("cup", "roundrobin"), ("open", "swiss"))
     )
-    with session.store.transaction():
+    with session.store.writing():
         tournaments.set_going(session, cup, [*PASSWORDS], {})
         tournaments.announce(session, swiss, ["alice", "bob"], {})
         directing.done(session, swiss, ["start"], dry_run=False)
@@ -795,7 +795,7 @@ def test_a_server_writes_the_site_by_itself(players, tmp_path):
 
 def test_the_page_of_a_tournament_that_is_open_names_who_joins_later(played, folder):
     session = Session(played.server)
-    with session.store.transaction():
+    with session.store.writing():
         kind = TOURNAMENT_KINDS["swiss"]
         one = Tournament("symple", "s", kind, played.time, rounds=1, options="-size=5", tie_breaks="sb")
         tournaments.announce(session, one, ["alice"], {})
@@ -806,7 +806,7 @@ def test_the_page_of_a_tournament_that_is_open_names_who_joins_later(played, fol
 
 
 def test_a_page_of_a_player_with_two_dots_in_his_name_is_known_again(played, folder):
-    with played.store.transaction():
+    with played.store.writing():
         played.store.users.add("a..b", "no password", played.time)
     played.say("symple challenge -size=5 a..b alice")
     written(played, folder)

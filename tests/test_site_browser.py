@@ -105,7 +105,7 @@ class Visited:
             self.boards[game, "102"] = Board.load(club.store, game, "102")
         session = Session(club.server)
         cup = Tournament("symple", "cup", RoundRobin(), club.time, options="-size=5", tie_breaks="sb,direct")
-        with session.store.transaction():
+        with session.store.writing():
             tournaments.set_going(session, cup, ["alice", "bob", "carol"], {})
         build(self.folder, Site(Session(club.server), Look("", has_pictures=False)), iter)
         club.store.close()

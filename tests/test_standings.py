@@ -23,20 +23,20 @@ def members(club):
 
 def join(club, *userids):
     """These users sign up."""
-    with club.store.transaction():
+    with club.store.writing():
         for userid in userids:
             club.store.users.add(userid, "", club.time)
 
 
 def leave(club, userid):
     """A user signs off."""
-    with club.store.transaction():
+    with club.store.writing():
         club.store.users.sign_off(userid, club.time)
 
 
 def pool(club, name, *userids):
     """A tournament of these users."""
-    with club.store.transaction():
+    with club.store.writing():
         for userid in userids:
             club.store.tournaments.add_player("symple", name, userid)
 
@@ -45,7 +45,7 @@ def played(club, first, second, winner=None, board=None, **fields):
     """A game of Symple that was played to its end within an hour; it is the hour that the next one begins in."""
     started = club.time
     club.pass_time(hours=1)
-    with club.store.transaction():
+    with club.store.writing():
         number = board or club.store.boards.next_number("symple")
         row = BoardRow(
             "symple", number, "", first, second, b"", started,
@@ -57,14 +57,14 @@ def played(club, first, second, winner=None, board=None, **fields):
 
 def active(club, first, second):
     """A board of Symple that is under way."""
-    with club.store.transaction():
+    with club.store.writing():
         number = club.store.boards.next_number("symple")
         club.store.boards.add(BoardRow("symple", number, "", first, second, b"", club.time, changed=club.time))
 
 
 def known(club, userid, rating=None, **fields):
     """A player of Symple with that rating."""
-    with club.store.transaction():
+    with club.store.writing():
         club.store.players.save("symple", PlayerRow(userid, rating, **{"rated": club.time, **fields}))
 
 

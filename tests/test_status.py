@@ -137,7 +137,7 @@ def test_the_command_says_what_it_found_with_its_exit_status(shell):
 @pytest.mark.long
 def test_twenty_thousand_boards_and_users_are_counted_in_no_time(pair):
     row = stored(pair.store, "boards")[0]
-    with pair.store.transaction():
+    with pair.store.writing():
         for number in range(1000, 21_000):
             over = {"ended": row["started"]} if number % 20 else {}
             pair.store.boards.insert("boards", row | {"board": str(number)} | over)

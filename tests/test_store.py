@@ -22,10 +22,10 @@ def store(tmp_path):
 
 
 def test_a_transaction_that_fails_leaves_nothing(store):
-    with pytest.raises(RuntimeError), store.transaction():
+    with pytest.raises(RuntimeError), store.writing():
         store.boards.next_number("spiro")
         raise RuntimeError
-    with store.transaction():
+    with store.writing():
         assert store.boards.next_number("spiro") == "101"
 
 
@@ -35,7 +35,7 @@ def test_the_file_of_a_database_and_its_folder_may_have_any_name(name, tmp_path,
     here.mkdir()
     monkeypatch.chdir(here)
     for path in (name, f"/{here}//{name}"):
-        with Store(path) as store, store.transaction():
+        with Store(path) as store, store.writing():
             store.boards.next_number("spiro")
         assert Path(path).read_bytes().startswith(b"SQLite format 3")
         assert store.path == Path(path)
@@ -73,19 +73,19 @@ def test_a_player_who_is_away_twice_and_plays_both_sides_is_found_once_and_a_rob
 
 
 def test_an_inner_transaction_is_undone_alone(store):
-    with store.transaction():
+    with store.writing():
         assert store.boards.next_number("spiro") == "101"
-        with pytest.raises(RuntimeError), store.transaction():
+        with pytest.raises(RuntimeError), store.writing():
             store.boards.next_number("spiro")
             raise RuntimeError
         assert store.boards.next_number("spiro") == "102"
 
 
 def test_a_transaction_is_undone_as_a_whole_after_one_inside_it_was_undone(store):
-    with store.transaction():
-        with pytest.raises(RuntimeError), store.transaction():
+    with store.writing():
+        with pytest.raises(RuntimeError), store.writing():
             assert store.boards.next_number("spiro") == "101"
-            with pytest.raises(RuntimeError), store.transaction():
+            with pytest.raises(RuntimeError), store.writing():
                 assert store.boards.next_number("spiro") == "102"
                 raise RuntimeError
             raise RuntimeError
@@ -98,7 +98,7 @@ def test_two_writers_take_turns(store):
     def take():
         with Store(store.path) as other:
             for _ in range(50):
-                with other.transaction():
+                with other.writing():
                     numbers.append(other.boards.next_number("spiro"))
 
     threads = [threading.Thread(target=take) for _ in range(4)]
@@ -110,16 +110,16 @@ def test_two_writers_take_turns(store):
 
 
 def test_a_reader_does_not_wait_for_a_writer(store):
-    with Store(store.path) as other, store.transaction():
+    with Store(store.path) as other, store.writing():
         store.boards.next_number("spiro")
-        with other.transaction(reading=True):
+        with other.reading():
             assert other.boards.count_active("spiro") == 0
 
 
 def test_a_database_that_is_full_is_unusable_and_not_half_written(store, club):
     store.db.execute(f"PRAGMA max_page_count = {store.db.execute('PRAGMA page_count').fetchone()[0]}")
     mail = Mail("alice", "a@b.example", "s" * 100_000, "t", "<m>", None, club.time, club.time)
-    with pytest.raises(Unusable, match="full"), store.transaction():
+    with pytest.raises(Unusable, match="full"), store.writing():
         store.outbox.add(mail)
     assert store.outbox.all() == []
 

@@ -204,7 +204,7 @@ def test_others_write_while_a_password_is_checked(pair, counting, line, by_mail)
 def test_a_password_that_is_changed_in_between_does_not_let_the_old_one_through(pair, line):
     raw = message(line)
     heard = hear(pair.server, raw, None)
-    with Store(pair.store.path) as other, other.transaction():
+    with Store(pair.store.path) as other, other.writing():
         other.users.set_password("alice", pair.server.passwords.hash("better-secret"))
     assert handle(pair.server, raw, None, heard=heard) == "command"
     assert "The userid or the password is wrong." in pair.mails()[-1].text
@@ -237,7 +237,7 @@ def test_what_is_prepared_writes_nothing(pair):
 
 
 def many_boards(pair: Club, how_many: int) -> None:
-    with pair.store.transaction():
+    with pair.store.writing():
         pair.store.db.executemany(
             "INSERT INTO boards (game, board, options, first_player, second_player, secret, started, moves, turn)"
             " VALUES ('symple', ?, '', 'alice', 'bob', x'00', '2026-11-19T00:00:00.000000+00:00', 1, 'alice')",
@@ -272,7 +272,7 @@ def test_a_list_in_a_shell_is_not_cut_however_long(shell):
 @pytest.mark.parametrize("command", ["history", "standings"])
 def test_lists_of_what_is_over_are_not_cut_either(shell, command):
     day = datetime(2026, 11, 2, tzinfo=UTC)
-    with Store(shell.folder / "pbm.db") as store, store.transaction():
+    with Store(shell.folder / "pbm.db") as store, store.writing():
         for number in range(2500):
             store.users.add(f"u{number:04}", "", day)
             store.players.save("symple", PlayerRow(f"u{number:04}", rating=1600, won=1, rated=day))
@@ -296,7 +296,7 @@ def test_a_page_that_is_not_there_is_refused(pair):
 
 
 def test_the_standings_have_pages_too(pair):
-    with pair.store.transaction():
+    with pair.store.writing():
         for number in range(250):
             pair.store.db.execute("INSERT INTO users (userid, password, created) VALUES (?, '', '')", [f"u{number}"])
             pair.store.db.execute(

@@ -133,7 +133,7 @@ def test_the_doctor_finds_it_sound_and_sees_when_a_die_of_its_own_is_changed(spi
     new = studied(spiro)
     spiro.say(f"spiro move 102 carol carol-secret {next(new.state.moves())}")
     assert findings(spiro) == []
-    with spiro.store.transaction():
+    with spiro.store.writing():
         spiro.store.db.execute("UPDATE turns SET dice = '[7, 7]' WHERE board = '102' AND number = 5")
     assert [finding.where for finding in findings(spiro)] == ["spiro 102"]
 
@@ -205,7 +205,7 @@ def test_its_record_can_be_taken_in_elsewhere(club):
     document = json.loads(json.dumps(records.write(records.Record(row, club.store.boards.turns("symple", "102")), [])))
     assert document["source"] == {"board": "101", "moves": 3}
     read = records.read(document, {}, club.time)
-    with club.store.transaction():
+    with club.store.writing():
         number = exchange.take_in(club.server, read)
     taken = club.store.boards.get("symple", number)
     assert (taken.source, taken.given, taken.moves) == ("101", 3, 3)

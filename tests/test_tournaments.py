@@ -39,7 +39,7 @@ class League:
 
     def signed_up(self, count):
         names = [f"player{number:02}" for number in range(1, count + 1)]
-        with self.club.store.transaction():
+        with self.club.store.writing():
             for name in names:
                 self.club.store.users.add(name, "no password", self.club.time)
                 self.club.store.users.replace_addresses(name, {f"{name}@players.example": None}, self.club.time)
@@ -48,11 +48,11 @@ class League:
     def start(self, kind, names, pool="s", teams=None, **settings):
         settings = {"options": "-size=5", "tie_breaks": TOURNAMENT_KINDS[kind].tie_breaks} | settings
         one = Tournament("symple", pool, TOURNAMENT_KINDS[kind], self.club.time, **settings)
-        with self.session.store.transaction():
+        with self.session.store.writing():
             return tournaments.set_going(self.session, one, names, teams or {})
 
     def do(self, words, pool="s", *, dry_run=False):
-        with self.session.store.transaction():
+        with self.session.store.writing():
             one = tournaments.find(self.session, "symple", pool)
             return text_of(directing.done(self.session, one, words.split(), dry_run=dry_run)[1])
 
@@ -64,10 +64,10 @@ class League:
 
     def end(self, board, how):
         """End a game: `first` or `second` wins, or it is a draw."""
-        with self.session.store.transaction():
+        with self.session.store.writing():
             found = find_board(self.session, "symple", board)
             if how == "draw":
-                with self.session.store.transaction():
+                with self.session.store.writing():
                     directing.done(
                         self.session, self.club.store.tournaments.get("symple", found.row.pool),
                         ["adjudicate", board, "draw"], dry_run=False,
@@ -378,7 +378,7 @@ def test_a_board_that_the_operator_removes_counts_for_nobody_and_holds_up_no_rou
 def opened(league, **settings):
     kind = TOURNAMENT_KINDS["swiss"]
     one = Tournament("symple", "s", kind, league.club.time, rounds=1, tie_breaks=kind.tie_breaks, **settings)
-    with league.session.store.transaction():
+    with league.session.store.writing():
         tournaments.announce(league.session, one, [], {})
 
 
@@ -431,7 +431,7 @@ def test_a_tournament_of_teams_is_announced_as_one_that_nobody_can_join(club, le
     club.say("broadcast carol carol-secret on")
     kind = TOURNAMENT_KINDS["roundrobin"]
     one = Tournament("symple", "t", kind, club.time, tie_breaks=kind.tie_breaks)
-    with league.session.store.transaction():
+    with league.session.store.writing():
         tournaments.announce(league.session, one, ["alice", "bob"], {"red": ["alice"], "blue": ["bob"]})
     told = club.mails("carol")[-1].text
     assert "Nobody else can join it." in told
@@ -655,7 +655,7 @@ def test_killed_ten_times_in_a_change_of_rounds_nothing_is_lost_and_no_round_beg
     league = League(club)
     names = league.signed_up(4)
     league.start("ladder", names)
-    with club.store.transaction():
+    with club.store.writing():
         for name in names:
             club.store.users.set_password(name, club.server.passwords.hash("known-secret"))
     killed = []
@@ -703,7 +703,7 @@ def test_who_signs_off_later_changes_nothing_of_a_tournament_that_is_over(league
     league.start("ladder", names, rounds=1)
     league.play(Random(1))
     before = league.now().text()
-    with league.session.store.transaction():
+    with league.session.store.writing():
         users.sign_off(league.session, names[0])
     assert league.now().text() == before
 
@@ -724,7 +724,7 @@ def test_nobody_is_reminded_of_a_board_that_a_director_takes_away(league):
 
 def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
     names = league.signed_up(2)
-    with league.session.store.transaction():
+    with league.session.store.writing():
         for pool in "ab":
             now, kind = league.club.time, TOURNAMENT_KINDS["knockout"]
             one = Tournament("symple", pool, kind, now, tie_breaks=kind.tie_breaks, starts=now)
@@ -739,7 +739,7 @@ def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
 def test_nobody_joins_and_leaves_as_often_as_he_likes_by_mail_because_the_director_hears_of_it(league):
     director, *_ = league.signed_up(1)
     league.club.signed_up("alice")
-    with league.session.store.transaction():
+    with league.session.store.writing():
         kind = TOURNAMENT_KINDS["knockout"]
         one = Tournament("symple", "s", kind, league.club.time, tie_breaks=kind.tie_breaks, director=director)
         tournaments.announce(league.session, one, [], {})
@@ -762,7 +762,7 @@ def test_who_is_added_to_a_double_round_robin_meets_everybody_twice(league):
 def test_nobody_joins_a_match_of_teams_which_would_become_another_tournament(league, state):
     *names, late = league.signed_up(5)
     league.start("roundrobin", names, teams={"a": names[:2], "b": names[2:]})
-    with league.session.store.transaction():
+    with league.session.store.writing():
         league.club.store.tournaments.save(league.now().one._replace(state=state))
     with pytest.raises(Refused, match="is played by teams"):
         league.do(f"add {late}")

@@ -540,7 +540,7 @@ def test_a_mover_by_mail_gets_what_he_chose_too(pair):
 
 
 def sent(club):
-    with club.store.transaction():
+    with club.store.writing():
         return digests.send_digests(Session(club.server), club.time)
 
 
@@ -601,7 +601,7 @@ def test_a_digest_is_made_whole_or_not_at_all(pair):
     pair.say("spiro mail bob bob-secret digest")
     pair.move("alice", "e3:5")
     before = len(pair.mails("bob"))
-    with pytest.raises(RuntimeError), pair.store.transaction():
+    with pytest.raises(RuntimeError), pair.store.writing():
         digests.send_digests(Session(pair.server), pair.time)
         raise RuntimeError
     assert len(pair.mails("bob")) == before

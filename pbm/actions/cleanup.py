@@ -41,11 +41,11 @@ class Done(NamedTuple):
 def clean_up(session: Session) -> Done:
     """Do all that is due. Each board is a transaction of its own."""
     done = Done()
-    with session.store.transaction(reading=True):
+    with session.store.reading():
         due = [place for place in session.store.boards.unfinished(session.now()) if _is_due(session, *place)]
     for game, number in due:
         try:
-            with session.store.transaction():
+            with session.store.writing():
                 what = _look_at(session, find_board(session, game, number))
         except Refused:  # it has been removed in the meantime
             continue
@@ -55,7 +55,7 @@ def clean_up(session: Session) -> Done:
         if what:
             done = done._replace(**{what: getattr(done, what) + 1})
     done = done._replace(problems=(*done.problems, *directing.start_due(session)))
-    with session.store.transaction():
+    with session.store.writing():
         challenges.end_seeks(session)
         session.store.handled.forget(session.now() - KEPT_FOR)
         session.store.events.note_maintenance("cleanup", session.now())

@@ -65,7 +65,7 @@ def on_trial(session: Session, *, dry_run: bool) -> Iterator[None]:
         if dry_run:
             raise _OnTrial
 
-    with suppress(_OnTrial), session.store.transaction():
+    with suppress(_OnTrial), session.store.writing():
         yield
         undo()
 
@@ -255,12 +255,12 @@ def start_due(session: Session) -> list[str]:
 
     Returns what could not be done, with the reason.
     """
-    with session.store.transaction(reading=True):
+    with session.store.reading():
         due = session.store.tournaments.due(session.now())
     wrong = []
     for game, pool in due:
         try:
-            with session.store.transaction():
+            with session.store.writing():
                 one = session.store.tournaments.get(game, pool)
                 if one and (game, pool) in session.store.tournaments.due(session.now()):
                     _do_what_is_due(session, as_it_is(session, one))

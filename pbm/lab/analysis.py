@@ -71,7 +71,7 @@ def analyse(game: str, board: str, seconds: float) -> None:
     if not games.exists(game.lower()):
         raise Refused(games.unknown(game))
     session = Session(open_existing())
-    with session.store.transaction(reading=True):
+    with session.store.reading():
         found = find_board(session, game.lower(), board)
     name = f"{texts.title(found.row.game)} board {found.row.board}"
     if not found.is_over:
@@ -90,7 +90,7 @@ def analyse(game: str, board: str, seconds: float) -> None:
         "turns": [one._asdict() | {"mark": one.mark} for one in judged],
         "curve": curve(found, judged),
     }
-    with session.store.transaction():
+    with session.store.writing():
         session.store.robots.save_analysis(found.row.game, found.row.board, json.dumps(result), session.now())
     answer(_told(found, judged), result)
 

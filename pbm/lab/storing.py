@@ -34,7 +34,7 @@ class Filing:
         """Where the games are that were stored."""
         kind = TOURNAMENT_KINDS["roundrobin"]
         one = Tournament(game, pool, kind, server.now(), options=self.options, tie_breaks=kind.tie_breaks)
-        with self.store.transaction():
+        with self.store.writing():
             tournaments.set_up(Session(server), one, [name.lower() for name in names], {})
             # no game of it will be started by the server
             self.store.tournaments.save(one._replace(state="finished"))
@@ -59,7 +59,7 @@ class Filing:
             how = FORFEIT if played.fault else RESIGN
             turns.append(TurnRow(loser, how, _thrown(state), automatic=bool(played.fault), played=now))
         who = "" if is_drawn else f"{loser} has lost: "
-        with store.transaction():
+        with store.writing():
             row = BoardRow(
                 game=self.game,
                 board=next(rounds.free_names(store, self.game, self.pool)),

@@ -135,7 +135,7 @@ def handle(
     heard = heard or hear(server, raw, envelope_sender, recipients, peer)
     mail = heard.mail
     sender = (mail.sender or "").lower()
-    with server.store.transaction():
+    with server.store.writing():
         if heard.replies != _replies(server, recipients):  # one was revoked since
             heard = hear(server, raw, envelope_sender, recipients, peer)
         bounced = _bounced(server, mail, recipients)
@@ -176,7 +176,7 @@ def give_up(server: Server, raw: bytes, why: TimeoutError) -> Outcome:
 
     It is known by its content, for its Message-ID may be that of another mail.
     """
-    with server.store.transaction():
+    with server.store.writing():
         is_new = server.store.handled.record("", f"too long: {reading.fingerprint(raw)}", "refused", server.now())
     if is_new:
         raise why

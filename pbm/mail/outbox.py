@@ -86,7 +86,7 @@ def flush(
     illustrator = Illustrator(server)
 
     def go_on(*, is_enough: bool) -> tuple[int, list[Mail], bool]:
-        with server.store.transaction():
+        with server.store.writing():
             untried = _note(server, tried)
             is_busy = server.store.outbox.are_due(server.now(), MOST_WITH_PICTURES)
             drawn = way.batch if is_busy else DRAWN_AT_ONCE
@@ -215,7 +215,7 @@ def _note(server: Server, tried: Iterable[Tried]) -> int:
     Where one says that no other could be sent either, these are put off without a try; returns how many.
     """
     untried = 0
-    with server.store.transaction():
+    with server.store.writing():
         server.store.outbox.remove([mail for mail, problem in tried if problem is None])
         for mail, problem in tried:
             if problem is None:

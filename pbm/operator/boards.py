@@ -40,7 +40,7 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
     server = open_existing()
     store = server.store
     asked = [word.lower() for word in words]
-    with store.transaction(reading=True):
+    with store.reading():
         kinds = store.boards.games()
         game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
         for word in asked:
@@ -109,7 +109,7 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
         raise Refused(f"{name} counts in the ratings of its players, so it has to stay.")
     moves = texts.counted(row.moves, "move")
     confirm(f"Remove {name}, {row.first_player} against {row.second_player}, {moves}?", yes=yes)
-    with server.store.transaction():
+    with server.store.writing():
         found = find_board(session, row.game, row.board)
         server.store.boards.remove(row.game, row.board)
         server.store.events.note(session.now(), "remove", game=row.game, board=row.board, pool=row.pool)
@@ -134,7 +134,7 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
 def mend_board(game: str, board: str) -> None:
     """Set right what is stored of a board, who is to move and who has won, by the moves that were played on it."""
     server = open_existing()
-    with server.store.transaction():
+    with server.store.writing():
         row = find_row(Session(server), _game(game), board)
         turns = server.store.boards.turns(row.game, row.board)
         try:

@@ -225,7 +225,7 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
 def _from_store(look: Callable[[Store], list[str]]) -> list[str]:
     """What a look at the database finds, if there is one that can be looked at."""
     try:
-        with Store(database_path(), read_only=True) as store, store.transaction(reading=True):
+        with Store(database_path(), read_only=True) as store, store.reading():
             return look(store)
     except Unusable:
         return []

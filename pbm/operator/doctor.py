@@ -110,7 +110,7 @@ def examine(
     """
     yield from _file(path)
     try:
-        with Store(path, read_only=True) as store, store.transaction(reading=True):
+        with Store(path, read_only=True) as store, store.reading():
             checks = (
                 _database(store),
                 _boards(store, now, progress, processes, sample),
@@ -236,7 +236,7 @@ def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]]) ->
 
 def looked_at_alone(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
     """The same in a process that has not opened the database."""
-    with Store(path, read_only=True) as store, store.transaction(reading=True):
+    with Store(path, read_only=True) as store, store.reading():
         return looked_at(store, now, places)
 
 

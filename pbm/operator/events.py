@@ -47,7 +47,7 @@ def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     store = open_existing().store
     seen = None
     while True:
-        with store.transaction(reading=True):
+        with store.reading():
             version = store.data_version()
             found = store.events.since(since, AT_ONCE) if version != seen else []
         for event in found:
@@ -98,7 +98,7 @@ def add_hook(program: str, kinds: str) -> None:
         raise Refused(f"There are no events {unknown[0]!r}; there are {', '.join(sorted(EVENTS))}.")
     insist_on(command_words(program))
     server = open_server()
-    with server.store.transaction():
+    with server.store.writing():
         number = server.store.events.add_hook(program, wanted)
     answer(f"Hook {number} is added.", {"hook": number, "program": program, "on": wanted})
 
@@ -107,7 +107,7 @@ def add_hook(program: str, kinds: str) -> None:
 def list_hooks() -> None:
     """List the programs, how far they are, and what went wrong."""
     store = open_existing().store
-    with store.transaction(reading=True):
+    with store.reading():
         hooks, last = store.events.hooks(), store.events.last_number()
     rows = [("Hook", "On", "Seen", "Tries", "Next try", "Program", "Problem")]
     for one in hooks:
@@ -133,7 +133,7 @@ def list_hooks() -> None:
 def remove_hook(number: int) -> None:
     """Run a program no more."""
     server = open_existing()
-    with server.store.transaction():
+    with server.store.writing():
         if not server.store.events.remove_hook(number):
             raise Refused(f"There is no hook {number}.")
     answer(f"Hook {number} is removed.", {"hook": number, "removed": True})

@@ -43,7 +43,7 @@ def export(game: str, boards: tuple[str, ...], pool: str | None, *, wants_all: b
         raise Refused(games.unknown(game))
     server = open_existing()
     store = server.store
-    with store.transaction(reading=True):
+    with store.reading():
         written = (
             records.write(
                 Record(row, store.boards.turns(row.game, row.board)),
@@ -88,7 +88,7 @@ def import_(file: Path | None, number: str | None, pairs: tuple[str, ...]) -> No
         raise Refused(f"These are {len(documents)} records; --as={number} is for one.")
     server = open_existing()
     told, taken = [], []
-    with server.store.transaction():
+    with server.store.writing():
         for at, document in enumerate(documents, 1):
             try:
                 record = records.read(document, names, server.now())

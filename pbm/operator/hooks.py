@@ -112,7 +112,7 @@ def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
 
 
 def _save(server: Server, hook: Hook) -> None:
-    with server.store.transaction():
+    with server.store.writing():
         server.store.events.save_hook(hook)
 
 

@@ -89,7 +89,7 @@ def retry_mails(numbers: tuple[int, ...], *, wants_all: bool) -> None:
     server = open_existing()
     if bool(numbers) == wants_all:
         raise click.UsageError("Name mails by their numbers, or all by --all.")
-    with server.store.transaction():
+    with server.store.writing():
         for number in numbers:
             mail, _ = _mail(server, number)
             if mail.address is None:
@@ -103,7 +103,7 @@ def retry_mails(numbers: tuple[int, ...], *, wants_all: bool) -> None:
 def drop_mails(numbers: tuple[int, ...]) -> None:
     """Drop mails; they are not sent."""
     server = open_existing()
-    with server.store.transaction():
+    with server.store.writing():
         for number in numbers:
             _mail(server, number)
         server.store.outbox.drop(numbers)

@@ -89,7 +89,7 @@ def _facts(server: Server, rows: Sequence[UserRow]) -> list[Facts]:
 def list_users(userids: tuple[str, ...], limit: int, after: str) -> None:
     """List users with their addresses and the number of their active boards; tell more of those that are named."""
     server = open_existing()
-    with server.store.transaction(reading=True):
+    with server.store.reading():
         rows, more = _page(server, userids, limit, after)
         facts = _facts(server, rows)
         ratings = [_ratings(server, row.userid) for row in rows] if userids else []
@@ -156,7 +156,7 @@ def set_password(userid: str) -> None:
     _check_person(server, user)
     password = _new_password()
     users.check_new_password(password)
-    with server.store.transaction():
+    with server.store.writing():
         server.store.users.set_password(user.userid, server.passwords.hash(password))
         server.store.trust.revoke_replies(user.userid)
     answer(f"{user.userid} has a new password.", {"userid": user.userid})
@@ -175,7 +175,7 @@ def remove_user(userid: str, *, yes: bool) -> None:
     if user.signed_off:
         raise Refused(f"{user.userid} has signed off.")
     confirm(f"Sign {user.userid} off, who gives up all their boards?", yes=yes)
-    with server.store.transaction():
+    with server.store.writing():
         told = users.sign_off(Session(server), user.userid)
     text = f"{user.userid} is signed off."
     answer(text, letters.as_one(letter.data for letter in told) | {"reply": text})
@@ -221,7 +221,7 @@ def addresses() -> None:
 def list_addresses(userids: tuple[str, ...], limit: int, after: str) -> None:
     """List the addresses of these users, or of all; the limit counts users."""
     server = open_existing()
-    with server.store.transaction(reading=True):
+    with server.store.reading():
         rows, more = _page(server, userids, limit, after)
         found = server.store.users.known_addresses([row.userid for row in rows])
     lines = [("Userid", "Address", "State"), *((one.userid, one.address, state_of_address(one)) for one in found)]
@@ -239,7 +239,7 @@ def add_address(userid: str, address: str) -> None:
     _check_person(server, user)
     if not is_address(address) or is_ours(address, server.address):
         raise Refused(f"{address!r} cannot be a player's mail address.")
-    with server.store.transaction():
+    with server.store.writing():
         present = [one.address.lower() for one in server.store.users.known_addresses([user.userid])]
         if address.lower() in present:
             raise Refused(f"{user.userid} has the address {address} already.")
@@ -255,7 +255,7 @@ def add_address(userid: str, address: str) -> None:
 def drop_address(userid: str, address: str) -> None:
     """Take an address from a user, and drop the mails that were still to go there."""
     server = open_existing()
-    with server.store.transaction():
+    with server.store.writing():
         known = _known(server, userid, address)
         dropped = server.store.users.drop_address(known.userid, known.address)
         is_last = not server.store.users.known_addresses([known.userid])
@@ -273,7 +273,7 @@ def drop_address(userid: str, address: str) -> None:
 def confirm_address(userid: str, address: str) -> None:
     """Confirm an address, as if its user had answered the mail that asks for it."""
     server = open_existing()
-    with server.store.transaction():
+    with server.store.writing():
         known = _known(server, userid, address)
         if known.confirmed:
             raise Refused(f"{known.address} is confirmed already, since {time_text(known.confirmed)}.")
@@ -286,7 +286,7 @@ def confirm_address(userid: str, address: str) -> None:
 def resume_address(address: str) -> None:
     """Send mails to an address again that was suspended because mails to it came back."""
     server = open_existing()
-    with server.store.transaction():
+    with server.store.writing():
         userids = server.store.users.resume_address(address, server.now())
         if not userids:
             raise Refused(f"{address} is not suspended.")

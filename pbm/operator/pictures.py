@@ -40,7 +40,7 @@ def picture(game: str, board: str, file: Path) -> None:
     if not games.exists(game.lower()):
         raise Refused(games.unknown(game))
     session = Session(open_existing())
-    with session.store.transaction(reading=True):
+    with session.store.reading():
         point = find_point(session, game.lower(), board)
     drawn = draw(point)
     with touching(f"The file {file} cannot be written"):

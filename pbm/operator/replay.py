@@ -65,7 +65,7 @@ def replay(game: str, board: str) -> None:
     if not games.exists(game.lower()):
         raise Refused(games.unknown(game))
     session = Session(open_existing())
-    with session.store.transaction(reading=True):
+    with session.store.reading():
         found = find_board(session, game.lower(), board)
     is_seen = sys.stdin.isatty() and sys.stdout.isatty() and not click.get_current_context().obj
     if is_seen:

@@ -70,7 +70,7 @@ def status() -> int:
 
 def look(store: Store, now: datetime) -> Status:
     """How the server is doing at a time."""
-    with store.transaction(reading=True):
+    with store.reading():
         boards, active = store.boards.totals()
         return Status(
             users=store.users.count(),

@@ -273,7 +273,7 @@ def _set_up(
 
 def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry_run: bool, as_json: bool) -> None:
     """Carry out a command of the director."""
-    with session.store.transaction():
+    with session.store.writing():
         one = tournaments.find(session, game, pool)
         found, told = directing.done(session, one, words, dry_run=dry_run)
     text = text_of(told)
@@ -283,7 +283,7 @@ def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry
 
 def _show(session: Session, game: str, pool: str, form: str | None, *, as_json: bool) -> None:
     """Print the table of a pool."""
-    with session.store.transaction(reading=True):
+    with session.store.reading():
         found = tournaments.of_pool(session, game, pool)
     if form == "trf":
         report = tournaments.fide_report(found)
@@ -295,7 +295,7 @@ def _show(session: Session, game: str, pool: str, form: str | None, *, as_json: 
 
 def _list(session: Session, game: str, *, as_csv: bool, as_json: bool) -> None:
     """Print the pools of a game."""
-    with session.store.transaction(reading=True):
+    with session.store.reading():
         players = Counter(pool for pool, *_ in session.store.tournaments.pool_players(game))
         found = session.store.tournaments.all(game)
     counts = {one.pool: players[one.pool] for one in found}

@@ -71,7 +71,7 @@ def robots_() -> None:
 def list_robots() -> None:
     """List the robots with what they play and on how many boards."""
     server = open_server()
-    with server.store.transaction(reading=True):
+    with server.store.reading():
         found = server.store.robots.all()
         boards = server.store.players.active_by_game([robot.userid for robot in found])
     counts = {robot.userid: sum(boards.get(robot.userid, {}).values()) for robot in found}
@@ -122,7 +122,7 @@ def add_robot(
     robot = Robot(name, None if program else level or USUAL_LEVEL, _command(program), _games(names), not unrated)
     usual = TIME_OF_PROGRAM if program else robot.seconds
     robot = robot._replace(most=most or robot.most, seconds=seconds or usual)
-    with server.store.transaction():
+    with server.store.writing():
         if server.store.users.is_taken(name):
             raise Refused(f"There is a user {name} already; please choose another userid.")
         server.store.users.add(name, "", server.now())
@@ -144,7 +144,7 @@ def change_robot(
     if level and program:
         raise Refused("A robot plays at a level, or by a program, and not both.")
     server = open_existing()
-    with server.store.transaction():
+    with server.store.writing():
         robot = _robot(server, userid)
         if level or program:
             robot = robot._replace(level=level, program=_command(program))
@@ -162,7 +162,7 @@ def remove_robot(userid: str, *, yes: bool) -> None:
     server = open_existing()
     robot = _robot(server, userid)
     confirm(f"Remove {robot.userid}, which gives up all its boards?", yes=yes)
-    with server.store.transaction():
+    with server.store.writing():
         told = users.sign_off(Session(server), robot.userid)
     text = f"{robot.userid} is removed."
     answer(text, letters.as_one(letter.data for letter in told) | {"reply": text})
@@ -178,7 +178,7 @@ def pause_robot(userid: str) -> None:
     from pbm.actions import rounds
 
     server = open_existing()
-    with server.store.transaction():
+    with server.store.writing():
         robot = _robot(server, userid)
         if robot.paused:
             raise Refused(f"{robot.userid} is paused already, since {time_text(robot.paused)}.")
@@ -191,7 +191,7 @@ def pause_robot(userid: str) -> None:
 def resume_robot(userid: str) -> None:
     """Let a robot that was paused play again."""
     server = open_existing()
-    with server.store.transaction():
+    with server.store.writing():
         robot = _robot(server, userid)
         if not robot.paused:
             raise Refused(f"{robot.userid} is not paused.")

@@ -190,7 +190,7 @@ async def _is_to_move(store: Store, row: BoardRow, userid: str, program: Program
 
 async def _take_turn(session: Session, row: BoardRow, userid: str, program: Program) -> None:
     """Let a program move, if it is still the user's turn. Raises Refused if it cannot."""
-    with session.store.transaction(reading=True):
+    with session.store.reading():
         board = Board.load(session.store, row.game, row.board)
     if board is None or board.turn != userid:
         return
@@ -209,7 +209,7 @@ def _moved(session: Session, row: BoardRow, userid: str, move: str) -> str:
 
     Nothing is played, and nothing refused, if the position is not the one for which the move was chosen.
     """
-    with session.store.transaction():
+    with session.store.writing():
         now = session.store.boards.get(row.game, row.board)
         if now is None or position(now) != position(row):
             return ""

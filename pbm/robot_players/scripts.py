@@ -93,7 +93,7 @@ def known(game: str) -> str:
 def _say_which(session: Session, rows: Sequence[BoardRow], *, as_json: bool) -> None:
     """Print some boards as they are now."""
     store = session.store
-    with session.store.transaction(reading=True):
+    with session.store.reading():
         found = [(row.board, Board.load(store, row.game, row.board)) for row in rows]
     there = [board for _, board in found if board]
     gone = [number for number, board in found if not board]

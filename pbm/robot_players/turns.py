@@ -79,7 +79,7 @@ def next_task(session: Session, *place: str, busy: Collection[str] = ()) -> Task
     """
     if next(_free(session, *place, busy=busy), None) is None:  # to look locks nothing
         return None
-    with session.store.transaction():
+    with session.store.writing():
         task = next(_free(session, *place, busy=busy), None)
         robot = session.store.robots.get(task.robot) if task else None
         if task and robot:
@@ -119,7 +119,7 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
     No mail goes to the *reader*, who sees the board in a shell. Raises Refused if the robot may not do that.
     """
     store = session.store
-    with session.store.transaction(reading=True):
+    with session.store.reading():
         before, robot = store.boards.get(task.game, task.board), store.robots.get(task.robot)
         board = finding.find_board(session, task.game, task.board) if before else None
         talks, hopeless = store.robots.talks(task), store.robots.hopeless_turns(task)
@@ -130,7 +130,7 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
     except Refused as why:
         _pause(session, task, robot, str(why))
         return False
-    with session.store.transaction():
+    with session.store.writing():
         now = store.boards.get(task.game, task.board)
         if now is None or _seen(now) != _seen(board.row) or store.robots.get(task.robot) != robot:
             store.robots.claim_task(task, None)
@@ -245,7 +245,7 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
         f"{name} is paused, because its program has failed {MOST_REFUSED} times in a row.\n"
         "The operator is told. Until it plays again, no time is counted on this board."
     )
-    with session.store.transaction():
+    with session.store.writing():
         store.robots.claim_task(task, None)
         if store.robots.get(name) != robot:
             return
@@ -320,7 +320,7 @@ def _try(session: Session, task: Task) -> bool:
     except Exception as why:  # one board that is spoilt must not hold up all others
         told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
         sys.stderr.write(f"{told}\n")
-        with session.store.transaction():
+        with session.store.writing():
             session.store.robots.claim_task(task, Claim(EVERYBODY, session.now() + PUT_OFF))
     return False
 

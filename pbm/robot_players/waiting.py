@@ -38,7 +38,7 @@ def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterat
     """At each look, the boards on which what is waited for has happened; they are read only if there was a change."""
     seen = None
     while True:
-        with store.transaction(reading=True):
+        with store.reading():
             version = store.data_version()
             changed = rows if version != seen else []
             found = [row for row in changed if happened(row, store.boards.get(row.game, row.board))]

@@ -28,7 +28,7 @@ class Stored(Collector):
         """The figures as they are now; no more than that it cannot be read if that is so."""
         yield InfoMetricFamily("pbm", "The version of pbm.", {"version": version("pbm-server"), "schema": str(SCHEMA)})
         try:
-            with Store(self.path, read_only=True) as store, store.transaction(reading=True):
+            with Store(self.path, read_only=True) as store, store.reading():
                 outbox, (boards, _), users = store.outbox.counts(), store.boards.totals(), store.users.count()
         except Unusable:
             yield GaugeMetricFamily("pbm_database_usable", "1 if the database can be read.", 0)

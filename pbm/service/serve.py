@@ -207,7 +207,7 @@ class Receiver:
         heard = [self._run(mail, incoming.hear, self.server, *mail.delivery) for mail in mails]
         done: list[tuple[Received, Answer]] = []
         try:
-            with self.server.store.transaction():
+            with self.server.store.writing():
                 begin = time.perf_counter()
                 for mail, each in zip(mails, heard, strict=True):
                     if each and (outcome := self._run(mail, incoming.handle, self.server, *mail.delivery, each)):

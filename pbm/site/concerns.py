@@ -62,7 +62,7 @@ class Site:
 
     def pages(self, memory: Memory) -> list[Page]:
         """The files that are to be made: what has changed, or all; pictures for those who link come last."""
-        with self.session.store.transaction(reading=True):
+        with self.session.store.reading():
             concerned = self._concerned(self.store.changes.since(memory.seen)) if memory.seen else self._all()
             found = [] if memory.seen else [*self._fixed()]
             if concerned.games or concerned.ranked:

@@ -178,7 +178,7 @@ class Pages:
     def _load(self, game: str, number: str) -> Board:
         """A board with all its turns, and what it did to ratings; its pages are made one after the other."""
         if self._loaded is None or (game, number) != (self._loaded.row.game, self._loaded.row.board):
-            with self.session.store.transaction(reading=True):
+            with self.session.store.reading():
                 row = self.store.boards.get(game, number)
                 if row is None:
                     raise Gone
@@ -259,7 +259,7 @@ class Pages:
         )
 
     def _tournament(self, game: str, pool: str) -> Shown:
-        with self.session.store.transaction(reading=True):
+        with self.session.store.reading():
             if self.store.tournaments.get(game, pool) is None:
                 raise Gone
             return tournaments.of_pool(self.session, game, pool)

@@ -7,7 +7,7 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -100,7 +100,7 @@ class Base:
         from pbm.store import copies, schema  # sqlite-utils takes 65 ms
 
         kept = copies.name_before_schema(self.path, SCHEMA)
-        with self.transaction():
+        with self.writing():
             (version,) = self.db.execute("PRAGMA user_version").fetchone()
             is_older = 0 < version < SCHEMA  # else it is new, or somebody else has done it meanwhile
             if is_older:
@@ -112,22 +112,32 @@ class Base:
         self._insist("PRAGMA journal_mode = WAL")
         self.db.execute("PRAGMA wal_checkpoint")
 
-    @contextmanager
-    def transaction(self, *, reading: bool = False) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
+        """A transaction that sees one state of the database, waits for nobody, and cannot write. Raises Unusable."""
+        return self._transaction(is_writing=False)
+
+    def writing(self) -> AbstractContextManager[None]:
         """Everything inside happens, or nothing does; inside another transaction it can be undone alone.
 
-        One that is only *reading* sees one state of the database, waits for nobody, and cannot write: a deferred BEGIN
-        that writes later fails when two writers meet. Raises Unusable if the database is locked, full or damaged.
+        Raises Unusable if the database is locked, full or damaged.
+        """
+        return self._transaction(is_writing=True)
+
+    @contextmanager
+    def _transaction(self, *, is_writing: bool) -> Iterator[None]:
+        """A transaction, or a savepoint inside another one.
+
+        It locks, then reads, because a deferred BEGIN fails when two writers meet.
         """
         level = self._depth
         try:
             if level:
                 self.db.execute(f"SAVEPOINT level{level}")
-            elif reading:
-                self.db.execute("BEGIN")
-            else:
-                self._lock()
+            elif is_writing:
+                self._insist("BEGIN IMMEDIATE")
                 self.is_writing = True
+            else:
+                self.db.execute("BEGIN")
             self._depth = level + 1
             changes = self.db.total_changes
             try:
@@ -190,15 +200,11 @@ class Base:
         else:
             self.db.execute("ROLLBACK")
 
-    def _lock(self) -> None:
-        """Begin to write: lock, then read, because a deferred BEGIN fails when two writers meet.
+    def _insist(self, statement: str) -> None:
+        """Execute a statement as soon as nobody is in its way; SQLite gives some of them up at once.
 
         SQLite itself looks ever more seldom while it waits, and a shell would starve beside a busy server.
         """
-        self._insist("BEGIN IMMEDIATE")
-
-    def _insist(self, statement: str) -> None:
-        """Execute a statement as soon as nobody is in its way; SQLite gives some of them up at once."""
         end = time.monotonic() + BUSY_SECONDS
         self.db.execute("PRAGMA busy_timeout = 0")
         try:

@@ -202,7 +202,7 @@ def database(
     """
     folder.mkdir(parents=True)
     now, rng = datetime.now(UTC), Random(1)
-    with Store(folder / "pbm.db") as store, store.transaction():
+    with Store(folder / "pbm.db") as store, store.writing():
         hashed = Passwords().hash(PASSWORD)
         for name in PLAYERS:
             store.users.add(name, hashed, now)
@@ -470,15 +470,13 @@ class Watched(Store):
 
     locked: float
     """Seconds of the last transaction, its commit included."""
-    began = 0.0
 
-    def _lock(self) -> None:
-        super()._lock()
-        self.began = time.thread_time()
-
-    def _keep(self, level: int, changes: int) -> None:
-        super()._keep(level, changes)
-        self.locked = time.thread_time() - self.began
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with super().writing():
+            began = time.thread_time()
+            yield
+        self.locked = time.thread_time() - began
 
 
 def locked(folder: Path, times: int, boards: int = 10) -> None:

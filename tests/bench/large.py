@@ -93,7 +93,7 @@ def build(path: Path, boards: int, users: int, played: Mapping[str, str] = PLAYE
 
 def _members(store: Store, played: Mapping[str, str], rng: Random, now: datetime) -> None:
     """Users with boards of their own."""
-    with store.transaction():
+    with store.writing():
         hashed = Passwords().hash(PASSWORD)
         for name in MEMBERS:
             store.users.add(name, hashed, now - YEARS)

@@ -68,7 +68,7 @@ def main() -> None:
             time.sleep(2)
             for _ in range(pairs // BLOCK):
                 for what, sent in (("resting", signal.SIGSTOP), ("playing", signal.SIGCONT)):
-                    with server.store.transaction():  # so that no process is stopped that has the lock
+                    with server.store.writing():  # so that no process is stopped that has the lock
                         process.send_signal(sent)
                     times[what] += [move(server, rng) for _ in range(BLOCK)]
             process.kill()
