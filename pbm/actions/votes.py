@@ -65,6 +65,7 @@ def agree_draw(session: Session, board: Board, *notes: str, reason: str | None =
     """End the game as a tie."""
     board.stop_clock(session.now())
     board.row = board.row._replace(drawn=True)
+    board.judge()
     turns.end(session, board, reason)
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(board.row)

@@ -1,12 +1,13 @@
 """A board in play: what is stored of it, and the positions that follow from that."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import games
-from games import SKIP, Illegal, Result, State
+from games import SKIP, Illegal, State
 from pbm.board import clocks, dice
 from pbm.store import BoardRow, ResultRow, Robot, Store, TurnRow
 
@@ -67,6 +68,10 @@ class Board:
     ) -> None:
         """Replay the turns of a board. One that is not stored, as in a preview, throws no dice of its own."""
         self.row = row
+        self.name = f"{row.game} {row.board}"
+        """The board as players and its dice know it, such as ``spiro 101``."""
+        self.players = row.first_player, row.second_player
+        """The userids of the players; the first one made the first move."""
         self.is_stored = is_stored
         self.turns = turns
         self.queued = queued
@@ -75,10 +80,31 @@ class Board:
         self.options = games.read_options(self.rules, row.options.split())
         self.states: list[State] = []
         """The position at the start and after each turn; a resignation changes none."""
-        self._judged: tuple[State, Result | None] | None = None
         self._add_state(self.rules.new(**self.options))
         for turn in turns:
             self._follow(turn)
+        self.judge()
+
+    def judge(self) -> None:
+        """Find out whether the game is over, and who is to move or has won."""
+        self.state = self.states[-1]
+        """The present position."""
+        self.seat = self.state.seats[self.state.turn]
+        """Which of the players is to move: 0 for the first one."""
+        gave_up = self.turns and self.turns[-1].text in {RESIGN, FORFEIT}
+        self.resigned = self.turns[-1].userid if gave_up else None
+        """The userid of the player who resigned or forfeited."""
+        result = None if self.row.drawn or self.resigned else self.state.result()
+        self.is_over = self.row.drawn or self.resigned is not None or result is not None
+        """Whether the game has ended."""
+        self.turn = None if self.is_over else self.players[self.seat]
+        """The userid of the player to move; None when the game is over."""
+        self.winner: str | None = None
+        """The userid of the winner; None for a draw, and while the game goes on."""
+        if result and result.winner is not None:
+            self.winner = self.player(self.state, result.winner)
+        elif self.resigned and not self.row.drawn:
+            self.winner = self.opponent(self.resigned)
 
     @classmethod
     def load(cls, stored: Store, game: str, number: str) -> "Board | None":
@@ -88,38 +114,6 @@ class Board:
             return None
         about = About(robots=stored.robots.among((row.first_player, row.second_player)))
         return cls(row, stored.boards.turns(game, number), stored.boards.queued(game, number), about)
-
-    @property
-    def name(self) -> str:
-        """The board as players and its dice know it, such as ``spiro 101``."""
-        return f"{self.row.game} {self.row.board}"
-
-    @property
-    def players(self) -> tuple[str, str]:
-        """The userids of the players; the first one made the first move."""
-        return self.row.first_player, self.row.second_player
-
-    @property
-    def state(self) -> State:
-        """The present position."""
-        return self.states[-1]
-
-    @property
-    def resigned(self) -> str | None:
-        """The userid of the player who resigned or forfeited."""
-        return self.turns[-1].userid if self.turns and self.turns[-1].text in {RESIGN, FORFEIT} else None
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the game has ended."""
-        return self.row.drawn or self.resigned is not None or self._result is not None
-
-    @property
-    def _result(self) -> Result | None:
-        """What the rules say of the end, which they are asked once for each position; None while the game goes on."""
-        if self._judged is None or self._judged[0] is not self.state:
-            self._judged = self.state, self.state.result()
-        return self._judged[1]
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -133,33 +127,13 @@ class Board:
                 if gave_up
                 else ("forfeited", "total time", "signed off", "withdrawn", "adjudicated")
             )
-        return ("rules",) if self._result else ()
+        return ("rules",) if self.is_over else ()
 
     @property
     def has_begun(self) -> bool:
         """Whether both players have made a move of the game."""
         movers = {turn.userid for turn in self.turns if turn.text not in {RESIGN, FORFEIT, SKIP}}
         return movers == set(self.players)
-
-    @property
-    def winner(self) -> str | None:
-        """The userid of the winner; None for a draw, and while the game goes on."""
-        if self.row.drawn:
-            return None
-        if self.resigned:
-            return self.opponent(self.resigned)
-        result = self._result
-        return None if result is None or result.winner is None else self.player(self.state, result.winner)
-
-    @property
-    def turn(self) -> str | None:
-        """The userid of the player to move; None when the game is over."""
-        return None if self.is_over else self.player(self.state, self.state.turn)
-
-    @property
-    def seat(self) -> int:
-        """Which of the players is to move: 0 for the first one."""
-        return self.state.seats[self.state.turn]
 
     def used(self, seat: int, now: datetime) -> float:
         """The seconds for which a player was to move, this turn included."""
@@ -176,10 +150,6 @@ class Board:
         first, second = self.players
         return second if userid == first else first
 
-    def sides(self, state: State) -> dict[str, str]:
-        """Who plays each side."""
-        return {name: self.player(state, side) for side, name in enumerate(self.rules.SIDES)}
-
     def play(self, userid: str, text: str, now: datetime, *, automatic: bool = False) -> None:
         """Add a turn: RESIGN, FORFEIT, or a legal move in canonical form. Stops the clock of the player to move."""
         self.stop_clock(now)
@@ -190,6 +160,7 @@ class Board:
         """Add a turn as it was played, and leave the clocks alone."""
         self._follow(turn)
         self.turns.append(turn)
+        self.judge()
 
     def stop_clock(self, now: datetime) -> None:
         """Count the time since the last move for the player to move, and begin to count anew."""
@@ -199,6 +170,7 @@ class Board:
     def take_back(self, turns: int) -> None:
         """Forget the turns after the first so many, and what followed from them."""
         del self.turns[turns:], self.states[turns + 1 :]
+        self.judge()
 
     @property
     def present(self) -> "Point":
@@ -207,28 +179,31 @@ class Board:
 
     def until(self, moves: int) -> "Board":
         """The board as it was after the first *moves* turns, to be played on without throwing dice."""
-        board = Board(self.row, self.turns[:moves], {})
+        board = copy(self)
+        board.turns, board.states, board.queued = self.turns[:moves], self.states[: moves + 1], {}
+        board.about, board.is_stored = NOTHING, False
         board.row = self.row._replace(secret=b"", comment=None, vote=None, submitted=None)
         if moves < len(self.turns):
             board.row = board.row._replace(drawn=False, ended=None)
-        board.is_stored = False
+        board.judge()
         return board
 
     def set_dice(self, dice: tuple[int, ...]) -> None:
         """Suppose that the player to move has thrown these dice. Raises Illegal if they do not fit his turn."""
         if not games.needs_dice(self.state):
             raise Illegal(f"No dice are thrown for a turn of {self.row.game}.")
-        self.states[-1] = self.state.roll(dice)
+        self.state = self.states[-1] = self.state.roll(dice)
 
     def after(self, moves: int) -> "Point":
         """The board after so many moves, at most all there are; a negative number counts back from the end."""
         last = len(self.turns)
         moves = max(0, last + moves) if moves < 0 else min(moves, last)
         state = self.states[moves]
-        return Point(self, moves, self.turn if moves == last else self.player(state, state.turn))
+        turn = self.turn if moves == last else self.player(state, state.turn)
+        return Point(self, moves, state, turn, is_over=turn is None, is_present=moves == last)
 
     def _follow(self, turn: TurnRow) -> None:
-        state = self.state
+        state = self.states[-1]
         if turn.text not in {RESIGN, FORFEIT}:
             state = state.play(turn.text)
         self._add_state(state)
@@ -249,23 +224,14 @@ class Point(NamedTuple):
 
     board: Board
     moves: int
+    state: State
+    """The position."""
     turn: str | None
     """The userid of the player to move; None if the game had ended then."""
-
-    @property
-    def state(self) -> State:
-        """The position."""
-        return self.board.states[self.moves]
-
-    @property
-    def is_present(self) -> bool:
-        """Whether no more turns were played."""
-        return self.moves == len(self.board.turns)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the game had ended then."""
-        return self.turn is None
+    is_over: bool
+    """Whether the game had ended then."""
+    is_present: bool
+    """Whether no more turns were played."""
 
     @property
     def last_typed(self) -> int:

@@ -177,7 +177,9 @@ def data(point: Point, reader: str | None = None) -> dict[str, Any]:
         | {
             "board": board.row.board,
             "game": board.row.game,
-            "players": board.sides(point.state),
+            "players": {
+                side: board.players[seat] for side, seat in zip(board.rules.SIDES, point.state.seats, strict=True)
+            },
             "turn": point.turn,
             "winner": winner,
             "moves": point.moves,
@@ -234,8 +236,9 @@ def status_of(point: Point) -> str:
 
 def sides(point: Point) -> list[str]:
     """The players with their sides, in the order of the players."""
-    sides = zip(point.state.seats, point.board.sides(point.state).items(), strict=True)
-    return [f"{userid} ({side})" for _, (side, userid) in sorted(sides)]
+    board = point.board
+    by_seat = sorted(zip(point.state.seats, board.rules.SIDES, strict=True))
+    return [f"{board.players[seat]} ({side})" for seat, side in by_seat]
 
 
 def _own(point: Point, to: str | None) -> list[Paragraph]:
