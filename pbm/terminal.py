@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import date
 from io import TextIOWrapper
 from itertools import cycle
 
@@ -27,10 +28,15 @@ def say(text: str, data: Mapping[str, object], *, as_json: bool = False, rest: I
     """Print an answer, and what is made while it is printed, whatever of it the terminal can show."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    sys.stdout.write(json.dumps(data) if as_json else escaped(text))
+    sys.stdout.write(json.dumps(data, default=_iso) if as_json else escaped(text))
     sys.stdout.writelines(map(escaped, rest))
     sys.stdout.write("\n")
     sys.stdout.flush()
+
+
+def _iso(moment: date) -> str:
+    """A day or a time for programs."""
+    return moment.isoformat()
 
 
 def fail(text: str, status: int, *, as_json: bool = False, reason: str = "") -> int:

@@ -21,7 +21,7 @@ from pbm.language.line import Line
 from pbm.language.quoting import refusal
 from pbm.mail import outbox
 from pbm.mail.incoming import handle
-from pbm.operator.doctor import examine, silence
+from pbm.operator.doctor import examine
 from pbm.refusals import Refused
 from pbm.runner import run
 from pbm.session import Session
@@ -534,7 +534,7 @@ class Month(Club):
         self.check_mails()
         self.check_reminders()
         self.check_health()
-        assert list(examine(self.store.path, self.time, silence)) == []
+        assert list(examine(self.store.path, self.time)) == []
 
     def check_mails(self):
         """What lies in the maildirs was sent once, and each board is one thread to each reader."""

@@ -91,7 +91,7 @@ def test_the_doctor_finds_what_a_clean_up_should_have_ended_two_days_ago(game, l
         game.store.db.commit()
     game.pass_time(days=days + 2)
     game.time += late
-    found = [one for one in doctor.examine(game.store.path, game.time, doctor.silence) if one.where == "cleanup"]
+    found = [one for one in doctor.examine(game.store.path, game.time) if one.where == "cleanup"]
     assert len(found) == faults
 
 
@@ -99,7 +99,7 @@ def test_the_doctor_does_not_wait_for_the_forfeit_of_who_is_on_vacation(game):
     game.pass_time(days=18)
     game.signs("alice", "vacation ME 2026-12-15")
     game.pass_time(days=5)
-    assert [one for one in doctor.examine(game.store.path, game.time, doctor.silence) if one.where == "cleanup"] == []
+    assert [one for one in doctor.examine(game.store.path, game.time) if one.where == "cleanup"] == []
 
 
 # Automatic vacations
@@ -484,7 +484,7 @@ def test_a_zone_that_the_machine_has_lost_reads_as_utc(game):
     game.pass_time(days=7)
     game.clean()
     assert "From 2026-12-11 12:00 UTC on" in game.mails()[0].text
-    found = [one.what for one in doctor.examine(game.store.path, game.time, doctor.silence) if one.where == "timezone"]
+    found = [one.what for one in doctor.examine(game.store.path, game.time) if one.where == "timezone"]
     assert found == ["this machine does not know the time zone Mars/Olympus, so that its users are told times in UTC."]
 
 

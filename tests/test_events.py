@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pbm.operator.hooks import FIRST_PAUSE, MOST_TRIES, run_due
+from pbm.operator.events import FIRST_PAUSE, MOST_TRIES, run_due
 
 from conftest import PASSWORDS
 from patience import until
@@ -150,7 +150,7 @@ def test_what_goes_wrong_while_programs_run_is_not_said_of_their_lock(pair, note
     def failing(*_):
         raise OSError("a fault of ours")
 
-    monkeypatch.setattr("pbm.operator.hooks._caught_up", failing)
+    monkeypatch.setattr("pbm.operator.events._catch_up", failing)
     with pytest.raises(OSError, match="a fault of ours"):
         run_due(pair.server)
 

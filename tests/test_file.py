@@ -279,5 +279,5 @@ def test_the_doctor_finds_a_database_that_may_only_be_read(shell):
 def test_the_doctor_waits_for_nobody_who_writes(kept, tmp_path):
     with Store(tmp_path / "pbm.db") as store, store.writing():
         start = time.monotonic()
-        assert list(doctor.examine(store.path, datetime.now(UTC), doctor.silence)) == []
+        assert list(doctor.examine(store.path, datetime.now(UTC))) == []
         assert time.monotonic() - start < BUSY_SECONDS

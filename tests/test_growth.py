@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pbm.actions.cleanup import clean_up
 from pbm.board.clocks import Deed, due
 from pbm.operator import doctor
-from pbm.operator.doctor import examine, silence
+from pbm.operator.doctor import examine
 from pbm.session import Session
 from pbm.store import BoardRow, Vacation, copies
 
@@ -204,7 +204,7 @@ def test_the_doctor_looks_at_all_boards_and_tells_how_far_he_is(damaged):
 def test_several_processes_find_what_one_does(damaged, monkeypatch):
     monkeypatch.setattr(doctor, "BOARDS_AT_ONCE", 40)
     now = datetime.now(UTC)
-    alone, told = [*examine(damaged, now, silence)], []
+    alone, told = [*examine(damaged, now)], []
     assert [*examine(damaged, now, lambda *done: told.append(done), 2)] == alone
     assert len(told) > 7
     assert sum(boards for boards, _ in told) == told[0][1]

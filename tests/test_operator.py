@@ -169,7 +169,7 @@ def test_a_user_is_not_removed_unasked(operate):
 
 
 def states(club, name):
-    return {one.address: people.state_of_address(one) for one in club.store.users.known_addresses([name])}
+    return {one.address: people.address_data(one)["state"] for one in club.store.users.known_addresses([name])}
 
 
 def test_addresses_are_listed_with_their_states(operate, pair):
@@ -468,7 +468,7 @@ def findings(several, monkeypatch):
     monkeypatch.setenv("PBM_DB", str(several.store.path))
 
     def examine(**given):
-        return list(doctor.examine(several.store.path, several.time, doctor.silence, **given))
+        return list(doctor.examine(several.store.path, several.time, **given))
 
     return examine
 
@@ -654,7 +654,7 @@ def test_the_doctor_finds_what_is_no_database(tmp_path):
     path = tmp_path / "letter.txt"
     path.write_text("Dear operator, " * 100)
     path.chmod(0o600)
-    assert [one.where for one in doctor.examine(path, datetime.now(UTC), doctor.silence)] == ["database"]
+    assert [one.where for one in doctor.examine(path, datetime.now(UTC))] == ["database"]
 
 
 def test_the_doctor_finds_files_that_others_may_read(several, findings):

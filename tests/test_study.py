@@ -15,7 +15,7 @@ import games
 from pbm.board import dice, records
 from pbm.board.board import Board
 from pbm.operator import exchange, replay
-from pbm.operator.doctor import examine, silence
+from pbm.operator.doctor import examine
 from pbm.refusals import Refused
 
 from conftest import PASSWORDS
@@ -39,7 +39,7 @@ def studied(club, source="101#4", players="carol alice", game="spiro", options="
 
 
 def findings(club):
-    found = examine(club.store.path, club.time, silence)
+    found = examine(club.store.path, club.time)
     return [finding for finding in found if finding.where != "PBM_ADDRESS"]
 
 

@@ -8,15 +8,18 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from importlib import import_module
 
 import click
 from click.exceptions import NoArgsIsHelpError
 
+from pbm import texts
 from pbm.refusals import Refused, touching
 from pbm.server import Server
 from pbm.settings import database_path, open_server
 from pbm.store import Unusable
+from pbm.store.users import UserRow
 from pbm.terminal import fail, say
 
 MODULES: Mapping[str, str] = {
@@ -40,7 +43,7 @@ MODULES: Mapping[str, str] = {
     "outbox": "operator.mails",
     "picture": "operator.pictures",
     "play": "robot_players.scripts",
-    "promises": "operator.promises",
+    "promises": "operator.doctor",
     "referee": "service.commands",
     "replay": "operator.replay",
     "restore": "operator.copies",
@@ -122,6 +125,30 @@ def let_server_go_first() -> None:
 def answer(text: str, data: Mapping[str, object]) -> None:
     """Print what an operator's command has to say, for people or for programs, as it was asked for."""
     say(text, data, as_json=click.get_current_context().obj)
+
+
+def answer_list(lines: Sequence[tuple[str, ...]], data: Mapping[str, object], if_empty: str, more: str = "") -> None:
+    """Print a table, whose first line is the heading, and *more* below it; *if_empty* in its place if it is empty."""
+    text = texts.table(lines) if len(lines) > 1 else if_empty
+    answer("\n".join(filter(None, [text, more])), data)
+
+
+def more_than(limit: int, found: Sequence[object]) -> str:
+    """The line below a list of which more was *found* than is shown; empty if it is whole."""
+    return f"There are more than {limit}; --limit=N shows N of them." if len(found) > limit else ""
+
+
+def time_text(moment: datetime | None) -> str:
+    """A time for people; empty if there is none."""
+    return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else ""
+
+
+def find_user(server: Server, userid: str) -> UserRow:
+    """A user, or one who has signed off. Raises Refused if there is none."""
+    found = server.store.users.rows([userid.lower()])
+    if not found:
+        raise Refused(f"There is no user {userid!r}.")
+    return found[0]
 
 
 @contextmanager

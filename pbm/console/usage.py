@@ -8,6 +8,11 @@ import click
 
 from games import nearest
 
+LISTED = 100
+"""How many lines a list has, if no other number is given."""
+ALL = 10**18
+"""More than there can be of anything."""
+
 
 class Operation(click.Command):
     """A command of the operator."""
@@ -69,33 +74,40 @@ class Commands(click.Group):
             formatter.write_dl([(str(one.name), str(one.help).partition("\n\n")[0]) for one in shown])
 
 
-class WholeNumber(click.ParamType[int]):
-    """A number of things, or the number of one thing."""
+class Listing(Commands):
+    """Commands of which `list` is meant when none of them is named."""
 
-    name = "whole number from 1 on"
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Declare a group without commands."""
+        super().__init__(*args, epilog="`list` can be left out.", **kwargs)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number, which is no larger than there can be of anything."""
-        text = str(value)
-        if not (re.fullmatch("[0-9]{1,18}", text) and int(text)):
-            self.fail(f"{text!r} is no {self.name}.", param, ctx)
-        return int(text)
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put `list` in front of words that begin with no command."""
+        first = next((arg for arg in args if not arg.startswith("-")), "")
+        return super().parse_args(ctx, args if first.lower() in self.commands else ["list", *args])
 
 
 class Within(click.ParamType[int]):
-    """A number of something within a range."""
+    """A whole number within a range, such as a level from 1 to 9."""
 
     def __init__(self, numbers: range, what: str) -> None:
-        """Take these numbers; *what* they are is said where one is none."""
+        """Take these numbers; *what* they are is part of the refusal of another one."""
         self.numbers = numbers
-        self.name = f"{what} from {numbers[0]} to {numbers[-1]}"
+        end = "on" if numbers.stop == ALL else f"to {numbers[-1]}"
+        self.name = f"{what} from {numbers[0]} {end}"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """The number."""
         text = str(value)
-        if not (re.fullmatch("[0-9]{1,9}", text) and int(text) in self.numbers):
+        if not (re.fullmatch("[0-9]{1,18}", text) and int(text) in self.numbers):
             self.fail(f"{text!r} is no {self.name}.", param, ctx)
         return int(text)
+
+
+WHOLE_NUMBER = Within(range(1, ALL), "whole number")
+LIMIT = click.option(
+    "--limit", type=WHOLE_NUMBER, default=LISTED, show_default=True, metavar="N", help="How many are listed."
+)
 
 
 class Seconds(click.ParamType[float]):

@@ -13,7 +13,7 @@ import click
 import games
 from games import Illegal
 from pbm.console import INTERRUPTED
-from pbm.console.usage import Commands, Seconds, WholeNumber
+from pbm.console.usage import WHOLE_NUMBER, Commands, Seconds
 from pbm.lab.evidence import bounds, elo, expected, likelihood_ratio, wilson
 from pbm.lab.matches import Match, Spent, TwoGames, run_here, run_on_cluster
 from pbm.refusals import Misused, Refused
@@ -185,13 +185,13 @@ def _named(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str], tu
 def number_of_games(usual: int, meaning: str) -> Callable[[Any], Any]:
     """The option that says how many games are played."""
     return click.option(
-        "--games", "number", type=WholeNumber(), default=usual, show_default=True, metavar="NUMBER", help=meaning
+        "--games", "number", type=WHOLE_NUMBER, default=usual, show_default=True, metavar="NUMBER", help=meaning
     )
 
 
 WORKERS = click.option(
     "--workers",
-    type=WholeNumber(),
+    type=WHOLE_NUMBER,
     default=1,
     show_default=True,
     metavar="NUMBER",

@@ -1,6 +1,6 @@
 """The commands by which an operator looks after boards."""
 
-from datetime import datetime
+from itertools import islice
 
 import click
 
@@ -10,12 +10,10 @@ from pbm.actions import finding
 from pbm.actions.finding import find_board, find_row
 from pbm.board import clocks
 from pbm.board.records import Unsound, differences, outcome, replayed
-from pbm.console import answer, confirm, open_existing
-from pbm.console.listing import ALL, LISTED, Listing, find_user, more, time_data
-from pbm.console.usage import Commands, WholeNumber
+from pbm.console import answer, answer_list, confirm, find_user, more_than, open_existing
+from pbm.console.usage import ALL, LISTED, WHOLE_NUMBER, Commands, Listing
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow
 
 commands = Commands("pbm")
 
@@ -28,7 +26,7 @@ def boards() -> None:
 @boards.command("list")
 @click.argument("words", nargs=-1, metavar="[GAME] [SELECTOR]...")
 @click.option("--all", "wants_all", is_flag=True, help="List boards that are over, too.")
-@click.option("--limit", type=WholeNumber(), metavar="N", help="How many are listed; else 100, and with --json all.")
+@click.option("--limit", type=WHOLE_NUMBER, metavar="N", help="How many are listed; else 100, and with --json all.")
 def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -> None:
     """List boards with their options and their ages in days since the last move.
 
@@ -38,61 +36,52 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
     if limit is None:  # a program would not see that there are more, and a tournament has hundreds
         limit = ALL if click.get_current_context().obj else LISTED
     server = open_existing()
-    store = server.store
     asked = [word.lower() for word in words]
-    with store.reading():
-        kinds = store.boards.games()
+    with server.store.reading():
+        kinds = server.store.boards.games()
         game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
         for word in asked:
             if word not in (*finding.STATES, *finding.KINDS, *finding.FILLERS):
                 find_user(server, word)
         userids, state, kind = finding.read(Session(server), game or "", asked)
-        rows: list[BoardRow] = []
-        for one in [game] if game else kinds:
-            rows += store.boards.listed(
+        listed = (
+            row
+            for one in ([game] if game else kinds)
+            for row in server.store.boards.listed(
                 one,
                 userids,
                 active=None if wants_all else state != "inactive",
                 is_turn=state == "next",
                 tournament=None if kind is None else kind == "tournament",
-                limit=limit + 1 - len(rows),
+                limit=limit + 1,
             )
-    shown = rows[:limit]
-    now = server.now()
+        )
+        rows = list(islice(listed, limit + 1))
     lines = [("Game", "Board", "Moves", "Players", "Status", "Started", "Days", "Options")]
-    for row in shown:
+    data = []
+    for row in rows[:limit]:
+        age = (server.now() - (row.ended or row.changed or row.started)).days
+        options = " ".join(filter(None, [row.options, clocks.of(row).text]))
         players = f"{row.first_player} {row.second_player}"
-        started, days = f"{row.started:%Y-%m-%d}", str(_age(row, now))
         status = f"{letters.status(row)} ({row.reason})" if row.reason else letters.status(row)
-        lines.append((row.game, row.board, str(row.moves), players, status, started, days, _options(row)))
-    text = "\n".join([texts.table(lines), *more(rows, limit)])
-    data = [
-        {
-            "game": row.game,
-            "board": row.board,
-            "moves": row.moves,
-            "players": [row.first_player, row.second_player],
-            "turn": row.turn,
-            "winner": row.winner or ("draw" if row.ended else None),
-            "reason": row.reason,
-            "started": time_data(row.started),
-            "ended": time_data(row.ended),
-            "days": _age(row, now),
-            "options": _options(row).split(),
-        }
-        for row in shown
-    ]
-    answer(text if shown else "There are no such boards.", {"boards": data})
-
-
-def _age(row: BoardRow, now: datetime) -> int:
-    """The days since a board was changed or has ended."""
-    return (now - (row.ended or row.changed or row.started)).days
-
-
-def _options(row: BoardRow) -> str:
-    """The options of a board as they could be typed, those of its clocks included."""
-    return " ".join(filter(None, [row.options, clocks.of(row).text]))
+        started = f"{row.started:%Y-%m-%d}"
+        lines.append((row.game, row.board, str(row.moves), players, status, started, str(age), options))
+        data.append(
+            {
+                "game": row.game,
+                "board": row.board,
+                "moves": row.moves,
+                "players": [row.first_player, row.second_player],
+                "turn": row.turn,
+                "winner": row.winner or ("draw" if row.ended else None),
+                "reason": row.reason,
+                "started": row.started,
+                "ended": row.ended,
+                "days": age,
+                "options": options.split(),
+            }
+        )
+    answer_list(lines, {"boards": data}, "There are no such boards.", more_than(limit, rows))
 
 
 @boards.command("remove")

@@ -10,7 +10,7 @@ import click
 
 from pbm import texts
 from pbm.console import answer, confirm, progress_bar
-from pbm.console.usage import Commands, WholeNumber
+from pbm.console.usage import WHOLE_NUMBER, Commands
 from pbm.disk import locked, sync, whole
 from pbm.refusals import Refused, touching
 from pbm.settings import database, database_path
@@ -25,7 +25,7 @@ TIME = "%Y%m%dT%H%M%S.%fZ"
 @commands.command()
 @FILE
 @click.option("--force", is_flag=True, help="Overwrite the file.")
-@click.option("--keep", type=WholeNumber(), metavar="N", help="FILE is a folder for dated backups: keep the last N.")
+@click.option("--keep", type=WHOLE_NUMBER, metavar="N", help="FILE is a folder for dated backups: keep the last N.")
 def backup(file: Path, keep: int | None, *, force: bool) -> None:
     """Copy the database to a file, as it is at one moment, while it goes on being used.
 

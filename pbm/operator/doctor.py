@@ -1,37 +1,37 @@
-"""The command that finds out whether all is well: the database, every board in it, the settings, the mail."""
+"""The commands that find out whether all is well: with the database, its boards, settings and mail; with a game."""
 
 import os
 import shutil
 import signal
 import socket
 import sqlite3
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import chain, islice
-from multiprocessing import get_context, parent_process
+from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
-from threading import Thread
-from typing import NamedTuple, TypeVar
+from random import Random
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import click
 
 import games
-from pbm import texts
+from games.promises import broken
+from pbm import referee, texts
 from pbm.actions.mail_settings import zone_names
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.ratings import START, Rating, rated
 from pbm.board.records import Unsound, differences, outcome, replayed
-from pbm.console import answer, progress_bar
-from pbm.console.usage import Commands, WholeNumber
+from pbm.console import answer, let_server_go_first, progress_bar
+from pbm.console.usage import WHOLE_NUMBER, Commands
 from pbm.disk import left_behind, reason
+from pbm.language.help import of_game
 from pbm.mail.transports import PORTS
 from pbm.names import is_address
-from pbm.operator.promises import broken_promises
 from pbm.refusals import Refused
 from pbm.settings import address, database_path, transport
 from pbm.store import BoardRow, Store, Unusable
@@ -50,9 +50,6 @@ BACKUP = "Go back to a backup from before: `pbm restore FILE`."
 BOARDS_AT_ONCE = 500
 """How many boards are looked at before progress is shown."""
 
-Given = TypeVar("Given")
-Got = TypeVar("Got")
-
 commands = Commands("pbm")
 
 
@@ -66,10 +63,8 @@ class Finding(NamedTuple):
 
 
 @commands.command()
-@click.option(
-    "--processes", type=WholeNumber(), metavar="N", help="How many look at boards at a time; else one a core."
-)
-@click.option("--sample", type=WholeNumber(), metavar="N", help="Play N boards again, others each time; else all.")
+@click.option("--processes", type=WHOLE_NUMBER, metavar="N", help="How many look at boards at a time; else one a core.")
+@click.option("--sample", type=WHOLE_NUMBER, metavar="N", help="Play N boards again, others each time; else all.")
 def doctor(processes: int | None, sample: int | None) -> int:
     """Find out whether all is well, and say what is wrong and how to mend it. The exit status is 1 if anything is.
 
@@ -93,20 +88,17 @@ def doctor(processes: int | None, sample: int | None) -> int:
     return 1 if found else 0
 
 
-def silence(boards: int, of: int) -> None:
-    """Progress that nobody looks at."""
-
-
 def examine(
     path: Path,
     now: datetime,
-    progress: Callable[[int, int], object],
+    progress: Callable[[int, int], object] = lambda *_: None,
     processes: int = 1,
     sample: int | None = None,
 ) -> Iterator[Finding]:
-    """All that is wrong with a database and with what surrounds it; so many *processes* look at boards.
+    """All that is wrong with a database and with what surrounds it.
 
-    They look at a *sample* of so many boards, or at all.
+    So many *processes* play boards again: a *sample* of so many boards, or all. *progress* is told how many were played
+    since it was told last, and how many there are.
     """
     yield from _file(path)
     try:
@@ -134,9 +126,6 @@ def _readable(check: Iterator[Finding]) -> Iterator[Finding]:
         yield from check
     except (OverflowError, ValueError) as why:
         yield Finding("database", f"something in it cannot be read: {why}.", BACKUP)
-
-
-# The database
 
 
 def _file(path: Path) -> Iterator[Finding]:
@@ -182,129 +171,58 @@ def _boards(
     """Whether boards, all or a sample, are what their turns lead to, and games end whose players take too long."""
     counts = store.health.counts_of_boards()
     missing = {game: count for game, count in counts.items() if not games.exists(game)}
-    known = (place for place in store.health.board_names(sample) if place[0] not in missing)
-    parts = iter(lambda: list(islice(known, BOARDS_AT_ONCE)), [])
-    of, late = sum(counts.values()), 0
-    if sample is not None:
-        of = min(of, sample)
-    if (processes := min(processes, of // BOARDS_AT_ONCE)) > 1:
-        looks = in_processes(partial(looked_at_alone, store.path, now), parts, processes)
-    else:
-        looks = (looked_at(store, now, part) for part in parts)
-    for found in looks:
-        progress(found.boards, of)
-        late += found.late
-        # what another process has found is looked at here once more: as things were when all this began
-        for place in found.doubtful:
-            yield from _of_board(store, now, *place)
+    places = [place for place in store.health.board_names(sample) if place[0] not in missing]
+    parts = [places[at : at + BOARDS_AT_ONCE] for at in range(0, len(places), BOARDS_AT_ONCE)]
+    examine_part = partial(_examined, store.path, now)
+    late = 0
+    with ExitStack() as opened:
+        if (count := min(processes, len(places) // BOARDS_AT_ONCE)) > 1:
+            # a process that is forked would share our connection to the database
+            pool = opened.enter_context(get_context("spawn").Pool(count, _begin_process))
+            results: Iterator[tuple[int, list[Finding]]] = pool.imap(examine_part, parts)
+        else:
+            results = map(examine_part, parts)
+        for part, (late_here, found) in zip(parts, results, strict=True):
+            progress(len(part), len(places))
+            late += late_here
+            yield from found
     if late:
         what = f"boards on which somebody should have forfeited some days ago: {late}."
         yield Finding("cleanup", what, "Let `pbm cleanup` run once a day, from cron or a systemd timer.")
     for game, count in missing.items():
-        yield Finding(
-            game,
-            f"there is no such game, but {texts.counted(count, 'board')} of it.",
-            "Install the package that brings it.",
-        )
+        what = f"there is no such game, but {texts.counted(count, 'board')} of it."
+        yield Finding(game, what, "Install the package that brings it.")
 
 
-class LookedAt(NamedTuple):
-    """What was found on some boards."""
-
-    boards: int
-    """How many there were."""
-    late: int
-    """On how many of them somebody should have forfeited."""
-    doubtful: list[tuple[str, str]]
-    """Game and number of those with which something is wrong."""
+def _begin_process() -> None:
+    """Prepare a process that examines boards: `pbm serve` goes first, and Ctrl-C is for the parent, which ends it."""
+    let_server_go_first()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def looked_at(store: Store, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
-    """Play boards again, each known by its game and number."""
-    late, doubtful = 0, []
-    for game, board in places:
-        try:
-            row, again = _replayed(store, game, board)
-        except Fault:
-            doubtful.append((game, board))
-            continue
-        if any(_board(row, again, now)):
-            doubtful.append((game, board))
-        late += not (again.is_over or row.drawn) and _is_late(store, row, again.seat, now)
-    return LookedAt(len(places), late, doubtful)
-
-
-def looked_at_alone(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> LookedAt:
-    """The same in a process that has not opened the database."""
+def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> tuple[int, list[Finding]]:
+    """Play boards again, by their games and numbers: on how many a forfeit is late, and what is wrong with them."""
+    late, found = 0, []
     with Store(path, read_only=True) as store, store.reading():
-        return looked_at(store, now, places)
+        for game, board in places:
+            try:
+                row, again = _replay(store, game, board)
+            except (Unsound, ValueError, TypeError, LookupError) as why:
+                found.append(Finding(f"{game} {board}", str(why), BACKUP))
+                continue
+            if row is None or again is None:  # it was removed meanwhile
+                continue
+            found += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again, now)]
+            late += not (again.is_over or row.drawn) and _is_late(store, row, again.seat, now)
+    return late, found
 
 
-def in_processes(do: Callable[[Given], Got], parts: Iterable[Given], processes: int) -> Iterator[Got]:
-    """What is done to each part in one of so many processes, in the order of the parts, few of which wait at a time."""
-    context = get_context("spawn")  # one that is forked would share our connection to the database
-    pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_serve_parent)
-    try:
-        waiting: deque[Future[Got]] = deque()
-        for part in parts:
-            waiting.append(pool.submit(do, part))
-            if len(waiting) > 2 * processes:
-                yield waiting.popleft().result()
-        for one in waiting:
-            yield one.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _serve_parent() -> None:
-    """Stand behind all other processes, and end with the one that started this, however it ends."""
-    from pbm.robot_players.turns import stand_behind
-
-    stand_behind()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is sent to the parent, too, which ends this one
-    parent = parent_process()
-
-    def follow() -> None:
-        if parent:
-            parent.join()
-            os._exit(1)
-
-    Thread(target=follow, daemon=True).start()
-
-
-def _of_board(store: Store, now: datetime, game: str, board: str) -> Iterator[Finding]:
-    """What is wrong with a board."""
-    try:
-        row, again = _replayed(store, game, board)
-    except Fault as fault:
-        yield Finding(f"{game} {board}", str(fault), fault.mend)
-        return
-    for what, mend in _board(row, again, now):
-        yield Finding(f"{game} {board}", what, mend)
-
-
-class Fault(Exception):
-    """A board that cannot be played again. The text says why."""
-
-    def __init__(self, why: object, mend: str = BACKUP) -> None:
-        """Say why, and what mends it."""
-        super().__init__(why)
-        self.mend = mend
-
-
-def _replayed(store: Store, game: str, board: str) -> tuple[BoardRow, Board]:
-    """The row of a board, and the board that its turns lead to. Raises Fault."""
-    try:
-        row = store.boards.get(game, board)
-        turns = store.boards.turns(game, board)
-        if (last := store.health.last_turn_number(game, board)) != len(turns):
-            raise Fault(f"its turns are numbered up to {last}, but there are {len(turns)}.")
-        again = row and replayed(row, turns)
-    except (Unsound, ValueError, TypeError, LookupError) as why:
-        raise Fault(why) from why
-    if row is None or again is None:
-        raise Fault("it can be listed, but not be read.", "Build its index anew: `sqlite3 pbm.db REINDEX`.")
-    return row, again
+def _replay(store: Store, game: str, board: str) -> tuple[BoardRow | None, Board | None]:
+    """The row of a board, and the board that its turns lead to; None if there is none. Raises Unsound."""
+    row, turns = store.boards.get(game, board), store.boards.turns(game, board)
+    if (last := store.health.last_turn_number(game, board)) != len(turns):
+        raise Unsound(f"its turns are numbered up to {last}, but there are {len(turns)}.")
+    return row, row and replayed(row, turns)
 
 
 def _board(row: BoardRow, again: Board, now: datetime) -> Iterator[tuple[str, str]]:
@@ -372,7 +290,7 @@ def _mails(store: Store, now: datetime) -> Iterator[Finding]:
     if due and due < now - OLDEST_DUE:
         what = f"a mail has been due since {due:%Y-%m-%d %H:%M} UTC; is anything sending?"
         yield Finding("outbox", what, "Let `pbm serve` run, or `pbm outbox flush` from cron.")
-    if given_up := store.health.given_up():
+    if given_up := store.outbox.counts().given_up:
         mend = "`pbm outbox list` tells why; then `pbm outbox retry ID` or `pbm outbox drop ID`."
         yield Finding("outbox", f"mails that were given up: {given_up}.", mend)
     latest = store.health.latest()
@@ -397,9 +315,6 @@ def _robots(store: Store, now: datetime) -> Iterator[Finding]:
     if late:
         what = f"boards that have waited for a robot for more than a day: {late}."
         yield Finding("robots", what, "Let `pbm serve` run, or `pbm robots run --once` from cron.")
-
-
-# What surrounds it
 
 
 def _settings() -> Iterator[Finding]:
@@ -444,10 +359,39 @@ def _games() -> Iterator[Finding]:
         try:
             game = games.load(name)
             game.new(**games.read_options(game, []))
-            whys = [*broken_promises(name)] if package else []  # ours are tested before they are installed
+            whys = [*_broken_promises(name)] if package else []  # ours are tested before they are installed
         except Exception as why:
             whose = f"the package {package}, which brings it, has a fault" if package else "it cannot be loaded"
             yield Finding(name, f"{whose} ({type(why).__name__}: {why}).", mend)
             continue
         for promise in whys:
             yield Finding(name, f"the package {package} has a fault: {promise}", mend)
+
+
+# A game
+
+
+@commands.command()
+@click.argument("game")
+def promises(game: str) -> int:
+    """Find out whether a game keeps what every game promises to the server.
+
+    It plays the game at random, and looks at its help, its pictures, its refusals and its positions. The exit status
+    is 1 if a promise is broken; then there is a sentence for each. The same game is played each time.
+    """
+    name = game.lower()
+    if not games.exists(name):
+        raise Refused(games.unknown(game))
+    found = list(_broken_promises(name))
+    text = "\n".join(found) or f"{name} keeps all its promises."
+    answer(text, {"game": name, "ok": not found, "broken": found})
+    return 1 if found else 0
+
+
+def _broken_promises(name: str) -> Iterator[str]:
+    """The promises that a game breaks, a sentence for each."""
+    try:
+        game = games.load(name)
+    except Exception as why:
+        return iter([f"The module cannot be loaded: {type(why).__name__} ({why})."])
+    return broken(game, Random(name), of_game(name), partial(referee.replies, name))

@@ -1,19 +1,30 @@
-"""What happens, for programs: a list of numbered events, and programs that are run for them."""
+"""What happens, for programs: a list of numbered events, and programs that are run for them.
+
+These programs run one at a time, outside any transaction. One that fails is tried again.
+"""
 
 import json
+import shlex
+import subprocess
 import sys
 import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
 
 import click
 
 from pbm import texts
-from pbm.console import answer, end_with_input_alone, let_server_go_first, open_existing
-from pbm.console.listing import Listing, time_text
-from pbm.console.usage import Commands, WholeNumber, Within
-from pbm.operator.hooks import AT_ONCE, event_data, keep_running, run_due
+from pbm.console import answer, answer_list, end_with_input_alone, let_server_go_first, open_existing, time_text
+from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, Within
+from pbm.disk import reason
 from pbm.refusals import Refused
+from pbm.robot_players.program import command_words, insist_on, located
+from pbm.robot_players.waiting import pipe_ended, rested
+from pbm.server import Server
 from pbm.settings import open_server
-from pbm.store.events import Event
+from pbm.store import Unusable
+from pbm.store.events import Event, Hook
 from pbm.terminal import escaped
 
 EVENTS = frozenset(
@@ -25,6 +36,18 @@ EVENTS = frozenset(
 """What can happen."""
 LOOK_AT_EVENTS = 0.2
 """Seconds from one look whether something has happened to the next."""
+
+AT_ONCE = 200
+"""How many events are read at a time."""
+RUNS_FOR = 60
+"""How many seconds a program has for an event."""
+FIRST_PAUSE, LONGEST_REST = timedelta(seconds=10), timedelta(hours=1)
+"""How long a program that failed waits for its next try, which doubles with each, and at most."""
+MOST_TRIES = 10
+"""How often a program is tried with an event; then it is left out, and the next one has its turn."""
+LOOK_FOR_EVENTS = 1.0
+"""Seconds after which it is looked again whether something has happened."""
+LONGEST_PROBLEM = 300
 
 commands = Commands("pbm")
 
@@ -91,8 +114,6 @@ def add_hook(program: str, kinds: str) -> None:
     there is no shell. `pbm serve` runs programs, and so does `pbm hook run`, one after the other; one that ends with
     another status than 0, or takes more than a minute, is tried again ten times, ever later.
     """
-    from pbm.robot_players.program import command_words, insist_on  # not to list events
-
     wanted = [kind for kind in kinds.lower().split(",") if kind]
     if unknown := sorted({*wanted} - EVENTS):
         raise Refused(f"There are no events {unknown[0]!r}; there are {', '.join(sorted(EVENTS))}.")
@@ -109,27 +130,19 @@ def list_hooks() -> None:
     store = open_existing().store
     with store.reading():
         hooks, last = store.events.hooks(), store.events.last_number()
-    rows = [("Hook", "On", "Seen", "Tries", "Next try", "Program", "Problem")]
+    lines = [("Hook", "On", "Seen", "Tries", "Next try", "Program", "Problem")]
+    data = []
     for one in hooks:
-        due = time_text(one.due) if one.due else ""
-        kinds = one.kinds or "all"
-        rows.append((str(one.id), kinds, f"{one.last}/{last}", str(one.tries), due, one.program, one.problem or ""))
-    data = [
-        {
-            "hook": one.id,
-            "program": one.program,
-            "on": [kind for kind in one.kinds.split(",") if kind],
-            "last": one.last,
-            "tries": one.tries,
-            "problem": one.problem,
-        }
-        for one in hooks
-    ]
-    answer(texts.table(rows) if hooks else "There are no hooks.", {"hooks": data, "last": last})
+        seen, problem = f"{one.last}/{last}", one.problem or ""
+        lines.append((str(one.id), one.kinds or "all", seen, str(one.tries), time_text(one.due), one.program, problem))
+        kinds = [kind for kind in one.kinds.split(",") if kind]
+        of = {"hook": one.id, "program": one.program, "on": kinds, "last": one.last}
+        data.append({**of, "tries": one.tries, "problem": one.problem})
+    answer_list(lines, {"hooks": data, "last": last}, "There are no hooks.")
 
 
 @hook.command("remove")
-@click.argument("number", type=WholeNumber())
+@click.argument("number", type=WHOLE_NUMBER)
 def remove_hook(number: int) -> None:
     """Run a program no more."""
     server = open_existing()
@@ -145,7 +158,7 @@ def run_hooks(*, follow: bool) -> int:
     """Run the programs for all events that they have not seen; `pbm serve` does so anyway."""
     server = open_server()
     if follow:
-        keep_running(server, None)
+        keep_running(server, rested)
     good, bad = run_due(server)
     answer(f"{texts.counted(good, 'run')}, {bad} failed.", {"runs": good, "failed": bad})
     return 1 if bad else 0
@@ -156,4 +169,98 @@ def keep_running_hooks() -> None:
     """Run programs for events as they come, until standard input ends; `pbm serve` runs this."""
     end_with_input_alone()
     let_server_go_first()
-    keep_running(open_existing(), sys.stdin.fileno())
+    keep_running(open_existing(), pipe_ended)
+
+
+def event_data(event: Event) -> dict[str, Any]:
+    """An event for programs: without what it does not have."""
+    data = event._asdict() | {"moment": event.moment.isoformat(), **event.detail}
+    return {name: value for name, value in data.items() if value is not None and name != "detail"}
+
+
+def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tuple[int, int]:
+    """Run each program for the events that it has still to see; how often that went well, and how often not.
+
+    A program that fails waits, and with it what comes behind, so that it sees all events in their order. It is noted
+    behind each run how far it has come; one that is killed in between sees an event a second time. Raises Unusable if
+    another process has been running programs for a minute.
+    """
+    good = bad = 0
+    with server.store.alone("hooks", "running programs", RUNS_FOR, is_over):
+        for hook in server.store.events.hooks():
+            if hook.due is None or hook.due <= server.now():
+                runs, failed = _catch_up(server, hook, is_over)
+                good, bad = good + runs, bad + failed
+    return good, bad
+
+
+def keep_running(server: Server, is_over: Callable[[float], bool]) -> None:
+    """Run programs for events as they come, until it *is over*, which is told within so many seconds."""
+    seen = None
+    while True:
+        version, hooks = server.store.data_version(), server.store.events.hooks()
+        if hooks and (version != seen or any(hook.due for hook in hooks)):
+            try:
+                run_due(server, lambda: is_over(0))
+            except Unusable as why:
+                sys.stderr.write(f"{why}\n")
+        seen = version
+        if is_over(LOOK_FOR_EVENTS):
+            return
+
+
+def _catch_up(server: Server, hook: Hook, is_over: Callable[[], bool]) -> tuple[int, int]:
+    """Run a program for all that it has not seen, until it fails; how often that went well, and whether it failed."""
+    kinds = set(filter(None, hook.kinds.split(",")))
+    good = 0
+    while not is_over() and (events := server.store.events.since(hook.last, AT_ONCE)):
+        for event in events:
+            done = hook._replace(last=event.id, tries=0, due=None, problem=None)
+            if not kinds or event.kind in kinds:
+                if problem := _run(hook.program, event):
+                    _put_off(server, hook, event, problem)
+                    return good, 1
+                good += 1
+                _save(server, done)
+                if is_over():
+                    return good, 0
+            hook = done
+        _save(server, hook)
+    return good, 0
+
+
+def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
+    """Note that a program has failed with an event, and when it is tried again, if it is."""
+    tries = hook.tries + 1
+    if tries < MOST_TRIES:
+        pause = min(FIRST_PAUSE * 2 ** (tries - 1), LONGEST_REST)
+        hook = hook._replace(last=event.id - 1, tries=tries, due=server.now() + pause)
+        behind = f"The next try is in {pause.seconds} s."
+    else:
+        hook = hook._replace(last=event.id, tries=0, due=None)
+        behind = f"It is left out after {tries} tries."
+    sys.stderr.write(f"Hook {hook.id}, event {event.id}: {problem} {behind}\n")
+    _save(server, hook._replace(problem=f"Event {event.id}: {problem}"))
+
+
+def _save(server: Server, hook: Hook) -> None:
+    with server.store.writing():
+        server.store.events.save_hook(hook)
+
+
+def _run(program: str, event: Event) -> str:
+    """Run a program with an event as its input; why it failed, empty if it did not."""
+    line = f"{json.dumps(event_data(event))}\n"
+    try:
+        words = located(shlex.split(program))
+        done = subprocess.run(
+            words, input=line, text=True, errors="replace", capture_output=True, timeout=RUNS_FOR, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"It has not ended within {RUNS_FOR} seconds."
+    except OSError as why:
+        return f"It cannot be started: {reason(why)}."
+    if done.returncode == 0:
+        return ""
+    said = " ".join(done.stderr.split())[-LONGEST_PROBLEM:]
+    return f"It ended with status {done.returncode}{f': {said}' if said else ''}."

@@ -6,16 +6,22 @@ from typing import Any
 import click
 
 from pbm import texts
-from pbm.console import answer, end_with_input_alone, let_server_go_first, open_existing
-from pbm.console.listing import LIMIT, more, time_data, time_text
-from pbm.console.usage import Commands, WholeNumber
+from pbm.console import (
+    answer,
+    answer_list,
+    end_with_input_alone,
+    let_server_go_first,
+    more_than,
+    open_existing,
+    time_text,
+)
+from pbm.console.usage import LIMIT, WHOLE_NUMBER, Commands
 from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.settings import open_server, transport
 from pbm.store import Mail
 
 commands = Commands("pbm")
-MAIL_NUMBERS = click.argument("numbers", nargs=-1, type=WholeNumber(), metavar="[ID]...")
 
 
 @commands.group()
@@ -50,39 +56,36 @@ def list_mails(limit: int) -> None:
     """List the mails that have not gone out, with what went wrong."""
     server = open_server()
     mails = list(server.store.outbox.listed(limit + 1))
+    data = [_data(server, mail, is_suspended=is_suspended) for mail, is_suspended in mails[:limit]]
     lines = [("Mail", "To", "Subject", "Written", "Tries", "Next try", "Problem")]
-    for mail, is_suspended in mails[:limit]:
-        state = _state_of_mail(server, mail, is_suspended=is_suspended)
-        to = mail.address or str(mail.userid)
-        when = time_text(mail.due) if state == "retry" else WHEN_TRIED[state]
-        lines.append(
-            (str(mail.id), to, mail.subject, time_text(mail.queued), str(mail.tries), when, mail.problem or "")
-        )
-    text = "\n".join([texts.table(lines), *more(mails, limit)])
-    data = [_mail_data(server, mail, is_suspended=is_suspended) for mail, is_suspended in mails[:limit]]
-    answer(text if mails else "The outbox is empty.", {"mails": data})
+    for one in data:
+        to = one["to"] or str(one["userid"])
+        when = time_text(one["due"]) if one["state"] == "retry" else NEXT_TRY[one["state"]]
+        written, tries = time_text(one["queued"]), str(one["tries"])
+        lines.append((str(one["id"]), to, one["subject"], written, tries, when, one["problem"] or ""))
+    answer_list(lines, {"mails": data}, "The outbox is empty.", more_than(limit, mails))
 
 
 @outbox.command("show")
-@click.argument("number", type=WholeNumber(), metavar="ID")
+@click.argument("number", type=WHOLE_NUMBER, metavar="ID")
 def show_mail(number: int) -> None:
     """Show a mail as it will go out, and what has become of it so far."""
     server = open_existing()
     mail, is_suspended = _mail(server, number)
-    data = _mail_data(server, mail, is_suspended=is_suspended)
-    state = data["state"]
+    data = _data(server, mail, is_suspended=is_suspended)
+    is_again = data["state"] == "retry"
     lines = [
         ("To:", f"{mail.address or 'no address yet'}{f' ({mail.userid})' if mail.userid else ''}"),
         ("Subject:", mail.subject),
         ("Written:", time_text(mail.queued)),
-        ("State:", f"tried again at {time_text(mail.due)}" if state == "retry" else WHEN_TRIED[state]),
+        ("State:", f"tried again at {time_text(mail.due)}" if is_again else NEXT_TRY[data["state"]]),
         ("Tries:", f"{mail.tries}{f', {mail.problem}' if mail.problem else ''}"),
     ]
     answer(f"{texts.table(lines)}\n\n{mail.text.rstrip()}", {**data, "text": mail.text})
 
 
 @outbox.command("retry")
-@MAIL_NUMBERS
+@click.argument("numbers", nargs=-1, type=WHOLE_NUMBER, metavar="[ID]...")
 @click.option("--all", "wants_all", is_flag=True, help="All that have an address.")
 def retry_mails(numbers: tuple[int, ...], *, wants_all: bool) -> None:
     """Try mails again now, also such as were given up: they become due, and go out with the next flush."""
@@ -99,7 +102,7 @@ def retry_mails(numbers: tuple[int, ...], *, wants_all: bool) -> None:
 
 
 @outbox.command("drop")
-@click.argument("numbers", nargs=-1, type=WholeNumber(), required=True, metavar="ID...")
+@click.argument("numbers", nargs=-1, type=WHOLE_NUMBER, required=True, metavar="ID...")
 def drop_mails(numbers: tuple[int, ...]) -> None:
     """Drop mails; they are not sent."""
     server = open_existing()
@@ -111,42 +114,41 @@ def drop_mails(numbers: tuple[int, ...]) -> None:
     answer(f"{count} dropped.", {"dropped": count})
 
 
-WHEN_TRIED = {
+NEXT_TRY = {
     "due": "now",
-    "retry": "later",
     "given up": "never (given up)",
     "unconfirmed": "when an address is confirmed",
     "suspended": "after a mail from them; theirs bounces",
 }
-"""When a mail is tried next, by its state."""
+"""When a mail is tried next, by its state; in the state ``retry`` it has a time."""
 
 
 def _mail(server: Server, number: int) -> tuple[Mail, bool]:
+    """A mail in the outbox, and whether all its addresses are suspended. Raises Refused if there is none."""
     found = server.store.outbox.get(number)
     if found is None:
         raise Refused(f"There is no mail {number} in the outbox.")
     return found
 
 
-def _state_of_mail(server: Server, mail: Mail, *, is_suspended: bool) -> str:
+def _data(server: Server, mail: Mail, *, is_suspended: bool) -> dict[str, Any]:
+    """A mail for programs."""
     if is_suspended:
-        return "suspended"
-    if mail.address is None:
-        return "unconfirmed"
-    if mail.due is None:
-        return "given up"
-    return "due" if mail.due <= server.now() else "retry"
-
-
-def _mail_data(server: Server, mail: Mail, *, is_suspended: bool) -> dict[str, Any]:
+        state = "suspended"
+    elif mail.address is None:
+        state = "unconfirmed"
+    elif mail.due is None:
+        state = "given up"
+    else:
+        state = "due" if mail.due <= server.now() else "retry"
     return {
         "id": mail.id,
         "to": mail.address,
         "userid": mail.userid,
         "subject": mail.subject,
-        "state": _state_of_mail(server, mail, is_suspended=is_suspended),
-        "queued": time_data(mail.queued),
+        "state": state,
+        "queued": mail.queued,
         "tries": mail.tries,
-        "due": time_data(mail.due),
+        "due": mail.due,
         "problem": mail.problem,
     }

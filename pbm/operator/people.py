@@ -2,22 +2,21 @@
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
 
 import click
 
 from pbm import letters, texts
 from pbm.actions import users
-from pbm.console import answer, confirm, open_existing
-from pbm.console.listing import LIMIT, Listing, find_user, time_data, time_text
-from pbm.console.usage import Commands
+from pbm.console import answer, answer_list, confirm, find_user, open_existing, time_text
+from pbm.console.usage import LIMIT, Commands, Listing
 from pbm.mail.incoming import is_ours
 from pbm.names import is_address
 from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
-from pbm.store import Vacation
 from pbm.store.users import KnownAddress, UserRow
 
 FORM_NAMES = {"text": "text", "html": "HTML and text", "pictures": "pictures, HTML and text"}
@@ -35,53 +34,6 @@ def users_() -> None:
     """List users, or tell what is known of some."""
 
 
-class Facts(NamedTuple):
-    """What is known of a user."""
-
-    row: UserRow
-    addresses: list[KnownAddress]
-    boards: dict[str, int]
-    """How many active boards he has of each game."""
-    vacations: list[Vacation]
-    """Those that are not over."""
-    is_away: bool
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The same for programs."""
-        return {
-            "userid": self.row.userid,
-            "since": time_data(self.row.created),
-            "signed_off": time_data(self.row.signed_off),
-            "addresses": [_address_data(one) for one in self.addresses],
-            "boards": self.boards,
-            "vacations": [{"first": one.first.isoformat(), "last": one.last.isoformat()} for one in self.vacations],
-            "mail": self.row.form,
-            "broadcasts": self.row.hears_broadcasts,
-        }
-
-
-def _facts(server: Server, rows: Sequence[UserRow]) -> list[Facts]:
-    """What is known of some users."""
-    names = [row.userid for row in rows]
-    active = server.store.players.active_by_game(names)
-    addresses: dict[str, list[KnownAddress]] = {}
-    for address in server.store.users.known_addresses(names):
-        addresses.setdefault(address.userid, []).append(address)
-    today = server.now().date()
-    vacations = {name: server.store.users.vacations(name, today) for name in names}
-    return [
-        Facts(
-            row,
-            addresses.get(row.userid, []),
-            active.get(row.userid, {}),
-            vacations[row.userid],
-            any(one.first <= today for one in vacations[row.userid]),
-        )
-        for row in rows
-    ]
-
-
 @users_.command("list")
 @click.argument("userids", nargs=-1, metavar="[USERID]...")
 @LIMIT
@@ -91,30 +43,54 @@ def list_users(userids: tuple[str, ...], limit: int, after: str) -> None:
     server = open_existing()
     with server.store.reading():
         rows, more = _page(server, userids, limit, after)
-        facts = _facts(server, rows)
-        ratings = [_ratings(server, row.userid) for row in rows] if userids else []
+        found = _facts(server, rows)
+        if userids:
+            for one in found:
+                one["ratings"] = _ratings(server, one["userid"])
+    today = server.now().date()
     if userids:
-        parts = [_described(*both) for both in zip(facts, ratings, strict=True)]
-        data = [{**one.data, "ratings": rated} for one, rated in zip(facts, ratings, strict=True)]
-        answer("\n\n".join(parts), {"users": data})
+        answer("\n\n".join(_described(one, today) for one in found), {"users": found})
         return
     lines = [("Userid", "Since", "Boards", "State", "Addresses")]
-    for row, known, active, _, is_away in facts:
-        state = "signed off" if row.signed_off else "on vacation" if is_away else ""
-        told = ", ".join(map(_address_text, known))
-        lines.append((row.userid, f"{row.created:%Y-%m-%d}", str(sum(active.values()) or ""), state, told))
-    text = "\n".join([texts.table(lines), *more]) if facts else "There are no users."
-    answer(text, {"users": [one.data for one in facts]})
+    for one in found:
+        state = "signed off" if one["signed_off"] else "on vacation" if _is_away(one, today) else ""
+        told = ", ".join(map(_address_text, one["addresses"]))
+        lines.append((one["userid"], f"{one['since']:%Y-%m-%d}", str(sum(one["boards"].values()) or ""), state, told))
+    answer_list(lines, {"users": found}, "There are no users.", more)
 
 
-def _page(server: Server, userids: Sequence[str], limit: int, after: str) -> tuple[list[UserRow], list[str]]:
+def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
+    """What is known of some users, as programs are told it."""
+    names = [row.userid for row in rows]
+    active = server.store.players.active_by_game(names)
+    addresses: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    for address in server.store.users.known_addresses(names):
+        addresses[address.userid].append(address_data(address))
+    today = server.now().date()
+    return [
+        {
+            "userid": row.userid,
+            "since": row.created,
+            "signed_off": row.signed_off,
+            "addresses": addresses[row.userid],
+            "boards": active.get(row.userid, {}),
+            "vacations": [
+                {"first": one.first, "last": one.last} for one in server.store.users.vacations(row.userid, today)
+            ],
+            "mail": row.form,
+            "broadcasts": row.hears_broadcasts,
+        }
+        for row in rows
+    ]
+
+
+def _page(server: Server, userids: Sequence[str], limit: int, after: str) -> tuple[list[UserRow], str]:
     """The users who are named, or a page of all, with the line below it if there are more."""
     if userids:
-        return [find_user(server, userid) for userid in dict.fromkeys(map(str.lower, userids))], []
+        return [find_user(server, userid) for userid in dict.fromkeys(map(str.lower, userids))], ""
     rows = server.store.users.rows(limit=limit + 1, after=after.lower())
-    if len(rows) <= limit:
-        return rows, []
-    return rows[:limit], [f"There are more users; --after={rows[limit - 1].userid} goes on."]
+    more = f"There are more users; --after={rows[limit - 1].userid} goes on." if len(rows) > limit else ""
+    return rows[:limit], more
 
 
 def _ratings(server: Server, userid: str) -> list[dict[str, Any]]:
@@ -127,19 +103,23 @@ def _ratings(server: Server, userid: str) -> list[dict[str, Any]]:
     ]
 
 
-def _described(facts: Facts, ratings: list[dict[str, Any]]) -> str:
+def _is_away(user: Mapping[str, Any], today: date) -> bool:
+    return any(one["first"] <= today for one in user["vacations"])
+
+
+def _described(user: Mapping[str, Any], today: date) -> str:
     """All that is known of a user, for people."""
-    row, known, active, vacations, is_away = facts
-    lines = [("userid", row.userid), ("signed up", time_text(row.created))]
-    if row.signed_off:
-        lines.append(("signed off", time_text(row.signed_off)))
-    lines += [("address", _address_text(one)) for one in known] or [("address", "none: they get no mail")]
-    lines.append(("mails", f"{FORM_NAMES[row.form]}{', broadcasts' * row.hears_broadcasts}"))
-    lines += [("vacation", f"{one.first} to {one.last}{' (now)' * is_away}") for one in vacations]
-    lines += [("boards", f"{game} {count}") for game, count in active.items()]
+    lines = [("userid", user["userid"]), ("signed up", time_text(user["since"]))]
+    if user["signed_off"]:
+        lines.append(("signed off", time_text(user["signed_off"])))
+    lines += [("address", _address_text(one)) for one in user["addresses"]] or [("address", "none: they get no mail")]
+    lines.append(("mails", f"{FORM_NAMES[user['mail']]}{', broadcasts' * user['broadcasts']}"))
+    now = " (now)" * _is_away(user, today)
+    lines += [("vacation", f"{one['first']} to {one['last']}{now}") for one in user["vacations"]]
+    lines += [("boards", f"{game} {count}") for game, count in user["boards"].items()]
     lines += [
         ("rating", f"{one['game']} {one['rating']} (won {one['won']}, lost {one['lost']}, tied {one['tied']})")
-        for one in ratings
+        for one in user["ratings"]
     ]
     return texts.table(lines)
 
@@ -224,9 +204,9 @@ def list_addresses(userids: tuple[str, ...], limit: int, after: str) -> None:
     with server.store.reading():
         rows, more = _page(server, userids, limit, after)
         found = server.store.users.known_addresses([row.userid for row in rows])
-    lines = [("Userid", "Address", "State"), *((one.userid, one.address, state_of_address(one)) for one in found)]
-    text = "\n".join([texts.table(lines) if found else "There are no addresses.", *more])
-    answer(text, {"addresses": [_address_data(one) for one in found]})
+    data = [address_data(one) for one in found]
+    lines = [("Userid", "Address", "State"), *((one["userid"], one["address"], _state_text(one)) for one in data)]
+    answer_list(lines, {"addresses": data}, "There are no addresses.", more)
 
 
 @addresses.command("add")
@@ -293,27 +273,27 @@ def resume_address(address: str) -> None:
     answer(f"Mails for {' and '.join(userids)} go to {address} again.", {"userids": userids, "address": address})
 
 
-def state_of_address(one: KnownAddress) -> str:
-    """What becomes of mails to an address, in a few words."""
-    if one.suspended:
-        return f"suspended since {time_text(one.suspended)}"
-    if not one.confirmed:
-        return "unconfirmed"
-    return f"confirmed, {one.bounces} came back" if one.bounces else "confirmed"
-
-
-def _address_text(one: KnownAddress) -> str:
-    state = state_of_address(one)
-    return one.address if state == "confirmed" else f"{one.address} ({state})"
-
-
-def _address_data(one: KnownAddress) -> dict[str, Any]:
+def address_data(one: KnownAddress) -> dict[str, Any]:
+    """An address for programs."""
     return {
         "userid": one.userid,
         "address": one.address,
         "state": "suspended" if one.suspended else "confirmed" if one.confirmed else "unconfirmed",
-        "confirmed": time_data(one.confirmed),
+        "confirmed": one.confirmed,
         "bounces": one.bounces,
-        "bouncing_since": time_data(one.bouncing_since),
-        "suspended": time_data(one.suspended),
+        "bouncing_since": one.bouncing_since,
+        "suspended": one.suspended,
     }
+
+
+def _state_text(address: Mapping[str, Any]) -> str:
+    """What becomes of mails to an address, in a few words."""
+    if address["suspended"]:
+        return f"suspended since {time_text(address['suspended'])}"
+    bounces = address["bounces"] if address["confirmed"] else 0
+    return f"{address['state']}, {bounces} came back" if bounces else str(address["state"])
+
+
+def _address_text(address: Mapping[str, Any]) -> str:
+    state = _state_text(address)
+    return str(address["address"]) if state == "confirmed" else f"{address['address']} ({state})"

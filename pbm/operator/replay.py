@@ -17,7 +17,6 @@ from pbm import letters, texts
 from pbm.actions.finding import find_board
 from pbm.board.board import Board, Point
 from pbm.console import answer, open_existing
-from pbm.console.listing import time_data
 from pbm.console.usage import Commands
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -172,7 +171,7 @@ def data(board: Board) -> dict[str, object]:
             "text": turn.text,
             "dice": list(turn.dice),
             "automatic": turn.automatic,
-            "time": time_data(turn.played),
+            "time": turn.played,
         }
         for turn in board.turns
     ]

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from pbm import texts
 from pbm.board.clocks import DAY
-from pbm.console import answer
-from pbm.console.listing import time_data, time_text
+from pbm.console import answer, time_text
 from pbm.console.usage import Commands
 from pbm.operator.doctor import LEAST_FREE, OLDEST_DUE
 from pbm.refusals import Refused
@@ -156,8 +155,8 @@ def _data(found: Status, now: datetime, needs: list[str]) -> dict[str, object]:
             "oldest_seconds": int((now - mails.oldest).total_seconds()) if mails.oldest else None,
         },
         "commands": found.commands._asdict(),
-        "last_cleanup": time_data(found.cleanup),
-        "last_backup": time_data(found.backup),
+        "last_cleanup": found.cleanup,
+        "last_backup": found.backup,
         "database_bytes": found.size,
         "free_bytes": found.free,
     }

@@ -1,7 +1,6 @@
 """The commands by which an operator looks after robots, the users who are programs."""
 
 import shlex
-import time
 from typing import Any
 
 import click
@@ -9,14 +8,13 @@ import click
 import games
 from pbm import letters, texts
 from pbm.actions import users
-from pbm.console import answer, confirm, open_existing
-from pbm.console.listing import Listing, time_data, time_text
-from pbm.console.usage import Commands, Seconds, WholeNumber, Within
+from pbm.console import answer, answer_list, confirm, open_existing, time_text
+from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, Seconds, Within
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.names import RESERVED, is_userid
 from pbm.refusals import Refused
 from pbm.robot_players.program import command_words, insist_on
-from pbm.robot_players.waiting import pipe_ended
+from pbm.robot_players.waiting import pipe_ended, rested
 from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import open_server
@@ -54,7 +52,7 @@ PROGRAM = click.option(
     "--with", "program", metavar="PROGRAM", help="A program of yours that plays, as `pbm play` says."
 )
 OF_GAMES = click.option("--games", "names", metavar="GAME,...", help="What it plays; `all` stands for all games.")
-MOST = click.option("--most", type=WholeNumber(), metavar="N", help="At how many boards it takes no more challenges.")
+MOST = click.option("--most", type=WHOLE_NUMBER, metavar="N", help="At how many boards it takes no more challenges.")
 THINKING_TIME = click.option("--seconds", type=Thinking(), metavar="S", help="How long it may think about a move.")
 
 
@@ -86,8 +84,8 @@ def list_robots() -> None:
         )
         for robot in found
     ]
-    text = texts.table(lines) if found else "There are no robots."
-    answer(text, {"robots": [_data(robot, counts[robot.userid]) for robot in found]})
+    data = {"robots": [_data(robot, counts[robot.userid]) for robot in found]}
+    answer_list(lines, data, "There are no robots.")
 
 
 @robots_.command("add")
@@ -211,7 +209,7 @@ def run_robots(*, once: bool) -> None:
             done = turns.play_all(Session(server))
             answer(f"{texts.counted(done, 'answer')} given.", {"given": done})
         else:
-            turns.keep_playing(Session(server), _rested)
+            turns.keep_playing(Session(server), rested)
 
 
 @robots_.command("keep-playing", hidden=True)
@@ -222,12 +220,6 @@ def keep_playing_() -> None:
     turns.stand_behind()
     with turns.limited_memory():
         turns.keep_playing(Session(open_existing()), pipe_ended)
-
-
-def _rested(seconds: float) -> bool:
-    """Rest; that never ends it, but a signal does at any time."""
-    time.sleep(seconds)
-    return False
 
 
 def _robot(server: Server, userid: str) -> Robot:
@@ -290,6 +282,6 @@ def _data(robot: Robot, boards: int) -> dict[str, Any]:
         "most": robot.most,
         "seconds": robot.seconds,
         "paused": robot.paused is not None,
-        "since": time_data(robot.paused),
+        "since": robot.paused,
         "why": robot.why,
     }

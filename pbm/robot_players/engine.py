@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from games import Options
-from pbm.console.usage import Commands, Seconds, WholeNumber
+from pbm.console.usage import WHOLE_NUMBER, Commands, Seconds
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 
 commands = Commands("pbm")
@@ -37,7 +37,7 @@ class Percent(click.ParamType[float]):
     "--level", type=click.Choice([*map(str, LEVEL_NUMBERS)]), help=f"How well it plays; {USUAL_LEVEL} unless told."
 )
 @click.option("--seconds", type=Seconds(), metavar="SECONDS", help="How long it thinks about a move.")
-@click.option("--playouts", type=WholeNumber(), metavar="NUMBER", help="How many games it plays out for a move.")
+@click.option("--playouts", type=WHOLE_NUMBER, metavar="NUMBER", help="How many games it plays out for a move.")
 @click.option("--seed", metavar="SEED", help="Make what it does by chance repeat.")
 @click.option("--resign", type=Percent(), default="never", metavar="PERCENT", help="Resign below that chance to win.")
 def robot(level: str | None, seconds: float | None, playouts: int | None, seed: str | None, resign: float) -> int:

@@ -3,6 +3,7 @@
 import os
 import select
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 from pbm.refusals import Refused
@@ -60,3 +61,9 @@ def pipe_ended(seconds: float) -> bool:
     """Whether standard input ends in so many seconds; a byte there ends the rest."""
     ready, _, _ = select.select([sys.stdin.fileno()], [], [], seconds)
     return bool(ready) and not os.read(sys.stdin.fileno(), 65536)
+
+
+def rested(seconds: float) -> bool:
+    """Whether it is over after so many seconds of rest: never, for a signal ends the process."""
+    time.sleep(seconds)
+    return False

@@ -142,11 +142,6 @@ class Health(Questions):
         (moment,) = self.db.execute(query, [text(now)]).fetchone()
         return datetime.fromisoformat(moment) if moment else None
 
-    def given_up(self) -> int:
-        """How many mails were given up."""
-        (count,) = self.db.execute("SELECT count(*) FROM outbox WHERE address IS NOT NULL AND due IS NULL").fetchone()
-        return int(count)
-
     def latest(self) -> datetime | None:
         """The latest time at which something was done."""
         query = (
