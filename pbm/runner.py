@@ -129,7 +129,7 @@ def prepare(session: Session, call: Call | Refused, line: Line | None = None) ->
     if ready.writes:
         return ready
     with session.store.reading():
-        return ready._replace(done=_step(ready))
+        return ready._replace(done=_step(ready._replace(session=trying)))
 
 
 def finish(ready: Ready) -> Effect:

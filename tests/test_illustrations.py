@@ -255,7 +255,7 @@ def test_where_there_are_many_a_link_leads_to_the_page_with_the_token_of_the_rep
     for name, got in sent(club).items():
         token = got.message["Reply-To"].partition("+")[2].partition("@")[0]
         assert got.page.links[0] == [f"{SITE}/symple/101.html#{token}", "The board on its page"]
-        assert tokens.reply(club.server, f"pbm+{token}@pbm.example").userid == name
+        assert tokens.meaning(club.server, f"pbm+{token}@pbm.example").reply.userid == name
 
 
 def test_a_subscriber_gets_a_token_of_his_own_and_no_turns(board):
@@ -263,7 +263,7 @@ def test_a_subscriber_gets_a_token_of_his_own_and_no_turns(board):
     board.say("symple subscribe 101 carol carol-secret")
     page, _, token = played(board)["carol"].page.links[0][0].partition("#")
     assert page == f"{SITE}/symple/101.html"
-    assert tokens.reply(board.server, f"pbm+{token}@pbm.example").userid == "carol"
+    assert tokens.meaning(board.server, f"pbm+{token}@pbm.example").reply.userid == "carol"
 
 
 def test_without_a_site_there_is_no_such_link(club):

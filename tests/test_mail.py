@@ -886,7 +886,7 @@ def test_a_bounce_changes_nothing_for_another_address_in_the_same_place(pair):
     token = tokens.bounce_token(pair.server, row.number, f"alice {row.address}")
     with pair.store.writing():
         pair.store.db.execute("UPDATE addresses SET address = 'new@players.example' WHERE rowid = ?", [row.number])
-    assert tokens.bounced(pair.server, f"pbm+{token}@pbm.example") is None
+    assert tokens.meaning(pair.server, f"pbm+{token}@pbm.example") is None
     assert not incoming.is_known(pair.server, f"pbm+{token}@pbm.example")
 
 
@@ -901,6 +901,6 @@ def test_mails_to_users_leave_with_a_return_path_that_tells_whose_they_are(pair)
     for name in ("alice", "bob"):
         path = tokens.return_path(pair.server, pair.mails(name)[-1])
         [row] = pair.store.users.addresses(name)
-        assert tokens.bounced(pair.server, path) == row.number
+        assert tokens.meaning(pair.server, path).number == row.number
     send(pair, "list")
     assert tokens.return_path(pair.server, pair.mails()[-1]) == ADDRESS

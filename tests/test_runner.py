@@ -205,7 +205,7 @@ def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, 
     address = reply_address(club.server, "symple", "101", "alice")
     raw = message(f"Re: {line}", line)
     was_heard = hear(club.server, raw, "alice@players.example", (address,))
-    assert was_heard.replies == [Reply("symple", "101", "alice")]
+    assert was_heard.reply == Reply("symple", "101", "alice")
     club.store.trust.revoke_replies("alice")
     before = len(club.mails())
     assert handle(club.server, raw, "alice@players.example", (address,), None, was_heard) == "unknown"

@@ -7,6 +7,7 @@ hash of 128 bits. A token is in lower case, because mail servers may change the 
 import hashlib
 import hmac
 import re
+from typing import NamedTuple
 
 import games
 from pbm.server import Server
@@ -22,19 +23,42 @@ def reply_address(server: Server, game: str, board: str, userid: str, number: in
     One who has none yet gets one.
     """
     number = number or server.store.trust.reply_number(game, board, userid)
-    return _address(server, _token(server.store.trust.address_key(), REPLY, number, userid))
+    return _address(server, _token(server, REPLY, number, userid))
 
 
-def reply(server: Server, recipient: str) -> Reply | None:
-    """The user and the board that a reply address speaks for; None if it is none, or one that was revoked."""
-    token = _behind(server, recipient, "+")
-    number = _number(token, REPLY)
-    found = None if number is None else server.store.trust.reply(number)
-    return (
-        found
-        if found and is_same(token, _token(server.store.trust.address_key(), REPLY, number, found.userid))
-        else None
-    )
+class Meaning(NamedTuple):
+    """What an address of ours is for."""
+
+    kind: str
+    reply: Reply = Reply("", "", "")
+    """Whom a reply address speaks for, and on which board; or which mails end, as in `unsubscribe_address`."""
+    number: int = 0
+    """The number of the user's address whose mails bounce there."""
+
+
+def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
+    """What an address with a token behind its last *mark* is for; None if it is none of ours, or one that was revoked.
+
+    A Message-ID of ours has such a token behind a dot; it means what the address means to which that mail bounces.
+    """
+    local, _, host = written.lower().rpartition("@")
+    own, _, own_host = server.address.lower().rpartition("@")
+    name, _, token = local.rpartition(mark)
+    found = TOKEN.fullmatch(token)
+    if not found or host != own_host or (name != own and mark == "+"):
+        return None
+    kind, number, trust = found[1], int(found[2]), server.store.trust
+    whose = (trust.address_at(number) if kind != REPLY else None) or ""
+    reply = trust.reply(number) if kind != BOUNCE else None
+    replies = [reply] if reply else []
+    if kind == BOUNCE and whose:
+        meant = {whose: Meaning(kind, number=number)}
+    elif kind == REPLY:
+        meant = {each.userid: Meaning(kind, each) for each in replies}
+    else:
+        mails = [Reply(game, "", whose.split(" ")[0]) for game in ("", *games.names()) if whose] + replies
+        meant = {_subscription(server, each): Meaning(kind, each) for each in mails}
+    return next((meant[each] for each in meant if is_same(token, _token(server, kind, number, each))), None)
 
 
 def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> str:
@@ -43,22 +67,7 @@ def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> st
     That is every mail about a board; without a board, the digests of the game; without a game, what users write to all.
     """
     number = server.store.trust.reply_number(*mails) if mails.board else address_number
-    return _address(server, _token(server.store.trust.address_key(), UNSUBSCRIBE, number, _subscription(server, mails)))
-
-
-def unsubscribed(server: Server, recipient: str) -> Reply | None:
-    """What a mail to an address ends, as in `unsubscribe_address`; None if it is no such address, or a revoked one."""
-    token = _behind(server, recipient, "+")
-    number = _number(token, UNSUBSCRIBE)
-    if number is None:
-        return None
-    userid, *_ = (server.store.trust.address_at(number) or " ").split(" ")
-    found = [Reply(game, "", userid) for game in ("", *games.names())] if userid else []
-    found += filter(None, [server.store.trust.reply(number)])
-    key = server.store.trust.address_key()
-    return next(
-        (one for one in found if is_same(token, _token(key, UNSUBSCRIBE, number, _subscription(server, one)))), None
-    )
+    return _address(server, _token(server, UNSUBSCRIBE, number, _subscription(server, mails)))
 
 
 def _subscription(server: Server, mails: Reply) -> str:
@@ -75,17 +84,7 @@ def return_path(server: Server, mail: Mail) -> str:
 
 def bounce_token(server: Server, number: int, whose: str) -> str:
     """The token for mails to the address of that number, which tells *whose* it is: a userid and the address."""
-    return _token(server.store.trust.address_key(), BOUNCE, number, whose.lower())
-
-
-def bounced(server: Server, recipient: str) -> int | None:
-    """The number of the user's address whose mails bounce to *recipient*; None if none do."""
-    return _bounced(server, _behind(server, recipient, "+"))
-
-
-def bounced_mail(server: Server, message_id: str) -> int | None:
-    """The number of the user's address that a mail of ours went to; None if that is no Message-ID of such a mail."""
-    return _bounced(server, _behind(server, message_id.strip("<>"), "."))
+    return _token(server, BOUNCE, number, whose.lower())
 
 
 def masked(text: str) -> str:
@@ -93,33 +92,13 @@ def masked(text: str) -> str:
     return re.sub(TOKEN.pattern, "TOKEN", text)
 
 
-def _bounced(server: Server, token: str) -> int | None:
-    number = _number(token, BOUNCE)
-    about = None if number is None else server.store.trust.address_at(number)
-    return number if about and is_same(token, _token(server.store.trust.address_key(), BOUNCE, number, about)) else None
-
-
 def is_same(told: str, right: str) -> bool:
     """Whether a token or a code is the right one, in a time that does not tell how much of it is."""
     return hmac.compare_digest(told, right)
 
 
-def _behind(server: Server, written: str, mark: str) -> str:
-    """The token in an address or a Message-ID of ours, behind the last *mark*; empty if there is none."""
-    local, _, host = written.lower().rpartition("@")
-    own, _, own_host = server.address.lower().rpartition("@")
-    name, _, token = local.rpartition(mark)
-    is_ours = host == own_host and (name == own or mark == ".")
-    return token if is_ours and TOKEN.fullmatch(token) else ""
-
-
-def _number(token: str, kind: str) -> int | None:
-    found = TOKEN.fullmatch(token)
-    return int(found[2]) if found and found[1] == kind else None
-
-
-def _token(key: bytes, kind: str, number: int | None, about: str) -> str:
-    digest = hmac.digest(key, f"{kind} {number} {about}".encode(), "sha256")
+def _token(server: Server, kind: str, number: int, about: str) -> str:
+    digest = hmac.digest(server.store.trust.address_key(), f"{kind} {number} {about}".encode(), "sha256")
     return f"{kind}{number}-{digest[:16].hex()}"
 
 

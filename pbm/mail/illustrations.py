@@ -68,9 +68,9 @@ class Illustrator:
         drawn = self.drawn[drawing]
         if drawn is None:
             return None
-        reply = tokens.reply(self.server, mail.reply_to) if mail.reply_to else None
-        turns = drawn.turns if reply and reply.userid == drawn.turn else ()
-        return Illustration(drawn.png, drawn.width, turns, self._page(drawing, mail.reply_to if reply else None))
+        meaning = tokens.meaning(self.server, mail.reply_to) if mail.reply_to else None
+        turns = drawn.turns if meaning and meaning.reply.userid == drawn.turn else ()
+        return Illustration(drawn.png, drawn.width, turns, self._page(drawing, mail.reply_to if meaning else None))
 
     def _page(self, drawing: Drawing, reply_to: str | None) -> str:
         if self.server.site is None:

@@ -11,6 +11,7 @@ from pbm import delivery, letters, runner, texts
 from pbm.access import quotas, tokens
 from pbm.access.guesses import Guesses
 from pbm.access.quotas import most
+from pbm.access.tokens import Meaning
 from pbm.actions import subscriptions
 from pbm.blocks import Paragraph
 from pbm.budget import SECONDS_OF_MAIL, limited
@@ -71,10 +72,12 @@ class Heard(NamedTuple):
     """A mail that is read, and its command prepared, if it is one."""
 
     mail: Incoming
+    meanings: Sequence[Meaning]
+    """What the addresses of ours are for that it came to, or that it reports of."""
     kind: str
     """What it is, in a word."""
-    replies: Sequence[Reply] = ()
-    """What the reply addresses speak for that it came to."""
+    reply: Reply | None = None
+    """What the reply address speaks for that it came to."""
     typed: Typed | None = None
     ready: Ready | None = None
 
@@ -112,10 +115,11 @@ def is_postmaster(recipient: str, server_address: str) -> bool:
 
 def is_known(server: Server, recipient: str) -> bool:
     """Whether mail is taken for an address: our own, the postmaster's, a reply address, or one of our bounces."""
-    if recipient.lower() == server.address.lower() or is_postmaster(recipient, server.address):
-        return True
-    ours = tokens.reply, tokens.bounced, tokens.unsubscribed
-    return any(find(server, recipient) is not None for find in ours)
+    return (
+        recipient.lower() == server.address.lower()
+        or is_postmaster(recipient, server.address)
+        or tokens.meaning(server, recipient) is not None
+    )
 
 
 def handle(
@@ -136,25 +140,25 @@ def handle(
     mail = heard.mail
     sender = (mail.sender or "").lower()
     with server.store.writing():
-        if heard.replies != _replies(server, recipients):  # one was revoked since
+        if heard.meanings != _meanings(server, mail, recipients):  # one was revoked since
             heard = hear(server, raw, envelope_sender, recipients, peer)
-        bounced = _bounced(server, mail, recipients)
-        outcome = Outcome("bounce" if bounced is not None else heard.kind)
-        if not server.store.handled.record(sender, mail.message_id, outcome, server.now()):
+        if not server.store.handled.record(sender, mail.message_id, heard.kind, server.now()):
             return Outcome("repeated")
-        if bounced is not None:
-            _count_bounce(server, bounced)
-        if outcome == "unsubscribe":
-            _unsubscribe(server, sender, recipients)
-        if outcome == "unreadable":
-            _refuse_sender(server, mail, envelope_sender or "")
-        if outcome == "postmaster":
-            outcome = _pass_on(server, mail)
-        if outcome == "command":
-            outcome = _finish(server, heard)
-            if outcome != "command":
-                server.store.handled.note_outcome(sender, mail.message_id, outcome)
-    return outcome
+        match heard.kind:
+            case "bounce":
+                _count_bounce(server, heard.meanings)
+            case "unsubscribe":
+                _unsubscribe(server, sender, heard.meanings)
+            case "unreadable":
+                _refuse_sender(server, mail, envelope_sender or "")
+            case "postmaster":
+                return _pass_on(server, mail)
+            case "command":
+                outcome = _finish(server, heard)
+                if outcome != "command":
+                    server.store.handled.note_outcome(sender, mail.message_id, outcome)
+                return outcome
+        return Outcome(heard.kind)
 
 
 def handle_within_limits(
@@ -195,14 +199,17 @@ def hear(
     Raises Unusable if the database cannot be used.
     """
     mail = reading.read(raw, envelope_sender)
-    kind, replies, machine = _kind(server, mail, recipients), _replies(server, recipients), _peer(peer)
+    meanings = _meanings(server, mail, recipients)
+    kind = _kind(server, mail, recipients, meanings)
     if kind != "command":
-        return Heard(mail, kind, replies)
+        return Heard(mail, meanings, kind)
+    replies = [*dict.fromkeys(meaning.reply for meaning in meanings if meaning.kind == tokens.REPLY)]
     reply = replies[0] if replies else None
     typed = typed_in(mail, reply)
     if typed.line.names == "confirm-address" and mail.tells_of_absence:
-        return Heard(mail, "automatic", replies)
+        return Heard(mail, meanings, "automatic")
     answered = None if typed.line.command else reply
+    machine = _peer(peer)
     session = Session(
         server,
         mail.sender,
@@ -214,29 +221,29 @@ def hear(
         peer=machine,
     )
     call = _call(typed.line, replies if answered else ())
-    return Heard(mail, kind, replies, typed, runner.prepare(session, call, None if answered else typed.line))
+    ready = runner.prepare(session, call, None if answered else typed.line)
+    return Heard(mail, meanings, kind, reply, typed, ready)
 
 
-def _call(line: Line, answered: Sequence[Reply]) -> Call | Refused:
-    """The command that a line says, which may answer the mail of a board, or why it says none."""
-    try:
-        _check_one(answered)
-        return answers.read(answered[0], line.typed) if answered else runner.read(line)
-    except Misused as why:
-        return Call(answers.SEND_AGAIN, {"title": line, "why": why}) if is_title(line) and not answered else why
-    except Refused as why:
-        return why
+def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:
+    """What the recipients of a mail are for, and the mail of ours that it reports to have failed."""
+    found = [tokens.meaning(server, recipient) for recipient in recipients]
+    if mail.report and mail.report.has_failed:
+        found.append(tokens.meaning(server, mail.report.message_id.strip("<>"), "."))
+    return [*filter(None, found)]
 
 
-def _kind(server: Server, mail: Incoming, recipients: Sequence[str]) -> str:
+def _kind(server: Server, mail: Incoming, recipients: Sequence[str], meanings: Sequence[Meaning]) -> str:
     """What a mail is; only a command is carried out and answered. People do not write to where our mails bounce to.
 
     Mail that unsubscribes may be automatic: a mail program sends it when its user presses a button.
     """
-    if any(tokens.unsubscribed(server, recipient) for recipient in recipients):
+    kinds = {meaning.kind for meaning in meanings}
+    if tokens.BOUNCE in kinds and mail.report and mail.report.has_failed:
+        return "bounce"
+    if tokens.UNSUBSCRIBE in kinds:
         return "unsubscribe"
-    is_bounced = any(tokens.bounced(server, recipient) is not None for recipient in recipients)
-    if mail.is_automatic or is_bounced or is_ours(mail.sender or "", server.address):
+    if mail.is_automatic or tokens.BOUNCE in kinds or is_ours(mail.sender or "", server.address):
         return "automatic"
     if recipients and not any(is_known(server, recipient) for recipient in recipients):
         return "unknown"
@@ -245,10 +252,27 @@ def _kind(server: Server, mail: Incoming, recipients: Sequence[str]) -> str:
     return "command" if mail.sender else "unreadable"
 
 
-def _unsubscribe(server: Server, sender: str, recipients: Sequence[str]) -> None:
+def _call(line: Line, answered: Sequence[Reply]) -> Call | Refused:
+    """The command that a line says, which may answer the mail of one board, or why it says none."""
+    if len(answered) > 1:
+        boards = [f"{texts.title(reply.game)} board {reply.board} ({reply.userid})" for reply in answered]
+        return Refused(
+            f"This answer went to several addresses, those of {texts.enumerated(boards)}; nothing was done. "
+            "Please answer each mail by itself."
+        )
+    try:
+        return answers.read(answered[0], line.typed) if answered else runner.read(line)
+    except Misused as why:
+        return Call(answers.SEND_AGAIN, {"title": line, "why": why}) if is_title(line) and not answered else why
+    except Refused as why:
+        return why
+
+
+def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> None:
     """End what the recipients of a mail say, whatever else it says."""
-    for mails in filter(None, (tokens.unsubscribed(server, recipient) for recipient in recipients)):
-        subscriptions.end_mails(Session(server, sender), mails)
+    for meaning in meanings:
+        if meaning.kind == tokens.UNSUBSCRIBE:
+            subscriptions.end_mails(Session(server, sender), meaning.reply)
 
 
 def _pass_on(server: Server, mail: Incoming) -> Outcome:
@@ -274,16 +298,9 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
     return Outcome("postmaster")
 
 
-def _bounced(server: Server, mail: Incoming, recipients: Sequence[str]) -> int | None:
-    """Which address of a user a mail reports to be dead; None if it reports nothing, or nothing that we can believe."""
-    if mail.report is None or not mail.report.has_failed:
-        return None
-    found = [tokens.bounced(server, recipient) for recipient in recipients]
-    found.append(tokens.bounced_mail(server, mail.report.message_id))
-    return next((number for number in found if number is not None), None)
-
-
-def _count_bounce(server: Server, address: int) -> None:
+def _count_bounce(server: Server, meanings: Sequence[Meaning]) -> None:
+    """Count that mails to an address bounce, and send it no more if they have done so for long."""
+    address = next(meaning.number for meaning in meanings if meaning.kind == tokens.BOUNCE)
     bounces, since = server.store.trust.count_bounce(address, server.now())
     if bounces >= MOST_BOUNCES and server.now() - since >= BOUNCING_FOR:
         server.store.trust.suspend_address(address, server.now())
@@ -291,17 +308,16 @@ def _count_bounce(server: Server, address: int) -> None:
 
 def _finish(server: Server, heard: Heard) -> Outcome:
     """Carry out the command of a mail and answer it. Returns what was done."""
-    mail, ready, reply = heard.mail, heard.ready, heard.replies[0] if heard.replies else None
+    mail, ready, reply = heard.mail, heard.ready, heard.reply
     if ready is None or heard.typed is None:
         raise AssertionError(heard.kind)
     line, _, is_meant = heard.typed
     server.store.trust.revive_address(mail.sender or "", server.now())
-    guesses = ready.session.guesses and ready.session.guesses.anew()
-    session = ready.session._replace(guesses=guesses)
-    why = runner.finish(ready._replace(session=session)).why
+    session = ready.session
+    why = runner.finish(ready).why
     server.store.events.count_command(server.now(), refused=why is not None)
-    if guesses:
-        guesses.save()
+    if session.guesses:
+        session.guesses.save()
     right = ready.call.passwords if why is None and isinstance(ready.call, Call) else []
     command = _told(server, line, None if line.command else reply, right, is_done=why is None)
     if why is None:
@@ -346,21 +362,6 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
     if sender in mail.senders and session.is_from_user and session.take_own("error"):
         why = Refused("Nothing was done, because this mail is from several addresses; a command comes from one alone.")
         delivery.queue(session, quoting.refusal(why, plain_line(mail.subject), is_user=server.store.users.is_taken))
-
-
-def _replies(server: Server, recipients: Sequence[str]) -> list[Reply]:
-    """What the reply addresses among the recipients of a mail speak for, each once."""
-    return list(dict.fromkeys(filter(None, (tokens.reply(server, recipient) for recipient in recipients))))
-
-
-def _check_one(replies: Sequence[Reply]) -> None:
-    """Raises Refused if an answer went to several reply addresses, for it can be meant for one board alone."""
-    if len(replies) > 1:
-        boards = [f"{texts.title(reply.game)} board {reply.board} ({reply.userid})" for reply in replies]
-        raise Refused(
-            f"This answer went to several addresses, those of {texts.enumerated(boards)}; nothing was done. "
-            "Please answer each mail by itself."
-        )
 
 
 def _peer(peer: str | None) -> str | None:
