@@ -21,7 +21,7 @@ import click
 
 from games import Illegal
 from pbm import delivery, letters
-from pbm.actions.finding import find_board, find_row
+from pbm.actions.finding import board_of, find_board, find_row
 from pbm.blocks import Block, Paragraph, Rule, Table
 from pbm.budget import Budget
 from pbm.language import words
@@ -178,14 +178,16 @@ def _step(ready: Ready, reader: str | None = None) -> Effect:
 def _answers(ready: Ready, reader: str | None) -> list[Letter]:
     """What a command answers; all other letters are in the outbox then. Raises Refused."""
     session, call = ready.session, ready.call
+    name, given = None, list[Any]()
     try:
         if isinstance(call, Refused):
             raise call
         session = session._replace(comment=without(session.comment, call.passwords))
         name, given = _signed(session, call)
         told = [_of_lines(ready)] if ready.lines else function(call.command.deed)(session, *given)
-    except Illegal as why:
-        raise Refused(str(why)) from why
+    except Illegal as why:  # whoever has signed for a board sees it again
+        row = given[0] if name and isinstance(given[0], BoardRow) else None
+        raise Refused(str(why), point=row and board_of(session, row).present, reader=name) from why
     except Refused as why:
         if session.proved and why.point is None and not why.stands:  # who answers the mail of a board sees it again
             point = find_board(session, session.proved.game, session.proved.board).present

@@ -77,9 +77,9 @@ class League:
             if found.turn != loser:
                 self.session.store.boards.queue("symple", board, loser, RESIGN)
                 found.queued[loser] = RESIGN
-                turns.played(self.session, found, found.turn, "c3")
+                turns.play_turn(self.session, found, found.turn, "c3")
             else:
-                turns.played(self.session, found, loser, RESIGN)
+                turns.play_turn(self.session, found, loser, RESIGN)
 
     def play(self, rng, pool="s", until=None, draws=0.2):
         """Let games end in any order, until the tournament is over, or so many have ended."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from games import Illegal
 from pbm import delivery, texts
-from pbm.actions import challenges, digests, directing, endings, reminders, votes
+from pbm.actions import challenges, digests, directing, reminders, turns, votes
 from pbm.actions.finding import find_board
 from pbm.board import clocks
 from pbm.board.board import Board
@@ -84,17 +84,16 @@ def _look_at(session: Session, board: Board) -> str:
         delivery.queue(session, reminders.remind(session, board, late))
         return "reminded"
     done = "drawn" if deed is Deed.DRAW else "forfeited"
-    for letter in _ended(session, board, deed, late):
-        delivery.queue(session, letter)
+    delivery.queue(session, *_ended(session, board, deed, late))
     return done
 
 
 def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter]:
     """End a game by what is due on its board; the letters about it."""
     if deed is Deed.OUT_OF_TIME:
-        return endings.out_of_time(session, board)
+        return turns.forfeit_by_total_time(session, board)
     if deed is Deed.ROUND_OVER:
-        return endings.forfeit(session, board, "forfeited", f"The round is over, and it was {late}'s turn.")
+        return turns.forfeit(session, board, "forfeited", f"The round is over, and it was {late}'s turn.")
     since = texts.counted(clocks.age(board.row, session.now()).days, "day")
     is_gone = session.store.users.password_of(late) is None
     if deed is Deed.DRAW:
@@ -102,6 +101,6 @@ def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter
         why = f"{late} has signed off" if is_gone else silent
         return votes.agree_draw(session, board, f"{why}, which counts as accepting.")
     if is_gone:
-        return endings.forfeit(session, board, "signed off", f"{late} has signed off.")
+        return turns.forfeit(session, board, "signed off", f"{late} has signed off.")
     allowed = clocks.limits(board.row)[1].days
-    return endings.forfeit(session, board, "forfeited", f"{late} has not moved for {since}, and {allowed} are allowed.")
+    return turns.forfeit(session, board, "forfeited", f"{late} has not moved for {since}, and {allowed} are allowed.")

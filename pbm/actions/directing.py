@@ -159,12 +159,12 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
         return f"The game on {board} is cancelled."
     if what[0] == "draw":
         note = "The director has decided that this is a draw."
-        _queue_all(session, votes.agree_draw(session, row, note, reason="adjudicated"))
+        delivery.queue(session, *votes.agree_draw(session, row, note, reason="adjudicated"))
         return f"The game on {board} is a draw."
     winner = players[0] if players else row.opponent(str(row.turn))
     why = session._replace(comment=f"The director has decided that {winner} has won.")
     loser = row.opponent(winner)
-    _queue_all(session, turns.played(why, row, loser, FORFEIT, automatic=True, reason="adjudicated"))
+    delivery.queue(session, *turns.play_turn(why, row, loser, FORFEIT, automatic=True, reason="adjudicated"))
     return f"{winner} has won the game on {board}."
 
 
@@ -240,11 +240,6 @@ def _removed(session: Session, board: Board, why: str) -> None:
     )
     for player in dict.fromkeys(board.players):
         delivery.queue(session, letter._replace(to=player, thread=letters.thread(board), is_urgent=True))
-
-
-def _queue_all(session: Session, told: Sequence[Letter]) -> None:
-    for letter in told:
-        delivery.queue(session, letter)
 
 
 # What becomes due

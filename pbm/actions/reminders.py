@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from pbm import letters, texts
-from pbm.actions.endings import can_leave
 from pbm.actions.finding import board_of
+from pbm.actions.turns import can_leave
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.letters import Letter

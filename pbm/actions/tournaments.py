@@ -321,5 +321,4 @@ def take_part(found: Shown, name: str) -> None:
 def given_up(session: Session, board: Board, name: str, why: str) -> None:
     """End a game by the loss of one who takes part no more; it is not rated."""
     quiet = session._replace(comment=why)
-    for letter in turns.played(quiet, board, name, FORFEIT, automatic=True, reason="withdrawn"):
-        delivery.queue(session, letter)
+    delivery.queue(session, *turns.play_turn(quiet, board, name, FORFEIT, automatic=True, reason="withdrawn"))

@@ -1,15 +1,16 @@
-"""A board from its start to its end: a move as it is typed, what follows from a turn, and who is told."""
+"""A board from its start to its end: whether a player may move, what follows from a turn, and who is told."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 import games
 from games import SKIP, Illegal
-from pbm import letters, texts
-from pbm.board import dice, ratings
-from pbm.board.board import FORFEIT, RESIGN, SERVER, SWAP, About, Board, Point
+from pbm import delivery, letters, texts
+from pbm.board import clocks, dice, ratings
+from pbm.board.board import FIRST_MOVES, FORFEIT, RESIGN, SERVER, SWAP, About, Board, Point
 from pbm.board.clocks import Clocks
 from pbm.letters import Letter
+from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
 
@@ -24,9 +25,8 @@ def parsed(board: Board, text: str) -> str:
     return board.state.parse(SKIP if move.lower() == "pass" else move)
 
 
-def check_written(game: str, move: str) -> None:
-    """Make sure that a move is not the placeholder of our mails, ``MOVE#3`` or before ``<move>#3``. Raises Illegal."""
-    word, _ = numbered(move)
+def check_written(game: str, word: str) -> None:
+    """Make sure that a move without its number is not the placeholder of our mails, ``MOVE``. Raises Illegal."""
     if word.strip("<>").lower() == "move":
         raise Illegal(f"{word} is a placeholder; write your move in its place ({games.notation(game)}).")
 
@@ -42,6 +42,39 @@ def numbered(text: str) -> tuple[str, int | None]:
     move, mark, number = text.rpartition("#")
     is_number = mark and 0 < len(number) < 10 and number.isascii() and number.isdecimal()
     return (move, int(number)) if is_number else (text, None)
+
+
+def check_plays(board: Board, name: str) -> None:
+    """Make sure that the game goes on, and that user plays it. Raises Refused, and Illegal."""
+    if board.is_over:
+        raise Refused(f"The game has ended: {letters.status(board.row)}.")
+    if name not in board.players:
+        raise Illegal(f"You do not play on this board; {' and '.join(dict.fromkeys(board.players))} do.")
+
+
+def check_turn(session: Session, board: Board, name: str) -> None:
+    """Make sure that it is a player's turn, and there is time left for it. Raises Illegal, and Forfeited."""
+    check_time(session, board)
+    if name != board.turn:
+        raise Illegal(f"It is not your turn; {board.turn} is to move.")
+
+
+class Forfeited(Refused):
+    """A command that was too late: instead of it, the game has ended."""
+
+    stands = True
+
+
+def check_time(session: Session, board: Board) -> None:
+    """Make the player to move forfeit if they have used up their time. Raises Forfeited, which leaves that standing."""
+    name = str(board.turn)
+    if name in board.about.robots or not clocks.is_out_of_time(board.row, board.seat, session.now()):
+        return
+    is_removed = can_leave(board)
+    delivery.queue(session, *forfeit_by_total_time(session, board))
+    if is_removed:
+        raise Forfeited(f"{name} had used up their time before the game began, so the board is removed.")
+    raise Forfeited(f"{name} had used up their time, so the game is over: they have forfeited.", point=board.present)
 
 
 def start(
@@ -95,11 +128,11 @@ def start(
     store.events.note(
         session.now(), "challenge", game=game, board=row.board, pool=row.pool, players=[*players], options=row.options
     )
-    go_on(session, board, 0)
+    play_on(session, board, 0)
     return board
 
 
-def played(
+def play_turn(
     session: Session, board: Board, name: str, text: str, *, automatic: bool = False, reason: str | None = None
 ) -> list[Letter]:
     """Add a turn and all that follows from it, and tell everybody.
@@ -116,11 +149,11 @@ def played(
         commenter=writer if session.comment else None,
     )
     board.play(name, text, session.now(), automatic=automatic)
-    dropped = go_on(session, board, before, reason)
+    dropped = play_on(session, board, before, reason)
     return [*told(session, board), *dropped]
 
 
-def go_on(session: Session, board: Board, before: int, reason: str | None = None) -> list[Letter]:
+def play_on(session: Session, board: Board, before: int, reason: str | None = None) -> list[Letter]:
     """Play what the server has to play, and store all turns after the first *before* ones.
 
     The *reason* is why the game is over, if the turns do not say so. Returns the letters to players whose queued moves
@@ -141,43 +174,45 @@ def go_on(session: Session, board: Board, before: int, reason: str | None = None
             board.play(name, SKIP, session.now(), automatic=True)
         else:
             break
-    row = board.row
-    board.row = row._replace(moves=len(board.turns), turn=board.turn)
-    if board.is_over:
-        end(session, board, reason)
-    session.store.outbox.drop_reminders(board.name)
-    session.store.boards.save(board.row, before + 1, board.turns[before:])
-    _note_turns(session, board, max(before, row.given))
-    if board.is_over:
-        note_end(session, board)
+    store(session, board, before, reason)
     return dropped
 
 
-def _note_turns(session: Session, board: Board, before: int) -> None:
-    """Note the turns after the first so many as events."""
-    kinds = {RESIGN: "resign", FORFEIT: "forfeit"}
-    row, now = board.row, session.now()
-    for number, turn in enumerate(board.turns[before:], before + 1):
-        detail = {"move": turn.text, "number": number, "automatic": turn.automatic}
-        kind = kinds.get(turn.text, "move")
-        session.store.events.note(
-            now, kind, game=row.game, board=row.board, pool=row.pool, userid=turn.userid, **detail
-        )
+def store(session: Session, board: Board, before: int, reason: str | None = None) -> None:
+    """Store the turns after the first *before* ones, and the end of the game, for that *reason*, if it is over.
+
+    They become events. The end of a game of a tournament lets that go on.
+    """
+    board.row = board.row._replace(moves=len(board.turns), turn=board.turn)
+    if board.is_over:
+        _end(session, board, reason or board.reasons[0])
+    row, now, note = board.row, session.now(), session.store.events.note
+    session.store.outbox.drop_reminders(board.name)
+    session.store.boards.save(row, before + 1, board.turns[before:])
+    place = {"game": row.game, "board": row.board, "pool": row.pool}
+    first = max(before, row.given)
+    for number, turn in enumerate(board.turns[first:], first + 1):
+        kind = EVENT_OF_TURN.get(turn.text, "move")
+        note(now, kind, **place, userid=turn.userid, move=turn.text, number=number, automatic=turn.automatic)
+    if board.is_over:
+        note(now, "end", **place, players=[*board.players], winner=row.winner or "draw", reason=row.reason)
+        if row.pool:
+            from pbm.actions import rounds  # 5 ms
+
+            rounds.advance(session, row.game, row.pool, start)
 
 
-def end(session: Session, board: Board, reason: str | None = None) -> None:
-    """Note that the game is over, and what that does to ratings. The row has still to be stored."""
+EVENT_OF_TURN = {RESIGN: "resign", FORFEIT: "forfeit"}
+"""What the events of these turns are called; that of any other is a ``move``."""
+
+
+def _end(session: Session, board: Board, reason: str) -> None:
+    """Note on a board that is over why, and what that does to ratings. Its row is not stored yet."""
     game, number = board.row.game, board.row.board
     board.queued.clear()
     session.store.boards.unqueue(game, number)
     board.row = board.row._replace(
-        turn=None,
-        ended=session.now(),
-        winner=board.winner,
-        reason=reason or board.reasons[0],
-        vote=None,
-        voter=None,
-        submitted=None,
+        ended=session.now(), winner=board.winner, reason=reason, vote=None, voter=None, submitted=None
     )
     results = ratings.settle(session.store, board.row, session.now(), has_begun=board.has_begun)
     if board.resigned:
@@ -185,36 +220,16 @@ def end(session: Session, board: Board, reason: str | None = None) -> None:
     board.about = board.about._replace(results=results)
 
 
-def note_end(session: Session, board: Board) -> None:
-    """Let a game that is over, and stored, be an event, and its tournament go on."""
-    row = board.row
-    session.store.events.note(
-        session.now(),
-        "end",
-        game=row.game,
-        board=row.board,
-        pool=row.pool,
-        players=[*board.players],
-        winner=row.winner or "draw",
-        reason=row.reason,
-    )
-    if row.pool:
-        from pbm.actions import rounds  # 5 ms
-
-        rounds.advance(session, row.game, row.pool, start)
-
-
 def told(session: Session, board: Board, *notes: str) -> list[Letter]:
     """The letters about what has happened on a board: to players, to subscribers, and of an end to those notified."""
-    players = dict.fromkeys(board.players)
-    readers = dict.fromkeys([*players, *board.about.subscribers])
-    told = letters.of_board(board.present, *readers, now=session.now(), zones=session.zone, notes=notes)
+    readers = dict.fromkeys([*board.players, *board.about.subscribers])
+    found = letters.of_board(board.present, *readers, now=session.now(), zones=session.zone, notes=notes)
     if board.is_over:
         notified = {*board.about.notified, *session.store.players.notified_of_all(board.row.game)} - {*readers}
-        told += letters.of_board(
+        found += letters.of_board(
             board.present, *sorted(notified), now=session.now(), zones=session.zone, kind=letters.NOTIFICATION
         )
-    return told
+    return found
 
 
 def _unqueue(session: Session, board: Board, name: str) -> None:
@@ -223,7 +238,7 @@ def _unqueue(session: Session, board: Board, name: str) -> None:
 
 
 def _dropped(session: Session, board: Board, name: str, text: str, why: str) -> Letter:
-    """The letter to a player whose queued move was not legal when his turn came."""
+    """The letter to a player whose queued move was not legal when their turn came."""
     row = board.row
     quoted = f"{row.game} queue {row.board} {name} PASSWORD {text}"
     reason = f"The move that you had queued could not be played, and is forgotten. {why}"
@@ -232,8 +247,65 @@ def _dropped(session: Session, board: Board, name: str, text: str, why: str) -> 
     return letter._replace(to=name, thread=letters.thread(board), facts=lambda: data, is_urgent=True)
 
 
-def forgotten(session: Session, board: Board, name: str, note: str) -> list[Letter]:
-    """Forget what a player wanted to be played when his turn comes."""
-    session.store.boards.unqueue(board.row.game, board.row.board, name)
-    del board.queued[name]
+def forget(session: Session, board: Board, name: str, note: str) -> list[Letter]:
+    """Forget what a player wanted to be played when their turn comes."""
+    _unqueue(session, board, name)
     return letters.of_board(board.present, name, now=session.now(), zones=session.zone, notes=[note])
+
+
+# Endings that no rule of the game makes
+
+
+def can_leave(board: Board) -> bool:
+    """Whether who gives up now leaves the board, which counts as if it had never been."""
+    return len(board.turns) - board.row.given < FIRST_MOVES and board.row.pool is None
+
+
+def leave(session: Session, board: Board, name: str, *, automatic: bool = False) -> list[Letter]:
+    """Remove a board on which the play has hardly begun, because a player leaves it."""
+    row = board.row
+    readers = dict.fromkeys([*board.players, *board.about.subscribers])
+    session.store.outbox.drop_reminders(board.name)
+    session.store.boards.remove(row.game, row.board)
+    session.store.events.note(session.now(), "remove", game=row.game, board=row.board, userid=name)
+    if not session.store.boards.count_active(row.game, name):
+        session.store.players.set_inactive(row.game, name, inactive=True)
+    writer = SERVER if automatic else name
+    return [letters.of_removal(board, name, session.comment, to=reader, writer=writer) for reader in readers]
+
+
+def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
+    """Leave before the first moves, give up in turn, or do so as soon as it is the player's turn."""
+    row = board.row
+    if can_leave(board):
+        return leave(session, board, name)
+    if name == board.turn:
+        return play_turn(session, board, name, RESIGN)
+    if board.queued.get(name) == RESIGN:
+        cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
+        raise Illegal(f"You resign already when your turn comes; this cancels it:\n{cancel}")
+    session.store.boards.queue(row.game, row.board, name, RESIGN)
+    board.queued[name] = RESIGN
+    [letter] = letters.of_board(board.present, name, now=session.now(), zones=session.zone)
+    return [letter._replace(subject=f"{texts.title(row.game)} Board {row.board} Resigned", is_urgent=True)]
+
+
+def unresign(session: Session, board: Board, name: str) -> list[Letter]:
+    """Take back a resignation that waits for the player's turn."""
+    if board.queued.get(name) != RESIGN:
+        raise Illegal("There is no resignation of yours to take back.")
+    return forget(session, board, name, "Your resignation is taken back.")
+
+
+def forfeit(session: Session, board: Board, reason: str, why: str) -> list[Letter]:
+    """Make the player to move give up; *reason* is one of REASONS, and *why* tells the same in a sentence."""
+    session, name = session._replace(comment=why), str(board.turn)
+    if can_leave(board):
+        return leave(session, board, name, automatic=True)
+    return play_turn(session, board, name, FORFEIT, automatic=True, reason=reason)
+
+
+def forfeit_by_total_time(session: Session, board: Board) -> list[Letter]:
+    """Make the player to move give up, who has used up the time that they are allowed in the whole game."""
+    allowed = texts.counted(board.row.total_days or 0, "day")
+    return forfeit(session, board, "total time", f"{board.turn} has used up the {allowed} that each player is allowed.")

@@ -9,7 +9,7 @@ from pbm import delivery, letters, texts
 from pbm.access.guesses import NO_FAILURES
 from pbm.access.quotas import most
 from pbm.access.tokens import digest, is_same
-from pbm.actions import endings, finding, turns
+from pbm.actions import finding, turns
 from pbm.board.board import RESIGN
 from pbm.delivery.mail import send
 from pbm.letters import Letter, settled
@@ -58,10 +58,10 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     for game in games.names():
         for row in session.store.boards.of(game, [name], active=True):
             board = finding.find_board(why, game, row.board)
-            if endings.can_leave(board):
-                told += endings.leave(why, board, name)
+            if turns.can_leave(board):
+                told += turns.leave(why, board, name)
             else:
-                told += turns.played(why, board, name, RESIGN, reason="signed off")
+                told += turns.play_turn(why, board, name, RESIGN, reason="signed off")
     for one in contests:
         rounds.advance(session, one.game, one.pool, turns.start)
     printed = delivery.answer(session, name, *told)

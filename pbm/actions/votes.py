@@ -66,10 +66,7 @@ def agree_draw(session: Session, board: Board, *notes: str, reason: str | None =
     board.stop_clock(session.now())
     board.row = board.row._replace(drawn=True)
     board.judge()
-    turns.end(session, board, reason)
-    session.store.outbox.drop_reminders(board.name)
-    session.store.boards.save(board.row)
-    turns.note_end(session, board)
+    turns.store(session, board, len(board.turns), reason)
     return turns.told(session, board, *notes)
 
 

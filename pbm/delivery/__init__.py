@@ -6,6 +6,7 @@ transaction of the command, and stores what it has to send; so nothing goes out 
 """
 
 from importlib import import_module
+from itertools import product
 from pkgutil import iter_modules
 
 from pbm.letters import Letter
@@ -15,13 +16,11 @@ from pbm.session import Session
 def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter]:
     """Deliver letters; return those to whoever gives the command, which in a shell is the *actor*, too."""
     own = [letter for letter in answers if letter.to is None or (session.in_shell and letter.to == actor)]
-    for letter in answers:
-        if letter not in own:
-            queue(session, letter)
+    queue(session, *(letter for letter in answers if letter not in own))
     return own
 
 
-def queue(session: Session, letter: Letter) -> None:
-    """Give a letter to all channels."""
-    for channel in iter_modules(__path__):
+def queue(session: Session, *letters: Letter) -> None:
+    """Give letters to all channels."""
+    for letter, channel in product(letters, iter_modules(__path__)):
         import_module(f"{__name__}.{channel.name}").deliver(session, letter)
