@@ -2,6 +2,7 @@
 
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,16 +54,42 @@ def test_the_turns_that_are_tried_are_different_legal_ones_and_lead_where_the_ru
         text = knowledge.text(position, turn)
         assert state.parse(text) == text
         assert 0 < value < 1
-        assert knowledge.play(position, turn) == after == knowledge.root([state.play(text)])
+        assert after == knowledge.root([state.play(text)])
         if result := state.play(text).result():
             assert knowledge.outcome(after) == 1 - result.winner
 
 
-def test_what_captures_all_that_the_enemy_has_is_played():
-    state = spora.setup({"cells": {"a1": "B4", "c1": "W1", "e5": "W1"}, "reserve": {"black": 10, "white": 10}}, size=5)
-    thought = thinker({"size": 5}).think([state], Limit(playouts=1), Random(1))
+def after(size, turns):
+    state = spora.new(size=size)
+    for turn in turns.split():
+        state = state.play(state.parse(turn))
+    return state
+
+
+@pytest.mark.parametrize(
+    ("size", "turns", "winning"),
+    [
+        pytest.param(
+            7,
+            "g7:4 e5:4 g1:4,g7@wsse b4:4,e5@enen e7:4,g1@wnnn d7:4 e6:3,e7@ssss",
+            "g4,d7@eess",
+            id="a sowing that captures ten stacks",
+        ),
+        pytest.param(
+            5,
+            "e2:4 b4:4 a1:4,e2@wsw e3:4,b4@enes d3:4,a1@nen a5:4,e3@swwn a4:2,a2@n b1:3,a5@ssen",
+            "c1",
+            id="a last turn in the territory of the enemy",
+        ),
+        pytest.param(5, "a1:4 c1 e3:4 e5", "a1,e3@nnw", id="a sowing that leaves the enemy a single group"),
+    ],
+)
+def test_a_turn_that_captures_all_is_played(size, turns, winning):
+    state = after(size, turns)
+    assert state.play(state.parse(winning)).result().winner == state.turn
+    thought = thinker({"size": size}).think([state], Limit(playouts=1), Random(1))
+    assert state.play(thought.move).result().winner == state.turn
     assert thought.chance == 1
-    assert state.play(thought.move).result().winner == 0
 
 
 class Interrupted(Spora):
@@ -91,7 +118,7 @@ def test_a_look_that_the_time_cuts_short_counts_for_nothing():
 def test_what_is_kept_in_mind_makes_no_difference(monkeypatch):
     states = [begun(7, 6, Random(2))]
     kept = thinker({"size": 7}).think(states, Limit(playouts=10), Random(3))
-    for module in ("spora.life", "spora"):
+    for module in ("spora",):
         monkeypatch.setattr(f"pbm.robots.{module}.BOARDS_KEPT", 3)
     assert thinker({"size": 7}).think(states, Limit(playouts=10), Random(3)) == kept
 

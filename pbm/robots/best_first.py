@@ -3,6 +3,9 @@
 All turns of a position are valued when it is looked at, and its own value is that of the best one. Then it goes on
 where the best turns lead, with a bonus for what was seldom looked at, as in UCB1 (Auer, Cesa-Bianchi and Fischer 2002):
 a turn that looks good meets its best answer soon, and comes up again if that leaves less than was thought.
+
+Certain is only what was seen: a turn that wins, and so the loss of a side that allows it. As not all turns are looked
+at, a side of which all turns that were found lose has lost almost certainly.
 """
 
 from collections.abc import Sequence
@@ -12,6 +15,9 @@ from typing import Any, Generic, Protocol, cast
 
 from games import State
 from pbm.robots.thinking import Limit, P, T, Thought
+
+ALMOST = 0.994
+"""What a turn is worth if all the answers that were found lose for certain."""
 
 
 class Valuation(Protocol[P, T]):
@@ -43,19 +49,21 @@ class Valuation(Protocol[P, T]):
 class Branch(Generic[P, T]):
     """A turn and what comes of it."""
 
-    __slots__ = ("after", "answers", "is_certain", "turn", "value", "visits")
+    __slots__ = ("after", "answers", "is_settled", "turn", "value", "visits")
 
-    def __init__(self, turn: T | None, after: P, value: float, *, is_certain: bool = False) -> None:
+    def __init__(self, turn: T | None, after: P, value: float, *, is_settled: bool = False) -> None:
         """Begin with what is known of the position after it."""
-        self.turn, self.after, self.value, self.is_certain = turn, after, value, is_certain
+        self.turn, self.after, self.value = turn, after, value
+        self.is_settled = is_settled
+        """Whether looking at more answers would not change the value."""
         self.answers: list[Branch[P, T]] = []
         """The turns after it; none before it is looked at."""
         self.visits = 0
 
     @property
     def best(self) -> "Branch[P, T]":
-        """The answer that wins for certain, or else the one looked at most of those that do not lose for certain."""
-        return max(self.answers, key=lambda one: (one.value == 1, one.value > 0, one.visits, one.value))
+        """The answer that is known to win, or else the one looked at most of those that are not known to lose."""
+        return max(self.answers, key=lambda one: (one.value if one.is_settled else 0.5, one.visits, one.value))
 
 
 class BestFirst(Generic[P, T]):
@@ -76,7 +84,7 @@ class BestFirst(Generic[P, T]):
             self._look(root, self.at_root, rng, limit)
             self._value(root)
             looked = 1
-        while not limit.is_reached(looked) and not root.is_certain and len(root.answers) > 1:
+        while not limit.is_reached(looked) and not root.is_settled and len(root.answers) > 1:
             self._go_on(root, rng, limit)
             looked += 1
             now = limit.clock()
@@ -108,14 +116,14 @@ class BestFirst(Generic[P, T]):
         while path[-1].answers:
             branch = path[-1]
             unrest = self.curiosity * sqrt(log(branch.visits + 1))
-            open_ones = [one for one in branch.answers if not one.is_certain]
+            open_ones = [one for one in branch.answers if not one.is_settled]
             path.append(max(open_ones, key=lambda one: one.value + unrest / sqrt(one.visits + 1)))
         self._look(path[-1], self.inside, rng, limit)
         if limit.is_time_up:  # the best answer may not have been found
             path[-1].answers.clear()
             return
         for branch in reversed(path):
-            if all(one.value == 0 for one in branch.answers):
+            if all(one.value <= 1 - ALMOST for one in branch.answers):
                 self._look(branch, self.at_root, rng, limit)  # there can be a way out among turns that seemed bad
             self._value(branch)
 
@@ -128,11 +136,11 @@ class BestFirst(Generic[P, T]):
                 if outcome is None:
                     branch.answers.append(Branch(turn, after, value))
                 else:
-                    branch.answers.append(Branch(turn, after, abs(side - outcome), is_certain=True))
+                    branch.answers.append(Branch(turn, after, abs(side - outcome), is_settled=True))
 
     def _value(self, branch: Branch[P, T]) -> None:
         """A branch is worth to its side what the best answer leaves."""
         branch.visits += 1
         best = max(one.value for one in branch.answers)
-        branch.value = 1 - best
-        branch.is_certain = best == 1 or all(one.is_certain for one in branch.answers)
+        branch.value = 1 - best if best else ALMOST
+        branch.is_settled = best >= ALMOST or all(one.is_settled for one in branch.answers)

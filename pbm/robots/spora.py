@@ -1,0 +1,435 @@
+"""How a robot plays Spora: it values positions by what stands and what can be captured, and looks at answers.
+
+A best-first search looks at all drops of a single piece, at all sowings after the best of them, and at the best of both
+with more pieces. Each turn is done piece by piece as the rules do it, so that all captures are seen.
+
+The last turn is put together drop by drop: the positions after each drop that leave the best score are gone on from.
+
+Where games are played out, both sides drop 1 to 4 pieces on a random empty point that stacks of both sides can reach,
+as long as there are legal ones, and never sow: after that no score would change. In the last turn all pieces go so.
+Each turn is legal. Such games judge the komi, where there is a pie.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from heapq import nlargest
+from itertools import product
+from math import exp, inf
+from random import Random
+from statistics import median
+from typing import Any, NamedTuple, cast
+
+from games import Options, State
+from games.boards import Square, bits
+from games.spora import SIDES, TALLEST, Stacks, Turn, new, raised
+from pbm.robots.best_first import BestFirst
+from pbm.robots.thinking import Limit, Thought
+
+WAYS = "nesw"
+"""The directions of a sowing; the opposite of number n is n ^ 2."""
+WON = 50.0
+"""The value of a game that is won."""
+MOST_INSIDE = 20
+"""How many turns of a position are asked for that is not the one that is thought about."""
+DROPS_SHARE = 0.6
+"""The part of the time that looking at drops may take."""
+BOARDS_KEPT = 20_000
+"""How many boards a robot keeps in mind with what they are worth."""
+
+
+class Weights(NamedTuple):
+    """What adds to the logarithm of the odds of the side that has just moved."""
+
+    stacks: float = 0.35
+    """For each own stack, less the enemy's."""
+    fours: float = 0.5
+    """For each own stack of four, less the enemy's."""
+    territory: float = 0.1
+    """For each point of own territory, less the enemy's."""
+    stifled: float = -0.5
+    """For each own group with a single liberty, less the enemy's."""
+    komi: float = 0.14
+    """For each point of it."""
+    turn: float = -0.4
+    """For the turn of the enemy."""
+    single: float = -0.15
+    """For each own single piece that a sowing could reach and capture."""
+    ruin: float = -0.6
+    """If one of these, or a stack of two in such danger, is one of two groups: the other one would be dead."""
+
+
+class Stacked(NamedTuple):
+    """A position."""
+
+    begun: Turn
+    """The turn of the player to move, in which nothing has been done."""
+    reserves: tuple[int, int]
+    """The pieces left to the player to move, and to the enemy."""
+    have_dropped: tuple[bool, bool]
+    lead: float
+    """What the score of the player to move gets in the end beside his points: the komi, or less it."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last turn is played, or a side has lost all stacks."""
+        stacks = self.begun.own[0], self.begun.enemy[0]
+        is_lost = any(dropped and not own for dropped, own in zip(self.have_dropped, stacks, strict=True))
+        return is_lost or not self.reserves[0]
+
+    @property
+    def is_last_turn(self) -> bool:
+        """Whether the enemy's reserve is empty, so that single pieces are dropped."""
+        return not self.reserves[1]
+
+    def after(self, turn: Turn) -> "Stacked":
+        """The position after a turn."""
+        enemy_several = turn.enemy_several and bool(turn.enemy[0])
+        begun = Turn(turn.board, 1 - turn.side, turn.enemy, turn.own, enemy_several, turn.own_several)
+        left = 0 if self.is_last_turn else self.reserves[0] - turn.pieces
+        return Stacked(begun, (self.reserves[1], left), (self.have_dropped[1], True), -self.lead)
+
+
+Venture = tuple[float, str, Turn]
+"""The value of a turn, the turn in canonical form, and what it does."""
+
+
+class Spora:
+    """A `Valuation` of Spora on one board."""
+
+    def __init__(self, size: int, weights: Weights | None = None) -> None:
+        """Make the tables of a board."""
+        self.board, self.weights, self.full = Square(size), weights or Weights(), new(size=size).reserve[0]
+        every, width = self.board.all, self.board.width
+        self.steps = {p: (p << width & every, p << 1 & every, p >> width & every, p >> 1 & every) for p in bits(every)}
+        """The next point in each of the `WAYS`; 0 off the board."""
+        self.known_worth: dict[tuple[int, int], float] = {}
+        """For the stacks of two sides, what `_worth` says of them."""
+
+    def root(self, states: Sequence[State]) -> Stacked:
+        """The last position, which is none of the pie."""
+        state: Any = states[-1]
+        order = 1 - 2 * state.turn  # of the sides, the player to move first
+        komi = (state.komi or 0) + 0.5
+        lead = komi if state.turn else -komi
+        return Stacked(state.begin(), state.reserve[::order], state.has_dropped[::order], lead)
+
+    def key(self, position: Stacked) -> Stacked:
+        """The position."""
+        return position
+
+    def side(self, position: Stacked) -> int:
+        """The side to move."""
+        return position.begun.side
+
+    def outcome(self, position: Stacked) -> float | None:
+        """Who has won; there is no draw."""
+        if not position.is_over:
+            return None
+        margin = self._margin(position.begun) + position.lead
+        return float((margin > 0) != position.begun.side)
+
+    def valued(self, position: Stacked, most: int, rng: Random, limit: Limit) -> list[tuple[float, str, Stacked]]:
+        """The best turns of those that were found; only one if it is the last turn."""
+        if position.is_last_turn:
+            text, turn = self._last_turn(position, 1 + most // 20, rng, limit)
+            return [(0.5, text, position.after(turn))]
+        drops = self._drops(position, 3 * most, rng, limit)
+        found = [one for one in drops if not one[2].is_dead]
+        if position.have_dropped[0]:
+            found += self._sowings(position, drops, most, limit)
+        if not found:
+            found = [self._passed(position)]
+        found.sort(key=_first, reverse=True)
+        for venture in found[:8]:
+            found += self._higher(position, venture)
+        found.sort(key=_first, reverse=True)
+        return [(_chance(value), text, position.after(turn)) for value, text, turn in found[:most]]
+
+    def text(self, position: Stacked, turn: str) -> str:
+        """The turn itself."""
+        return turn
+
+    def playout(self, position: Stacked, rng: Random, turns: list[str] | None = None) -> float:
+        """By how much side 0 won when both sides went on at random; *turns* gets what they played."""
+        passes, random, name = 0, rng.random, self.board.name
+        while position.reserves[0] and passes < 2 and (position.begun.own[0] or position.reserves[0] == self.full):
+            turn, drops = position.begun, list[str]()
+            most = position.reserves[0] if position.is_last_turn else 1
+            points = self._contested(turn)
+            while points and len(drops) < most:
+                point = _any_of(points, random)
+                after = turn.drop(point, 1)
+                if after.is_dead:
+                    points ^= point
+                else:
+                    turn = after
+                    drops.append(name[point])
+                    points = self._contested(turn) if most > 1 else 0
+            passes = 0 if drops else passes + 1
+            count = min(position.reserves[0], 1 + int(TALLEST * random())) if drops and not position.is_last_turn else 1
+            if drops:
+                turn = turn._replace(own=raised(turn.own, turn.dropped, count - 1), pieces=count)
+            else:
+                _, text, turn = self._passed(position)
+                drops = [text]
+            if turns is not None:
+                turns.append(_with(",".join(drops), count))
+            position = position.after(turn)
+        margin = self._margin(position.begun) + position.lead
+        return -margin if position.begun.side else margin
+
+    # Turns
+
+    def _drops(self, position: Stacked, most: int, rng: Random, limit: Limit) -> list[Venture]:
+        """Drops of a single piece, those first that look best; those of dead stacks, too, which a sowing can save."""
+        begun, near = position.begun, self.board.near
+        points = list(bits(begun.places))
+        rng.shuffle(points)
+        if len(points) > most:
+            close = near(begun.own[0] | begun.enemy[0])
+            close |= near(close)
+            points.sort(key=lambda point: not point & close)
+        found: list[Venture] = []
+        limit = limit.part(DROPS_SHARE)
+        for point in points[:most]:
+            if limit.is_time_up and any(not one[2].is_dead for one in found):
+                break
+            turn = begun.drop(point, 1)
+            found.append((self._value(position, turn), self.board.name[point], turn))
+        found.sort(key=_first, reverse=True)
+        return found
+
+    def _higher(self, position: Stacked, venture: Venture) -> Iterator[Venture]:
+        """The same turn with more pieces dropped, which changes no captures, because that stack is not sown."""
+        _, text, turn = venture
+        for count in range(2, min(TALLEST, position.reserves[0]) + 1):
+            higher = turn._replace(own=raised(turn.own, turn.dropped, count - 1), pieces=count)
+            yield self._value(position, higher), _with(text, count), higher
+
+    def _sowings(self, position: Stacked, drops: Sequence[Venture], most: int, limit: Limit) -> list[Venture]:
+        """All sowings after the best of these drops, and where many turns are asked for, the best of them after others.
+
+        Those are valued that leave the mover the most stacks.
+        """
+        found: list[Venture] = []
+        first = 2 + most // 50
+        for _, drop, dropped in drops[:first]:
+            if limit.is_time_up:
+                break
+            for sowing, turn in nlargest(most // 2, self._sown(dropped), key=lambda one: self._rough(one[1])):
+                if limit.is_time_up:
+                    break
+                found.append((self._value(position, turn), f"{drop},{sowing}", turn))
+        if most > MOST_INSIDE:
+            found.sort(key=_first, reverse=True)
+            sowings = [*dict.fromkeys(text.partition(",")[2] for _, text, _ in found)][: most // 10]
+            for (_, drop, dropped), sowing in product(drops[first:], sowings):
+                if limit.is_time_up:
+                    break
+                if again := self._sown_so(dropped, sowing):
+                    found.append((self._value(position, again), f"{drop},{sowing}", again))
+        return found
+
+    def _sown(self, dropped: Turn) -> Iterator[tuple[str, Turn]]:
+        """All sowings after a drop with which the turn can end, and what they do."""
+        for start in bits(dropped.own[0] & ~dropped.dropped):
+            name = self.board.name[start]
+            for hand in range(1, sum(1 for level in dropped.own if level & start) + 1):
+                begun = [(dropped.lift(start, hand), start, "", -1)]
+                while begun:
+                    turn, point, path, last = begun.pop()
+                    for way, to in enumerate(self.steps[point]):
+                        if not to or way == last ^ 2:
+                            continue
+                        left = hand - len(path)
+                        if to & turn.enemy[0] and not _can_capture(turn.enemy, to, left):
+                            continue
+                        after, longer = turn.land(to), path + WAYS[way]
+                        if left > 1:
+                            begun.append((after, to, longer, way))
+                        elif not after.is_dead:
+                            yield f"{name}@{longer}", after
+
+    def _sown_so(self, dropped: Turn, sowing: str) -> Turn | None:
+        """What that sowing does after another drop; None if it cannot be done, or leaves the drop dead."""
+        name, _, path = sowing.partition("@")
+        point = self.board.bit[name]
+        if point & dropped.dropped or not point & dropped.own[0]:
+            return None
+        turn = dropped.lift(point, len(path))
+        for number, way in enumerate(path):
+            point = self.steps[point][WAYS.index(way)]
+            if point & turn.enemy[0] and not _can_capture(turn.enemy, point, len(path) - number):
+                return None
+            turn = turn.land(point)
+        return None if turn.is_dead else turn
+
+    def _passed(self, position: Stacked) -> Venture:
+        """A drop on an own stack, which is always possible."""
+        point = position.begun.own[0] & -position.begun.own[0]
+        turn = position.begun.drop(point, 1)
+        return self._value(position, turn), self.board.name[point], turn
+
+    def _last_turn(self, position: Stacked, width: int, rng: Random, limit: Limit) -> tuple[str, Turn]:
+        """Single drops, one after the other: so many of the best positions after each are gone on from.
+
+        What leaves the best score is played. A turn that wins is good enough.
+        """
+        _, name, turn = self._passed(position)
+        best, front = (self._margin(turn), name, turn), [("", position.begun)]
+        for _ in range(position.reserves[0]):
+            found: dict[tuple[int, int], tuple[float, int, str, Turn]] = {}
+            for text, turn in front:
+                for point in bits(turn.places & ~turn.own[0]):
+                    if limit.is_time_up or best[0] + position.lead > 0:
+                        return best[1:]
+                    after = turn.drop(point, 1)
+                    key = after.own[0], after.enemy[0]
+                    if not after.is_dead and key not in found:
+                        margin, longer = self._margin(after), f"{text},{self.board.name[point]}"
+                        room = self._reach(after.enemy[0], after.own[0]).bit_count()
+                        found[key] = margin - room / 10 + rng.random() / 20, margin, longer, after
+                        if margin > best[0]:
+                            best = margin, longer[1:], after
+            front = [(text, turn) for _, _, text, turn in nlargest(width, found.values(), key=_first)]
+        return best[1:]
+
+    # Values
+
+    def _margin(self, turn: Turn) -> int:
+        """Points of the mover less those of the other side: stacks and territory."""
+        own, enemy = turn.own[0], turn.enemy[0]
+        return own.bit_count() - enemy.bit_count() + self._territory(own, enemy)
+
+    def _territory(self, own: int, enemy: int) -> int:
+        """Points of own territory less those of the enemy's."""
+        own_reach, enemy_reach = self._reach(own, enemy), self._reach(enemy, own)
+        return (own_reach & ~enemy_reach).bit_count() - (enemy_reach & ~own_reach).bit_count()
+
+    def _reach(self, stacks: int, others: int) -> int:
+        """The empty points to which ways of empty points lead from these stacks."""
+        free = self.board.all & ~(stacks | others)
+        return self._group(self.board.near(stacks) & free, free)
+
+    def _contested(self, turn: Turn) -> int:
+        """The empty points that stacks of both sides can reach; all of them as long as a side has none."""
+        own, enemy = turn.own[0], turn.enemy[0]
+        return self._reach(own, enemy) & self._reach(enemy, own) if own and enemy else self.board.all & ~(own | enemy)
+
+    def _group(self, front: int, among: int) -> int:
+        """As `Board.group`, but the start need not be connected, and quicker."""
+        width, group = self.board.width, front
+        while front:
+            front = (front << 1 | front >> 1 | front << width | front >> width) & among & ~group
+            group |= front
+        return group
+
+    def _rough(self, turn: Turn) -> float:
+        """What the stacks alone are worth."""
+        own, enemy, weights = turn.own, turn.enemy, self.weights
+        fours = own[3].bit_count() - enemy[3].bit_count()
+        return weights.stacks * (own[0].bit_count() - enemy[0].bit_count()) + weights.fours * fours
+
+    def _worth(self, own: int, enemy: int) -> float:
+        """What territory and groups add to the value, whatever the heights."""
+        known = self.known_worth.get((own, enemy))
+        if known is None:
+            if len(self.known_worth) > BOARDS_KEPT:
+                self.known_worth.clear()
+            known = self.weights.territory * self._territory(own, enemy)
+            known += self.weights.stifled * (self._stifled(own, enemy) - self._stifled(enemy, own))
+            self.known_worth[own, enemy] = known
+        return known
+
+    def _stifled(self, stacks: int, others: int) -> int:
+        """How many of the groups have only one liberty."""
+        near, free, number = self.board.near, self.board.all & ~(stacks | others), 0
+        while stacks:
+            group = self._group(stacks & -stacks, stacks)
+            stacks ^= group
+            liberties = near(group) & free
+            number += not liberties & (liberties - 1)
+        return number
+
+    def _value(self, position: Stacked, turn: Turn) -> float:
+        """The logarithm of the odds of the mover after that turn."""
+        weights, near = self.weights, self.board.near
+        own, enemy, enemy_2 = turn.own[0], turn.enemy[0], turn.enemy[1]
+        if not own:
+            return -WON
+        if not enemy and position.have_dropped[1]:
+            return WON
+        value = self._rough(turn) + self._worth(own, enemy) + weights.komi * position.lead + weights.turn
+        if enemy_2:
+            singles, pairs = self._reachable(turn.own, turn.enemy)
+            value += weights.single * singles.bit_count()
+            if (singles | pairs) & ~near(own):
+                rest = own & ~self._group(own & -own, own)
+                if not rest & ~self._group(rest & -rest, rest):
+                    value += weights.ruin
+        return value
+
+    def _reachable(self, stacks: Stacks, enemy: Stacks) -> tuple[int, int]:
+        """The single pieces and the stacks of two that the enemy could capture by sowing if nothing was in the way."""
+        near, (ones, twos, threes, _), (_, enemy_2, enemy_3, enemy_4) = self.board.near, stacks, enemy
+        hand_3 = near(enemy_4) & ~twos | enemy_3  # where a hand of three can go on from
+        hand_2 = near(hand_3) & ~twos | enemy_2
+        return near(hand_2) & ones & ~twos, near(enemy_4) & twos & ~threes
+
+
+class Sower:
+    """A `Thinker` that knows the pie, too."""
+
+    PLAYOUTS = 100
+    """How many games at random judge the komi, where the time is not all that limits it."""
+
+    def __init__(self, knowledge: Spora) -> None:
+        """Search with that knowledge."""
+        self.knowledge, self.search = knowledge, BestFirst(knowledge, inside=MOST_INSIDE)
+
+    def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
+        """The best turn; of the komi the fairest, and of the sides the better one."""
+        state: Any = states[-1]
+        if not state.pie:
+            return self.search.think(states, limit, rng)
+        komi = 0 if state.komi is None else state.komi + 0.5
+        empty = self.knowledge.root([new(size=self.knowledge.board.size)])._replace(lead=-komi)
+        margins: list[float] = []
+        enough = self.PLAYOUTS if limit.until is None or limit.playouts is not None else inf
+        while not margins or (len(margins) < enough and not limit.is_time_up):
+            margins.append(self.knowledge.playout(empty, rng))
+        if state.komi is None:
+            return Thought(f"komi={round(median(margins))}", 0.5, len(margins))
+        black = sum(margin > 0 for margin in margins) / len(margins)
+        return Thought(SIDES[black < 0.5], max(black, 1 - black), len(margins))
+
+
+def _first(found: Sequence[Any]) -> float:
+    return cast("float", found[0])
+
+
+def _chance(value: float) -> float:
+    """Of odds with that logarithm; never quite certain."""
+    return 0.01 + 0.98 / (1 + exp(max(-WON, min(WON, -value))))
+
+
+def _with(text: str, count: int) -> str:
+    """The turn with so many pieces dropped."""
+    drop, comma, sowing = text.partition(",")
+    return f"{drop}:{count}{comma}{sowing}" if count > 1 else text
+
+
+def _can_capture(enemy: Stacks, point: int, hand: int) -> bool:
+    """Whether a hand of so many pieces captures the stack on a point."""
+    return hand > 1 and not enemy[2] & point and (hand == TALLEST or not enemy[1] & point)
+
+
+def _any_of(points: int, random: Callable[[], float]) -> int:
+    """One of these points; those above gaps come more often."""
+    part = int(random() * points.bit_length())
+    higher = points >> part
+    return (higher & -higher) << part
+
+
+def thinker(options: Options) -> Sower:
+    """The robot for a board."""
+    return Sower(Spora(cast("int", options["size"])))
