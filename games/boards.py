@@ -7,6 +7,7 @@ a set are found at once by shifting the whole set; on other graphs there is a ma
 
 from abc import ABCMeta, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from string import ascii_lowercase
 from typing import Any, ClassVar
 
 from games import Illegal, quoted, read_cells
@@ -147,9 +148,8 @@ class Square(Grid):
 
     def __init__(self, size: int, /) -> None:
         """Lay it out row by row, with an empty column at the right."""
-        self.size, width = size, size + 1
-        letters = "abcdefghijklmnopqrstuvwxyz"[:size]
-        cells = {f"{letter}{row + 1}": row * width + x for row in range(size) for x, letter in enumerate(letters)}
+        self.size, self.letters, width = size, ascii_lowercase[:size], size + 1
+        cells = {f"{letter}{row + 1}": row * width + x for row in range(size) for x, letter in enumerate(self.letters)}
         super().__init__(cells, width)
 
     def near(self, cells: int) -> int:

@@ -1,16 +1,18 @@
-"""What a position looks like, as shapes in coordinates of the game: for whatever draws pictures of boards.
+"""What a position looks like: shapes in coordinates of the game, for whatever draws pictures, and boards in text.
 
 A game that has `figure(state, before)` says where its cells, lines and pieces lie and what they are. It knows neither
 colours nor pixels, and nothing of who draws them. Distances are such that a cell is about as wide as 1.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import groupby
 from math import sqrt
-from typing import NamedTuple
+from operator import itemgetter
+from typing import NamedTuple, Protocol
 
-from games.boards import Board, Square, bits
+from games import State
+from games.boards import Board, Square, bits, union
 
 Place = tuple[float, float]
 """How far to the right, and how far up."""
@@ -111,59 +113,108 @@ class Figure(NamedTuple):
     """The side to move, as an index of SIDES; None when the game is over."""
 
 
-class Plan:
-    """Where the cells of a board lie, and what stands on them: most of that is as in the position before."""
+class Stones(State, Protocol):
+    """A position of a game of stones, one on a cell."""
 
-    def __init__(self, board: Board, cells: Iterable[Cell]) -> None:
-        """Lay out the cells."""
-        self.board = board
+    @property
+    def stones(self) -> tuple[int, int]:
+        """The cells with a stone of each side."""
+
+
+class Plan:
+    """What is the same in all pictures of a board: where its cells lie, its lines and its coordinates."""
+
+    def __init__(
+        self, board: Board, cells: tuple[Cell, ...], labels: Iterable[Label], lines: tuple[Strokes, ...] = ()
+    ) -> None:
+        """Take the cells, all of which are on the board."""
+        self.board, self.cells, self.labels, self.lines = board, cells, tuple(labels), lines
         self.at = {board.bit[cell.name]: cell.at for cell in cells}
         """Where the pieces on each cell stand, by the set of that one cell."""
-        self.ways = {
-            one: [(other, (self.at[one], self.at[other])) for other in bits(board.ring(one)) if other > one]
-            for one in self.at
-        }
-        """For each cell the neighbours of higher bits, and the ways there."""
 
-    def stones(self, stones: tuple[int, int], size: float = 0.42) -> tuple[Piece, ...]:
-        """The stones of both sides, one on each cell of a set, with that radius."""
-        first, second = (_stones(self, own, side, size) for side, own in enumerate(stones))
-        return first + second
+    def figure(
+        self,
+        state: Stones,
+        before: Stones | None,
+        notes: Iterable[Note],
+        *,
+        size: float = 0.42,
+        lines: tuple[Strokes, ...] = (),
+        marks: Iterable[Mark] = (),
+        labels: tuple[Label, ...] = (),
+    ) -> Figure:
+        """The stones of a position, with that radius; touching ones of one side are joined."""
+        both = [_stones(self, own, side, size) for side, own in enumerate(state.stones)]
+        latest = union(now & ~was for now, was in zip(state.stones, (before or state).stones, strict=True))
+        return Figure(
+            self.cells,
+            (*self.lines, *(joins for _, joins in both if joins.ways), *lines),
+            (*both[0][0], *both[1][0]),
+            tuple(marks),
+            (*self.labels, *labels),
+            tuple(self.board.names(latest)),
+            tuple(notes),
+            turn=None if state.result() else state.turn,
+        )
 
-    def joins(self, stones: tuple[int, int]) -> tuple[Strokes, ...]:
-        """The lines that join touching stones of one side."""
-        return tuple([Strokes("join", ways, side) for side, own in enumerate(stones) if (ways := _joins(self, own))])
+
+@lru_cache(maxsize=64)  # a turn mostly leaves the enemy's as they are, which saves a third of a page of a long game
+def _stones(plan: Plan, stones: int, side: int, size: float) -> tuple[tuple[Piece, ...], Strokes]:
+    """The stones of a side, and the lines that join touching ones."""
+    pieces = [Piece(plan.board.name[bit], plan.at[bit], side, size) for bit in bits(stones)]
+    ways = [(plan.at[one], plan.at[other]) for one, other in touching(plan.board, stones)]
+    return tuple(pieces), Strokes("join", tuple(ways), side)
 
 
-@lru_cache(maxsize=64)
-def _stones(plan: Plan, stones: int, side: int, size: float) -> tuple[Piece, ...]:
-    return tuple(map(_each(plan, side, size).__getitem__, bits(stones)))
+def touching(board: Board, stones: int) -> Iterator[tuple[int, int]]:
+    """The pairs of stones that are next to each other, each pair once."""
+    return ((one, other) for one in bits(stones) for other in bits(board.near(one) & stones) if other > one)
 
 
 @cache
-def _each(plan: Plan, side: int, size: float) -> Mapping[int, Piece]:
-    """A stone of a side on each cell."""
-    return {bit: Piece(plan.board.name[bit], at, side, size) for bit, at in plan.at.items()}
+def grid(board: Square) -> Plan:
+    """The points of a square board, the lines on which they lie, and its coordinates."""
+    last = board.size - 1
+    cells = []
+    for number, name in enumerate(board.bit):
+        y, x = divmod(number, board.size)
+        cells.append(Cell(name, (float(x), float(y)), box(x, y, 0.5, 0.5)))
+    ways: list[Way] = [((0, n), (last, n)) for n in range(board.size)]
+    ways += [((n, 0), (n, last)) for n in range(board.size)]
+    labels = [Label((x, y), letter) for x, letter in enumerate(board.letters) for y in (-0.85, last + 0.85)]
+    labels += [Label((x, y), str(y + 1)) for y in range(board.size) for x in (-0.9, last + 0.9)]
+    return Plan(board, tuple(cells), labels, (Strokes("grid", tuple(ways)),))
 
 
-@lru_cache(maxsize=64)
-def _joins(plan: Plan, stones: int) -> tuple[Way, ...]:
-    return tuple([way for one in bits(stones) for other, way in plan.ways[one] if other & stones])
+def rows_of_hexagons(board: Board) -> list[list[tuple[int, int, int]]]:
+    """The spaces of a board of hexagons, row by row: each with its row and its column, in halves of a space."""
+    rows = [list(row) for _, row in groupby(board.bit, itemgetter(0))]
+    longest = max(map(len, rows))
+    return [
+        [(board.bit[name], number, longest - len(row) + 2 * place) for place, name in enumerate(row)]
+        for number, row in enumerate(rows)
+    ]
 
 
 @cache
-def grid(board: Square) -> tuple[tuple[Cell, ...], Strokes, tuple[Label, ...], Plan]:
-    """The points of a square board, the lines on which they lie, its coordinates, and its plan."""
-    size = board.size
-    names = iter(board.bit)
-    points = [(float(x), float(y)) for y in range(size) for x in range(size)]
-    cells = tuple(Cell(name, at, box(*at, 0.5, 0.5)) for name, at in zip(names, points, strict=True))
-    last = size - 1
-    ways: list[Way] = [((0, n), (last, n)) for n in range(size)]
-    ways += [((n, 0), (n, last)) for n in range(size)]
-    labels = [Label((x, y), chr(ord("a") + x)) for x in range(size) for y in (-0.85, last + 0.85)]
-    labels += [Label((x, y), str(y + 1)) for y in range(size) for x in (-0.9, last + 0.9)]
-    return cells, Strokes("grid", tuple(ways)), tuple(labels), Plan(board, cells)
+def honeycomb(board: Board) -> Plan:
+    """A board of hexagons, with the letters of its rows and the numbers of its diagonals.
+
+    As in the pictures in text, a row below the longest one counts the lines that rise to the left, one above it those
+    that rise to the right; a number stands where such a line leaves the board.
+    """
+    rows = [
+        [(board.name[bit], column / 2, row * ROW) for bit, row, column in cells] for cells in rows_of_hexagons(board)
+    ]
+    labels = []
+    for row in rows:
+        (name, left, y), (_, right, _) = row[0], row[-1]
+        labels.append(Label((left - 0.85, y), name[0]))
+        if len(row) < max(map(len, rows)):
+            labels.append(Label((right + 0.9, y), str(len(row) + 1)))
+    for row, up in ((rows[0], -1), (rows[-1], 1)):
+        labels += [Label((x + 0.45, y + up * 0.8), name[1:]) for name, x, y in row]
+    return Plan(board, tuple(Cell(name, (x, y), hexagon(x, y)) for row in rows for name, x, y in row), labels)
 
 
 def box(x: float, y: float, right: float, up: float) -> tuple[Place, ...]:
@@ -178,28 +229,6 @@ def hexagon(x: float, y: float) -> tuple[Place, ...]:
     return tuple((x + right, y + up) for right, up in corners)
 
 
-def honeycomb(names: Iterable[str], places: Mapping[str, Place]) -> tuple[tuple[Cell, ...], tuple[Label, ...]]:
-    """Spaces of a board of hexagons, in board order, and its coordinates: letters of rows, and numbers of diagonals.
-
-    As in the pictures in text, a row below the longest one counts the lines that rise to the left, one above it those
-    that rise to the right; a number stands where such a line leaves the board.
-    """
-    rows = [list(row) for _, row in groupby(names, lambda name: name[0])]
-    cells = tuple(Cell(name, places[name], hexagon(*places[name])) for row in rows for name in row)
-    longest = max(map(len, rows))
-    labels = []
-    for row in rows:
-        (left, y), (right, _) = places[row[0]], places[row[-1]]
-        labels.append(Label((left - 0.85, y), row[0][0]))
-        if len(row) < longest:
-            labels.append(Label((right + 0.9, y), str(len(row) + 1)))
-    for row, up in ((rows[0], -1), (rows[-1], 1)):
-        for number, (x, y) in enumerate((places[name] for name in row), 1):
-            labels.append(Label((x + 0.45, y + up * 0.8), str(number)))
-    return cells, tuple(labels)
-
-
-@lru_cache(maxsize=1 << 12)  # a picture of a position has most of what that of the one before it had
 def pile(name: str, at: Place, sides: tuple[int, ...], *, size: float, most: float) -> tuple[Piece, ...]:
     """Pieces of these sides one upon the other, drawn ever higher by half of their radius, all by at most *most*.
 
@@ -211,3 +240,54 @@ def pile(name: str, at: Place, sides: tuple[int, ...], *, size: float, most: flo
     return tuple(
         Piece(name, (x, y + rise * (min(height, steps) - steps / 2)), side, size) for height, side in enumerate(sides)
     )
+
+
+class Picture:
+    """A board in text: lines that can be written on anywhere."""
+
+    def __init__(self, lines: int) -> None:
+        """Begin with so many lines of blanks."""
+        self.lines = [[" "] * 80 for _ in range(lines)]
+
+    def put(self, line: int, column: int, text: str) -> None:
+        """Write over what is there."""
+        self.lines[line][column : column + len(text)] = text
+
+    def __str__(self) -> str:
+        """The lines, without blanks at their ends."""
+        return "\n".join("".join(line).rstrip() for line in self.lines)
+
+
+Places = dict[int, tuple[int, int]]
+"""The line and the column of each cell in a picture in text."""
+
+
+def honeycomb_in_text(board: Board, stones: tuple[int, int]) -> tuple[Picture, Places]:
+    """A board of hexagons without its stones, but with the lines that join touching ones.
+
+    A letter stands at each row, and a number where a line that slopes to the left or to the right leaves the board.
+    """
+    rows = rows_of_hexagons(board)
+    last = 2 + 2 * len(rows)
+    longest = max(map(len, rows))
+    picture = Picture(last + 1)
+    places = {bit: (last - 2 - 2 * row, 2 + 2 * column) for cells in rows for bit, row, column in cells}
+    is_below = True
+    for cells in rows:
+        (line, left), (_, right) = places[cells[0][0]], places[cells[-1][0]]
+        picture.put(line, left - 2, board.name[cells[0][0]][0])
+        is_below = is_below and len(cells) < longest
+        if len(cells) < longest:
+            picture.put(line, right + 4, str(len(cells) + 1))
+            picture.put(line - 1 if is_below else line + 1, right + 3, "\\" if is_below else "/")
+    for cells, line, slope, end in ((rows[0], last - 1, "\\", last), (rows[-1], 1, "/", 0)):
+        for number, (bit, *_) in enumerate(cells, 1):
+            picture.put(line, places[bit][1] + 1, slope)
+            picture.put(end, places[bit][1] + 2, str(number))
+    for place in places.values():
+        picture.put(*place, ".")
+    for one, other in (pair for own in stones for pair in touching(board, own)):
+        (line, column), (above, beside) = places[one], places[other]
+        mark = "-" if line == above else "/" if beside > column else "\\"
+        picture.put((line + above) // 2, (column + beside) // 2, mark)
+    return picture, places

@@ -15,13 +15,12 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
-from itertools import combinations, groupby
-from operator import itemgetter
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Hexagon, bits, union
-from games.figures import ROW, Cell, Figure, Label, Mark, Note, Place, Plan, Strokes, Way, honeycomb
+from games.figures import Figure, Label, Mark, Note, Strokes, Way, honeycomb, honeycomb_in_text
 
 if TYPE_CHECKING:
     from random import Random
@@ -421,11 +420,19 @@ def draw(state: State, before: State | None = None) -> str:
 
     Stones that were not there *before* are drawn as O and @.
     """
-    (pink, black), (was_pink, was_black) = state.stones, (before or state).stones
-    new_stones = pink & ~was_pink, black & ~was_black
-    lines = [*_picture(state, new_stones, _matched_cells(state)), "", *_track(state.marks), ""]
+    board = state.board
+    picture, places = honeycomb_in_text(board, state.stones)
+    for line, column in map(places.__getitem__, bits(_matched_cells(state))):
+        picture.put(line, column - 1, "(")
+        picture.put(line, column + 1, ")")
+    has_new = False
+    for own, was, glyphs in zip(state.stones, (before or state).stones, ("oO", "#@"), strict=True):
+        has_new = has_new or bool(own & ~was)
+        for cell in bits(own):
+            picture.put(*places[cell], glyphs[not was & cell])
+    lines = [str(picture), "", *_track(state.marks), ""]
     legend = f"   o Pink {state.marks[0]}    # Black {state.marks[1]}    . empty    ( ) matched now"
-    lines.append(legend + "    O @ last turn" * any(new_stones))
+    lines.append(legend + "    O @ last turn" * has_new)
     lines += textwrap.wrap(_told_matches(state), 78, initial_indent=" " * 3, subsequent_indent=" " * 6)
     return "\n".join([*lines, *(f"   {line}" for line in (_standing(state), _task(state)) if line)])
 
@@ -468,62 +475,6 @@ def _told_matches(state: State) -> str:
     return f"Matched {'; '.join(told)}." if told else ""
 
 
-Written = tuple[int, int, str]
-"""A text in the picture: its line, its first column, and what it is."""
-
-
-def _picture(state: State, new_stones: Pair, matched_cells: int) -> list[str]:
-    """The board: every row on a line of its own, with the joins of touching stones on the lines between."""
-    picture = [[" "] * 80 for _ in range(4 * state.board.size + 1)]
-    for line, column, text in (*_spaces(state, new_stones, matched_cells), *_coordinates(state.board)):
-        picture[line][column : column + len(text)] = text
-    return ["".join(line).rstrip() for line in picture]
-
-
-def _place(board: Hexagon, cell: int) -> tuple[int, int]:
-    """The line and the column of a space."""
-    row, column = divmod(cell.bit_length() - 1, board.width)
-    return 4 * board.size - 2 - 2 * row, 2 * (board.size - row) + 4 * column
-
-
-def _spaces(state: State, new_stones: Pair, matched_cells: int) -> Iterator[Written]:
-    """The spaces with their stones, the brackets of those that are matched, and the joins."""
-    board = state.board
-    for cell in bits(matched_cells):
-        line, column = _place(board, cell)
-        yield line, column - 1, "( )"
-    for cell in board.name:
-        yield *_place(board, cell), "."
-    for own, new, glyphs in zip(state.stones, new_stones, (("o", "O"), ("#", "@")), strict=True):
-        for cell in bits(own):
-            line, column = _place(board, cell)
-            yield line, column, glyphs[bool(new & cell)]
-            if own & cell << 1:
-                yield line, column + 2, "-"
-            if own & cell << board.width:
-                yield line - 1, column - 1, "\\"
-            if own & cell << board.width + 1:
-                yield line - 1, column + 1, "/"
-
-
-def _coordinates(board: Hexagon) -> Iterator[Written]:
-    """The letters of the rows, and the numbers of the slanted lines at both of their ends."""
-    for letter, row in groupby(board.bit, key=itemgetter(0)):
-        names = list(row)
-        (line, first), (_, last) = (_place(board, board.bit[name]) for name in (names[0], names[-1]))
-        yield line, first - 2, letter
-        if len(names) < 2 * board.size - 1:
-            is_lower = line > 2 * board.size
-            yield line, last + 4, str(len(names) + 1)
-            yield line - 1 if is_lower else line + 1, last + 3, "\\" if is_lower else "/"
-    for number in range(1, board.size + 1):
-        column = 2 * board.size + 4 * number - 4
-        yield 0, column + 2, str(number)
-        yield 1, column + 1, "/"
-        yield 4 * board.size - 1, column + 1, "\\"
-        yield 4 * board.size, column + 2, str(number)
-
-
 def _part_of_track(marks: Pair) -> range:
     """The numbers of the scoring track that matter."""
     last = max(16, *(mark + 3 for mark in marks))
@@ -561,48 +512,30 @@ def _task(state: State) -> str:
 
 def figure(state: State, before: State | None = None) -> Figure:
     """The spaces with their stones, touching ones joined, what is matched, and below the board the track."""
-    board = state.board
-    cells, labels, plan = _laid_out(board)
-    latest = union(now & ~was for now, was in zip(state.stones, (before or state).stones, strict=True))
-    matched_marks = [Mark(plan.at[bit], "matched", 0.13) for bit in bits(_matched_cells(state))]
-    boxes, numbers, tokens = _drawn_track(board, state.marks)
+    plan = honeycomb(state.board)
+    boxes, numbers, tokens = _drawn_track(state.board, state.marks)
     notes = [
         Note(f"{name.title()}: {mark}", side) for side, (name, mark) in enumerate(zip(SIDES, state.marks, strict=True))
     ]
     notes += [Note(_told_matches(state)), Note(_standing(state)), Note(_task(state), is_task=True)]
-    return Figure(
-        cells,
-        (*plan.joins(state.stones), boxes),
-        plan.stones(state.stones, 0.36),
-        (*matched_marks, *tokens),
-        (*labels, *numbers),
-        tuple(board.names(latest)),
-        tuple(note for note in notes if note.text),
-        turn=None if state.result() else state.turn,
+    return plan.figure(
+        state,
+        before,
+        (note for note in notes if note.text),
+        size=0.36,
+        lines=(boxes,),
+        marks=[*(Mark(plan.at[bit], "matched", 0.13) for bit in bits(_matched_cells(state))), *tokens],
+        labels=tuple(numbers),
     )
 
 
-@cache
-def _laid_out(board: Hexagon) -> tuple[tuple[Cell, ...], tuple[Label, ...], Plan]:
-    """The spaces of a board, its coordinates, and its plan."""
-    cells, labels = honeycomb(board.bit, {name: _space(board, bit) for name, bit in board.bit.items()})
-    return cells, labels, Plan(board, cells)
-
-
-def _space(board: Hexagon, cell: int) -> Place:
-    """Where a space lies; the board is symmetric to 0."""
-    row, column = divmod(cell.bit_length() - 1, board.width)
-    return column - (row + board.size - 1) / 2, (row - board.size + 1) * ROW
-
-
-@lru_cache(maxsize=64)
 def _drawn_track(board: Hexagon, marks: Pair) -> tuple[Strokes, list[Label], list[Mark]]:
     """The part of the scoring track that matters, below the board: its boxes, its numbers, and the marks on it.
 
     A mark on a lower number stands before the first box.
     """
     shown, step = _part_of_track(marks), 0.62
-    left, y = -step * len(shown) / 2, (1 - board.size) * ROW - 2.2
+    left, y = board.size - 1 - step * len(shown) / 2, -2.2
     right = left + step * len(shown)
     boxes: list[Way] = [((left, y + up), (right, y + up)) for up in (-0.31, 0.31)]
     boxes += [((x, y - 0.31), (x, y + 0.31)) for x in (left + n * step for n in range(len(shown) + 1))]

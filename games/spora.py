@@ -600,8 +600,8 @@ def _sowing_objection(state: State, turn: Turn, name: str, path: str) -> str:
 
 def _read_point(name: str, board: Square) -> int:
     if name not in board.bit:
-        last = board.name[1 << board.size - 1][0]
-        raise Illegal(f"There is no point {quoted(name)}; columns go from a to {last}, rows from 1 to {board.size}.")
+        raise Illegal(f"There is no point {quoted(name)}; columns go from a to {board.letters[-1]}, "
+                      f"rows from 1 to {board.size}.")  # fmt: skip
     return board.bit[name]
 
 
@@ -617,11 +617,10 @@ def draw(state: State, before: State | None = None) -> str:
     board = state.board
     changed = _changed(state, before) if before else 0
     gap = " " if board.size < 25 else ""  # 25 columns are too wide with one
-    letters = [board.name[1 << x][0] for x in range(board.size)]
-    header = f"   {gap.join(f'{letter} ' for letter in letters)}".rstrip()
+    header = f"   {gap.join(f'{letter} ' for letter in board.letters)}".rstrip()
     lines = [header]
     for row in range(board.size, 0, -1):
-        points = [board.bit[f"{letter}{row}"] for letter in letters]
+        points = [board.bit[f"{letter}{row}"] for letter in board.letters]
         cells = gap.join(_cell(state, point, is_marked=bool(point & changed)) for point in points)
         lines.append(f"{row:2} {cells} {row}")
     lines += [header, ""]
@@ -663,7 +662,7 @@ def _cell(state: State, point: int, *, is_marked: bool) -> str:
 def figure(state: State, before: State | None = None) -> Figure:
     """The points with their stacks and the territories, and what each side has."""
     board = state.board
-    cells, lines, labels, plan = grid(board)
+    plan = grid(board)
     pieces: list[Piece] = []
     heights, marks = [], []
     for side, levels in enumerate(state.stacks):
@@ -675,11 +674,11 @@ def figure(state: State, before: State | None = None) -> Figure:
                 heights.append(Label(standing[-1].at, str(height), "count", 0.5, side, standing[-1].cell))
         marks += [Mark(plan.at[point], "territory", 0.12, side) for point in bits(state.territory[side])]
     return Figure(
-        cells,
-        (lines,),
+        plan.cells,
+        plan.lines,
         tuple(pieces),
         tuple(marks),
-        (*labels, *heights),
+        (*plan.labels, *heights),
         tuple(board.names(_changed(state, before) if before else 0)),
         tuple(_notes(state)),
         turn=None if state.result() else state.turn,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Graph, bits
-from games.figures import ROW, Cell, Figure, Label, Mark, Note, Place, Plan, box, honeycomb
+from games.figures import Cell, Figure, Label, Mark, Note, Picture, Places, Plan, box, honeycomb, honeycomb_in_text
 
 if TYPE_CHECKING:
     from random import Random
@@ -468,46 +468,21 @@ def _read_cell(name: Any, board: Layout) -> int:
 # Drawing
 
 
-class Picture:
-    """Lines of text that can be written on anywhere."""
-
-    def __init__(self, lines: Iterable[str] = ()) -> None:
-        self.lines = [list(line) for line in lines]
-
-    def put(self, line: int, column: int, text: str) -> None:
-        """Write over what is there."""
-        self.lines += [[" "] * 78 for _ in range(line + 1 - len(self.lines))]
-        self.lines[line][column : column + len(text)] = text
-
-    def text(self) -> str:
-        """The lines, without blanks at their ends."""
-        return "\n".join("".join(line).rstrip() for line in self.lines)
-
-
-Places = dict[int, tuple[int, int]]
-"""The line and column of each cell's stone in a picture."""
-
-
 def draw(state: State, before: State | None = None) -> str:
     """The board with its coordinates, and under it the territories and what the side to move must play to.
 
     On hexagons, lines join touching stones of one colour.
     """
     board = state.board
-    lines, places = _empty(board)
-    picture = Picture(lines)
-    for own in state.stones if board.hexagonal else ():
-        _join(own, board, picture, places)
+    picture, places = honeycomb_in_text(board, state.stones) if board.hexagonal else _wall(board)
     placed = 0
     for side, own in enumerate(state.stones):
         fresh = own & ~before.stones[side] if before else 0
         for cell in bits(own):
             picture.put(*places[cell], "BW"[side] + "*" * bool(cell & fresh))
         placed |= fresh
-    for cell in bits(board.all & ~state.stones[0] & ~state.stones[1]):
-        picture.put(*places[cell], ".")
     legend = "B Black   W White   . empty" + "   * placed in the last turn" * bool(placed)
-    return "\n".join([picture.text(), "", legend, *_summary(state)])
+    return "\n".join([str(picture), "", legend, *_summary(state)])
 
 
 def _summary(state: State) -> Iterator[str]:
@@ -535,54 +510,11 @@ def _task(state: State) -> str:
     return f"{mover} has no first stone and must remove one of: {choice}."
 
 
-def _join(own: int, board: Layout, picture: Picture, places: Places) -> None:
-    """Join touching stones of one colour."""
-    for cell in bits(own):
-        line, column = places[cell]
-        for other in bits(board.near_bit[cell] & own):
-            down, right = places[other][0] - line, places[other][1] - column
-            if (down, right) > (0, 0):
-                mark = "-" if not down else "\\" if right > 0 else "/"
-                picture.put(line + down // 2, column + right // 2, mark)
-
-
-@lru_cache
-def _empty(board: Layout) -> tuple[Sequence[str], Places]:
-    """The lines of a board without stones, drawn once, and where its cells are."""
-    picture = Picture()
-    places = _honeycomb(board, picture) if board.hexagonal else _wall(board, picture)
-    return tuple(map("".join, picture.lines)), places
-
-
-def _honeycomb(board: Layout, picture: Picture) -> Places:
-    """A board of hexagons: a letter at each row, and numbers at the lines that slope to the left and to the right."""
-    rows = list(dict.fromkeys(name[0] for name in board.cells))
-    last = 2 + 2 * len(rows)
-    places = {}
-    for name, (row, column, _, _) in board.cells.items():
-        places[board.bit[name]] = line, left = last - 2 - 2 * row, 2 + 2 * column
-        if name[1:] == "1":
-            picture.put(line, left - 2, name[0])
-        if name[0] == rows[0]:
-            picture.put(last - 1, left + 1, "\\")
-            picture.put(last, left + 2, name[1:])
-        if name[0] == rows[-1]:
-            picture.put(1, left + 1, "/")
-            picture.put(0, left + 2, name[1:])
-    lengths = [sum(name[0] == row for name in board.cells) for row in rows]
-    middle = lengths.index(max(lengths))
-    for row, length in enumerate(lengths):
-        if row != middle:
-            line, column = places[board.bit[f"{rows[row]}{length}"]]
-            picture.put(line, column + 4, str(length + 1))
-            picture.put(line - 1 if row < middle else line + 1, column + 3, "\\" if row < middle else "/")
-    return places
-
-
-def _wall(board: Layout, picture: Picture) -> Places:
+def _wall(board: Layout) -> tuple[Picture, Places]:
     """A Cairo board as a wall of bricks, or squares: letters below and above, numbers left and right."""
     squares = [square for rectangle in board.cells.values() for square in rectangle.squares]
     rows, columns = (max(numbers) + 1 for numbers in zip(*squares, strict=True))
+    picture = Picture(2 * rows + 3)
     for edge in (0, 2 * rows + 2):
         picture.put(edge, 5, "  ".join(_LETTERS[:columns]))
     for row in range(rows):
@@ -602,48 +534,27 @@ def _wall(board: Layout, picture: Picture) -> Places:
         places[board.bit[name]] = (top + bottom) // 2, left + 3 * width // 2
     for corner in corners:
         picture.put(*corner, "+")
-    return places
+    for place in places.values():
+        picture.put(*place, ".")
+    return picture, places
 
 
 def figure(state: State, before: State | None = None) -> Figure:
     """The cells with their stones, touching ones joined, and the eyes, also those on which an enemy stone stands."""
-    board = state.board
-    cells, labels, plan = _laid_out(board)
-    latest = 0
-    for side, own in enumerate(state.stones):
-        latest |= own & ~before.stones[side] if before else 0
-    eyes = [(bit, side) for side in (0, 1) for bit in bits(state.eyes(side))]
-    needed, task = len(cells) // 2 + 1, _task(state)
+    plan = honeycomb(state.board) if state.board.hexagonal else _rectangles(state.board)
+    needed, task = len(plan.cells) // 2 + 1, _task(state)
     notes = [
         Note(f"{name.title()}: territory {state.territory(side).bit_count()} of {needed} to win", side)
         for side, name in enumerate(SIDES)
     ]
-    return Figure(
-        cells,
-        plan.joins(state.stones),
-        plan.stones(state.stones, 0.36),
-        tuple(Mark(plan.at[bit], "eye", 0.17, side) for bit, side in eyes),
-        labels,
-        tuple(board.names(latest)),
-        (*notes, *([Note(task, is_task=True)] if task else [])),
-        turn=None if state.result() else state.turn,
-    )
+    if task:
+        notes.append(Note(task, is_task=True))
+    eyes = [Mark(plan.at[bit], "eye", 0.17, side) for side in (0, 1) for bit in bits(state.eyes(side))]
+    return plan.figure(state, before, notes, size=0.36, marks=eyes)
 
 
 @cache
-def _laid_out(board: Layout) -> tuple[tuple[Cell, ...], tuple[Label, ...], Plan]:
-    """The cells of a board, its coordinates, and its plan."""
-    cells, labels = _spaces(board) if board.hexagonal else _rectangles(board)
-    return cells, labels, Plan(board, cells)
-
-
-def _spaces(board: Layout) -> tuple[tuple[Cell, ...], tuple[Label, ...]]:
-    """The cells of a board of hexagons, and its coordinates."""
-    places: dict[str, Place] = {name: (cell.column / 2, cell.row * ROW) for name, cell in board.cells.items()}
-    return honeycomb(places, places)
-
-
-def _rectangles(board: Layout) -> tuple[tuple[Cell, ...], tuple[Label, ...]]:
+def _rectangles(board: Layout) -> Plan:
     """The bricks of a Cairo board, or squares, and the coordinates on all four sides."""
     cells, squares = [], []
     for name, (row, column, height, width) in board.cells.items():
@@ -653,4 +564,4 @@ def _rectangles(board: Layout) -> tuple[tuple[Cell, ...], tuple[Label, ...]]:
     rows, columns = (max(numbers) for numbers in zip(*squares, strict=True))
     labels = [Label((x + 0.5, y), _LETTERS[x]) for x in range(columns) for y in (-0.5, rows + 0.5)]
     labels += [Label((x, y + 0.5), str(y + 1)) for y in range(rows) for x in (-0.5, columns + 0.5)]
-    return tuple(cells), tuple(labels)
+    return Plan(board, tuple(cells), labels)

@@ -224,7 +224,6 @@ class State(_Fields, Position):
     def _points(self, text: str) -> list[int]:
         """The points that were written, in that order: all of them different and vacant."""
         points: dict[int, None] = {}
-        size, occupied = self.board.size, self.stones[0] | self.stones[1]
         for part in text.split(","):
             name = part.strip()
             if name.isascii():  # there is a foreign letter whose small form is k
@@ -232,14 +231,13 @@ class State(_Fields, Position):
             point = self.board.bit.get(name)
             if point is None:
                 if re.fullmatch("[a-z][0-9]{1,9}", name, re.ASCII):
-                    last = chr(ord("a") + size - 1)
-                    raise Illegal(f"There is no point {name} on this board; columns go from a to {last}, "
-                                  f"rows from 1 to {size}.")  # fmt: skip
+                    raise Illegal(f"There is no point {name} on this board; columns go from a to "
+                                  f"{self.board.letters[-1]}, rows from 1 to {self.board.size}.")  # fmt: skip
                 what = f"Cannot read {quoted(name)}" if name else "A point is missing"
                 raise Illegal(f"{what}; write one point, such as c3, or several joined by commas: c3,d5.")
             if point in points:
                 raise Illegal(f"{name} is written twice; each point takes one stone.")
-            if point & occupied:
+            if not point & self.vacant:
                 colour = SIDES[bool(point & self.stones[1])]
                 raise Illegal(f"There is a {colour} stone on {name} already; stones are put on vacant points.")
             points[point] = None
@@ -335,12 +333,11 @@ def draw(state: State, before: State | None = None) -> str:
     white, black = state.stones
     latest = (white | black) & before.vacant if before else 0
     opened, closed = latest & ~(latest << 1), latest & ~(latest >> 1)
-    columns = [chr(ord("a") + x) for x in range(board.size)]
-    lines = ["    " + " ".join(columns)]
+    lines = ["    " + " ".join(board.letters)]
     for row in range(board.size, 0, -1):
         line = f"{row:2} "
-        for column in columns:
-            bit = board.bit[f"{column}{row}"]
+        for letter in board.letters:
+            bit = board.bit[f"{letter}{row}"]
             line += "(" if bit & opened else ")" if bit >> 1 & closed else " "
             line += STONES[0] if bit & white else STONES[1] if bit & black else "."
         lines.append(line + (")" if bit & closed else " ") + f" {row}")
@@ -358,9 +355,6 @@ def draw(state: State, before: State | None = None) -> str:
 
 def figure(state: State, before: State | None = None) -> Figure:
     """The points with their stones, those of a group joined, and how many each side has."""
-    board = state.board
-    cells, lines, labels, plan = grid(board)
-    latest = ~state.vacant & before.vacant if before else 0
     numbers = zip(SIDES, state.stones, state.scores, strict=True)
     notes = [
         Note(f"{name.title()}: stones {own.bit_count()}, groups {state.count_groups(side)}, score {score}", side)
@@ -369,12 +363,4 @@ def figure(state: State, before: State | None = None) -> Figure:
     notes.append(Note(f"score (stones - {state.penalty} x groups)"))
     if state.may_balance and state.vacant:
         notes.append(Note(BALANCE, is_task=True))
-    return Figure(
-        cells,
-        (lines, *plan.joins(state.stones)),
-        plan.stones(state.stones),
-        labels=labels,
-        latest=tuple(board.names(latest)),
-        notes=tuple(notes),
-        turn=None if state.result() else state.turn,
-    )
+    return grid(state.board).figure(state, before, notes)
