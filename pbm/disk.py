@@ -4,7 +4,7 @@ import errno
 import fcntl
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -47,19 +47,6 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def sync_all(handles: Iterable[int]) -> list[OSError | None]:
-    """Make sure that open files, and the names in open folders, are on the disk; of each, why it may not be."""
-    return [_problem_of_sync(handle) for handle in handles]
-
-
-def _problem_of_sync(handle: int) -> OSError | None:
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        return error
-    return None
 
 
 @contextmanager

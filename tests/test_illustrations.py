@@ -45,12 +45,6 @@ class Taking(Transport):
         assert max(map(len, message.split(b"\n"))) <= 998
         self.taken.append((recipient.partition("@")[0], message))
 
-    def settle(self):
-        return ()
-
-    def close(self):
-        """There is nothing to let go of."""
-
 
 class Page(HTMLParser):
     """The HTML of a mail: its pictures, its links with what they say, and its text. It has to be balanced."""

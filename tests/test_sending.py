@@ -40,11 +40,8 @@ class Counting(Transport):
         self.taken[recipient.partition("@")[0]] += 1
         self.after()
 
-    def settle(self):
-        return self.way.settle()
-
-    def close(self):
-        self.way.close()
+    def __exit__(self, *_):
+        self.way.__exit__()
 
 
 @contextmanager
@@ -140,12 +137,6 @@ def test_a_fault_with_one_mail_makes_no_other_go_out_twice(waiting, monkeypatch)
             if recipient.startswith("bob"):
                 raise KeyError(name)
             taken.append(recipient.partition("@")[0])
-
-        def settle(self):
-            return ()
-
-        def close(self):
-            """Nothing is held."""
 
     taken = []
     for _ in range(3):

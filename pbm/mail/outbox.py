@@ -103,7 +103,6 @@ def flush(
                 if until():
                     break
             tried = [(mail, _handed_over(server, way, mail, message)) for mail, message in composed]
-            tried = _settled(way, tried) if tried else []
             is_enough = len(mails) < min(way.batch, DRAWN_AT_ONCE)  # those that have come since go out together, soon
             problems = [problem for _, problem in tried if problem]
             sent += len(tried) - len(problems)
@@ -192,12 +191,6 @@ def _handed_over(server: Server, way: Transport, mail: Mail, message: bytes | Un
     except Exception as error:  # else it would not be noted which others of the batch went out
         return Undelivered(f"{type(error).__name__}: {error}")
     return None
-
-
-def _settled(way: Transport, tried: list[Tried]) -> list[Tried]:
-    """What has become of mails that were handed over, when it is certain which of them are not lost."""
-    lost = iter(way.settle())
-    return [(mail, why or next(lost, None)) for mail, why in tried]
 
 
 def _illustration(illustrator: Illustrator, mail: Mail) -> Illustration | None:

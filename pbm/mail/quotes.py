@@ -7,8 +7,14 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
-from pbm.mail.typography import visible
-
+BLANKS = dict.fromkeys(["\u00a0", "\u1680", *map(chr, range(0x2000, 0x200B)), "\u202f", "\u205f", "\u3000"], " ")
+INVISIBLE = dict.fromkeys(
+    ["\u00ad", "\u034f", "\u180e", *map(chr, [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)]),
+     "\ufeff"], ""
+)  # fmt: skip
+INVISIBLE_LETTERS = "".join(INVISIBLE)
+VISIBLE_BLANKS = str.maketrans(BLANKS)
+BETWEEN_WORDS = str.maketrans(BLANKS | INVISIBLE)
 MOST_BETWEEN = 5
 """Empty lines between what says whose a quotation is and the quotation."""
 MOST_OF_ATTRIBUTION = 4
@@ -133,6 +139,12 @@ def own(text: str) -> str:
         kept.append(line)
         at += 1
     return "\n".join(_without_footers(_without_signature(kept))).strip("\n")
+
+
+def visible(line: str) -> str:
+    """A line of a text without invisible characters around it; one of hyphens and blanks has none between them."""
+    seen = line.translate(BETWEEN_WORDS)
+    return seen if set(seen) <= {"-", " "} else line.translate(VISIBLE_BLANKS).strip(INVISIBLE_LETTERS)
 
 
 def first(text: str) -> str:

@@ -1,12 +1,17 @@
-"""SMTP and LMTP: aiosmtpd speaks; here are the limits, so that no sender can hold up, fill up or fool the server."""
+"""SMTP and LMTP: aiosmtpd speaks; here are the limits, so that no sender can hold up, fill up or fool the server.
+
+The log has a line for each mail, for people or for programs, with nothing private in it.
+"""
 
 import asyncio
+import json
 import logging
 import re
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from ipaddress import ip_network
 from ssl import SSLContext
 from typing import Any, AnyStr, NamedTuple
@@ -15,8 +20,10 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome
-from pbm.mail.log import Entry, Journal
+from pbm.texts import clean
 
+LONGEST_ENTRY = 300
+"""How much of a command, or of a reason, is logged."""
 MOST_RECIPIENTS = 10
 """How many recipients a mail may have; all of them are addresses of this server."""
 MOST_CONNECTIONS = 100
@@ -85,6 +92,58 @@ class Answer(NamedTuple):
     outcome: Outcome
     locked: float = 0.0
     """Seconds for which nobody else could write to the database."""
+
+
+class Entry(NamedTuple):
+    """What came of a mail."""
+
+    peer: str
+    """The machine that brought it; empty for a local socket."""
+    sender: str
+    """The sender of its envelope, empty for a bounce."""
+    outcome: str
+    command: str = ""
+    """The command of the mail without its secrets; empty if it had none, or was not read."""
+    reason: str = ""
+    """Why it was refused; empty if it was not."""
+    locked: float = 0.0
+    """Seconds for which nobody else could write to the database, because of this mail and those handled with it."""
+    took: float = 0.0
+    """Seconds from the last byte of the mail to the reply."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Journal:
+    """Numbers the mails, and writes a line about each to standard error."""
+
+    def __init__(self, *, as_json: bool = False, has_time: bool = True, now: Callable[[], datetime] = _utc_now) -> None:
+        """Write lines for people or, *as JSON*, for programs; with the time, unless somebody else adds it."""
+        self.as_json = as_json
+        self.has_time = has_time
+        self.now = now
+        self.number = 0
+
+    def note(self, entry: Entry) -> None:
+        """Write what came of a mail."""
+        self.number += 1
+        time = {"time": self.now().isoformat(timespec="milliseconds")} if self.has_time else {}
+        said = {name: _line(getattr(entry, name)) for name in ("peer", "sender", "outcome", "command", "reason")}
+        spent = {"lock_ms": round(1000 * entry.locked, 1), "ms": round(1000 * entry.took, 1)}
+        if self.as_json:
+            line = json.dumps({**time, "number": self.number, **said, **spent})
+        else:
+            about = ": ".join(filter(None, (said["outcome"], said["command"], said["reason"])))
+            words = [*time.values(), str(self.number), said["peer"] or "local", f"<{said['sender']}>", about]
+            line = f"{' '.join(words)} ({spent['lock_ms']} ms in the lock, {spent['ms']} ms in all)"
+        sys.stderr.write(f"{line.encode('ascii', 'backslashreplace').decode()}\n")
+        sys.stderr.flush()
+
+
+def _line(text: str) -> str:
+    return " ".join(clean(text[:LONGEST_ENTRY]).split())
 
 
 def failed(error: Exception) -> Answer:
@@ -220,7 +279,7 @@ class Reader(asyncio.StreamReader):
     """Reads for aiosmtpd, but keeps the text of a mail itself, and passes on only its last line.
 
     aiosmtpd would keep a list of lines until the mail ends, however many and however short. A hundred connections that
-    sent 8 MB each took 95 MB of memory with it, of which 25 to 39 MB stayed, and computed for four times as long.
+    sent 8 MB each took 96 MB of memory with it in place of 50, and 7.4 s of computing in place of 3.5.
     """
 
     def __init__(self, connections: Connections, loop: asyncio.AbstractEventLoop) -> None:

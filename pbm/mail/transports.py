@@ -4,13 +4,14 @@ import os
 import smtplib
 import ssl
 import subprocess
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
-from pbm.disk import reason, sync_all
+from pbm.disk import reason, sync
 from pbm.names import is_host
 from pbm.refusals import Refused
 from pbm.texts import clean
@@ -50,47 +51,21 @@ class Undelivered(Exception):
         self.for_all = for_all
 
 
-class Transport(ABC):
-    """A way for mail to leave."""
+class Transport(AbstractContextManager["Transport"]):
+    """A way for mail to leave. It may hold something from mail to mail, until its context ends."""
 
     batch = 1
     """How many mails go out before it is noted that they have; more if a mail that is sent again does no harm."""
 
     @abstractmethod
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
-        """Hand over a message, as `compose` makes it, whose *name* is always the same. Raises Undelivered."""
+        """Send a message, as `compose` makes it, whose *name* is always the same. Raises Undelivered.
 
-    @abstractmethod
-    def settle(self) -> Sequence[Undelivered | None]:
-        """Make sure that nothing is lost of what was handed over since the last time.
-
-        Returns of each mail, in the same order, why it is lost after all; of those that it does not name, none is.
+        It cannot be lost any more then.
         """
 
-    def __enter__(self) -> Self:
-        """Use the transport for several mails."""
-        return self
-
-    @abstractmethod
-    def close(self) -> None:
-        """Let go of what was held from mail to mail."""
-
     def __exit__(self, *_: object) -> None:
-        """Close the transport."""
-        self.close()
-
-
-class _Written(NamedTuple):
-    """A file that may not be on the disk yet."""
-
-    handle: int
-    maildir: str
-    name: str
-
-    @property
-    def path(self) -> str:
-        """Where it is until mail programs may see it."""
-        return f"{self.maildir}/tmp/{self.name}"
+        """Let go of what was held."""
 
 
 class Maildirs(Transport):
@@ -102,83 +77,31 @@ class Maildirs(Transport):
         """Write below *folder*, which has to be there or is *made*."""
         self.folder = folder
         self.make = make
-        self.written: list[_Written] = []
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
-        """Write the message to a file; a second time it is the same file."""
-        maildir = f"{self.folder}/{quote(recipient, safe='@+=!~')}"  # text: a Path takes as long as the file itself
-        path = f"{maildir}/tmp/{name}"
+        """Write the message to a file, and show it to mail programs; a second time it is the same file."""
+        maildir = self.folder / quote(recipient, safe="@+=!~")
+        path = maildir / "tmp" / name
         try:
-            try:
-                handle = _opened(path)
-            except FileNotFoundError:
-                self._make(Path(maildir))
-                handle = _opened(path)
-            self.written.append(_Written(handle, maildir, name))
-            try:
+            if not path.parent.exists():
+                self._make(maildir)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(handle, "wb") as file:
                 os.fchmod(handle, 0o600)  # whatever the umask, and whoever has left a file there
-                left = memoryview(message)
-                while left:
-                    left = left[os.write(handle, left) :]
-            except OSError:
-                os.close(self.written.pop().handle)
-                raise
+                file.write(message)
+                file.flush()
+                os.fsync(handle)
+            path.rename(maildir / "new" / name)
+            path = maildir
+            sync(maildir / "new")
         except OSError as error:
-            raise _unwritten(path, error) from error
-
-    def settle(self) -> list[Undelivered | None]:
-        """Sync the files together, show them, and sync the maildirs together."""
-        written, self.written = self.written, []
-        problems = [*map(_shown, written, sync_all(each.handle for each in written))]
-        lost = _synced({each.maildir for each in written})
-        return [problem or lost[each.maildir] for each, problem in zip(written, problems, strict=True)]
+            raise Undelivered(f"{path}: {reason(error)}") from error
 
     def _make(self, maildir: Path) -> None:
         if self.make:
             self.folder.mkdir(mode=0o700, exist_ok=True)
         for part in ("", "new", "cur", "tmp"):  # the last one shows that all are there
             (maildir / part).mkdir(mode=0o700, exist_ok=True)
-
-    def close(self) -> None:
-        """Close the files that nobody wants any more."""
-        while self.written:
-            os.close(self.written.pop().handle)
-
-
-def _opened(path: str) -> int:
-    """A file to be written, which nobody else may read."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-
-
-def _shown(written: _Written, unsynced: OSError | None) -> Undelivered | None:
-    """Let mail programs see a file that is on the disk; None, or why that cannot be."""
-    try:
-        os.close(written.handle)
-        if unsynced:
-            return _unwritten(written.path, unsynced)
-        os.rename(written.path, f"{written.maildir}/new/{written.name}")
-    except OSError as error:
-        return _unwritten(written.path, error)
-    return None
-
-
-def _synced(maildirs: Iterable[str]) -> dict[str, Undelivered | None]:
-    """Make sure that the names of the mails in maildirs are on the disk; of each None, or why that cannot be."""
-    lost: dict[str, Undelivered | None] = {}
-    opened: dict[str, int] = {}
-    for maildir in maildirs:
-        try:
-            opened[maildir] = os.open(f"{maildir}/new", os.O_RDONLY)
-        except OSError as error:
-            lost[maildir] = _unwritten(maildir, error)
-    for (maildir, handle), why in zip(opened.items(), sync_all(opened.values()), strict=True):
-        os.close(handle)
-        lost[maildir] = _unwritten(maildir, why) if why else None
-    return lost
-
-
-def _unwritten(path: str, why: OSError) -> Undelivered:
-    return Undelivered(f"{path}: {reason(why)}")
 
 
 class Sendmail(Transport):
@@ -199,13 +122,6 @@ class Sendmail(Transport):
             raise Undelivered(f"{self.program}: {reason(error)}", for_all=True) from error
         if status := done.returncode:
             raise Undelivered(f"{self.program} ended with status {status}", for_good=status in FINAL_STATUSES)
-
-    def settle(self) -> Sequence[Undelivered]:
-        """The program has taken what it was given."""
-        return ()
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 class RelayConnection(smtplib.SMTP):
@@ -260,10 +176,6 @@ class Smtp(Transport):
                 self.close()
             raise problem from error
 
-    def settle(self) -> Sequence[Undelivered]:
-        """The server has taken what it has acknowledged."""
-        return ()
-
     def _connect(self) -> RelayConnection:
         context = ssl.create_default_context()
         if self.scheme == "smtps":
@@ -282,8 +194,12 @@ class Smtp(Transport):
             raise
         return connection
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the connection."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; the next mail opens another one."""
         if self.connection:
             self.connection.close()
             self.connection = None

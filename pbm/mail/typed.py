@@ -5,10 +5,22 @@ from typing import NamedTuple
 from pbm.language import answers, words
 from pbm.language.commands import root
 from pbm.language.line import Line
-from pbm.mail import typography
+from pbm.mail.quotes import BETWEEN_WORDS
 from pbm.mail.reading import Incoming
 from pbm.names import is_board
 from pbm.store import Reply
+
+DASHES = dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-")
+LONG_DASHES = "\u2013\u2014\u2015"
+"""What two hyphens become, and sometimes one."""
+VARIANTS = dict.fromkeys(map(chr, range(0xFE00, 0xFE10)), "")
+"""What telephones put behind a character to say how it is drawn."""
+QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'") | dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"')
+FULL_WIDTH = {0xFEE0 + code: chr(code) for code in range(0x21, 0x7F)} | {0x3001: ","}
+"""What keyboards of East Asia write in the place of ASCII."""
+IN_WORDS = str.maketrans(FULL_WIDTH | DASHES | QUOTES | VARIANTS)
+LONG_OPTIONS = ("nagtime", "forfeittime", "totaltime", "plot", "name", "from")
+"""Options of the language that begin with two hyphens."""
 
 
 class Typed(NamedTuple):
@@ -71,9 +83,27 @@ def plain_line(beautified: str) -> Line:
     """A line as it was typed, before a program beautified it; passwords are taken as they are."""
     if beautified.isascii():
         return Line.read(root, beautified)
-    written = typography.words(beautified)
-    plain = [typography.plain(word) for word in written]
+    written = words_of(beautified)
+    plain = [plain(word) for word in written]
     line = Line.read(root, " ".join(plain))
     secrets = line.passwords() or []
     typed = " ".join(word if meant in secrets else meant for word, meant in zip(written, plain, strict=True))
     return line if typed == line.typed else Line.read(root, typed)
+
+
+def words_of(line: str) -> list[str]:
+    """The words of a line, whatever blanks are between them."""
+    return line.translate(BETWEEN_WORDS).split()
+
+
+def plain(word: str) -> str:
+    """A word of a command as it was typed: with hyphens and plain quotation marks.
+
+    A long dash alone is the pass ``--``. In front of the name of an option it stands for as many hyphens as that has.
+    """
+    if word in LONG_DASHES:
+        return "--"
+    name = word[1:].partition("=")[0].lower()
+    if word[:1] in LONG_DASHES and name and any(option.startswith(name) for option in LONG_OPTIONS):
+        return f"--{word[1:].translate(IN_WORDS)}"
+    return word.translate(IN_WORDS)

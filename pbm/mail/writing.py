@@ -30,9 +30,16 @@ def compose(mail: Mail, server_address: str, illustration: Illustration | None =
     """
     part = _text(mail.text)
     if mail.html:
-        picture = _picture(illustration.png, server_address) if illustration else None
-        page = _html(html.page(mail, server_address, illustration, picture.name if picture else ""))
-        part = _alternative([part, _related(page, picture) if picture else page])
+        host = server_address.rpartition("@")[2]
+        name = f"{sha256(illustration.png).hexdigest()[:24]}@{host}" if illustration else ""
+        shown = html.page(mail, server_address, illustration, name)
+        page = MimePart(_fields("text/html; charset=us-ascii", "7bit"), shown)
+        if illustration:
+            fields = f'Content-ID: <{name}>\nContent-Disposition: inline; filename="board.png"\n'
+            png = encodebytes(illustration.png).decode("ascii")
+            picture = MimePart(_fields("image/png", "base64") + fields, png)
+            page = _several("related", [page, picture], '; type="text/html"')
+        part = _several("alternative", [part, page])  # the reader's program shows the last one that it can
     return f"{_header(mail, server_address)}{part.fields}{_subject(mail.subject)}\n{part.body}".encode("ascii")
 
 
@@ -85,34 +92,6 @@ def _text(text: str) -> MimePart:
     if text.isascii():
         return MimePart(_fields("text/plain; charset=us-ascii", "7bit"), text)
     return MimePart(_fields("text/plain; charset=utf-8", "quoted-printable"), UTF_8.body_encode(text))
-
-
-def _html(page: str) -> MimePart:
-    return MimePart(_fields("text/html; charset=us-ascii", "7bit"), page)
-
-
-class _Picture(NamedTuple):
-    """A picture that a page shows."""
-
-    name: str
-    """Its Content-ID, without the angle brackets."""
-    part: MimePart
-
-
-def _picture(png: bytes, server_address: str) -> _Picture:
-    name = f"{sha256(png).hexdigest()[:24]}@{server_address.rpartition('@')[2]}"
-    shown = f'Content-ID: <{name}>\nContent-Disposition: inline; filename="board.png"\n'
-    return _Picture(name, MimePart(_fields("image/png", "base64") + shown, encodebytes(png).decode("ascii")))
-
-
-def _related(page: MimePart, picture: _Picture) -> MimePart:
-    """A page and the picture in it."""
-    return _several("related", [page, picture.part], '; type="text/html"')
-
-
-def _alternative(parts: list[MimePart]) -> MimePart:
-    """One of which the reader's program shows the last that it can."""
-    return _several("alternative", parts)
 
 
 def _several(kind: str, parts: list[MimePart], more: str = "") -> MimePart:

@@ -14,13 +14,13 @@ from pbm.disk import reason
 from pbm.mail import incoming
 from pbm.refusals import Misused, Refused
 from pbm.session import Session
-from pbm.settings import address, open_server, transport
+from pbm.settings import open_server, transport
 from pbm.terminal import fail, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pbm.mail.log import Entry
+    from pbm.mail.smtp import Entry
     from pbm.server import Server
 
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
@@ -100,7 +100,7 @@ def serve_(
     lmtp: bool,
 ) -> None:
     """Take mail by SMTP, send what is in the outbox, and play for the robots, until told to end."""
-    from pbm.mail.log import Journal
+    from pbm.mail.smtp import Journal
     from pbm.service.serve import Certificate, MainThread, endpoint, serve
 
     where = endpoint(listen)
@@ -179,8 +179,6 @@ def deliver(ignored: tuple[str, ...]) -> int:
         sender, recipient = incoming.envelope(raw, os.environ)
         if not (sender or "").isascii():
             return fail(incoming.NOT_ASCII, EX_DATAERR)
-        if recipient is not None and not _is_for_us(recipient):
-            return fail(f"{recipient} is no mailbox of this server.", EX_NOUSER)
         server = open_server()
         recipients = incoming.addressed(raw, server.address) if recipient is None else [recipient]
         if recipient is not None and not incoming.is_known(server, recipient):
@@ -189,10 +187,6 @@ def deliver(ignored: tuple[str, ...]) -> int:
     except Exception as why:  # whatever it is, the mail is kept and comes again
         return fail(f"{type(why).__name__}: {why}", EX_TEMPFAIL)
     return fail(f"{outcome.reason}.", EX_DATAERR) if outcome == "refused" else 0
-
-
-def _is_for_us(recipient: str) -> bool:
-    return incoming.is_ours(recipient, address()) or incoming.is_postmaster(recipient, address())
 
 
 @commands.command()

@@ -21,13 +21,11 @@ from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.disk import reason
 from pbm.mail import incoming
 from pbm.mail.incoming import Outcome
-from pbm.mail.log import Entry
 from pbm.mail.outbox import SENDER
-from pbm.mail.smtp import Answer, Connection, Connections, Delivery, Handler, LMTPConnection
+from pbm.mail.smtp import Answer, Connection, Connections, Delivery, Entry, Handler, LMTPConnection
 from pbm.names import is_host
 from pbm.refusals import touching
 from pbm.server import Server
-from pbm.service import systemd
 from pbm.service.processes import Helper, Service
 from pbm.store import Replaced, Unusable
 
@@ -282,7 +280,7 @@ async def serve(
             certificate.reload()
         if not thread.hangs:
             in_hand = f"{len(connections.open)} connections, {len(connections.handling)} mails in hand."
-            systemd.tell("WATCHDOG=1", f"STATUS={in_hand}")
+            _tell_systemd("WATCHDOG=1", f"STATUS={in_hand}")
 
     give_back_memory()
     connections, receiver = Connections(noted), Receiver(server, service, thread)
@@ -293,9 +291,9 @@ async def serve(
     watching = loop.create_task(_repeat(watch))
     sys.stdout.write(f"listening on {where}\n")
     sys.stdout.flush()
-    systemd.tell("READY=1", f"STATUS=Listening on {where}.")
+    _tell_systemd("READY=1", f"STATUS=Listening on {where}.")
     await service.ended.wait()
-    systemd.tell("STOPPING=1")
+    _tell_systemd("STOPPING=1")
     watching.cancel()
     _close(listener, where)
     await connections.close()
@@ -329,6 +327,20 @@ async def _listen(connect: Callable[[], Connection], where: Endpoint) -> tuple[a
             return await loop.create_unix_server(connect, sock=_socket(where.path)), where
         listener = await loop.create_server(connect, where.host, where.port)
         return listener, where._replace(port=listener.sockets[0].getsockname()[1])
+
+
+def _tell_systemd(*lines: str) -> None:
+    """Tell systemd something, such as ``READY=1``, if it has asked for that (sd_notify(3)).
+
+    Whether it listens does not matter.
+    """
+    path = os.environ.get("NOTIFY_SOCKET")
+    if not path:
+        return
+    where = f"\0{path[1:]}" if path.startswith("@") else path  # one without a name in the file system
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out, suppress(OSError):
+        out.settimeout(0)
+        out.sendto("\n".join(lines).encode(), where)
 
 
 async def _repeat(watch: Callable[[], None]) -> None:
