@@ -14,6 +14,7 @@ note that it was handled; so a mail that only reads has its answer before the lo
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -30,7 +31,6 @@ from pbm.language.grammar import MOST_CHARACTERS, Call, Prompt, function, help_f
 from pbm.language.line import NOWHERE, Line
 from pbm.language.quoting import refusal
 from pbm.letters import Letter
-from pbm.passwords import Proofs
 from pbm.refusals import Misused, Refused, copied
 from pbm.session import Session
 from pbm.store import BoardRow, Reply
@@ -52,11 +52,6 @@ class Effect(NamedTuple):
     why: Refused | None = None
     """Why it was refused."""
 
-    @property
-    def stands(self) -> bool:
-        """Whether it has changed something, though it may have been refused."""
-        return self.why is None or self.why.stands
-
 
 class Ready(NamedTuple):
     """A command that is read and proved."""
@@ -67,15 +62,10 @@ class Ready(NamedTuple):
     """The line that gives it; None for an answer to a board mail, and for a robot."""
     lines: Sequence[tuple[Line, Call | Refused]] = ()
     """Those of `multiple`."""
+    writes: bool = True
+    """Whether it may change something."""
     done: Effect | None = None
     """What has come of it, if it only reads: then that is done already."""
-
-    @property
-    def writes(self) -> bool:
-        """Whether it may change something; the wrong passwords in several lines are counted as they are looked at."""
-        if self.lines:
-            return any(isinstance(call, Call) and (call.command.writes or call.passwords) for _, call in self.lines)
-        return isinstance(self.call, Call) and self.call.command.writes
 
 
 def run(line: Line, session: Callable[[], Session], prompt: Prompt | None = None) -> list[Letter]:
@@ -90,7 +80,7 @@ def run(line: Line, session: Callable[[], Session], prompt: Prompt | None = None
     store = ready.session.store
     with store.writing() if ready.writes else store.reading():
         done = finish(ready)
-        if ready.writes and done.stands:
+        if ready.writes and (done.why is None or done.why.stands):
             store.events.count_command(ready.session.now(), refused=False)
     if done.why:
         raise done.why
@@ -117,19 +107,22 @@ def read(line: Line, prompt: Prompt | None = None) -> Call:
 
 
 def prepare(session: Session, call: Call | Refused, line: Line | None = None) -> Ready:
-    """Find out all that needs no write lock: what argon2 says; and if the command only reads, do it."""
-    session = session._replace(proofs=Proofs(session.server.passwords))
+    """Find out what needs no write lock: what argon2 says. If the command only reads, do it."""
     ready = Ready(session, call, line)
     if line and isinstance(call, Call) and call.command.name == "multiple":
         ready = _with_lines(ready, line)
-    trying = session._replace(guesses=session.guesses and session.guesses.anew())  # each is counted under the lock
-    for one in [ready.call, *(call for _, call in ready.lines)]:
+    calls = [one for one in ([each for _, each in ready.lines] or [ready.call]) if isinstance(one, Call)]
+    trying = replace(session, guesses=session.guesses and session.guesses.anew())  # each is counted under the lock
+    for one in calls:
         with suppress(Refused):
-            _prove(trying, one)
-    if ready.writes:
+            _signed(trying, one)
+            if new := one.given.get("new_password"):
+                session.server.passwords.prepare(new)
+    # the wrong passwords in several lines are counted as they are looked at
+    if any(one.command.writes or (ready.lines and one.passwords) for one in calls):
         return ready
     with session.store.reading():
-        return ready._replace(done=_step(ready._replace(session=trying)))
+        return ready._replace(writes=False, done=_step(ready._replace(session=trying)))
 
 
 def finish(ready: Ready) -> Effect:
@@ -149,16 +142,7 @@ def finish(ready: Ready) -> Effect:
 def play(session: Session, player: Reply, move: str, reader: str) -> Effect:
     """Make a move for a player who is known, in the transaction that is open; no mail about it goes to the *reader*."""
     given = {"game": player.game, "board": player.board, "userid": player.userid, "password": "", "move": move}
-    return _step(Ready(session._replace(proved=player), Call(OF_GAME["move"], given)), reader)
-
-
-def _prove(session: Session, call: Call | Refused) -> None:
-    """Let argon2 check the password of a command, and hash the new one. Raises Refused."""
-    if isinstance(call, Refused):
-        return
-    _signed(session, call)
-    if new := call.given.get("new_password"):
-        session.passwords.hash(new)
+    return _step(Ready(replace(session, proved=player), Call(OF_GAME["move"], given)), reader)
 
 
 def _step(ready: Ready, reader: str | None = None) -> Effect:
@@ -182,7 +166,7 @@ def _answers(ready: Ready, reader: str | None) -> list[Letter]:
     try:
         if isinstance(call, Refused):
             raise call
-        session = session._replace(comment=without(session.comment, call.passwords))
+        session = replace(session, comment=without(session.comment, call.passwords))
         name, given = _signed(session, call)
         told = [_of_lines(ready)] if ready.lines else function(call.command.deed)(session, *given)
     except Illegal as why:  # whoever has signed for a board sees it again
@@ -216,33 +200,27 @@ def _signed(session: Session, call: Call) -> tuple[str | None, list[Any]]:
 def _player(session: Session, userid: str, password: str, row: BoardRow | None) -> str:
     """The user who signs a command with his password. Raises Refused, not telling which of the two is wrong.
 
-    The reply address of a board speaks for its player there.
+    The reply address of a board speaks for its player there. That they gave a command is noted where one can write.
     """
-    name = userid.lower()
-    if row and not password and session.proved == Reply(row.game, row.board, name):
-        return _known(session, name)
-    if session.guesses and (until := session.guesses.wait_until(name)):
-        when = f"{until + timedelta(minutes=1):%Y-%m-%d %H:%M} UTC"
-        raise Refused(f"Too many passwords were wrong; the next one is looked at from {when} on.")
-    stored = session.store.users.password_of(name) or None  # a robot has none that could be right
-    is_right = session.passwords.is_right(stored, password) and stored is not None
-    if session.guesses:
-        session.guesses.note(name, is_right=is_right)
-    if not is_right or stored is None:
-        # a userid that is none may be the password in the wrong place
-        why = copied(password, "your password") or "The userid or the password is wrong."
-        raise Refused(why, secrets=() if stored else (userid,))
-    if session.server.passwords.is_outdated(stored):
-        renewed = session.passwords.hash(password)
-        if session.store.is_writing:
-            session.store.users.set_password(name, renewed)
-    return _known(session, name)
-
-
-def _known(session: Session, name: str) -> str:
-    """The user who gives a command, of whom that is noted where something can be written."""
-    if session.store.is_writing:
-        session.store.users.note_command(name, session.now())
+    store, passwords, name = session.store, session.server.passwords, userid.lower()
+    if not (row and not password and session.proved == Reply(row.game, row.board, name)):
+        if session.guesses and (until := session.guesses.wait_until(name)):
+            when = f"{until + timedelta(minutes=1):%Y-%m-%d %H:%M} UTC"
+            raise Refused(f"Too many passwords were wrong; the next one is looked at from {when} on.")
+        stored = store.users.password_of(name) or None  # a robot has none that could be right
+        is_right = passwords.is_right(stored, password)
+        if session.guesses:
+            session.guesses.note(name, is_right=is_right)
+        if not is_right or stored is None:
+            # a userid that is none may be the password in the wrong place
+            why = copied(password, "your password") or "The userid or the password is wrong."
+            raise Refused(why, secrets=() if stored else (userid,))
+        if passwords.is_outdated(stored) and store.is_writing:
+            store.users.set_password(name, passwords.hash(password))
+        elif passwords.is_outdated(stored):
+            passwords.prepare(password)
+    if store.is_writing:
+        store.users.note_command(name, session.now())
     return name
 
 
@@ -273,7 +251,7 @@ def _within(line: Line) -> Call | Refused:
 
 def _of_lines(ready: Ready) -> Letter:
     """Carry out the commands of `multiple`, each as a step of its own, and gather what answers them directly."""
-    session = ready.session._replace(comment="", body="", is_line=True)
+    session = replace(ready.session, comment="", body="", is_line=True)
     told: list[Block] = []
     answered: list[dict[str, Any]] = []
     budget = Budget(in_shell=session.in_shell)

@@ -3,19 +3,19 @@
 A command is a function that takes a Session, and does all it does in the transaction that is open. It returns letters.
 """
 
-from datetime import UTC, datetime, tzinfo
-from typing import NamedTuple
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from zoneinfo import ZoneInfo
 
 from pbm.access import quotas
 from pbm.access.guesses import Guesses
 from pbm.access.quotas import Holders
-from pbm.passwords import Passwords, Proofs
 from pbm.server import Server
-from pbm.store import Reply, Store
+from pbm.store import Reply
 
 
-class Session(NamedTuple):
+@dataclass
+class Session:
     """A command being carried out."""
 
     server: Server
@@ -35,24 +35,14 @@ class Session(NamedTuple):
     """The reply address that the command came to, which speaks for one user on one board."""
     peer: str | None = None
     """The machine that the mail came from; None in a shell, and if that is one of ours, which brings all mails."""
-    proofs: Proofs | None = None
-    """What argon2 has found out for the command."""
     is_line: bool = False
     """Whether the command is a line of `multiple`."""
 
-    @property
-    def store(self) -> Store:
-        """The database."""
-        return self.server.store
-
-    @property
-    def in_shell(self) -> bool:
+    def __post_init__(self) -> None:
+        """Take the database and the clock from the server."""
+        self.store, self.now = self.server.store, self.server.now
+        self.in_shell = self.sender is None
         """Whether the answer is printed, and the shell's user trusted not to flood anybody."""
-        return self.sender is None
-
-    def now(self) -> datetime:
-        """The time."""
-        return self.server.now()
 
     def zone(self, userid: str | None) -> tzinfo:
         """The time zone in which a user is told times; None stands for whoever gives the command, if that is known."""
@@ -62,11 +52,6 @@ class Session(NamedTuple):
             names = self.store.users.ids_at(self.sender) if self.sender else set()
         found = {self.store.users.zone(name) for name in names}
         return _zone_of(found.pop() if len(found) == 1 else None)
-
-    @property
-    def passwords(self) -> Passwords | Proofs:
-        """What checks and hashes passwords."""
-        return self.proofs or self.server.passwords
 
     @property
     def is_from_user(self) -> bool:

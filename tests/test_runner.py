@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from pbm import runner
+from pbm import passwords, runner
 from pbm.access.tokens import reply_address
 from pbm.language import answers
 from pbm.language.commands import root
@@ -127,20 +127,22 @@ def finished(club, raw, was_heard=None):
     return stored(club), told, told.reason
 
 
-class Watched(Passwords):
-    """Passwords that note each check and each hash, and whether the write lock is held then."""
+class Watched:
+    """Hashes as argon2 does, and notes for each hash and each check whether the write lock is held."""
 
-    def __init__(self, store):
-        super().__init__()
-        self.store, self.held = store, []
+    def __init__(self):
+        self.hasher, self.store, self.held = passwords.HASHER, None, []
 
-    def hash(self, password):
-        self.held.append(self.store.is_writing)
-        return super().hash(password)
+    def __getattr__(self, name):
+        self.held += [self.store.is_writing] * (name in {"hash", "verify"})
+        return getattr(self.hasher, name)
 
-    def is_right(self, stored, password):
-        self.held.append(self.store.is_writing)
-        return super().is_right(stored, password)
+
+@pytest.fixture
+def argon2(monkeypatch):
+    watched = Watched()
+    monkeypatch.setattr(passwords, "HASHER", watched)
+    return watched
 
 
 def tried(club, line):
@@ -153,35 +155,30 @@ def tried(club, line):
     return None
 
 
-def watched(club):
-    club.server = club.server._replace(passwords=Watched(club.store))
-    return club.server.passwords
-
-
-def test_no_password_is_checked_or_hashed_under_the_lock(room):
-    checked = []
+def test_no_password_is_checked_or_hashed_under_the_lock(room, argon2):
     for line in WRITING + READING:
         for by_mail in (True, False):
             club = room.club()
-            passwords = watched(club)
+            argon2.store = club.store
             if by_mail:
                 finished(club, mail(line))
             else:
                 tried(club, line)
-            assert not any(passwords.held), line
-            checked += passwords.held
-    assert len(checked) > 20
+            assert not any(argon2.held), line
+    assert len(argon2.held) > 20
 
 
-def test_in_multiple_a_line_may_change_the_password_of_later_ones_and_only_the_old_one_is_checked_under_the_lock(room):
+def test_in_multiple_a_line_may_change_the_password_of_later_ones_and_only_the_old_one_is_checked_under_the_lock(
+    room, argon2
+):
     club = room.club()
-    passwords = watched(club)
+    argon2.store = club.store
     finished(club, mail("multiple"))
     said = club.mails()[-1].text
     assert club.store.boards.get("symple", "101").moves == 3
     assert club.store.boards.get("symple", "103").submitted == "a1"
     assert said.count("The userid or the password is wrong.") == 1
-    assert passwords.held.count(True) == 1
+    assert argon2.held.count(True) == 1
 
 
 @pytest.mark.parametrize(

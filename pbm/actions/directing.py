@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from games import Illegal
 from pbm import delivery, letters, texts
@@ -151,7 +152,7 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
     what = [word for word in words if word not in players]
     if len(what) != 1 or what[0] not in {"win", "draw", "cancel"} or len(players) > (what[0] == "win"):
         raise Refused(f"`adjudicate` is written `adjudicate {DIRECTIONS['adjudicate']}`.")
-    session = session._replace(comment="")
+    session = replace(session, comment="")
     if what[0] == "cancel":
         session.store.tournaments.void_meeting(one.game, board)
         _removed(session, row, "The director has cancelled the game; it counts for nobody.")
@@ -162,7 +163,7 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
         delivery.queue(session, *votes.agree_draw(session, row, note, reason="adjudicated"))
         return f"The game on {board} is a draw."
     winner = players[0] if players else row.opponent(str(row.turn))
-    why = session._replace(comment=f"The director has decided that {winner} has won.")
+    why = replace(session, comment=f"The director has decided that {winner} has won.")
     loser = row.opponent(winner)
     delivery.queue(session, *turns.play_turn(why, row, loser, FORFEIT, automatic=True, reason="adjudicated"))
     return f"{winner} has won the game on {board}."

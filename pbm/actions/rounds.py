@@ -4,6 +4,7 @@ Nothing here knows how a board is started; whoever lets a tournament go on bring
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from typing import Protocol
@@ -72,7 +73,7 @@ def next_games(found: Shown) -> Round:
 def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[Pair], start: Start) -> dict[str, Pair]:
     """Start these games of a round, by name of the board; each player gets one letter about all his new boards."""
     store = session.store
-    quiet = session._replace(comment="")
+    quiet = replace(session, comment="")
     boards: dict[str, Pair] = {}
     names = free_names(store, one.game, one.pool)
     asked = {each.name for each in store.tournaments.entrants(one.game, one.pool) if number in each.byes}

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import games
 from games import Illegal
@@ -320,5 +321,5 @@ def take_part(found: Shown, name: str) -> None:
 
 def given_up(session: Session, board: Board, name: str, why: str) -> None:
     """End a game by the loss of one who takes part no more; it is not rated."""
-    quiet = session._replace(comment=why)
+    quiet = replace(session, comment=why)
     delivery.queue(session, *turns.play_turn(quiet, board, name, FORFEIT, automatic=True, reason="withdrawn"))

@@ -1,6 +1,7 @@
 """A board from its start to its end: whether a player may move, what follows from a turn, and who is told."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import games
@@ -299,7 +300,7 @@ def unresign(session: Session, board: Board, name: str) -> list[Letter]:
 
 def forfeit(session: Session, board: Board, reason: str, why: str) -> list[Letter]:
     """Make the player to move give up; *reason* is one of REASONS, and *why* tells the same in a sentence."""
-    session, name = session._replace(comment=why), str(board.turn)
+    session, name = replace(session, comment=why), str(board.turn)
     if can_leave(board):
         return leave(session, board, name, automatic=True)
     return play_turn(session, board, name, FORFEIT, automatic=True, reason=reason)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import games
@@ -38,7 +39,7 @@ def check_sign_up(session: Session, *, userid: str, new_password: str, **_: obje
 def signup(session: Session, userid: str, password: str, addresses: Sequence[str]) -> list[Letter]:
     """Add a user; `check_sign_up` has found nothing against it."""
     name = userid.lower()
-    hashed = session.passwords.hash(password)
+    hashed = session.server.passwords.hash(password)
     if not session.in_shell:
         session.take("sign-up")
     session.store.users.add(name, hashed, session.now())
@@ -48,7 +49,7 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
 
 def sign_off(session: Session, name: str) -> list[Letter]:
     """Remove a user: they give up all their boards, and nobody else can ever take their name."""
-    why = session._replace(comment=f"{name} has signed off.")
+    why = replace(session, comment=f"{name} has signed off.")
     told: list[Letter] = []
     from pbm.actions import rounds
 
@@ -166,7 +167,7 @@ RESET_HOLDS = timedelta(hours=24)
 def change_password(session: Session, name: str, new: str) -> list[Letter]:
     """Give a user another password, and tell them so at all their addresses."""
     check_new_password(new)
-    session.store.users.set_password(name, session.passwords.hash(new))
+    session.store.users.set_password(name, session.server.passwords.hash(new))
     session.store.trust.revoke_replies(name)
     letter = settled(CHANGED.format(name), f"all show {name}", userid=name)
     return [letter._replace(to=name)]
@@ -213,7 +214,7 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
 
 def _with_code(session: Session, name: str, new: str) -> list[Letter]:
     """Set a new password."""
-    session.store.users.set_password(name, session.passwords.hash(new))
+    session.store.users.set_password(name, session.server.passwords.hash(new))
     session.store.users.set_reset_code(name, None, session.now())
     session.store.trust.revoke_replies(name)
     session.store.trust.save_failures("userid", name, NO_FAILURES)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from email.parser import BytesHeaderParser
 from ipaddress import ip_address, ip_network
@@ -326,7 +327,7 @@ def _finish(server: Server, heard: Heard) -> Outcome:
     is_bulk = mail.wants_no_answer and isinstance(why, Misused) and not (reply or is_close)
     if (mail.is_absence and not is_meant) or is_bulk:
         return Outcome("automatic", command)
-    session = session._replace(proved=reply)
+    session = replace(session, proved=reply)
     if not session.take_own("error"):
         return Outcome("capped", command, f"mistake after the {most('error', 'address')} of a day that are answered")
     letter = quoting.refusal(why, line, session.comment, reply.game if reply else "", server.store.users.is_taken)

@@ -12,6 +12,7 @@ from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from random import Random
 from typing import NamedTuple
@@ -136,7 +137,7 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
             store.robots.claim_task(task, None)
             return False
         player = Reply(task.game, task.board, task.robot)
-        done = runner.play(session._replace(comment=decision.comment), player, decision.text, reader or task.robot)
+        done = runner.play(replace(session, comment=decision.comment), player, decision.text, reader or task.robot)
         if done.why is None:
             store.robots.note_answer(task, decision.hopeless, session.now())
     if done.why:
