@@ -4,7 +4,7 @@ For robots and tests; `pbm help referee` lists the requests.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from random import Random, SystemRandom
 from typing import Any, NamedTuple, TextIO
@@ -158,20 +158,18 @@ class Referee:
 REQUESTS = ("new", "dice", "seed", "position", "play", "moves", "random", "undo", "state", "board", "quit")
 
 
-def followed(
-    game: Game[Any], options: Options, view: Mapping[str, Any], known: Sequence[State] = ()
-) -> list[State] | None:
+def followed(game: Game[Any], options: Options, view: Mapping[str, Any]) -> list[State] | None:
     """The positions of the game whose moves are the view's ``history``, the one at the start first.
 
     None if there is no history, or if it is not what led to this position. The throws of the dice are not known, but
-    for the last one. The first positions can be *known* already.
+    for the last one.
     """
     history = view.get("history")
     if not isinstance(history, list) or not all(isinstance(move, str) for move in history):
         return None
-    states = list(known) or [game.new(**options)]
+    states = [game.new(**options)]
     try:
-        for move in history[len(states) - 1 :]:
+        for move in history:
             state = states[-1]
             if games.needs_dice(state) or (move == SKIP and state.must_skip):
                 states.append(state.play(move))

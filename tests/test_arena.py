@@ -16,8 +16,8 @@ import pytest
 import games
 from pbm.board.board import Board
 from pbm.board.records import replayed
+from pbm.lab.arena import open_pool, store_game
 from pbm.lab.matches import Played
-from pbm.lab.storing import Filing
 from pbm.referee import Referee
 from pbm.refusals import Refused
 
@@ -112,7 +112,7 @@ def test_games_are_stored_as_boards_that_look_like_any_others(shell, tmp_path, r
 @pytest.mark.parametrize("game", GAMES)
 def test_a_stored_game_has_the_turns_that_were_played(club, game):
     club.signed_up("alice", "bob")
-    filing = Filing(club.server, game, "a", [], ["alice", "bob"], is_rated=True)
+    pool = open_pool(club.server, game, "a", [], ["alice", "bob"])
     referee = Referee(game)
     referee.rng = Random(5)
     moments = [club.time]
@@ -120,7 +120,8 @@ def test_a_stored_game_has_the_turns_that_were_played(club, game):
         referee.random("")
         moments.append(club.time + timedelta(seconds=number))
     club.pass_time(minutes=1)
-    filing.of(("alice", "bob"))(1, referee, moments, Played(0, 8, "It took too long.", 0))
+    fault = Played(0, "It took too long.", 0)
+    store_game(club.server, pool, ("bob", "alice"), referee, moments, fault, is_rated=True)
     board = Board.load(club.store, game, "a1")
     assert (board.players, board.row.reason, board.is_over) == (("bob", "alice"), "forfeited", True)
     seen = [(turn.text, turn.dice, turn.userid) for turn in replayed(board.row, board.turns).turns]

@@ -11,7 +11,7 @@ import pytest
 import games
 from pbm import shell
 from pbm.referee import Referee
-from pbm.robots.dialogue import GIVE_UP, Dialogue, converse, read_question
+from pbm.robot_players.engine import GIVE_UP, Dialogue, converse, read_position
 from pbm.robots.thinking import Thought
 
 import helptexts
@@ -26,7 +26,7 @@ class Parrot:
         self.chances = list(chances)
         self.seen = []
 
-    def think(self, states, begun):
+    def think(self, states):
         self.seen.append(states)
         return Thought(next(iter(states[-1].moves())), self.chances.pop(0) if self.chances else 0.5, 7)
 
@@ -133,8 +133,8 @@ def test_a_line_that_asks_for_no_move_is_told_in_a_sentence(text, said):
 
 def test_the_history_counts_where_it_leads_to_the_position():
     view = json.loads(line("papagra", "new -size=3", "seed 1", *["random"] * 5))
-    question = read_question(json.dumps(view))
-    assert len(question.states) == 6
+    _, states = read_position(json.dumps(view))
+    assert len(states) == 6
     for change in (
         {"history": ["a1"]},
         {"history": [3]},
@@ -142,9 +142,8 @@ def test_the_history_counts_where_it_leads_to_the_position():
         {"cells": {"a1": "B"}},
         {"history": ["--"]},
     ):
-        question = read_question(json.dumps(view | change))
-        assert len(question.states) == 1
-        assert question.states[0].view()["cells"] == (view | change)["cells"]
+        _, [state] = read_position(json.dumps(view | change))
+        assert state.view()["cells"] == (view | change)["cells"]
 
 
 @pytest.mark.parametrize("game", helptexts.GAMES)
@@ -154,23 +153,9 @@ def test_what_the_referee_says_of_a_game_is_read_as_it_is_with_any_options(game)
     words = [f"-{one.name}{value}" for one, values in zip(options, extremes, strict=True) for value in values]
     for word in ["", *words]:
         judge = referee(game, f"new {word}", "random")
-        question = read_question(judge.state(""))
-        assert question.options == judge.options
-        assert len(question.states) == len(question.history) + 1 > 1
-
-
-def test_positions_that_it_knows_are_not_replayed(monkeypatch):
-    judge, player = referee("symple", "new -size=5"), Parrot()
-    dialogue = Dialogue(lambda *_: player, io.StringIO())
-    monkeypatch.setattr(games.load("symple").State, "parse", lambda _, text: parsed.append(text) or text)
-    parsed = []
-    dialogue.answer(judge.state(""))
-    for number, move in enumerate(("a1", "b1", "c1"), 1):
-        assert judge.answer(f"play {move}").startswith("=")
-        parsed.clear()  # the referee has parsed it, too
-        dialogue.answer(judge.state(""))
-        assert len(player.seen[-1]) == number + 1
-        assert parsed == [move]
+        played, states = read_position(judge.state(""))
+        assert played == (game, judge.options)
+        assert len(states) == len(judge.view["history"]) + 1 > 1
 
 
 def test_a_hopeless_robot_resigns_at_its_third_turn_without_hope():

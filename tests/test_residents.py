@@ -20,11 +20,11 @@ import pytest
 
 from pbm.actions.cleanup import clean_up
 from pbm.board.board import Board
-from pbm.lab.analysis import drawn_curve
 from pbm.levels import LEVEL_NUMBERS
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.robot_players import turns
+from pbm.robot_players.analysis import drawn_curve
 from pbm.robot_players.turns import do_task, next_task, play_all
 from pbm.robots.thinking import Thought
 from pbm.session import Session

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import games
 from games import SKIP, spiro
-from pbm.robots.player import Player
+from pbm.robots import Player
 from pbm.robots.spiro import WORTHS, thinker
 from pbm.robots.spiro.positions import ROLLS, Track, seen, uses_of
 from pbm.robots.thinking import Limit

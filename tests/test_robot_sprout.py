@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from games import SKIP, sprout
-from pbm.robots.player import Player
+from pbm.robots import Player
 from pbm.robots.sprout import Sprout
 
 from examples import examples

@@ -13,7 +13,7 @@ import pytest
 
 from pbm.board.board import Board
 from pbm.refusals import Refused
-from pbm.robot_players import waiting
+from pbm.robot_players import scripts
 from pbm.store import Store
 from pbm.store.boards import Boards
 from pbm.store.form import BUSY_SECONDS
@@ -75,7 +75,7 @@ def watched(pair):
         rows = [store.boards.get("spiro", "101")]
 
         def looks(until):
-            return waiting.looks(store, rows, waiting.condition(until, rows))
+            return scripts.looks(store, rows, scripts.condition(until, rows))
 
         yield looks
 
@@ -147,7 +147,7 @@ def test_the_turn_of_one_who_does_not_play_is_not_waited_for(watched):
 def test_a_turn_is_waited_for_on_those_boards_on_which_one_plays(pair):
     pair.say("spiro challenge bob carol")
     rows = [pair.store.boards.get("spiro", number) for number in ("101", "102")]
-    happened = waiting.condition("turn=carol", rows)
+    happened = scripts.condition("turn=carol", rows)
     assert not happened(rows[0], rows[0]._replace(turn=None, ended=pair.time))
     assert happened(rows[1], rows[1]._replace(turn=None, ended=pair.time))
     assert happened(rows[1], rows[1]._replace(turn="carol"))

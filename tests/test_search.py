@@ -12,8 +12,8 @@ import pytest
 
 import games
 from games import spiro
+from pbm.robots import Player, thinker
 from pbm.robots.general import Rules, thrown
-from pbm.robots.player import Player, thinker
 from pbm.robots.search import Search
 from pbm.robots.thinking import Limit
 

@@ -5,7 +5,9 @@ Each module that has some brings them as a click group named `commands`; only th
 
 import gc
 import os
+import select
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -24,7 +26,7 @@ from pbm.terminal import fail, say
 
 MODULES: Mapping[str, str] = {
     "addresses": "operator.people",
-    "analyse": "lab.analysis",
+    "analyse": "robot_players.analysis",
     "arena": "lab.arena",
     "backup": "operator.copies",
     "boards": "operator.boards",
@@ -115,6 +117,18 @@ def end_with_input_alone() -> None:
 
     for sent in (signal.SIGINT, signal.SIGTERM):
         signal.signal(sent, signal.SIG_IGN)
+
+
+def pipe_ended(seconds: float) -> bool:
+    """Whether standard input ends in so many seconds; a byte there ends the rest."""
+    ready, _, _ = select.select([sys.stdin.fileno()], [], [], seconds)
+    return bool(ready) and not os.read(sys.stdin.fileno(), 65536)
+
+
+def rested(seconds: float) -> bool:
+    """Whether it is over after so many seconds of rest: never, for a signal ends the process."""
+    time.sleep(seconds)
+    return False
 
 
 def let_server_go_first() -> None:

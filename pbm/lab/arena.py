@@ -1,29 +1,33 @@
-"""An arena: programs play each other, and the table is printed; the games can be stored as boards."""
+"""The command that lets programs play each other, prints the table, and can store the games as boards of a pool."""
 
 import re
-from collections.abc import Sequence
-from itertools import combinations
-from random import SystemRandom
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import combinations, pairwise
 
 import click
 
 import games
-from games import Illegal
+from games import SKIP, State
 from pbm import texts
+from pbm.actions import rounds
+from pbm.actions.tournaments import set_up
+from pbm.board import ratings
+from pbm.board.board import FORFEIT, RESIGN, SERVER
+from pbm.board.records import outcome, replayed
 from pbm.console.usage import Commands
-from pbm.lab.duel import SEED, SEEDS, TIMEOUT, WORKERS, number_of_games
-from pbm.lab.matches import Match, TwoGames, run_here
+from pbm.lab.duel import SEED, TIMEOUT, WORKERS, new_seed, number_of_games, read_program, read_words
+from pbm.lab.matches import Match, Played, TwoGames, play_pairs
+from pbm.referee import Referee
 from pbm.refusals import Refused
-from pbm.robot_players.program import command_words, insist_on
-from pbm.robot_players.scripts import known
+from pbm.server import Server
+from pbm.session import Session
 from pbm.settings import open_server
+from pbm.store import BoardRow, TurnRow
 from pbm.terminal import say
-from pbm.tournaments import tables
-from pbm.tournaments.meetings import Meeting
-
-if TYPE_CHECKING:
-    from pbm.lab.storing import Filing
+from pbm.tournaments import TOURNAMENT_KINDS, tables
+from pbm.tournaments.kinds import Tournament
+from pbm.tournaments.meetings import Meeting, Pair
 
 ORDER = "sb", "direct"
 """What decides between equal points."""
@@ -66,34 +70,34 @@ def arena(
     """
     if rated and not pool:
         raise Refused("--rated is for games that are stored, with --save=POOL.")
-    options = [word for word in words if word.startswith("-")]
-    if unknown := next((option for option in options if option.startswith("--")), None):
-        raise click.NoSuchOption(unknown, ctx=ctx)
-    game, *named = [word for word in words if not word.startswith("-")] or [""]
-    game = known(game)
+    game, options, named = read_words(words, ctx)
     programs = _programs(named)
-    try:
-        games.read_options(games.load(game), options)
-    except Illegal as why:
-        raise Refused(str(why)) from why
-    seed = seed or str(SystemRandom().randrange(SEEDS))
-    filing = _filing(game, pool.lower(), options, [*programs], is_rated=rated) if pool else None
+    seed = seed or new_seed()
+    server = open_server() if pool else None
+    tournament = open_pool(server, game, str(pool).lower(), options, [*programs]) if server else None
     pairs = (number + 1) // 2
     meetings: list[Meeting] = []
     faults: list[str] = []
-    for one, other in combinations(programs, 2):
+    boards: list[str] = []
+    for names in combinations(programs, 2):
 
-        def report(two: TwoGames, one: str = one, other: str = other) -> bool:
-            for at, played in enumerate(two.played):
-                outcome = OUTCOMES[played.points]
-                meetings.append(Meeting(1, one, other, outcome) if at == 0 else Meeting(1, other, one, -outcome))
+        def report(two: TwoGames, names: Pair = names) -> None:
+            for players, played in zip((names, names[::-1]), two.played, strict=True):
+                worth = OUTCOMES[played.points]
+                meetings.append(Meeting(1, *players, worth if players == names else -worth))
                 if played.fault:
-                    loser = "" if played.by is None else f"{(one, other)[played.by]} has lost: "
-                    faults.append(f"{one} against {other}: {loser}{played.fault}")
-            return False
+                    loser = "" if played.by is None else f"{names[played.by]} has lost: "
+                    faults.append(f"{' against '.join(names)}: {loser}{played.fault}")
 
-        match = Match(game, options, (programs[one], programs[other]), timeout, f"{seed} {one} {other}")
-        run_here(match, pairs, min(workers, pairs), report, filing.of((one, other)) if filing else None)
+        def note(
+            beginner: int, referee: Referee, moments: Sequence[datetime], played: Played, names: Pair = names
+        ) -> None:
+            if server and tournament:
+                first, second = (name.lower() for name in (names[::-1] if beginner else names))
+                boards.append(store_game(server, tournament, (first, second), referee, moments, played, is_rated=rated))
+
+        match = Match(game, options, (programs[names[0]], programs[names[1]]), timeout, f"{seed} {' '.join(names)}")
+        play_pairs(match, range(1, pairs + 1), min(workers, pairs), report, note)
     lines = tables.places_of(programs, meetings, ORDER)
     sheet = tables.sheet(lines, ORDER, tables.Sheet((), [()] * len(lines)), numbered=False)
     shown = texts.table([tuple(sheet.heading), *map(tuple, sheet.rows)])
@@ -109,19 +113,11 @@ def arena(
         ],
         "faults": faults,
     }  # fmt: skip
-    stored = ""
-    if filing:
-        data |= {"pool": filing.pool, "boards": filing.boards}
-        stored = f"Stored: {texts.counted(len(filing.boards), 'board')} of pool {filing.pool}."
-    parts = [heading, shown, tables.explained(ORDER), "\n".join(faults), stored]
+    parts = [heading, shown, tables.explained(ORDER), "\n".join(faults)]
+    if tournament:
+        data |= {"pool": tournament.pool, "boards": boards}
+        parts.append(f"Stored: {texts.counted(len(boards), 'board')} of pool {tournament.pool}.")
     say("\n\n".join(filter(None, parts)), data, as_json=ctx.obj)
-
-
-def _filing(game: str, pool: str, options: Sequence[str], names: Sequence[str], *, is_rated: bool) -> "Filing":
-    """Where games are stored. Raises Refused."""
-    from pbm.lab.storing import Filing  # no database without --save
-
-    return Filing(open_server(), game, pool, options, names, is_rated=is_rated)
 
 
 def _programs(named: Sequence[str]) -> dict[str, list[str]]:
@@ -133,8 +129,77 @@ def _programs(named: Sequence[str]) -> dict[str, list[str]]:
             raise Refused(f"{word!r} is not NAME=PROGRAM with a name of 1 to 16 letters or digits.")
         if name in programs:
             raise Refused(f"Two programs are called {name}.")
-        programs[name] = [*command_words(program)]
-        insist_on(programs[name])
+        programs[name] = read_program(program)
     if len(programs) < 2:
         raise Refused("An arena needs two programs or more: NAME=PROGRAM NAME=PROGRAM.")
     return programs
+
+
+def open_pool(server: Server, game: str, pool: str, options: Sequence[str], names: Sequence[str]) -> Tournament:
+    """Make a pool for games of these users. The server starts no game of it. Raises Refused if that cannot be."""
+    kind = TOURNAMENT_KINDS["roundrobin"]
+    one = Tournament(game, pool, kind, server.now(), options=" ".join(options), tie_breaks=kind.tie_breaks)
+    with server.store.writing():
+        set_up(Session(server), one, [name.lower() for name in names], {})
+        server.store.tournaments.save(one._replace(state="finished"))
+    return one
+
+
+def store_game(
+    server: Server,
+    one: Tournament,
+    players: Pair,
+    referee: Referee,
+    moments: Sequence[datetime],
+    played: Played,
+    *,
+    is_rated: bool,
+) -> str:
+    """Store a game that the first of these players has begun, in a transaction. Returns the name of its board."""
+    store, now = server.store, server.now()
+    turns = list(_turns(players, referee, moments))
+    is_drawn = bool(played.fault) and played.by is None
+    state = referee.history[-1].state
+    loser = players[state.seats[state.turn]]
+    if state.result() is None and not is_drawn:
+        how = FORFEIT if played.fault else RESIGN
+        turns.append(TurnRow(loser, how, _thrown(state), automatic=bool(played.fault), played=now))
+    who = "" if is_drawn else f"{loser} has lost: "
+    with store.writing():
+        row = BoardRow(
+            game=one.game,
+            board=next(rounds.free_names(store, one.game, one.pool)),
+            options=one.options,
+            first_player=players[0],
+            second_player=players[1],
+            secret=b"",  # the dice were thrown by the referee
+            started=moments[0],
+            ended=now,
+            comment=texts.written(f"{who}{played.fault}") if played.fault else None,
+            commenter=SERVER if played.fault else None,
+            reason="adjudicated" if is_drawn else None,
+            pool=one.pool,
+            unrated=any(not robot.rated for robot in store.robots.among(players).values()),
+        )
+        board = replayed(row, turns)
+        row = outcome(board.row._replace(drawn=is_drawn), board, len(turns))
+        store.boards.add(row)
+        store.boards.save(row, 1, turns)
+        store.tournaments.add_meeting(one.game, one.pool, Meeting(1, *players, board=row.board))
+        ratings.settle(store, row, now, has_begun=is_rated and board.has_begun)
+    return row.board
+
+
+def _turns(players: Pair, referee: Referee, moments: Sequence[datetime]) -> Iterator[TurnRow]:
+    """The turns of a game, each at its moment."""
+    for (before, step), moment in zip(pairwise(referee.history), moments[1:], strict=True):
+        state = before.state
+        for move in step.played or ():
+            skips = move == SKIP and state.must_skip
+            yield TurnRow(players[state.seats[state.turn]], move, _thrown(state), automatic=skips, played=moment)
+            state = state.play(move)
+
+
+def _thrown(state: State) -> tuple[int, ...]:
+    """The dice that lie there."""
+    return state.dice if games.needs_dice(state) else ()

@@ -1,4 +1,4 @@
-"""Robots as programs, and matches between programs."""
+"""The command that lets two programs play many games, to tell which one is stronger."""
 
 import re
 import sys
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from random import SystemRandom
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -14,18 +14,17 @@ import games
 from games import Illegal
 from pbm.console import INTERRUPTED
 from pbm.console.usage import WHOLE_NUMBER, Commands, Seconds
-from pbm.lab.evidence import bounds, elo, expected, likelihood_ratio, wilson
-from pbm.lab.matches import Match, Spent, TwoGames, run_here, run_on_cluster
+from pbm.lab.evidence import bounds, decision, elo, wilson
+from pbm.lab.matches import Match, TwoGames, play_on_cluster, play_pairs
 from pbm.refusals import Misused, Refused
 from pbm.robot_players.program import command_words, insist_on
+from pbm.robot_players.scripts import known
 from pbm.terminal import say
 from pbm.texts import counted, table, title
 
 commands = Commands("pbm")
 MOST_FAULTS = 10
 """How many faults are told to people."""
-SEEDS = 2**32
-"""A seed that nobody has chosen is below that."""
 
 
 class Hypotheses(click.ParamType["tuple[float, float]"]):
@@ -42,144 +41,117 @@ class Hypotheses(click.ParamType["tuple[float, float]"]):
         return low, high
 
 
-class Tally(NamedTuple):
-    """What a match has come to."""
-
-    match: Match
-    pairs: Sequence[TwoGames]
-    hypotheses: tuple[float, float] | None
-    """The differences of ratings between which the match shall decide."""
-
-    @property
-    def outcomes(self) -> Counter[float]:
-        """How many games were worth that much for the first program."""
-        return Counter(game.points for pair in self.pairs for game in pair.played)
-
-    @property
-    def ratio(self) -> float:
-        """How much likelier the second hypothesis is, as a logarithm."""
-        if not self.hypotheses:
-            return 0
-        low, high = map(expected, self.hypotheses)
-        shares = Counter(pair.points / 2 for pair in self.pairs)
-        return likelihood_ratio({share: shares[share] for share in (0, 0.25, 0.5, 0.75, 1)}, low, high)
-
-    @property
-    def accepted(self) -> float | None:
-        """The hypothesis that was accepted."""
-        if not self.hypotheses:
-            return None
-        low, high = bounds()
-        return self.hypotheses[0] if self.ratio <= low else self.hypotheses[1] if self.ratio >= high else None
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The same for programs."""
-        outcomes, total = self.outcomes, 2 * len(self.pairs)
-        points = sum(share * count for share, count in outcomes.items())
-        interval = wilson(points, total)
-        programs = []
-        for index, words in enumerate(self.match.programs):
-            won, lost = (outcomes[1], outcomes[0]) if index == 0 else (outcomes[0], outcomes[1])
-            spent = sum((pair.spent[index] for pair in self.pairs), Spent())
-            programs.append(
-                {
-                    "program": " ".join(words),
-                    "won": won,
-                    "drawn": outcomes[0.5],
-                    "lost": lost,
-                    "points": won + outcomes[0.5] / 2,
-                    "moves": spent.moves,
-                    "seconds": round(spent.seconds / (spent.moves or 1), 4),
-                    "longest": round(spent.longest, 4),
-                }
-            )
-        differences = elo(points / total), *map(elo, interval)
-        return {
-            "game": self.match.game,
-            "options": list(self.match.options),
-            "seed": self.match.seed,
-            "programs": programs,
-            "elo": dict(zip(("difference", "low", "high"), map(_finite, differences), strict=True)),
-            "sprt": self._sprt(),
-            "faults": [
-                {"pair": pair.number, "game": number, "program": game.by, "fault": game.fault}
-                for pair in self.pairs
-                for number, game in enumerate(pair.played, 1)
-                if game.fault
-            ],
-        }
-
-    def _sprt(self) -> dict[str, Any] | None:
-        if not self.hypotheses:
-            return None
-        names = "ratio", "lower_bound", "upper_bound"
-        numbers = dict(zip(names, (round(one, 3) for one in (self.ratio, *bounds())), strict=True))
-        return {"hypotheses": list(self.hypotheses), **numbers, "accepted": self.accepted}
-
-
-def _finite(number: float) -> float | None:
-    """A number as JSON can have it, which knows no infinite ones."""
-    return round(number, 1) if isfinite(number) else None
+def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, float] | None) -> dict[str, Any]:
+    """What the games of a match have come to, for programs. A test decides between two hypotheses, if there are any."""
+    outcomes, number = Counter(game.points for pair in pairs for game in pair.played), 2 * len(pairs)
+    drawn = outcomes[0.5]
+    programs = []
+    for index, (won, lost) in enumerate([(outcomes[1], outcomes[0]), (outcomes[0], outcomes[1])]):
+        seconds = [spent for pair in pairs for spent in pair.seconds[index]]
+        programs.append(
+            {
+                "program": " ".join(match.programs[index]),
+                "won": won,
+                "drawn": drawn,
+                "lost": lost,
+                "points": won + drawn / 2,
+                "moves": len(seconds),
+                "seconds": round(sum(seconds) / (len(seconds) or 1), 4),
+                "longest": round(max(seconds, default=0), 4),
+            }
+        )
+    points = outcomes[1] + drawn / 2
+    differences = map(elo, (points / number, *wilson(points, number)))
+    sprt = None
+    if hypotheses:
+        ratio, accepted = decision(hypotheses, (pair.points for pair in pairs))
+        low, high = (round(bound, 3) for bound in bounds())
+        sprt = {
+            "hypotheses": list(hypotheses), "ratio": round(ratio, 3), "lower_bound": low, "upper_bound": high,
+            "accepted": accepted,
+        }  # fmt: skip
+    return {
+        "game": match.game,
+        "options": list(match.options),
+        "seed": match.seed,
+        "programs": programs,
+        "elo": {  # JSON has no infinite numbers
+            name: round(difference, 1) if isfinite(difference) else None
+            for name, difference in zip(("difference", "low", "high"), differences, strict=True)
+        },
+        "sprt": sprt,
+        "faults": [
+            {"pair": pair.number, "game": at, "program": game.by, "fault": game.fault}
+            for pair in pairs
+            for at, game in enumerate(pair.played, 1)
+            if game.fault
+        ],
+    }
 
 
 def _text(data: Mapping[str, Any]) -> str:
     """A tally for people."""
-    lines = [("", "Program", "Won", "Drawn", "Lost", "Score", "Seconds a move", "At most")]
+    figures = ["Won", "Drawn", "Lost", "Score", "Seconds a move", "At most"]
     programs = data["programs"]
     number = sum(programs[0][what] for what in ("won", "drawn", "lost"))
+    lines = [("", "Program", *figures)]
     for name, one in zip("AB", programs, strict=True):
-        share = f"{one['points'] / (number or 1):.1%}"
         counts = (str(one[what]) for what in ("won", "drawn", "lost"))
+        share = f"{one['points'] / number:.1%}"
         lines.append((name, one["program"], *counts, share, f"{one['seconds']:.3f}", f"{one['longest']:.3f}"))
     difference, low, high = (_signed(data["elo"][what]) for what in ("difference", "low", "high"))
     beyond = "infinity" if programs[0]["points"] else "-infinity"
-    game = " ".join([title(data["game"]), *data["options"]])
     parts = [
-        f"{game}: {counted(number, 'game')}",
-        table(lines, ["Won", "Drawn", "Lost", "Score", "Seconds a move", "At most"]),
+        f"{' '.join([title(data['game']), *data['options']])}: {counted(number, 'game')}",
+        table(lines, figures),
         f"Elo difference {difference or beyond}; 95 % lie between {low or '-infinity'} and {high or 'infinity'}.",
     ]
     if test := data["sprt"]:
         first, second = map(_signed, test["hypotheses"])
-        accepted = test["accepted"]
-        outcome = f"{_signed(accepted)} is accepted" if accepted is not None else "neither is accepted yet"
+        outcome = (
+            f"{_signed(test['accepted'])} is accepted" if test["accepted"] is not None else "neither is accepted yet"
+        )
         parts.append(
             f"SPRT of {first} against {second}: {outcome}; the logarithm of the ratio of their likelihoods is "
             f"{test['ratio']:.2f},\nand it ends at {test['lower_bound']:.2f} and at {test['upper_bound']:.2f}."
         )
-    faults = data["faults"]
-    told = [f"Pair {one['pair']}, game {one['game']}: {_who(one['program'])}{one['fault']}" for one in faults]
-    if len(told) > MOST_FAULTS:
-        told[MOST_FAULTS:] = [f"and {len(told) - MOST_FAULTS} more"]
-    return "\n\n".join([*parts, *(["\n".join(told)] if told else [])])
+    faults = [
+        f"Pair {one['pair']}, game {one['game']}: {_loser(one['program'])}{one['fault']}" for one in data["faults"]
+    ]
+    if len(faults) > MOST_FAULTS:
+        faults[MOST_FAULTS:] = [f"and {len(faults) - MOST_FAULTS} more"]
+    return "\n\n".join([*parts, *(["\n".join(faults)] if faults else [])])
 
 
 def _signed(number: float | None) -> str:
     return "" if number is None else f"{number:+.0f}"
 
 
-def _who(program: int | None) -> str:
+def _loser(program: int | None) -> str:
     return "" if program is None else f"{'AB'[program]} has lost. "
 
 
-def _named(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str], tuple[list[str], list[str]]]:
-    """The game, its options and the programs that these words name. Raises Refused or UsageError."""
+def read_words(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str], list[str]]:
+    """The game that these words name, its options, and the other words. Raises Refused or UsageError."""
     options = [word for word in words if word.startswith("-")]
     if unknown := next((option for option in options if option.startswith("--")), None):
         raise click.NoSuchOption(unknown, ctx=ctx)
-    named = [word for word in words if not word.startswith("-")]
-    if not games.exists(named[0].lower() if named else ""):
-        raise Misused(games.unknown(named[0]) if named else "No game is named.")
-    if len(named) != 3:
-        raise click.UsageError(f"A duel is between 2 programs; {len(named) - 1} of them are named.", ctx)
-    game, first, second = named
-
+    game, *others = [word for word in words if not word.startswith("-")] or [""]
+    if not game:
+        raise Misused("No game is named.")
+    game = known(game)
     try:
-        games.read_options(games.load(game.lower()), options)
+        games.read_options(games.load(game), options)
     except Illegal as why:
         raise Refused(str(why)) from why
-    return game.lower(), options, (command_words(first), command_words(second))
+    return game, options, others
+
+
+def read_program(program: str) -> list[str]:
+    """The words of a program. Raises Refused if it could not be started here."""
+    words = command_words(program)
+    insist_on(words)
+    return words
 
 
 def number_of_games(usual: int, meaning: str) -> Callable[[Any], Any]:
@@ -201,6 +173,11 @@ TIMEOUT = click.option(
     "--timeout", type=Seconds(), default=60, show_default=True, metavar="SECONDS", help="How long a move may take."
 )
 SEED = click.option("--seed", metavar="SEED", help="Make the dice repeat.")
+
+
+def new_seed() -> str:
+    """A seed where nobody has chosen one."""
+    return str(SystemRandom().randrange(2**32))
 
 
 @commands.command(context_settings={"ignore_unknown_options": True})
@@ -240,33 +217,30 @@ def duel(
 
     With --dask the games are played on the workers of a cluster, on which pbm has to be installed, and both programs.
     """
-    game, options, programs = _named(words, ctx)
-    for program in () if cluster else programs:
-        insist_on(program)
-    seed = seed or str(SystemRandom().randrange(SEEDS))
-    match = Match(game, options, programs, timeout, seed, is_quiet=not verbose)
-    tally, status = Tally(match, [], sprt), 0
-    pairs = (number + 1) // 2
+    game, options, named = read_words(words, ctx)
+    if len(named) != 2:
+        raise click.UsageError(f"A duel is between 2 programs; {len(named)} of them are named.", ctx)
+    first, second = map(command_words if cluster else read_program, named)
+    match = Match(game, options, (first, second), timeout, seed or new_seed(), is_quiet=not verbose)
+    status, pairs, done = 0, (number + 1) // 2, list[TwoGames]()
     is_seen = not ctx.obj and not verbose and sys.stderr.isatty()
     with click.progressbar(length=pairs, file=sys.stderr, hidden=not is_seen, show_eta=True) as bar:
 
         def report(pair: TwoGames) -> bool:
-            nonlocal tally
-            tally = tally._replace(pairs=[*tally.pairs, pair])
-            won, lost = tally.outcomes[1], tally.outcomes[0]
-            bar.label = f"{won} : {lost}"
+            done.append(pair)
+            points = [game.points for pair in done for game in pair.played]
+            bar.label = f"{points.count(1)} : {points.count(0)}"
             bar.update(1)
-            return tally.accepted is not None
+            return sprt is not None and decision(sprt, (pair.points for pair in done)).accepted is not None
 
         try:
             if cluster:
-                run_on_cluster(match, pairs, cluster, report)
+                play_on_cluster(match, pairs, cluster, report)
             else:
-                run_here(match, pairs, min(workers, pairs), report)
+                play_pairs(match, range(1, pairs + 1), min(workers, pairs), report)
         except KeyboardInterrupt:  # what has been played until then is told
             status = INTERRUPTED
-    if not tally.pairs:
-        return status
-    data = tally.data
-    say(_text(data), data, as_json=ctx.obj)
+    if done:
+        data = tally(match, done, sprt)
+        say(_text(data), data, as_json=ctx.obj)
     return status

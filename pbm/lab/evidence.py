@@ -1,6 +1,7 @@
 """What the games of a match say about who is stronger, and how sure that is."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from math import inf, log, log10, sqrt
 from typing import NamedTuple
 
@@ -73,3 +74,21 @@ def _multiplier(counts: Mapping[float, float], total: float, mean: float) -> flo
 def bounds() -> Interval:
     """The test of `likelihood_ratio` is over when it is no more between these (Wald 1945)."""
     return Interval(log(RISK / (1 - RISK)), log((1 - RISK) / RISK))
+
+
+class Decision(NamedTuple):
+    """What a sequential test says of two differences of ratings."""
+
+    ratio: float
+    """How much likelier the second one is, as a logarithm."""
+    accepted: float | None
+    """The one that is likely enough."""
+
+
+def decision(hypotheses: tuple[float, float], points: Iterable[float]) -> Decision:
+    """What the *points* of the first player in each pair of games, from 0 to 2, decide between two *hypotheses*."""
+    shares = Counter(both / 2 for both in points)
+    low, high = map(expected, hypotheses)
+    ratio = likelihood_ratio({share: shares[share] for share in (0, 0.25, 0.5, 0.75, 1)}, low, high)
+    least, most = bounds()
+    return Decision(ratio, hypotheses[0] if ratio <= least else hypotheses[1] if ratio >= most else None)

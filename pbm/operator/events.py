@@ -15,12 +15,20 @@ from typing import Any
 import click
 
 from pbm import texts
-from pbm.console import answer, answer_list, end_with_input_alone, let_server_go_first, open_existing, time_text
+from pbm.console import (
+    answer,
+    answer_list,
+    end_with_input_alone,
+    let_server_go_first,
+    open_existing,
+    pipe_ended,
+    rested,
+    time_text,
+)
 from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, Within
 from pbm.disk import reason
 from pbm.refusals import Refused
 from pbm.robot_players.program import command_words, insist_on, located
-from pbm.robot_players.waiting import pipe_ended, rested
 from pbm.server import Server
 from pbm.settings import open_server
 from pbm.store import Unusable

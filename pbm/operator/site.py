@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from pbm import settings, texts
-from pbm.console import answer, let_server_go_first, open_existing
+from pbm.console import answer, let_server_go_first, open_existing, pipe_ended
 from pbm.console.usage import Commands
 from pbm.drawing import images
 from pbm.names import is_site
 from pbm.refusals import Refused, touching
-from pbm.robot_players.waiting import pipe_ended
 from pbm.session import Session
 
 if TYPE_CHECKING:

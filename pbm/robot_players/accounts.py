@@ -8,13 +8,12 @@ import click
 import games
 from pbm import letters, texts
 from pbm.actions import users
-from pbm.console import answer, answer_list, confirm, open_existing, time_text
+from pbm.console import answer, answer_list, confirm, open_existing, pipe_ended, rested, time_text
 from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, Seconds, Within
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.names import RESERVED, is_userid
 from pbm.refusals import Refused
 from pbm.robot_players.program import command_words, insist_on
-from pbm.robot_players.waiting import pipe_ended, rested
 from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import open_server
@@ -71,8 +70,7 @@ def list_robots() -> None:
     server = open_server()
     with server.store.reading():
         found = server.store.robots.all()
-        boards = server.store.players.active_by_game([robot.userid for robot in found])
-    counts = {robot.userid: sum(boards.get(robot.userid, {}).values()) for robot in found}
+        counts = {robot.userid: _boards(server, robot) for robot in found}
     lines = [("Userid", "Plays", "Games", "Boards", "State")]
     lines += [
         (
@@ -115,17 +113,15 @@ def add_robot(
     server, name = open_server(), userid.lower()
     if not is_userid(name) or name in RESERVED or games.exists(name):
         raise Refused(f"{userid!r} cannot be a userid: 2 to 16 letters, digits, dots, hyphens or underscores.")
-    if level and program:
-        raise Refused("A robot plays at a level, or by a program, and not both.")
-    robot = Robot(name, None if program else level or USUAL_LEVEL, _command(program), _games(names), not unrated)
-    usual = TIME_OF_PROGRAM if program else robot.seconds
-    robot = robot._replace(most=most or robot.most, seconds=seconds or usual)
+    usual = Robot(name, USUAL_LEVEL, rated=not unrated)
+    if program:
+        usual = usual._replace(seconds=TIME_OF_PROGRAM)
+    robot = _changed(usual, level, program, names, most, seconds)
     with server.store.writing():
         if server.store.users.is_taken(name):
             raise Refused(f"There is a user {name} already; please choose another userid.")
         server.store.users.add(name, "", server.now())
-        server.store.robots.save(robot)
-    answer(f"{name} is a robot: {_said(robot)}.", {"userid": name, "robots": [_data(robot, 0)]})
+        _save(server, robot, f"{name} is a robot: {_said(robot)}.")
 
 
 @robots_.command("change")
@@ -139,16 +135,9 @@ def change_robot(
     userid: str, level: int | None, program: str | None, names: str | None, most: int | None, seconds: float | None
 ) -> None:
     """Change what is given of a robot; all else stays."""
-    if level and program:
-        raise Refused("A robot plays at a level, or by a program, and not both.")
     server = open_existing()
     with server.store.writing():
-        robot = _robot(server, userid)
-        if level or program:
-            robot = robot._replace(level=level, program=_command(program))
-        if names is not None:
-            robot = robot._replace(games=_games(names))
-        robot = robot._replace(most=most or robot.most, seconds=seconds or robot.seconds)
+        robot = _changed(_robot(server, userid), level, program, names, most, seconds)
         _save(server, robot, f"{robot.userid} is a robot: {_said(robot)}.")
 
 
@@ -230,24 +219,37 @@ def _robot(server: Server, userid: str) -> Robot:
     return found
 
 
+def _changed(
+    robot: Robot, level: int | None, program: str | None, names: str | None, most: int | None, seconds: float | None
+) -> Robot:
+    """A robot with what is given of it. Raises Refused if the program is none that could be started here."""
+    if level and program:
+        raise Refused("A robot plays at a level, or by a program, and not both.")
+    if program is not None:
+        words = command_words(program)
+        insist_on(words)
+        robot = robot._replace(level=None, program=shlex.join(words))
+    elif level:
+        robot = robot._replace(level=level, program=None)
+    if names is not None:
+        robot = robot._replace(games=_games(names))
+    return robot._replace(most=most or robot.most, seconds=seconds or robot.seconds)
+
+
 def _save(server: Server, robot: Robot, done: str) -> None:
+    """Store what has changed of a robot, and say what was done."""
     server.store.robots.save(robot)
-    boards = sum(server.store.players.active_by_game([robot.userid]).get(robot.userid, {}).values())
-    answer(done, {"userid": robot.userid, "robots": [_data(robot, boards)]})
+    answer(done, {"userid": robot.userid, "robots": [_data(robot, _boards(server, robot))]})
 
 
-def _command(program: str | None) -> str | None:
-    """A program with its arguments as it is stored. Raises Refused if it is none that could be started here."""
-    if program is None:
-        return None
-    words = command_words(program)
-    insist_on(words)
-    return shlex.join(words)
+def _boards(server: Server, robot: Robot) -> int:
+    """On how many active boards a robot plays."""
+    return sum(server.store.players.active_by_game([robot.userid]).get(robot.userid, {}).values())
 
 
-def _games(names: str | None) -> tuple[str, ...]:
+def _games(names: str) -> tuple[str, ...]:
     """The games that are listed with commas between them; nothing for all. Raises Refused."""
-    if names is None or names.lower() == "all":
+    if names.lower() == "all":
         return ()
     listed = list(dict.fromkeys(filter(None, names.lower().replace(" ", "").split(","))))
     for name in listed:

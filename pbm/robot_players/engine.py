@@ -1,15 +1,30 @@
-"""A robot as a program."""
+"""A robot as a program: positions come in, a line each, and moves go out, as `pbm play` asks for them."""
 
+import json
 import sys
+from collections.abc import Callable, Iterable
 from io import TextIOWrapper
+from itertools import islice
 from random import Random
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
-from games import Options
+import games
+from games import SKIP, Game, Illegal, Options, State
 from pbm.console.usage import WHOLE_NUMBER, Commands, Seconds
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
+from pbm.referee import followed
+from pbm.robots import Player
+from pbm.robots.thinking import Thought
+from pbm.texts import counted
+
+GIVE_UP = "resign"
+"""What a robot answers in the place of a move when it gives up."""
+PATIENCE = 3
+"""In how many positions in a row a robot has to be without hope before it gives up."""
+MOST_SHOWN = 6
+"""How many turns of the line that it expects a robot tells."""
 
 commands = Commands("pbm")
 
@@ -52,9 +67,6 @@ def robot(level: str | None, seconds: float | None, playouts: int | None, seed: 
     of playouts it answers the same lines with the same moves. It resigns if its chance to win is less than --resign in
     three turns of its own in a row, and never in a game with dice.
     """
-    from pbm.robots.dialogue import Dialogue, converse
-    from pbm.robots.player import Player
-
     if sum(one is not None for one in (level, seconds, playouts)) > 1:
         raise click.UsageError("Only one of --level, --seconds and --playouts can be given.")
     rng = Random(seed)
@@ -67,3 +79,111 @@ def robot(level: str | None, seconds: float | None, playouts: int | None, seed: 
             stream.reconfigure(errors="replace")
     converse(Dialogue(make, sys.stderr, hopeless=resign), sys.stdin, sys.stdout)
     return 0
+
+
+class Dialogue:
+    """A robot that is asked for moves, in one game after the other."""
+
+    def __init__(self, make: Callable[[str, Options], Player], notes: TextIO, *, hopeless: float = 0) -> None:
+        """Play as the players do that *make* makes, and write what they think on *notes*.
+
+        In games without dice they resign when they expect to win with a probability below *hopeless*.
+        """
+        self.make, self.notes, self.hopeless = make, notes, hopeless
+        self.game: tuple[str, Options] | None = None
+        """The name of the game that is played, and its options."""
+        self.states: list[State] = []
+        """The positions of that game, as far as they are known; the last one is the one that was asked about."""
+        self.answered: set[str] = set()
+        """What was answered there."""
+        self.without_hope = 0
+        """In how many positions in a row there was none."""
+
+    def answer(self, line: str) -> str:
+        """The move that is the answer to a line; empty if there is none, which is then said on the notes."""
+        try:
+            return self._another() if line.startswith("?") else self._move(line)
+        except Illegal as why:
+            self.notes.write(f"{why}\n")
+            return ""
+
+    def _move(self, line: str) -> str:
+        """The move that is chosen in a position that comes in a line. Raises Illegal."""
+        game, states = read_position(line)
+        if game != self.game:
+            self.game, self.player, self.states = game, self.make(*game), []
+        before, self.states = self.states, states
+        if states[-1].must_skip:
+            return SKIP
+        thought = self.player.think(states)
+        self.notes.write(f"{in_a_line(thought)}\n")
+        goes_on = 0 < len(before) < len(states) and states[: len(before)] == before
+        is_hopeless = thought.chance < self.hopeless and not games.needs_dice(states[-1])
+        self.without_hope = (self.without_hope if goes_on else 0) + 1 if is_hopeless else 0
+        self.answered = {thought.move}
+        return GIVE_UP if self.without_hope >= PATIENCE else thought.move
+
+    def _another(self) -> str:
+        """A move that was not tried yet, or any again if there is no other. Raises Illegal."""
+        if not self.states:
+            raise Illegal("Nothing has been asked yet, so nothing can have been refused.")
+        state, tried = self.states[-1], self.answered
+        if state.must_skip:
+            return SKIP
+        sampled = (state.random(self.player.rng) for _ in range(20))
+        listed = islice(state.moves(), len(tried) + 1)
+        move = next((move for moves in (sampled, listed) for move in moves if move not in tried), min(tried))
+        self.answered = {*tried, move}
+        return move
+
+
+def converse(dialogue: Dialogue, lines: Iterable[str], out: TextIO) -> None:
+    """Answer each line on *out*, at once, until `quit` or the end of the lines."""
+    for line in lines:
+        text = line.strip()
+        if text.lower() == "quit":
+            return
+        answer = dialogue.answer(text) if text else ""
+        dialogue.notes.flush()
+        if answer:
+            out.write(f"{answer}\n")
+            out.flush()
+
+
+def read_position(line: str) -> tuple[tuple[str, Options], list[State]]:
+    """The game that a line is about, its options, and its positions: {"game": "symple", "cells": {}, "history": []}.
+
+    Where there is no history, or a wrong one, the last position is set up, and the others are not known. Raises Illegal
+    if it is no position of a game that goes on.
+    """
+    try:
+        view = json.loads(line)
+    except (ValueError, RecursionError):
+        view = None
+    if not isinstance(view, dict):
+        raise Illegal("A robot is asked by a line with a position, which is one JSON object; `quit` ends it.")
+    name = view.get("game")
+    if not isinstance(name, str) or not games.exists(name):
+        raise Illegal(games.unknown(name) if isinstance(name, str) else 'A position names its "game".')
+    game = games.load(name)
+    options = _read_options(game, view.get("options", {}))
+    states = followed(game, options, view) or [game.setup({"moves": 2, **view}, **options)]
+    if states[-1].result():
+        raise Illegal("The game is over.")
+    if games.needs_dice(states[-1]) and not states[-1].dice:
+        raise Illegal('The position has no "dice", and without them there is nothing to think about.')
+    return (name, options), states
+
+
+def _read_options(game: Game[Any], given: object) -> Options:
+    """The options in a view, which have to be such as a challenge takes. Raises Illegal."""
+    if not isinstance(given, dict):
+        raise Illegal('The "options" of a position are an object: {"size": 9}.')
+    values = {name: value for name, value in given.items() if value is not None and value is not False}
+    return games.read_options(game, [f"-{name}" if v is True else f"-{name}={v}" for name, v in values.items()])
+
+
+def in_a_line(thought: Thought) -> str:
+    """What a robot thinks, in a line: `win 63%, 20 playouts, c3 d4`."""
+    line = " ".join(thought.line[:MOST_SHOWN])
+    return f"win {thought.chance:.0%}, {counted(thought.playouts, 'playout')}, {line}"

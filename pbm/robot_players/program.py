@@ -1,7 +1,6 @@
-"""A program that plays a side of a board, move by move over its standard input and output."""
+"""A program that is asked for moves over its standard input and output, a line each."""
 
 import asyncio
-import json
 import os
 import shlex
 import signal
@@ -13,23 +12,17 @@ from pathlib import Path
 from shutil import which
 from typing import Self
 
-from pbm import letters, runner, texts
-from pbm.board.board import Board
+from pbm import texts
 from pbm.disk import reason
 from pbm.language.grammar import MOST_CHARACTERS
 from pbm.refusals import Refused
-from pbm.robot_players.waiting import PAUSE, condition, looks, position
-from pbm.session import Session
-from pbm.store import BoardRow, Reply, Store
 
 MOST_REFUSED = 3
 """How many moves in a row may be refused before a program has failed."""
 MOST_ERROR_BYTES = 65536
 """How many bytes of what a program writes to its standard error are kept."""
-ENDING = 5
-"""How many seconds a program has to end after it was told to."""
-TERMINATED = 143
-"""The exit status of a command that the system has ended."""
+ENDING_SECONDS = 5
+"""How long a program has to end after it was told to."""
 NO_ANSWER = "The program has ended, or closed its output, before the game was over."
 
 
@@ -57,82 +50,103 @@ def insist_on(words: Sequence[str]) -> None:
 
 
 class Program:
-    """A process that is asked for moves, a line each."""
+    """A process that is asked for moves. `async with` ends it."""
 
-    def __init__(self, process: Process, patience: float | None) -> None:
-        """Talk to a process, which has so many seconds for an answer; None if it may take for ever."""
-        self.process = process
-        self.patience = patience
-        self.logging = asyncio.ensure_future(_log(process.stderr)) if process.stderr else None
-
-    @classmethod
-    async def start(cls, words: Sequence[str], patience: float | None, *, errors: int | None = None) -> Self:
-        """Start a program. Raises Refused if that is not possible.
+    def __init__(self, words: Sequence[str], patience: float | None, *, errors: int | None = None) -> None:
+        """Give a program so many seconds for an answer, or any number of them with None.
 
         Its *errors* go where ours go, with DEVNULL nowhere, and with PIPE the first of them go where ours go.
         """
-        try:
-            process = await create_subprocess_exec(
-                *located(words),
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=errors,
-                limit=MOST_CHARACTERS,
-                start_new_session=True,
-            )
-        except OSError as why:
-            raise Refused(f"The program {words[0]} cannot be started: {reason(why)}.") from why
-        return cls(process, patience)
+        self.words, self.patience, self.errors = words, patience, errors
+        self.process: Process | None = None
+        """None until it is started, and after it has failed."""
+        self.logging: asyncio.Future[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Wait with the start until the program is asked."""
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Tell the program that the game is over, unless something has gone wrong, and end it."""
+        if kind is None and self.process:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ENDING_SECONDS):
+                    await _tell(self.process, "quit")
+                    if self.process.stdin:
+                        self.process.stdin.close()
+                    await _end_of(self.process)
+        await self.kill()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the program has ended by itself."""
+        return self.process is not None and self.process.returncode is not None
+
+    async def start(self) -> Process:
+        """Start the program if it does not run. Raises Refused if that is not possible."""
+        if self.process is None:
+            try:
+                self.process = await create_subprocess_exec(
+                    *located(self.words),
+                    stdin=PIPE,
+                    stdout=PIPE,
+                    stderr=self.errors,
+                    limit=MOST_CHARACTERS,
+                    start_new_session=True,
+                )
+            except OSError as why:
+                raise Refused(f"The program {self.words[0]} cannot be started: {reason(why)}.") from why
+            self.logging = asyncio.ensure_future(_log(self.process.stderr)) if self.process.stderr else None
+        return self.process
 
     async def ask(self, line: str) -> str:
-        """Send a line, and return the line that is the answer. Raises Refused if there is none, or not in time."""
+        """Send a line, and return the line that is the answer.
+
+        Raises Refused if there is none, or not in time. The program is then ended, and the next line starts it again.
+        """
+        process = await self.start()
         try:
             async with asyncio.timeout(self.patience):
-                await self._tell(line)
-                answer = await self.process.stdout.readline() if self.process.stdout else b""
+                await _tell(process, line)
+                answer = await process.stdout.readline() if process.stdout else b""
+            fault = "" if answer else NO_ANSWER
         except TimeoutError:
-            within = texts.counted(self.patience or 0, "second")
-            raise Refused(f"The program has not answered within {within}.") from None
+            fault = f"The program has not answered within {texts.counted(self.patience or 0, 'second')}."
         except ValueError:
-            raise Refused(f"The program has written more than {MOST_CHARACTERS} characters in a line.") from None
-        if not answer:
-            raise Refused(NO_ANSWER)
+            fault = f"The program has written more than {MOST_CHARACTERS} characters in a line."
+        if fault:
+            await self.kill()
+            raise Refused(fault)
         return answer.decode(errors="replace").strip()
-
-    async def quit(self) -> None:
-        """Tell the program that the game is over, and give it some time to end."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(ENDING):
-                await self._tell("quit")
-                if self.process.stdin:
-                    self.process.stdin.close()
-                await self._ended()
 
     async def kill(self) -> None:
         """End the program, with all that it has started itself, if it still runs."""
+        process, self.process = self.process, None
         for how in (signal.SIGTERM, signal.SIGKILL):
-            if self.process.returncode is None:
+            if process and process.returncode is None:
                 with suppress(TimeoutError):
                     with suppress(ProcessLookupError):  # it has just ended, which is still to be noted
-                        os.killpg(self.process.pid, how)
-                    async with asyncio.timeout(ENDING):
-                        await self._ended()
+                        os.killpg(process.pid, how)
+                    async with asyncio.timeout(ENDING_SECONDS):
+                        await _end_of(process)
         if self.logging:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.logging, ENDING)
+                await asyncio.wait_for(self.logging, ENDING_SECONDS)
 
-    async def _ended(self) -> None:
-        """Wait until the process has ended, which it has not for asyncio before all that it wrote is read."""
-        while self.process.stdout and await self.process.stdout.read(MOST_CHARACTERS):
-            pass
-        await self.process.wait()
 
-    async def _tell(self, line: str) -> None:
-        """Send a line; that nobody reads it is seen when no answer comes."""
-        if self.process.stdin:
-            with suppress(BrokenPipeError, ConnectionResetError):
-                self.process.stdin.write(f"{line}\n".encode())
-                await self.process.stdin.drain()
+async def _end_of(process: Process) -> None:
+    """Wait until a process has ended, which it has not for asyncio before all that it wrote is read."""
+    while process.stdout and await process.stdout.read(MOST_CHARACTERS):
+        pass
+    await process.wait()
+
+
+async def _tell(process: Process, line: str) -> None:
+    """Send a line; that nobody reads it is seen when no answer comes."""
+    if process.stdin:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            process.stdin.write(f"{line}\n".encode())
+            await process.stdin.drain()
 
 
 async def _log(errors: asyncio.StreamReader) -> None:
@@ -143,75 +157,3 @@ async def _log(errors: asyncio.StreamReader) -> None:
         if count <= MOST_ERROR_BYTES < count + len(said):
             sys.stderr.write("\nThe program writes more to standard error, which is dropped.\n")
         count += len(said)
-
-
-def run(session: Session, row: BoardRow, userid: str, words: Sequence[str], patience: float | None) -> int:
-    """Let a program play for a user until the game is over, and return the exit status.
-
-    Raises Refused if the program fails.
-    """
-    try:
-        asyncio.run(_play(session, row, userid, words, patience))
-    except asyncio.CancelledError:
-        return TERMINATED
-    return 0
-
-
-async def _play(session: Session, row: BoardRow, userid: str, words: Sequence[str], patience: float | None) -> None:
-    loop = asyncio.get_running_loop()
-    if task := asyncio.current_task():
-        loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    try:
-        program = await Program.start(words, patience)
-        try:
-            while await _is_to_move(session.store, row, userid, program):
-                await _take_turn(session, row, userid, program)
-            await program.quit()
-        finally:
-            await program.kill()
-    finally:
-        loop.remove_signal_handler(signal.SIGTERM)  # a loop that is being closed would complain of one
-
-
-async def _is_to_move(store: Store, row: BoardRow, userid: str, program: Program) -> bool:
-    """Wait until it is the user's turn; False when the game is over, or the board removed.
-
-    Raises Refused if the program does not wait as long.
-    """
-    for found in looks(store, [row], condition(f"turn={userid}", [row])):
-        if found:
-            break
-        if program.process.returncode is not None:
-            raise Refused(NO_ANSWER)
-        await asyncio.sleep(PAUSE)
-    now = store.boards.get(row.game, row.board)
-    return now is not None and now.ended is None
-
-
-async def _take_turn(session: Session, row: BoardRow, userid: str, program: Program) -> None:
-    """Let a program move, if it is still the user's turn. Raises Refused if it cannot."""
-    with session.store.reading():
-        board = Board.load(session.store, row.game, row.board)
-    if board is None or board.turn != userid:
-        return
-    question = json.dumps(letters.data(board.present)["position"], sort_keys=True)
-    for _ in range(MOST_REFUSED):
-        move = await program.ask(question)
-        refusal = _moved(session, board.row, userid, move)
-        if not refusal:
-            return
-        question = f"? {refusal}"
-    raise Refused(f"{MOST_REFUSED} moves of the program in a row were refused. The last one: {refusal}")
-
-
-def _moved(session: Session, row: BoardRow, userid: str, move: str) -> str:
-    """Play a move for a user who is trusted, and return why it is refused, in a line.
-
-    Nothing is played, and nothing refused, if the position is not the one for which the move was chosen.
-    """
-    with session.store.writing():
-        now = session.store.boards.get(row.game, row.board)
-        if now is None or position(now) != position(row):
-            return ""
-        done = runner.play(session, Reply(row.game, row.board, userid), move, userid)
-    return " ".join(str(done.why).split()) if done.why else ""

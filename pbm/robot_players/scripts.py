@@ -1,21 +1,31 @@
-"""Programs that wait for boards, and programs that play on them."""
+"""The commands that wait for boards, and that let a program play on one."""
 
+import asyncio
+import json
+import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import click
 
 import games
-from pbm import letters, texts
+from pbm import letters, runner, texts
 from pbm.actions import finding
 from pbm.board.board import Board
 from pbm.console.usage import Commands, Seconds
 from pbm.refusals import Misused, Refused
-from pbm.robot_players.waiting import PAUSE, condition, looks, players
+from pbm.robot_players.program import MOST_REFUSED, NO_ANSWER, Program, command_words
 from pbm.session import Session
 from pbm.settings import open_server
-from pbm.store import BoardRow
+from pbm.store import BoardRow, Reply, Store
 from pbm.terminal import fail, say
+
+PAUSE = 0.05
+"""How many seconds pass before one who waits looks again."""
+TERMINATED = 143
+"""The exit status of a command that the system has ended."""
+Condition = Callable[[BoardRow, BoardRow | None], bool]
+"""Tells from a board as it was, and as it is now (None if it was removed), whether that was waited for."""
 
 commands = Commands("pbm")
 
@@ -69,18 +79,18 @@ def play(ctx: click.Context, game: str, board: str, userid: str, program: str, t
     The words of PROGRAM are split as a shell does it, but there is no shell: write --with 'sh -c "..."' if you need
     one. No password is asked for. The mails go out as they do for any move, but the user gets none about their own.
     """
-    from pbm.robot_players.program import command_words, run
-
     words = command_words(program)
     session = Session(open_server())
     row = finding.find_row(session, known(game), board)
     name = userid.lower()
     if name not in players(row):
         raise Refused(f"{name} does not play on this board; {row.first_player} and {row.second_player} do.")
-    status = run(session, row, name, words, timeout)
-    if status == 0:
-        _say_which(session, [row], as_json=ctx.obj)
-    return status
+    try:
+        asyncio.run(_play_to_the_end(session, row, name, Program(words, timeout)))
+    except asyncio.CancelledError:
+        return TERMINATED
+    _say_which(session, [row], as_json=ctx.obj)
+    return 0
 
 
 def known(game: str) -> str:
@@ -88,6 +98,95 @@ def known(game: str) -> str:
     if not games.exists(game.lower()):
         raise Misused(games.unknown(game))
     return game.lower()
+
+
+def condition(until: str, rows: Sequence[BoardRow]) -> Condition:
+    """What `pbm wait --until` waits for. Raises Refused if it is nothing that can happen on these boards."""
+    if until == "change":
+        return lambda then, now: now is None or contents(now) != contents(then)
+    if until == "over":
+        return lambda _, now: now is None or now.ended is not None
+    what, _, name = until.lower().partition("=")
+    if what != "turn" or not name:
+        raise Refused(f"One can wait until change, over or turn=USERID, but not until {until!r}.")
+    if not any(name in players(row) for row in rows):
+        raise Refused(f"{name} does not play on {' or '.join(row.board for row in rows)}.")
+    return lambda then, now: now is None or now.turn == name or (now.ended is not None and name in players(then))
+
+
+def players(row: BoardRow) -> set[str]:
+    """The userids of both players."""
+    return {row.first_player, row.second_player}
+
+
+def contents(row: BoardRow) -> tuple[object, ...]:
+    """What everybody can see change on a board: the position, and a proposal."""
+    return row.started, row.moves, row.turn, row.ended, row.changed, row.vote, row.voter
+
+
+def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterator[list[BoardRow]]:
+    """At each look, the boards on which what is waited for has happened; they are read only if there was a change."""
+    seen = None
+    while True:
+        with store.reading():
+            version = store.data_version()
+            changed = rows if version != seen else []
+            found = [row for row in changed if happened(row, store.boards.get(row.game, row.board))]
+        seen = version
+        yield found
+
+
+async def _play_to_the_end(session: Session, row: BoardRow, userid: str, program: Program) -> None:
+    """Let a program play for a user until the game is over. Raises Refused if it fails, CancelledError at SIGTERM."""
+    loop = asyncio.get_running_loop()
+    if task := asyncio.current_task():
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        async with program:
+            await program.start()
+            while await _is_to_move(session.store, row, userid, program):
+                await _take_turn(session, row, userid, program)
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)  # a loop that is being closed would complain of one
+
+
+async def _is_to_move(store: Store, row: BoardRow, userid: str, program: Program) -> bool:
+    """Wait until it is the user's turn; False when the game is over, or the board removed.
+
+    Raises Refused if the program does not wait as long.
+    """
+    for found in looks(store, [row], condition(f"turn={userid}", [row])):
+        if found:
+            break
+        if program.has_ended:
+            raise Refused(NO_ANSWER)
+        await asyncio.sleep(PAUSE)
+    now = store.boards.get(row.game, row.board)
+    return now is not None and now.ended is None
+
+
+async def _take_turn(session: Session, row: BoardRow, userid: str, program: Program) -> None:
+    """Let a program move, if it is still the user's turn. Raises Refused if it cannot.
+
+    Nothing is played, and nothing refused, if the board is not any more what the move was chosen for.
+    """
+    with session.store.reading():
+        board = Board.load(session.store, row.game, row.board)
+    if board is None or board.turn != userid:
+        return
+    question = json.dumps(letters.data(board.present)["position"], sort_keys=True)
+    for _ in range(MOST_REFUSED):
+        move = await program.ask(question)
+        with session.store.writing():
+            now = session.store.boards.get(row.game, row.board)
+            if now is None or contents(now) != contents(board.row):
+                return
+            refusal = runner.play(session, Reply(row.game, row.board, userid), move, userid).why
+        if not refusal:
+            return
+        told = " ".join(str(refusal).split())
+        question = f"? {told}"
+    raise Refused(f"{MOST_REFUSED} moves of the program in a row were refused. The last one: {told}")
 
 
 def _say_which(session: Session, rows: Sequence[BoardRow], *, as_json: bool) -> None:

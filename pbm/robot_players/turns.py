@@ -1,7 +1,6 @@
 """What robots do on boards: a task is claimed, thought about, and done like a player's, in a transaction."""
 
 import asyncio
-import gc
 import json
 import os
 import resource
@@ -9,13 +8,12 @@ import shlex
 import sys
 import time
 from asyncio.subprocess import PIPE
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
-from typing import NamedTuple
 
 from games import Illegal, needs_dice
 from pbm import delivery, letters, runner
@@ -25,13 +23,13 @@ from pbm.budget import limited
 from pbm.delivery.mail import send
 from pbm.letters import Letter
 from pbm.refusals import Refused
-from pbm.robot_players.program import ENDING, MOST_REFUSED, Program
-from pbm.robot_players.waiting import PAUSE, position
-from pbm.robots.player import Player
+from pbm.robot_players.program import ENDING_SECONDS, MOST_REFUSED, Program
+from pbm.robot_players.scripts import PAUSE, contents
+from pbm.robots import Player
 from pbm.robots.thinking import Thought
 from pbm.server import Server
 from pbm.session import Session
-from pbm.store import BoardRow, Replaced, Reply, Robot, Store, Unusable
+from pbm.store import Replaced, Reply, Robot, Store, Unusable
 from pbm.store.robots import Claim, Task
 from pbm.terminal import spinning
 
@@ -63,37 +61,30 @@ SHELL_PATIENCE = 120.0
 """For how many seconds a shell waits for the answer of a robot that another process gives."""
 
 
-class Decision(NamedTuple):
-    """What a robot has decided to do."""
-
-    text: str
-    """What stands in the place of a move."""
-    comment: str = ""
-    hopeless: int = 0
-    """For how many turns in a row it has had no hope."""
-
-
 def next_task(session: Session, *place: str, busy: Collection[str] = ()) -> Task | None:
     """Claim what is next, or what there is to do on one board, its game and number; None if that is nothing.
 
     What another process does that still lives is left to it, and what *busy* robots have to do waits.
     """
-    if next(_free(session, *place, busy=busy), None) is None:  # to look locks nothing
+    if not _free(session, *place, busy=busy):  # to look locks nothing
         return None
     with session.store.writing():
-        task = next(_free(session, *place, busy=busy), None)
-        robot = session.store.robots.get(task.robot) if task else None
-        if task and robot:
-            until = session.now() + timedelta(seconds=_longest(robot)) + CLAIM_SPARE
+        for task in _free(session, *place, busy=busy):
+            robot = session.store.robots.among([task.robot])[task.robot]
+            seconds = MOST_REFUSED * (robot.seconds + 3 * ENDING_SECONDS) if robot.program else robot.seconds
+            until = session.now() + timedelta(seconds=seconds + GRACE_SECONDS) + CLAIM_SPARE
             session.store.robots.claim_task(task, Claim(os.getpid(), until))
-        return task
+            return task
+    return None
 
 
-def _free(session: Session, *place: str, busy: Collection[str]) -> Iterator[Task]:
-    """What there is to do and nobody does."""
-    for task, claim in session.store.robots.tasks(*place):
-        if task.robot not in busy and (claim is None or claim.until <= session.now() or not _lives(claim.process)):
-            yield task
+def _free(session: Session, *place: str, busy: Collection[str]) -> list[Task]:
+    """What there is to do and nobody does, the first one first."""
+    return [
+        task
+        for task, claim in session.store.robots.tasks(*place)
+        if task.robot not in busy and (claim is None or claim.until <= session.now() or not _lives(claim.process))
+    ]
 
 
 def _lives(process: int) -> bool:
@@ -101,17 +92,11 @@ def _lives(process: int) -> bool:
     if process == os.getpid():
         return False
     try:
-        os.kill(process, 0)
+        with suppress(PermissionError):  # another user's lives, too
+            os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
-        return True
     return True
-
-
-def _longest(robot: Robot) -> float:
-    """For how many seconds a robot can think about a task."""
-    return MOST_REFUSED * (robot.seconds + 3 * ENDING) if robot.program else robot.seconds + GRACE_SECONDS
 
 
 def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
@@ -120,56 +105,54 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
     No mail goes to the *reader*, who sees the board in a shell. Raises Refused if the robot may not do that.
     """
     store = session.store
-    with session.store.reading():
-        before, robot = store.boards.get(task.game, task.board), store.robots.get(task.robot)
-        board = finding.find_board(session, task.game, task.board) if before else None
+    with store.reading():
+        board, robot = Board.load(store, task.game, task.board), store.robots.get(task.robot)
         talks, hopeless = store.robots.talks(task), store.robots.hopeless_turns(task)
     if board is None or robot is None:
         return False
     try:
-        decision = _decided(session, board, robot, talks=talks, hopeless=hopeless)
+        text, comment, hopeless = _decided(session, board, robot, hopeless)
     except Refused as why:
         _pause(session, task, robot, str(why))
         return False
-    with session.store.writing():
+    with store.writing():
         now = store.boards.get(task.game, task.board)
-        if now is None or _seen(now) != _seen(board.row) or store.robots.get(task.robot) != robot:
+        if now is None or contents(now) != contents(board.row) or store.robots.get(task.robot) != robot:
             store.robots.claim_task(task, None)
             return False
         player = Reply(task.game, task.board, task.robot)
-        done = runner.play(replace(session, comment=decision.comment), player, decision.text, reader or task.robot)
+        done = runner.play(replace(session, comment=comment if talks else ""), player, text, reader or task.robot)
         if done.why is None:
-            store.robots.note_answer(task, decision.hopeless, session.now())
+            store.robots.note_answer(task, hopeless, session.now())
     if done.why:
         raise done.why
     return True
 
 
-def _seen(row: BoardRow) -> tuple[object, ...]:
-    """What a decision of a robot depends on."""
-    return *position(row), row.vote, row.voter
+def _decided(session: Session, board: Board, robot: Robot, hopeless: int) -> tuple[str, str, int]:
+    """What a robot does on a board: its move, its comment, and for how many turns in a row it has had no hope.
 
-
-def _decided(session: Session, board: Board, robot: Robot, *, talks: bool, hopeless: int) -> Decision:
-    """What a robot does on a board. Raises Refused if it is a program that fails."""
-    row, name = board.row, robot.userid
+    Until now it had none for *hopeless* turns. Raises Refused if it is a program that fails.
+    """
+    row = board.row
+    proposed = row.vote if row.voter != robot.userid else None
     number = f"#{len(board.turns) + 1}"
-    if row.vote == "undo" and row.voter != name:
-        return Decision("accept", hopeless=hopeless)
+    if proposed == "undo":
+        return "accept", "", hopeless
     if robot.program:
-        if row.vote and row.voter != name:
-            return Decision("reject")
+        if proposed:
+            return "reject", "", 0
         move = asyncio.run(_asked(board, robot, shlex.split(robot.program)))
-        return Decision(move + number, "I am a program that tells nothing of what it thinks." if talks else "")
+        return move + number, "I am a program that tells nothing of what it thinks.", 0
     thought = _thought(session, board, robot)
-    chance = thought.chance if board.turn == name else 1 - thought.chance
-    comment = f"I play at level {robot.level}. I put my chance to win at {chance:.0%}." if talks else ""
-    if row.vote and row.voter != name:
-        return Decision("accept" if chance < DRAWN else "reject", comment, hopeless)
+    chance = thought.chance if board.turn == robot.userid else 1 - thought.chance
+    comment = f"I play at level {robot.level}. I put my chance to win at {chance:.0%}."
+    if proposed:
+        return "accept" if chance < DRAWN else "reject", comment, hopeless
     hopeless = hopeless + 1 if chance <= HOPELESS and not needs_dice(board.states[0]) else 0
     if hopeless >= HOPELESS_TURNS:
-        return Decision("resign" + number, comment)
-    return Decision(thought.move + number, comment, hopeless)
+        return "resign" + number, comment, 0
+    return thought.move + number, comment, hopeless
 
 
 def _thought(session: Session, board: Board, robot: Robot) -> Thought:
@@ -208,33 +191,18 @@ def limited_memory() -> Iterator[None]:
 
 async def _asked(board: Board, robot: Robot, words: list[str]) -> str:
     """The move of a program, or its resignation, in canonical form. Raises Refused if it has failed too often."""
-    failed = 0
-    why = ""
-    while failed < MOST_REFUSED:
-        question = json.dumps(letters.data(board.present)["position"], sort_keys=True)
-        try:
-            async with _running(words, robot.seconds) as program:
-                while failed < MOST_REFUSED:
-                    move = await program.ask(question)
-                    try:
-                        return RESIGN.lower() if move.lower() == RESIGN.lower() else board.state.parse(move)
-                    except Illegal as illegal:
-                        failed, why = failed + 1, f"It has sent what is no legal move: {illegal}"
-                        question = f"? {' '.join(str(illegal).split())}"
-        except Refused as refused:
-            failed, why = failed + 1, str(refused)
-    raise Refused(why)
-
-
-@asynccontextmanager
-async def _running(words: list[str], patience: float) -> AsyncIterator[Program]:
-    """A program that is there for one question. Raises Refused if it cannot be started."""
-    program = await Program.start(words, patience, errors=PIPE)
-    try:
-        yield program
-        await program.quit()
-    finally:
-        await program.kill()
+    position = json.dumps(letters.data(board.present)["position"], sort_keys=True)
+    why, question = "", position
+    async with Program(words, robot.seconds, errors=PIPE) as program:
+        for _ in range(MOST_REFUSED):
+            try:
+                move = await program.ask(question)
+                return RESIGN.lower() if move.lower() == RESIGN.lower() else board.state.parse(move)
+            except Illegal as illegal:
+                why, question = f"It has sent what is no legal move: {illegal}", f"? {' '.join(str(illegal).split())}"
+            except Refused as refused:  # the next question starts it again
+                why, question = str(refused), position
+        raise Refused(why)
 
 
 def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
@@ -303,8 +271,7 @@ def _play(session: Session, programs: Programs, until: Callable[[], bool] = lamb
     """Do what robots have to do now, *until* told to end; programs begin to. Returns how many tasks were done."""
     done = programs.collect()
     while not until() and (task := next_task(session, busy=programs.playing)):
-        robot = session.store.robots.get(task.robot)
-        if robot and robot.program:
+        if session.store.robots.among([task.robot])[task.robot].program:
             programs.begin(task)
         else:
             done += _try(session, task)
@@ -358,7 +325,6 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
     shown = next(letter for letter in answers if "robots" in letter.data)
     place = str(shown.data["game"]), str(shown.data["board"])
     [robot] = shown.data["robots"]
-    gc.enable()  # which a shell switches off
     person = next(name for name in shown.data["players"].values() if name != robot)
     end, is_answered = time.monotonic() + SHELL_PATIENCE, False
     try:

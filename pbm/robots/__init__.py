@@ -1,1 +1,50 @@
 """Robots: programs that choose moves. They know the games and nothing of users, boards' numbers, mail or storage."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from random import Random
+
+from games import Options, State
+from pbm.levels import GAMES, USUAL_LEVEL, levels
+from pbm.robots import general
+from pbm.robots.thinking import Limit, Thinker, Thought
+
+
+def thinker(game: str, options: Options) -> Thinker:
+    """The best way that we have to choose moves in a game. Raises LookupError if there is no such game."""
+    if game not in GAMES:
+        return general.Generalist(game)
+    found: Thinker = import_module(f"{__name__}.{game}").thinker(options)
+    return found
+
+
+class Player:
+    """A robot in one game, which can remember what it thought as long as it is on the same board."""
+
+    def __init__(
+        self,
+        game: str,
+        options: Options,
+        *,
+        level: int | None = None,
+        seconds: float | None = None,
+        playouts: int | None = None,
+        rng: Random,
+    ) -> None:
+        """Make a robot that plays at a level, from 1 on, or thinks for so long about a move, or both.
+
+        Told nothing, it plays at the `USUAL_LEVEL`. Raises LookupError if there is no such game, or no such level.
+        """
+        if level is None and seconds is None and playouts is None:
+            level = USUAL_LEVEL
+        self.rng, self.seconds = rng, seconds
+        self.playouts, self.slips = levels(game)[level - 1] if level else (playouts, 0.0)
+        self.thinker = thinker(game, options)
+
+    def think(self, states: Sequence[State]) -> Thought:
+        """A move in the last of these positions, as `Thinker.think`; at lower levels it can be one at random."""
+        thought = self.thinker.think(states, Limit(self.seconds, self.playouts), self.rng)
+        if self.slips and self.rng.random() < self.slips:
+            move = states[-1].random(self.rng)
+            return thought._replace(move=move, line=(move,))
+        return thought

@@ -14,8 +14,8 @@ from random import Random
 from statistics import median
 
 import games
+from pbm.robots import thinker
 from pbm.robots.general import Rules, thrown
-from pbm.robots.player import thinker
 
 from openspiel import install
 

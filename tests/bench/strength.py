@@ -23,8 +23,8 @@ import games
 from games import SKIP, Options, State
 from pbm.lab.evidence import wilson
 from pbm.levels import levels
+from pbm.robots import Player, thinker
 from pbm.robots.general import Generalist, Rules, leader, thrown
-from pbm.robots.player import Player, thinker
 from pbm.robots.thinking import Limit, Thinker
 
 from openspiel import install

@@ -18,7 +18,7 @@ from pbm.board.board import FORFEIT, RESIGN, Board
 from pbm.console import answer, open_existing
 from pbm.console.usage import Commands, Seconds
 from pbm.refusals import Refused
-from pbm.robots.player import Player
+from pbm.robots import Player
 from pbm.session import Session
 from pbm.texts import WIDTH
 
