@@ -24,7 +24,6 @@ from pbm.language.help import of_game
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.site.build import MANIFEST, NAMES, build
-from pbm.site.concerns import Site
 from pbm.site.pages import Look, Pages
 from pbm.store import BoardRow
 from pbm.tournaments import TOURNAMENT_KINDS
@@ -72,7 +71,7 @@ def written(club, folder, look=None, *, is_whole=False):
     before = {path: path.stat().st_mtime_ns for path in files(folder)}
     for path in before:
         assert path.exists()
-    build(folder, Site(Session(club.server), look or Look("", has_pictures=False)), iter, is_whole=is_whole)
+    build(folder, Session(club.server), look or Look("", has_pictures=False), is_whole=is_whole)
     after = {path: path.stat().st_mtime_ns for path in files(folder)}
     return {str(path.relative_to(folder)) for path in after if before.get(path) != after[path]}
 
@@ -182,22 +181,6 @@ def test_the_page_of_a_board_that_was_removed_goes_and_other_files_stay(club, fo
     assert (folder / "symple" / "own.html").read_text() == "mine"
 
 
-def test_a_page_that_an_earlier_version_wrote_goes_with_its_board(club, folder):
-    club.signed_up("alice", "bob")
-    club.say("symple challenge alice bob")
-    pages = written(club, folder)
-    (folder / "symple" / "own.html").write_text("mine")
-    manifest = json.loads((folder / MANIFEST).read_text())
-    (folder / MANIFEST).write_text(
-        json.dumps(manifest | {"version": "earlier", "pages": [*pages]})
-    )  # with its list in it
-    (folder / NAMES).unlink()
-    club.say(f"symple resign 101 alice {PASSWORDS['alice']}")  # before it has begun
-    written(club, folder)
-    assert not (folder / "symple" / "101.html").exists()
-    assert (folder / "symple" / "own.html").read_text() == "mine"
-
-
 def test_a_link_that_waits_for_a_page_is_not_written_through(played, folder, tmp_path):
     (tmp_path / "precious").write_text("mine")
     folder.mkdir()
@@ -227,7 +210,6 @@ def test_a_manifest_of_somebody_else_removes_nothing_outside(played, folder, tmp
         {"seen": [10**30, 1, "x"]},
         {"seen": [1, 10**30, "x"]},
         {"parts": 5},
-        {"pages": [None]},
     ],
 )
 def test_a_folder_whose_memory_is_damaged_is_written_as_a_whole(played, folder, wrong):
@@ -427,7 +409,7 @@ def test_a_list_that_is_long_has_pages_of_which_a_new_board_changes_the_first_on
 
 def test_a_map_names_the_newest_boards_and_no_more_than_search_engines_read(club, folder, monkeypatch):
     pages = 1 + 3 * len(helptexts.GAMES)
-    monkeypatch.setattr("pbm.site.concerns.MOST_ON_MAP", pages + 2)
+    monkeypatch.setattr("pbm.site.build.MOST_ON_MAP", pages + 2)
     club.signed_up("alice", "bob")
     for game in ("symple", "symple", "spora"):
         club.say(f"{game} challenge -size=5 alice bob")
@@ -458,7 +440,7 @@ def test_a_page_that_was_made_by_a_build_that_was_killed_goes_with_its_board(clu
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build(folder, Site(Session(club.server), Look("", has_pictures=False)), killed)
+        build(folder, Session(club.server), Look("", has_pictures=False), killed)
     assert (folder / "symple" / "101.html").exists()
     club.say(f"symple resign 101 alice {PASSWORDS['alice']}")
     written(club, folder, is_whole=True)
@@ -498,7 +480,7 @@ def test_what_is_written_after_each_change_is_what_is_written_at_once(tmp_path_f
     club = Club(top / "pbm.db")
     with pytest.MonkeyPatch.context() as patched, closing(club.store):
         patched.setattr("pbm.site.pages.ON_PAGE", 2)
-        patched.setattr("pbm.site.concerns.MOST_ON_MAP", 22)
+        patched.setattr("pbm.site.build.MOST_ON_MAP", 22)
         club.signed_up(*PASSWORDS)
         for deed, seed, looks in deeds:
             do(club, deed, Random(seed))
@@ -625,11 +607,11 @@ def test_in_a_first_build_pictures_are_of_those_boards_that_have_changed_last_an
     played, folder, monkeypatch
 ):
     pytest.importorskip("resvg_py")
-    monkeypatch.setattr("pbm.site.concerns.MOST_DRAWN", 1)
+    monkeypatch.setattr("pbm.site.build.MOST_DRAWN", 1)
     played.pass_time(hours=1)
     played.say(f"symple move 101 alice {PASSWORDS['alice']} a2")
     look, made = Look(URL, has_pictures=True), []
-    build(folder, Site(Session(played.server), look), lambda pages: made.extend(page.path for page in pages) or pages)
+    build(folder, Session(played.server), look, lambda pages: made.extend(page.path for page in pages) or pages)
     pictures = {"symple/101.png", *(f"{game}/board.png" for game in helptexts.GAMES)}
     assert set(made[-len(pictures) :]) == pictures == {path for path in made if path.endswith(".png")}
     assert image_of(folder / "symple" / "102.html") == f"{URL}symple/board.png"
@@ -811,5 +793,5 @@ def test_a_page_of_a_player_with_two_dots_in_his_name_is_known_again(played, fol
     played.say("symple challenge -size=5 a..b alice")
     written(played, folder)
     made = []
-    build(folder, Site(Session(played.server), Look("", has_pictures=False)), lambda stale: made.extend(stale) or [])
+    build(folder, Session(played.server), Look("", has_pictures=False), lambda stale: made.extend(stale) or [])
     assert made == []

@@ -75,10 +75,9 @@ def shared(url: str, *, no_pictures: bool) -> "Look":
 def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool = False) -> "Built":
     """Bring the site up to date. Raises Refused if the folder cannot be written."""
     from pbm.site.build import build
-    from pbm.site.concerns import Site
 
     with touching(f"The site cannot be written to {folder}"):
-        done = build(folder, Site(session, common), _shown, is_whole=is_whole)
+        done = build(folder, session, common, _shown, is_whole=is_whole)
     for path, why in done.failed.items():
         sys.stderr.write(f"{path} could not be made ({why}); --whole tries it again, and so does its next change.\n")
     return done

@@ -1,30 +1,40 @@
-"""The site is built: in a folder that remembers how far it has seen the database, only what has changed since then."""
+"""Writes the pages of the site.
+
+A folder remembers how far it has seen the database, so that only what has changed since then is made again.
+"""
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache, partial
 from hashlib import blake2b
+from importlib.resources import files
 from io import FileIO
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+import games
+from pbm.drawing import svg
+from pbm.language.help import of_game
+from pbm.session import Session
+from pbm.site import markup
+from pbm.site.pages import UNDRAWN, Gone, ListPage, Look, Pages, list_pages, plain_png
 from pbm.store import Unusable
-from pbm.store.changes import Seen
+from pbm.store.boards import Among
+from pbm.store.changes import Changes, Seen
 
 MANIFEST = ".pbm-site.json"
-"""Where in its folder a site keeps what it remembers."""
+"""Where in its folder a site keeps how far it has seen the database, and what stands on the pages of its lists."""
 NAMES = ".pbm-site.pages"
 """Where it keeps the names of all its pages, each on a line; one that is made is added before it is there."""
-
-
-class Gone(LookupError):
-    """What a page is about is not there, or no longer."""
-
-
-class Faulty(Exception):
-    """A page cannot be made. The text says why."""
+MOST_DRAWN = 500
+"""Of how many boards a first build makes a PNG: those that have changed last. One takes as long as ten pages."""
+ASSETS = "site.css", "board.js", "favicon.svg"
+FOR_ALL = "index", "rules", "standings"
+"""The pages of each game of which search engines are told."""
+MOST_ON_MAP = 50_000
+"""How many pages a file tells search engines of; they read no more (https://www.sitemaps.org/protocol.html)."""
 
 
 class Page(NamedTuple):
@@ -38,36 +48,6 @@ class Page(NamedTuple):
     """Of a page of a list: what stands on it, digested."""
 
 
-class Memory(NamedTuple):
-    """What a folder remembers of the site in it."""
-
-    seen: Seen | None = None
-    """How far its pages show what is in the database; None if that cannot be known, and all are to be made."""
-    parts: Mapping[str, str] = MappingProxyType({})
-    """What stands on the pages of lists, digested, by their paths."""
-    pages: int = 0
-    """How many it has."""
-    has: Callable[[str], bool] = lambda _: False
-    """Whether it has the page of that path."""
-
-
-class Source(Protocol):
-    """What the pages are made of."""
-
-    seen: Seen
-    """How far the database is seen before any page is made."""
-
-    @property
-    def version(self) -> str:
-        """Another one as soon as all pages have to be made again."""
-
-    def remembers(self, seen: Seen) -> bool:
-        """Whether it is known what has changed since then."""
-
-    def pages(self, memory: Memory) -> Sequence[Page]:
-        """The pages that are to be made, as far as they are not as remembered."""
-
-
 class Built(NamedTuple):
     """What a build has done."""
 
@@ -79,13 +59,28 @@ class Built(NamedTuple):
     """Why pages could not be made, by their paths; they are as they were."""
 
 
-def digested(*parts: object) -> str:
-    """A short text that is another one as soon as any of these parts is."""
-    return blake2b(repr(parts).encode(), digest_size=9).hexdigest()
+class Subjects(NamedTuple):
+    """What pages have to be made about."""
+
+    boards: Sequence[tuple[str, str]]
+    """Games and numbers."""
+    listed: Collection[str]
+    """The games whose lists of boards may have changed."""
+    ranked: Collection[str]
+    """The games whose standings may have changed."""
+    users: Iterable[str]
+    pools: Iterable[tuple[str, str]]
+    is_on_map: bool
+    """Whether there may be other boards than before."""
 
 
 def build(
-    folder: Path, source: Source, watch: Callable[[Sequence[Page]], Iterable[Page]], *, is_whole: bool = False
+    folder: Path,
+    session: Session,
+    look: Look,
+    watch: Callable[[Sequence[Page]], Iterable[Page]] = iter,
+    *,
+    is_whole: bool = False,
 ) -> Built:
     """Write the pages that have changed, and remove those about what is no longer there.
 
@@ -94,86 +89,207 @@ def build(
     OSError if the folder cannot be written, and Unusable if the database cannot be read.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    memory = _remembered(folder, source.version)
-    if is_whole or memory.seen is None or not source.remembers(memory.seen):
-        memory = Memory(has=memory.has)
-    made: dict[str, str] = {}
+    names, seen = _names(folder), session.store.changes.seen()
+    version = _digest(_sources(), games.names(), look, session.server.address)
+    before, parts = (None, {}) if is_whole else _remembered(folder, version, session.store.changes)
+    stale = StalePages(session, look, names, parts).since(before)
     failed: dict[str, str] = {}
-    gone, written, new = set[str](), 0, 0
-    with _appended(folder / NAMES) as names:
-        for page in watch(source.pages(memory)):
+    made, gone, written = set[str](), set[str](), 0
+    with _opened_to_add(folder / NAMES) as list_of_names:
+        for page in watch(stale):
             if not _is_inside(page.path):
                 continue
             try:
-                content = _content(page)
+                content, why = _content(page)
             except Gone:
                 gone.add(page.path)
                 continue
-            except Faulty as why:
-                failed[page.path] = str(why)
+            if why:
+                failed[page.path] = why
                 continue
-            file = folder / page.path
-            before = _read(file)
-            if before is None:
-                names.write(f"{page.path}\n".encode())
-                new += 1
-            written += _write(file, content, before)
-            made[page.path] = page.part
-    if memory.seen is None:
-        gone |= _names(folder) - made.keys() - failed.keys()
+            if page.path not in names:
+                list_of_names.write(f"{page.path}\n".encode())
+            written += _write(folder / page.path, content)
+            made.add(page.path)
+            if page.part:
+                parts[page.path] = page.part
+    if before is None:
+        gone |= names - made - failed.keys()
     removed = sum(_remove(folder / path) for path in gone)
-    pages = memory.pages + new - removed
-    if memory.seen is None:
-        left = [*made, *(path for path in failed if memory.has(path))]
-        pages = len(left)
-        names_now = "".join(f"{path}\n" for path in left).encode()
-        _write(folder / NAMES, names_now, _read(folder / NAMES))
-    if memory.seen != source.seen:
-        parts = {path: part for path, part in {**memory.parts, **made}.items() if part and path not in gone}
-        what = {"version": source.version, "seen": source.seen, "parts": parts, "pages": pages}
-        _write(folder / MANIFEST, json.dumps(what).encode())
-    return Built(pages, written, removed, failed)
+    left = (names | made) - gone
+    if gone & names:
+        _write(folder / NAMES, "".join(f"{path}\n" for path in sorted(left)).encode())
+    if before != seen:
+        parts = {path: part for path, part in parts.items() if path not in gone}
+        _write(folder / MANIFEST, json.dumps({"version": version, "seen": seen, "parts": parts}).encode())
+    return Built(len(left), written, removed, failed)
 
 
-def _content(page: Page) -> bytes:
-    """What stands on a page. Raises Gone, Faulty and, if the database cannot be read, Unusable."""
+def _content(page: Page) -> tuple[bytes, str]:
+    """What stands on a page, or why it cannot be made. Raises Gone, OSError and Unusable."""
     try:
         content = page.content()
-        return content.encode() if isinstance(content, str) else content
     except (Gone, OSError, Unusable):
         raise
     except Exception as why:  # a game that has a fault must not take the pages of all others along
-        raise Faulty(f"{type(why).__name__}: {why}") from why
+        return b"", f"{type(why).__name__}: {why}"
+    return content.encode() if isinstance(content, str) else content, ""
 
 
-def _remembered(folder: Path, version: str) -> Memory:
-    """What a folder remembers, unless another version of pbm has written it."""
+class StalePages:
+    """Finds the pages of a server's site that are to be made again."""
 
-    def has(path: str) -> bool:
-        return (folder / path).is_file()
+    def __init__(self, session: Session, look: Look, names: Collection[str], parts: Mapping[str, str]) -> None:
+        """Look at a site that has pages of these *names*; on those of its lists stands what these *parts* digest."""
+        self.store, self.look, self.names, self.parts = session.store, look, names, parts
+        self.games = games.names()
+        self.made = Pages(session, look)
 
-    try:
+    def since(self, seen: Seen | None) -> list[Page]:
+        """The pages of what has changed since then, or all; pictures for those who link to boards come last."""
+        with self.store.reading():
+            about = self._changed(seen) if seen else self._everything()
+            found = [] if seen else [*self._fixed()]
+            if about.listed or about.ranked:
+                found.append(Page("index.html", self.made.index))
+            for game in about.listed:
+                found += self._of_game(game, {board for other, board in about.boards if other == game})
+            for game in about.ranked:
+                found += self._standings(game)
+            found += [Page(f"users/{userid}.html", partial(self.made.user, userid)) for userid in about.users]
+            for game, pool in about.pools:
+                found.append(Page(f"{game}/pool-{pool}.html", partial(self.made.pool, game, pool)))
+                found.append(Page(f"{game}/pool-{pool}.atom", partial(self.made.pool_feed, game, pool)))
+            if self.look.has_pictures:
+                latest = self.store.boards.latest(Among(self.games), MOST_DRAWN)
+                self.made.drawn = {*about.boards} if seen else {(row.game, row.board) for row in latest}
+            for game, board in about.boards:
+                found.append(Page(f"{game}/{board}.html", partial(self.made.board, game, board)))
+                found.append(Page(f"{game}/{board}.json", partial(self.made.record, game, board)))
+                if (game, board) in self.made.drawn:
+                    found.append(Page(f"{game}/{board}.png", partial(self.made.png, game, board)))
+            if about.is_on_map:
+                found.append(self._map())
+        return sorted(found, key=lambda page: page.path.endswith(".png"))
+
+    def _everything(self) -> Subjects:
+        """All that pages are about."""
+        pools = [(one.game, one.pool) for one in self.store.tournaments.all() if one.game in self.games]
+        boards, players = self.store.boards.names(self.games), self.store.players.names(self.games)
+        return Subjects(boards, self.games, self.games, players, pools, is_on_map=True)
+
+    def _changed(self, seen: Seen) -> Subjects:
+        """What has changed since then, and what else is told of that on other pages."""
+        changes = [one for one in self.store.changes.since(seen) if one.game in self.games or not one.game]
+        boards = [(one.game, one.name) for one in changes if one.kind == "board"]
+        users = {one.name for one in changes if one.kind in {"player", "user"}}
+        pools = {(one.game, one.name) for one in changes if one.kind == "pool"}
+        ranked = {one.game for one in changes if one.kind == "player"}
+        is_on_map = False
+        for game, board in boards:
+            row = self.store.boards.get(game, board)
+            is_on_map |= (row is None) == (f"{game}/{board}.html" in self.names)
+            if row:
+                users |= {row.first_player, row.second_player}
+                pools |= {(game, row.pool)} if row.pool else set()
+        if any(one.kind == "user" for one in changes):
+            ranked = {*self.games}
+        listed = {game for game, _ in {*boards, *pools}}
+        return Subjects(boards, sorted(listed), sorted(ranked), sorted(users), sorted(pools), is_on_map)
+
+    def _fixed(self) -> Iterator[Page]:
+        """The pages on which nothing changes."""
+        for name in ASSETS:
+            yield Page(name, partial((files("pbm.site") / "assets" / name).read_text))
+        yield Page("board.css", lambda: svg.STYLE)
+        for game in self.games:
+            yield Page(f"{game}/rules.html", partial(self.made.rules, game))
+            if self.look.has_pictures:
+                yield Page(f"{game}/{UNDRAWN}.png", partial(plain_png, game))
+
+    def _of_game(self, game: str, changed: Collection[str]) -> Iterator[Page]:
+        yield Page(f"{game}/index.html", partial(self.made.game, game))
+        yield Page(f"{game}/feed.atom", partial(self.made.feed, game))
+        for name, over in (("running", False), ("finished", True)):
+            numbers = self.store.boards.in_order(game, over=over)[::-1]
+            leaves = list_pages(game, name, numbers, is_last_numbered_first=True)
+            yield from self._of_list(f"{game}/{name}", leaves, partial(self.made.boards, game, name), changed)
+
+    def _standings(self, game: str) -> Iterator[Page]:
+        robots = {one.userid for one in self.store.robots.all()}
+        players = [(player, player.userid in robots) for player in self.store.players.rated(game)]
+        leaves = list_pages(game, "standings", players)
+        yield from self._of_list(f"{game}/standings", leaves, partial(self.made.standings, game))
+
+    def _of_list(
+        self, start: str, leaves: Sequence[ListPage], make: Callable[[ListPage], str], changed: Collection[str] = ()
+    ) -> Iterator[Page]:
+        """The pages of a list on which something else stands than before, or one of the *changed* boards."""
+        for leaf in leaves:
+            part = _digest(leaf)
+            if self.parts.get(leaf.path) != part or any(item in changed for item in leaf.items):
+                yield Page(leaf.path, partial(make, leaf), part)
+        here = {leaf.path for leaf in leaves}
+        for path in self.parts:
+            if path.startswith(start) and path not in here:
+                yield Page(path, _nothing)
+
+    def _map(self) -> Page:
+        """Where the boards are that were started last, for search engines."""
+        paths = ["index.html", *(f"{game}/{name}.html" for game in self.games for name in FOR_ALL)]
+        boards = self.store.boards.newest(self.games, MOST_ON_MAP - len(paths))
+        paths += [f"{game}/{board}.html" for game, board in boards]
+        return Page("sitemap.xml", partial(markup.locations, self.look.url, paths))
+
+
+def _nothing() -> str:
+    """What stands on a page that goes."""
+    raise Gone
+
+
+def _digest(*parts: object) -> str:
+    """A short text that is another one as soon as any of these parts is."""
+    return blake2b(repr(parts).encode(), digest_size=9).hexdigest()
+
+
+@cache
+def _sources() -> str:
+    """What makes the pages, digested; it stays the same while a program runs."""
+    folders = [files("pbm.site"), *(files("pbm.site") / part for part in ("templates", "assets"))]
+    folders += [files("pbm.drawing"), files("games")]
+    items = [item for folder in folders for item in folder.iterdir() if item.is_file()]
+    helps = [of_game(game) for game in games.names()]
+    return _digest([item.read_bytes() for item in sorted(items, key=lambda item: item.name)], helps)
+
+
+# The folder
+
+
+def _remembered(folder: Path, version: str, changes: Changes) -> tuple[Seen | None, dict[str, str]]:
+    """How far the pages in a folder show the database, and what stands on those of lists.
+
+    Nothing if another version of pbm has written them, or if it is not known what has changed since then.
+    """
+    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
         manifest = json.loads((folder / MANIFEST).read_text())
         number, event, *times = manifest["seen"]
         seen = Seen(int(number), int(event), *map(str, times))
-        memory = Memory(seen, dict(manifest["parts"]), int(manifest["pages"]), has)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return Memory(has=has)
-    return memory if manifest.get("version") == version else Memory(has=has)
+        if manifest["version"] == version and changes.has_gone_on_since(seen):
+            return seen, dict(manifest["parts"])
+    return None, {}
 
 
-def _appended(file: Path) -> FileIO:
+def _opened_to_add(file: Path) -> FileIO:
     """A file to which lines are added, unless somebody has put a link in its place."""
     return FileIO(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666), "ab")
 
 
 def _names(folder: Path) -> set[str]:
     """The pages that a folder has; names that lead out of it are left alone, whoever has put them there."""
-    names = (folder / NAMES).read_text(errors="replace").split("\n")
-    with suppress(OSError, ValueError, TypeError, KeyError):  # earlier versions had them in the manifest
-        listed = json.loads((folder / MANIFEST).read_text())["pages"]
-        names += map(str, listed if isinstance(listed, list) else ())
-    return {name for name in names if name and _is_inside(name)}
+    with suppress(FileNotFoundError):
+        lines = (folder / NAMES).read_text(errors="replace").split("\n")
+        return {name for name in lines if name and _is_inside(name)}
+    return set()
 
 
 def _is_inside(path: str) -> bool:
@@ -189,30 +305,15 @@ def _remove(file: Path) -> bool:
     return is_there
 
 
-def _read(file: Path) -> bytes | None:
-    """What stands in a file; None if there is none."""
-    with suppress(FileNotFoundError), FileIO(file) as there:
-        return there.readall()
-    return None
-
-
-def _write(file: Path, data: bytes, before: bytes | None = None) -> bool:
-    """Write a file that is there as a whole or not at all; False if that stood in it *before*."""
-    if data == before:
-        return False
+def _write(file: Path, data: bytes) -> bool:
+    """Write a file that is there as a whole or not at all; False if that stood in it."""
+    with suppress(FileNotFoundError):
+        if file.read_bytes() == data:
+            return False
+    file.parent.mkdir(exist_ok=True)
     copy = file.with_name(f".{file.name}.new")
-    with _new(copy) as made:
+    copy.unlink(missing_ok=True)  # of a build that was killed; or a link that somebody has put there
+    with copy.open("xb") as made:
         made.write(data)
     copy.replace(file)
     return True
-
-
-def _new(file: Path) -> FileIO:
-    """A file that was not there."""
-    try:
-        return FileIO(file, "xb")
-    except FileNotFoundError:
-        file.parent.mkdir()
-    except FileExistsError:
-        file.unlink()  # of a build that was killed; or a link that somebody has put there
-    return FileIO(file, "xb")

@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from html import escape
 from textwrap import dedent
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -24,13 +24,6 @@ COLUMNS_GAP = re.compile(r"\S {2,}\S")
 """What is only in lines that have columns."""
 ROW = re.compile(r"\S+(?: \S+)* {2,}\S+(?: \S+)*(?:\n {4,}\S+(?: \S+)*)*")
 """A row of a table of two columns, with further lines of the second one."""
-
-
-class Ranked(NamedTuple):
-    """A player in the standings of a game."""
-
-    player: PlayerRow
-    is_robot: bool
 
 
 @cache
@@ -57,21 +50,15 @@ def templates() -> Environment:
     return made
 
 
-@lru_cache(maxsize=16)
-def part(template: str, **what: Hashable) -> Markup:
-    """A part that is the same on many pages."""
-    return Markup(templates().get_template(template).render(what))
-
-
 def _lines(rows: Iterable[BoardRow], up: str, *, with_game: bool) -> Markup:
     """Lines of a table of boards. A template would take longer for them than for all the rest of a site."""
     lines = []
     for row in rows:
-        name, game, board = texts.title(row.game), _escaped(row.game), _escaped(row.board)
-        front = f'<td><a href="{up}{game}/index.html">{_escaped(name)}</a></td>' if with_game else ""
+        name, game, board = texts.title(row.game), escape(row.game), escape(row.board)
+        front = f'<td><a href="{up}{game}/index.html">{escape(name)}</a></td>' if with_game else ""
         players = ", ".join(user_link(userid, up) for userid in (row.first_player, row.second_player))
         lines.append(
-            f'<tr>{front}<td><a href="{up}{game}/{board}.html">{board}</a></td><td>{_escaped(letters.status(row))}</td>'
+            f'<tr>{front}<td><a href="{up}{game}/{board}.html">{board}</a></td><td>{escape(letters.status(row))}</td>'
             f'<td>{players}</td><td class="number">{row.moves}</td>'
             f'<td class="time">{row.changed or row.started:{texts.MINUTES}}</td></tr>\n'
         )
@@ -109,12 +96,12 @@ def _turns(turns: Iterable[TurnRow]) -> Markup:
     lines = []
     for turn in turns:
         dice = f", dice {'-'.join(map(str, turn.dice))}" if turn.dice else ""
-        lines.append(f"<li><b>{_escaped(letters.turn_text(turn))}</b> <i>{_escaped(turn.userid)}{dice}</i>\n")
+        lines.append(f"<li><b>{escape(letters.turn_text(turn))}</b> <i>{escape(turn.userid)}{dice}</i>\n")
     return Markup("".join(lines))
 
 
-def _ranks(players: Sequence[Ranked], first: int, curves: Mapping[str, Sequence[int]]) -> Markup:
-    """Lines of a table of players, the first of whom has that place, with how their ratings have gone."""
+def _ranks(players: Sequence[tuple[PlayerRow, bool]], first: int, curves: Mapping[str, Sequence[int]]) -> Markup:
+    """Lines of a table of players, robots or not, with how their ratings have gone; the first one has that place."""
     lines = []
     for place, (player, is_robot) in enumerate(players, first):
         robot = ' <span class="soft">robot</span>' if is_robot else ""
@@ -130,7 +117,7 @@ def _ranks(players: Sequence[Ranked], first: int, curves: Mapping[str, Sequence[
 
 def user_link(userid: str, up: str) -> Markup:
     """A link to the page of a player."""
-    name = _escaped(userid)
+    name = escape(userid)
     return Markup(f'<a href="{up}users/{name}.html">{name}</a>')
 
 
@@ -148,7 +135,7 @@ def line_chart(values: Sequence[int], told: str) -> Markup:
         return Markup()
     way = "L".join(f"{at} {value}" for at, value in enumerate(values))
     box = f'viewBox="0 0 {len(values) - 1} 100" preserveAspectRatio="none" width="120" height="30"'
-    return Markup(f'<svg class="curve" {box} role="img"><title>{_escaped(told)}</title><path d="M{way}"/></svg>')
+    return Markup(f'<svg class="curve" {box} role="img"><title>{escape(told)}</title><path d="M{way}"/></svg>')
 
 
 def script(data: Any) -> Markup:
@@ -166,9 +153,3 @@ def locations(url: str, paths: Iterable[str]) -> str:
 def iso(moment: datetime) -> str:
     """A moment as Atom tells it."""
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
-
-
-@lru_cache(maxsize=1 << 12)
-def _escaped(text: str) -> str:
-    """A text that is no markup: names and how boards stand are told again and again."""
-    return escape(text)

@@ -20,13 +20,15 @@ from pbm.language.help import of_game
 from pbm.letters.contests import Shown
 from pbm.session import Session
 from pbm.site import markup
-from pbm.site.build import Gone
-from pbm.store import BoardRow
 from pbm.store.boards import Among
 from pbm.tournaments import tables
 
 ON_PAGE = 80
 """How many boards or players a page of a list has; the first page of boards has up to twice as many."""
+
+
+class Gone(LookupError):
+    """What a page is about is not there, or no longer."""
 
 
 class ListPage(NamedTuple):
@@ -36,7 +38,7 @@ class ListPage(NamedTuple):
     items: Sequence[Any]
     """What stands on it: the numbers of boards, the last one first, or players, the best one first."""
     first: int
-    """How many stand on the pages before it; of no meaning where the last one is numbered first."""
+    """How many stand on the pages before it; 0 where the last one is numbered first."""
     before: str
     """The name of the page before it; empty for the first one, and so is the next for the last one."""
     after: str
@@ -54,7 +56,7 @@ def list_pages(game: str, name: str, items: Sequence[Any], *, is_last_numbered_f
     first = len(items) - ON_PAGE * (count - 1) if is_last_numbered_first else ON_PAGE
     starts = [0, *range(first, first + ON_PAGE * (count - 1), ON_PAGE)]
     return [
-        ListPage(f"{game}/{file}", items[start:end], start, before, after)
+        ListPage(f"{game}/{file}", items[start:end], 0 if is_last_numbered_first else start, before, after)
         for file, before, after, (start, end) in zip(
             files, ["", *files], [*files[1:], ""], pairwise([*starts, len(items)]), strict=False
         )
@@ -121,7 +123,6 @@ class Pages:
         self.drawn: set[tuple[str, str]] = set()
         """The boards that have a PNG of their own; the others show that of their game."""
         self._loaded: Board | None = None
-        self._latest: dict[str, list[BoardRow]] = {}
 
     def board(self, game: str, number: str) -> str:
         """A board, move by move."""
@@ -176,7 +177,10 @@ class Pages:
         return board_png(self._load(game, number).present, 1)
 
     def _load(self, game: str, number: str) -> Board:
-        """A board with all its turns, and what it did to ratings; its pages are made one after the other."""
+        """A board with all its turns, and what it did to ratings; its pages are made one after the other.
+
+        To load it for each of them makes a first build a fifth slower.
+        """
         if self._loaded is None or (game, number) != (self._loaded.row.game, self._loaded.row.board):
             with self.session.store.reading():
                 row = self.store.boards.get(game, number)
@@ -200,14 +204,8 @@ class Pages:
             running=running,
             finished=boards - running,
             pools=[one.pool for one in self.store.tournaments.all(game)],
-            rows=self._recent(game),
+            rows=self.store.boards.latest(Among([game]), RECENT),
         )
-
-    def _recent(self, game: str) -> list[BoardRow]:
-        """The boards of a game that have changed last: they stand on several pages."""
-        if game not in self._latest:
-            self._latest[game] = self.store.boards.latest(Among([game]), RECENT)
-        return self._latest[game]
 
     def rules(self, game: str) -> str:
         """The help of a game, with its board."""
@@ -228,7 +226,7 @@ class Pages:
 
     def standings(self, game: str, leaf: ListPage) -> str:
         """A page of the standings."""
-        curves = self.store.players.ratings_of(game, [one.player.userid for one in leaf.items])
+        curves = self.store.players.ratings_of(game, [player.userid for player, _ in leaf.items])
         title = f"Standings of {texts.title(game)}"
         return self._render("standings.html", leaf.path, title=title, leaf=leaf, curves=curves)
 
@@ -269,13 +267,14 @@ class Pages:
         if self.store.tournaments.get(game, pool) is None:
             raise Gone
         path, title = f"{game}/pool-{pool}.atom", f"{texts.title(game)}, tournament {pool}"
-        return self._feed(path, title, self.store.boards.latest(Among([game], pool=pool), RECENT))
+        return self._feed(path, title, Among([game], pool=pool))
 
     def feed(self, game: str) -> str:
         """The boards of a game that have changed last, for programs that watch."""
-        return self._feed(f"{game}/feed.atom", texts.title(game), self._recent(game))
+        return self._feed(f"{game}/feed.atom", texts.title(game), Among([game]))
 
-    def _feed(self, path: str, title: str, rows: Sequence[BoardRow]) -> str:
+    def _feed(self, path: str, title: str, among: Among) -> str:
+        rows = self.store.boards.latest(among, RECENT)
         updated = max((row.ended or row.changed or row.started for row in rows), default=None)
         return self._render(
             "feed.atom",
@@ -327,16 +326,14 @@ class Pages:
     # What pages have in common
 
     def _render(self, template: str, path: str, *, title: str, **what: Any) -> str:
-        host, address, up = self.session.server.host, self.session.server.address, "../" * path.count("/")
         return (
             markup.templates()
             .get_template(template)
             .render(
-                header=markup.part("header.html", host=host, games=self.games, up=up),
-                footer=markup.part("footer.html", address=address),
-                host=host,
-                address=address,
-                up=up,
+                games=self.games,
+                host=self.session.server.host,
+                address=self.session.server.address,
+                up="../" * path.count("/"),
                 url=self.look.url,
                 path=path,
                 policy=POLICY,
