@@ -104,7 +104,7 @@ def title(game: str) -> str:
     return game.capitalize()
 
 
-def table(lines: Sequence[tuple[str, ...]], numbers: Collection[str] = (), repeated: Collection[str] = ()) -> str:
+def table(lines: Sequence[Sequence[str]], numbers: Collection[str] = (), repeated: Collection[str] = ()) -> str:
     """Lines of words in columns; the first line is the heading. Under these headings *numbers* end below each other.
 
     A table that is too wide is broken between columns into tables below each other, if there are *repeated* headings,

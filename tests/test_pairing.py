@@ -12,12 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbm.tournaments import dutch, knockout, ladder
-from pbm.tournaments.meetings import NOBODY, Entrant, Meeting, bye, fewest_firsts, points
+from pbm.tournaments.kinds import NOBODY, Entrant, Meeting, fewest_firsts, points
 
 from examples import examples
 
 NAMES = [f"p{number:03}" for number in range(1, 201)]
 RESULTS = [1, 1, 0, -1, -1]
+
+
+def bye(number, name):
+    return Meeting(number, name, NOBODY, 1)
 
 
 def entrants(count):

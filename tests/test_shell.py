@@ -485,7 +485,7 @@ def test_the_installed_package_needs_no_module_of_the_mail_server_for_a_move():
 
 
 NOT_NEEDED = (
-    "importlib.metadata pbm.store.health pbm.store.schema pbm.store.tournaments pbm.tournaments.meetings random "
+    "importlib.metadata pbm.store.health pbm.store.schema pbm.store.tournaments pbm.tournaments.kinds random "
     "secrets sqlite_utils"
 ).split()
 

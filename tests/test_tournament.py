@@ -8,11 +8,12 @@ from itertools import combinations
 
 import pytest
 
-from pbm.tournaments.meetings import Meeting, bye
+from pbm.tournaments.kinds import Meeting
 from pbm.tournaments.roundrobin import neighbours, round_robin
 from pbm.tournaments.tables import places_of
 
 from conftest import PASSWORDS
+from test_pairing import bye
 
 NAMES = [f"user{number}" for number in range(1, 17)]
 

@@ -24,8 +24,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.texts import WIDTH
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import Kind, Tournament
-from pbm.tournaments.meetings import NOBODY, points
+from pbm.tournaments.kinds import NOBODY, Kind, Tournament, points
 
 from conftest import ADDRESS, PASSWORDS, Club
 
@@ -781,7 +780,7 @@ def test_a_table_of_any_width_arrives_whole_in_blocks_that_repeat_the_names(leag
     assert handle(league.club.server, mail.encode(), None) == "command"
     _, *blocks, legend = league.club.mails()[-1].text.split("Places by")[0].split("\n\n")
     assert legend == ""
-    sheet = league.now().sheet(league.now().lines, fits=True)
+    head, *cells = league.now().rows(fits=True)
     columns = {}
     for block in blocks:
         heading, *rows = block.split("\n")
@@ -790,7 +789,7 @@ def test_a_table_of_any_width_arrives_whole_in_blocks_that_repeat_the_names(leag
         for first, end in zip(begins, [*begins[1:], WIDTH], strict=True):
             column = [row[first:end].strip() for row in rows]
             assert columns.setdefault(heading[first:end].strip(), column) == column
-    assert columns == dict(zip(sheet.heading, map(list, zip(*sheet.rows, strict=True)), strict=True))
+    assert columns == dict(zip(head, map(list, zip(*cells, strict=True)), strict=True))
     assert len(blocks) == {32: 3, 14: 2, 5: 1}[count]
 
 
@@ -799,7 +798,7 @@ def test_a_table_in_html_scrolls_by_itself(league):
     page = league.now().text("html")
     table = page[page.index('<div style="overflow-x: auto">\n<table>') :]
     assert table.count("<tr>") == 33
-    assert table.count("<th>") == len(league.now().sheet(league.now().lines, fits=False).heading)
+    assert table.count("<th>") == len(league.now().rows(fits=False)[0])
 
 
 def test_a_wide_table_in_a_mail_is_a_table_in_html_and_parts_of_its_columns_in_text(league):
@@ -808,9 +807,9 @@ def test_a_wide_table_in_a_mail_is_a_table_in_html_and_parts_of_its_columns_in_t
     mail = league.club.mails()[-1]
     shown = html.page(mail, ADDRESS)
     cells = re.findall(r"<t[dh]>(.*?)</t[dh]>", shown[shown.index('<div style="overflow-x: auto">') :])
-    sheet = league.now().sheet(league.now().lines, fits=True)
-    assert [unescape(cell) for cell in cells] == [*sheet.heading, *chain(*sheet.rows)]
-    assert max(map(len, mail.text.splitlines())) <= WIDTH < sum(len(cell) + 2 for cell in sheet.heading)
+    head, *rows = league.now().rows(fits=True)
+    assert [unescape(cell) for cell in cells] == [*head, *chain(*rows)]
+    assert max(map(len, mail.text.splitlines())) <= WIDTH < sum(len(cell) + 2 for cell in head)
 
 
 class Hill(Kind):
@@ -823,13 +822,12 @@ class Hill(Kind):
     def problem_of_players(self, one, count):
         return "" if count > 2 else "A hill needs three players."
 
-    def next_pairs(self, one, entrants, meetings):
-        names = [each.name for each in entrants]
-        king = meetings[-1].pair[meetings[-1].outcome != 1] if meetings else names[0]
-        return [(king, other) for other in names[one.round + 1 : one.round + 2]]
+    def next_pairs(self, now):
+        king = now.meetings[-1].pair[now.meetings[-1].outcome != 1] if now.meetings else now.players[0]
+        return [(king, other) for other in now.players[now.one.round + 1 : now.one.round + 2]]
 
-    def ranked(self, one, entrants, meetings, lines):
-        return sorted(lines, key=lambda line: line.name != meetings[-1].first)
+    def places(self, now):
+        return {now.meetings[-1].first: 1}
 
 
 def test_a_new_kind_of_tournaments_is_one_object_that_is_named_once(league, shell, monkeypatch):

@@ -18,8 +18,7 @@ from pbm.letters import contests
 from pbm.letters.contests import Shown
 from pbm.session import Session
 from pbm.store import Store
-from pbm.tournaments.kinds import Round, Tournament
-from pbm.tournaments.meetings import NOBODY, Meeting, Pair
+from pbm.tournaments.kinds import NOBODY, Meeting, Pair, Round, Tournament
 
 
 class Start(Protocol):
@@ -67,7 +66,7 @@ def advance(session: Session, game: str, pool: str, start: Start) -> None:
 def next_games(found: Shown) -> Round:
     """What is to be started now."""
     with uncounted():  # whoever ends the last game of a round is not refused for what 200 players cost
-        return found.one.kind.due(*found)
+        return found.one.kind.due(found)
 
 
 def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[Pair], start: Start) -> dict[str, Pair]:

@@ -19,8 +19,7 @@ from pbm.names import LONGEST_POOL, is_pool
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import Tournament
-from pbm.tournaments.meetings import Pair
+from pbm.tournaments.kinds import Pair, Tournament
 from pbm.tournaments.tables import TIE_BREAKS
 
 ANYBODY = "anybody"
@@ -165,7 +164,7 @@ def of_pool(session: Session, game: str, pool: str) -> Shown:
 
 def fide_report(found: Shown) -> str:
     """A Swiss tournament as a report for FIDE's programs. Raises Refused if it is of another kind."""
-    if report := found.one.kind.report(*found, found.title):
+    if report := found.one.kind.report(found, found.title):
         return report
     raise Refused(f"Pool {found.one.pool} is no Swiss tournament; only these have a report for FIDE's programs.")
 

@@ -26,8 +26,7 @@ from pbm.settings import open_server
 from pbm.store import BoardRow, TurnRow
 from pbm.terminal import say
 from pbm.tournaments import TOURNAMENT_KINDS, tables
-from pbm.tournaments.kinds import Tournament
-from pbm.tournaments.meetings import Meeting, Pair
+from pbm.tournaments.kinds import Meeting, Pair, Tournament
 
 ORDER = "sb", "direct"
 """What decides between equal points."""
@@ -99,8 +98,7 @@ def arena(
         match = Match(game, options, (programs[names[0]], programs[names[1]]), timeout, f"{seed} {' '.join(names)}")
         play_pairs(match, range(1, pairs + 1), min(workers, pairs), report, note)
     lines = tables.places_of(programs, meetings, ORDER)
-    sheet = tables.sheet(lines, ORDER, tables.Sheet((), [()] * len(lines)), numbered=False)
-    shown = texts.table([tuple(sheet.heading), *map(tuple, sheet.rows)])
+    shown = texts.table(tables.of_places(lines, ORDER))
     heading = f"{texts.title(game)}: {texts.counted(len(meetings), 'game')}"
     data = {
         "game": game,

@@ -4,27 +4,25 @@ import csv
 import html
 import io
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 from pbm import texts
 from pbm.blocks import Block, Paragraph, Rule, Table, Told, text_of
 from pbm.letters.letter import Letter, note
 from pbm.tournaments import tables
-from pbm.tournaments.kinds import Tournament
-from pbm.tournaments.meetings import WORTH, Entrant, Meeting, Pair
-from pbm.tournaments.tables import Sheet, Standing, TeamLine
+from pbm.tournaments.kinds import WORTH, Pair, Progress, Tournament, meetings_of
+from pbm.tournaments.tables import Rows, Standing, TeamLine
 
 REPEATED = "No", "Player", "Team"
 """The columns that stand in each part of a table that is too wide for a line."""
 FORMATS = "text", "markdown", "csv", "json", "html"
 
 
-class Shown(NamedTuple):
-    """A tournament with all that is needed to show it."""
+class Shown(Progress):
+    """A tournament with what is shown of it."""
 
-    one: Tournament
-    entrants: Sequence[Entrant]
-    meetings: Sequence[Meeting]
+    __slots__ = ()
 
     @property
     def title(self) -> str:
@@ -38,11 +36,12 @@ class Shown(NamedTuple):
 
     @property
     def lines(self) -> Sequence[Standing]:
-        """The table."""
-        found = {entrant.name: None for entrant in self.entrants}
-        found |= {name: None for one in self.meetings for name in one.pair if name}
-        lines = tables.places_of(found, self.meetings, self.one.tie_breaks.split(","))
-        return self.one.kind.ranked(self.one, self.entrants, self.meetings, lines)
+        """The table, by points or by what decides instead of them."""
+        names = chain((entrant.name for entrant in self.entrants), *(one.pair for one in self.meetings))
+        lines = tables.places_of(filter(None, names), self.meetings, self.one.tie_breaks.split(","))
+        places = self.one.kind.places(self)
+        lines = [line._replace(place=places.get(line.name, len(places) + 1)) for line in lines] if places else lines
+        return sorted(lines, key=lambda line: line.place)
 
     @property
     def teams(self) -> list[TeamLine]:
@@ -50,15 +49,17 @@ class Shown(NamedTuple):
         has_teams = any(entrant.team for entrant in self.entrants)
         return tables.team_standings(self.entrants, self.meetings) if has_teams else []
 
-    def sheet(self, lines: Sequence[Standing], *, fits: bool) -> Sheet:
+    def rows(self, *, fits: bool) -> Rows:
         """The table with what stands beside it; for *fits*, columns are numbered where names would be too wide."""
-        if self.one.kind.has_rounds:
-            return tables.sheet(lines, self.order, tables.by_rounds(lines, self.meetings), numbered=True)
-        named = tables.sheet(lines, self.order, tables.cross_table(lines, self.meetings, by_name=True), numbered=False)
-        width = max(map(len, texts.table([tuple(named.heading), *map(tuple, named.rows)]).split("\n")))
-        if not fits or width <= texts.WIDTH:
-            return named
-        return tables.sheet(lines, self.order, tables.cross_table(lines, self.meetings, by_name=False), numbered=True)
+        lines, has_rounds = self.lines, self.one.kind.has_rounds
+        places = tables.of_places(lines, self.order)
+        results = (tables.of_rounds if has_rounds else tables.of_results)(lines, self.meetings)
+        rows = [[*front, *cells] for front, cells in zip(places, results, strict=True)]
+        if not has_rounds:
+            if not fits or max(map(len, texts.table(rows).split("\n"))) <= texts.WIDTH:
+                return rows
+            rows[0] = [*places[0], *(str(number) for number, _ in enumerate(lines, 1))]
+        return [["No", *rows[0]], *([str(number), *row] for number, row in enumerate(rows[1:], 1))]
 
     @property
     def heading(self) -> str:
@@ -67,10 +68,9 @@ class Shown(NamedTuple):
         over = sum(not one.is_running for one in games)
         if self.one.state == "open":
             return f"{self.title}, open: {texts.counted(len(self.entrants), 'player')}"
-        which = f", round {self.one.round}" if self.one.kind.has_rounds else ""
-        of = f" of {self.one.rounds}" if which and self.one.rounds else ""
+        which = f", round {_round(self.one)}" if self.one.kind.has_rounds else ""
         ended = "" if self.one.is_on or not which else f", {self.one.state}"
-        return f"{self.title}{which}{of}{ended}, {over} of {texts.counted(len(games), 'game')} played"
+        return f"{self.title}{which}{ended}, {over} of {texts.counted(len(games), 'game')} played"
 
     @property
     def legend(self) -> str:
@@ -82,21 +82,18 @@ class Shown(NamedTuple):
         """The table for programs."""
         rows = []
         for line in self.lines:
+            own = meetings_of(line.name, self.meetings)
             found: dict[str, list[float | None]] = {}
-            for one in self.meetings:
-                if line.name in one.pair and not one.is_bye:
+            for one in own:
+                if not one.is_bye:
                     outcome = one.outcome_of(line.name)
                     found.setdefault(one.opponent(line.name), []).append(None if outcome is None else WORTH[outcome])
-            scores = {
-                tables.TIE_BREAKS[kind].key: line.scores[kind]
-                for kind in dict.fromkeys(("sb", *self.one.tie_breaks.split(",")))
-                if tables.TIE_BREAKS[kind].key
-            }
-            byes = sum(one.is_bye for one in self.meetings if line.name in one.pair)
-            used = sum(one.used[one.first != line.name] for one in self.meetings if line.name in one.pair)
+            keys = {kind: tables.TIE_BREAKS[kind].key for kind in ("sb", *self.one.tie_breaks.split(","))}
+            byes = sum(one.is_bye for one in own)
+            used = sum(one.used[one.first != line.name] for one in own)
             rows.append(
                 {"place": line.place, "userid": line.name, "points": line.points}
-                | scores
+                | {key: line.scores[kind] for kind, key in keys.items() if key}
                 | {"won": line.won, "lost": line.lost, "tied": line.tied, "to_play": line.to_play, "results": found}
                 | {"used_seconds": round(used, 3)}
                 | ({"byes": byes} if byes else {})
@@ -105,76 +102,73 @@ class Shown(NamedTuple):
         data = {"game": self.one.game, "pool": self.one.pool, "table": rows, "order": ["points", *self.order]}
         return data | ({"teams": teams} if teams else {})
 
-    def sheets(self, *, fits: bool) -> list[Sheet]:
+    def tables(self, *, fits: bool) -> list[Rows]:
         """The table, below that of the teams if there are any."""
-        sheets = [self.sheet(self.lines, fits=fits)]
-        if teams := self.teams:
-            heading = ("Place", "Team", "Points", "Board points", "Won", "Lost", "Tied", "To play")
-            sheets.insert(0, Sheet(heading, [[cell_text(value) for value in line] for line in teams]))
-        return sheets
+        heading = ["Place", "Team", "Points", "Board points", "Won", "Lost", "Tied", "To play"]
+        teams = [[value if isinstance(value, str) else tables.numeral(value) for value in line] for line in self.teams]
+        return [*([[heading, *teams]] if teams else []), self.rows(fits=fits)]
 
     @property
     def blocks(self) -> list[Block]:
         """The table for letters."""
-        sheets = ([[*each.heading], *map(list, each.rows)] for each in self.sheets(fits=True))
-        shown = [Table(texts.table([*map(tuple, rows)], repeated=REPEATED), rows) for rows in sheets]
+        shown = [Table(texts.table(rows, repeated=REPEATED), rows) for rows in self.tables(fits=True)]
         return [Paragraph(self.heading), *shown, Paragraph(texts.broken(self.legend))]
 
     def text(self, form: str = "text") -> str:
         """The table in one of FORMATS but JSON."""
         if form == "text":
             return text_of(self.blocks)
-        sheets = self.sheets(fits=False)
+        found = self.tables(fits=False)
         if form == "csv":
-            return comma_separated(_with_points(sheets[-1]))
+            return comma_separated(_with_points(found[-1]))
         if form == "markdown":
-            return "\n\n".join([f"**{self.heading}**", *map(marked_down, sheets), self.legend])
-        parts = [f"<p>{html.escape(self.heading)}</p>", *map(hypertext, sheets)]
+            return "\n\n".join([f"**{self.heading}**", *map(marked_down, found), self.legend])
+        parts = [f"<p>{html.escape(self.heading)}</p>", *map(hypertext, found)]
         return "\n".join([*parts, f"<p>{html.escape(self.legend)}</p>"])
 
 
-def _with_points(sheet: Sheet) -> Sheet:
+def _round(one: Tournament) -> str:
+    """Which round is played, such as ``2 of 5``."""
+    return f"{one.round} of {one.rounds}" if one.rounds else str(one.round)
+
+
+def _with_points(rows: Rows) -> Rows:
     """A table whose results are points, with a blank between where there are several."""
-    results = [at for at in range(len(sheet.heading)) if at > sheet.heading.index("To play")]
+    first = rows[0].index("To play") + 1
     meant = {"=": "0.5", ".": "-"}
 
-    def cell(at: int, text: str) -> str:
-        if at not in results or ":" in text or text == "-" or text.startswith("bye"):
+    def cell(text: str) -> str:
+        if ":" in text or text == "-" or text.startswith("bye"):
             return text
         return " ".join(meant.get(sign, sign) for sign in text)
 
-    return sheet._replace(rows=[[cell(at, text) for at, text in enumerate(row)] for row in sheet.rows])
+    return [rows[0], *([*row[:first], *map(cell, row[first:])] for row in rows[1:])]
 
 
-def cell_text(value: float | str) -> str:
-    """A cell as it is written."""
-    return value if isinstance(value, str) else tables.numeral(value)
-
-
-def comma_separated(sheet: Sheet) -> str:
+def comma_separated(rows: Sequence[Sequence[str]]) -> str:
     """A table for spreadsheets, with headings as programs call them and results as points."""
     out = io.StringIO()
     keys = {one.heading: one.key for one in tables.TIE_BREAKS.values() if one.heading}
     keys |= {"Player": "userid", "To play": "to_play"}
-    heading = [keys.get(cell, cell.lower()) for cell in sheet.heading]
-    csv.writer(out, lineterminator="\n").writerows([heading, *sheet.rows])
+    heading = [keys.get(cell, cell.lower()) for cell in rows[0]]
+    csv.writer(out, lineterminator="\n").writerows([heading, *rows[1:]])
     return out.getvalue().rstrip("\n")
 
 
-def marked_down(sheet: Sheet) -> str:
+def marked_down(rows: Rows) -> str:
     """A table in Markdown."""
-    rows = [sheet.heading, ["---"] * len(sheet.heading), *sheet.rows]
-    return "\n".join(f"| {' | '.join(cell.replace('|', '') for cell in row)} |" for row in rows)
+    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '') for cell in row)} |" for row in lines)
 
 
-def hypertext(sheet: Sheet) -> str:
+def hypertext(rows: Sequence[Sequence[str]]) -> str:
     """A table in HTML, which scrolls by itself where it is wider than the screen."""
 
-    def row(cells: Sequence[str], tag: str) -> str:
+    def line(cells: Sequence[str], tag: str) -> str:
         return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    rows = [row(sheet.heading, "th"), *(row(cells, "td") for cells in sheet.rows)]
-    return "\n".join(['<div style="overflow-x: auto">', "<table>", *rows, "</table>", "</div>"])
+    lines = [line(rows[0], "th"), *(line(cells, "td") for cells in rows[1:])]
+    return "\n".join(['<div style="overflow-x: auto">', "<table>", *lines, "</table>", "</div>"])
 
 
 # What players, and the director, are told
@@ -194,7 +188,7 @@ def status_of_tournament(shown: Shown) -> dict[str, Any]:
         "director": one.director,
         "starts": one.starts and one.starts.isoformat(),
         "most": one.most,
-        "players": [entrant.name for entrant in shown.entrants if entrant.withdrawn is None],
+        "players": shown.players,
         "withdrawn": [entrant.name for entrant in shown.entrants if entrant.withdrawn is not None],
         "running": [meeting.board for meeting in shown.meetings if meeting.is_running],
     }
@@ -206,7 +200,7 @@ def described_tournament(shown: Shown) -> list[Block]:
     one, data = shown.one, status_of_tournament(shown)
     rows = [("Type", one.kind.title), ("State", one.state)]
     if one.round:
-        rows.append(("Round", f"{one.round}{f' of {one.rounds}' if one.rounds else ''}"))
+        rows.append(("Round", _round(one)))
     rows += [("Options", one.options)] * bool(one.options)
     rows += [("Director", one.director or "")] * bool(one.director)
     rows += [("Starts", f"{one.starts:%Y-%m-%d %H:%M} UTC")] if one.starts and one.state == "open" else []

@@ -15,7 +15,6 @@ from pbm.blocks import Block, Comment, Drawing, Moves, NextCommand, Rule, Table,
 from pbm.letters.contests import hypertext
 from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
-from pbm.tournaments.tables import Sheet
 
 LONGEST_LINK = 900
 """How many characters a link may have, so that its line can be mailed."""
@@ -175,8 +174,8 @@ def _parts(block: Block) -> Iterator[_Part]:
         case Comment():
             yield _fixed(f"{Rule().text}\n", TABLE_SIZE)
             yield _Part(_worded(texts.fitted(f"{block.writer} writes:\n\n{block.words}")))
-        case Table(rows=[heading, *rows]):
-            yield _Part(f"{hypertext(Sheet(heading, rows))}\n", is_table=True)
+        case Table(rows=[_, *_] as rows):
+            yield _Part(f"{hypertext(rows)}\n", is_table=True)
         case Table() | Rule():
             yield _fixed(texts.fitted(block.text), TABLE_SIZE)
         case Drawing():

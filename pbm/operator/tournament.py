@@ -21,7 +21,6 @@ from pbm.settings import open_server
 from pbm.terminal import say
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Kind, Tournament
-from pbm.tournaments.tables import Sheet
 
 OF_A_KIND = "rounds", "best_of", "until", "double", "teams", "never", "byes"
 """The options that not all kinds of tournaments have."""
@@ -259,7 +258,6 @@ def _set_up(
     with on_trial(session, dry_run=dry_run):
         found, boards = tournaments.set_going(session, one, players, teams)
     idle = [meeting.first for meeting in found.meetings if meeting.is_bye]
-    sheet = Sheet(("board", "first", "second"), [(name, *pair) for name, pair in boards.items()])
     count = f"{texts.counted(len(boards), 'board')} of {title}"
     done = f"{count} would be started." if dry_run else f"{count} {'is' if len(boards) == 1 else 'are'} started."
     rows = [("Board", "First", "Second"), *((name, *pair) for name, pair in boards.items())]
@@ -268,7 +266,7 @@ def _set_up(
     data = {"game": one.game, "pool": one.pool, "dry_run": dry_run, "schedule": schedule}
     if one.kind.has_rounds:
         data |= {"type": one.kind.name, "round": 1, "byes": idle}
-    say(contests.comma_separated(sheet) if as_csv and not as_json else text, data, as_json=as_json)
+    say(contests.comma_separated(rows) if as_csv and not as_json else text, data, as_json=as_json)
 
 
 def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry_run: bool, as_json: bool) -> None:
@@ -302,7 +300,7 @@ def _list(session: Session, game: str, *, as_csv: bool, as_json: bool) -> None:
     rows = [(one.pool, str(counts[one.pool]), one.kind.name, one.state) for one in found]
     text = texts.table([("Pool", "Players", "Type", "State"), *rows])
     if as_csv and not as_json:
-        text = contests.comma_separated(Sheet(("pool", "players", "type", "state"), rows))
+        text = contests.comma_separated([("pool", "players", "type", "state"), *rows])
     elif not rows:
         text = f"There are no tournaments of {texts.title(game)}."
     say(text, {"game": game, "pools": counts}, as_json=as_json)

@@ -233,7 +233,7 @@ class Pages:
     def pool(self, game: str, pool: str) -> str:
         """The table of a tournament, and its boards."""
         found = self._tournament(game, pool)
-        head, sheet = found.sheet(found.lines, fits=False)
+        head, *sheet = found.rows(fits=False)
         rows = self.store.boards.of_tournament(game, pool)
         linked = {userid for row in rows for userid in (row.first_player, row.second_player)}  # they have pages
         at = head.index("Player")

@@ -9,8 +9,7 @@ from pbm.store.base import Questions
 from pbm.store.boards import Boards
 from pbm.store.form import columns, text, time_of
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import Tournament
-from pbm.tournaments.meetings import Entrant, Meeting
+from pbm.tournaments.kinds import Entrant, Meeting, Tournament
 
 TIMES = [Tournament._fields.index(name) for name in ("created", "starts", "until")]
 KIND = Tournament._fields.index("kind")

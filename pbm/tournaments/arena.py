@@ -1,9 +1,6 @@
 """An arena: whoever is free meets somebody with about as many points, again and again, until it closes."""
 
-from collections.abc import Sequence
-
-from pbm.tournaments.kinds import Kind, Round, Tournament
-from pbm.tournaments.meetings import Entrant, Meeting, Pair, fewest_firsts, meetings_of, points
+from pbm.tournaments.kinds import Kind, Pair, Progress, Round, Tournament, fewest_firsts, meetings_of, points
 
 
 class Arena(Kind):
@@ -16,19 +13,17 @@ class Arena(Kind):
         """It has to close."""
         return "" if one.until else "An arena needs --until=TIME."
 
-    def due(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> Round:
+    def due(self, now: Progress) -> Round:
         """The games of those who are free, while others play."""
-        if one.state != "running":
-            return super().due(one, entrants, meetings)
-        return Round(1, free_pairs(entrants, meetings))
+        return Round(1, free_pairs(now)) if now.one.state == "running" else super().due(now)
 
 
-def free_pairs(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Pair]:
-    """The games to be started now: of those who are free, from the top, each with the next who was not his last.
+def free_pairs(now: Progress) -> list[Pair]:
+    """The games to be started now: of those who are free, from the top, each with the next who was not their last.
 
     Two who are the only ones left meet again.
     """
-    here = [one.name for one in entrants if one.withdrawn is None]
+    here, meetings = now.players, now.meetings
     score = points(here, meetings)
     busy = {name for one in meetings if one.is_running for name in one.pair}
     free = sorted((name for name in here if name not in busy), key=lambda name: -score[name])

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
-from caissify_pairings.engines.dutch import DutchEngine, DutchPlayer  # type: ignore[import-untyped]
-from caissify_pairings.trf import write_trf  # type: ignore[import-untyped]
+from caissify_pairings.engines.dutch import DutchEngine, DutchPlayer
+from caissify_pairings.trf import write_trf
 
-from pbm.tournaments.meetings import NOBODY, Entrant, Meeting, Pair, fewest_firsts, meetings_of, points
+from pbm.tournaments.kinds import NOBODY, Entrant, Meeting, Pair, fewest_firsts, meetings_of, points
 
 LARGE, NEAR = 60, 8
 """With more players than that, each is paired at most so many places away from where the order of the system puts them,
@@ -24,7 +24,7 @@ class _NoneLeft(Exception):
     """The rules allow no round."""
 
 
-class _Engine(DutchEngine):  # type: ignore[misc]  # the library has no types
+class _Engine(DutchEngine):
     """The Dutch system with players who never meet. It says so where it allows no round."""
 
     def __init__(self, *args: object, apart: Collection[frozenset[str]], near: int) -> None:

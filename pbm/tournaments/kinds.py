@@ -1,11 +1,71 @@
-"""What a tournament is, and what a kind of tournaments says of those of its kind."""
+"""What a tournament is: entrants, games and results; and what a kind of tournaments says of those of its kind."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar, NamedTuple
 
-from pbm.tournaments.meetings import Entrant, Meeting, Pair
-from pbm.tournaments.tables import Standing
+Pair = tuple[str, str]
+"""Two players, of whom the first one begins. A second one without a name means that the first one has a bye."""
+NOBODY = ""
+"""The opponent in a bye."""
+WORTH = {1: 1.0, 0: 0.5, -1: 0.0, None: 0.0}
+"""The points for a win, a tie, a loss, and what is not yet, or never, decided."""
+
+
+class Entrant(NamedTuple):
+    """Somebody, or a team, that takes part."""
+
+    name: str
+    joined: int = 1
+    """The first round in which he takes part."""
+    withdrawn: int | None = None
+    """The first round in which he does not take part any more."""
+    team: str = ""
+    byes: frozenset[int] = frozenset()
+    """The rounds in which they have asked for a bye, which counts as half a win."""
+
+    def is_in(self, number: int) -> bool:
+        """Whether he takes part in a round."""
+        return self.joined <= number and (self.withdrawn is None or number < self.withdrawn)
+
+
+class Meeting(NamedTuple):
+    """A game of a tournament, or a bye."""
+
+    round: int
+    first: str
+    second: str
+    """NOBODY in a bye, which counts as a win, or as a tie if it was asked for."""
+    outcome: int | None = None
+    """For the first player, 1 for a win, 0 for a tie, -1 for a loss; None if it is not decided."""
+    is_void: bool = False
+    """Whether the game was cancelled: the two have met, and nobody gets a point."""
+    board: str = ""
+    used: tuple[float, float] = (0.0, 0.0)
+    """The seconds that each of the two has used until the last turn."""
+
+    @property
+    def is_bye(self) -> bool:
+        """Whether nobody was met."""
+        return self.second == NOBODY
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the result is still awaited."""
+        return self.outcome is None and not self.is_void
+
+    @property
+    def pair(self) -> Pair:
+        """Who has met."""
+        return self.first, self.second
+
+    def outcome_of(self, name: str) -> int | None:
+        """The same for one of the two."""
+        return self.outcome if self.outcome is None or name == self.first else -self.outcome
+
+    def opponent(self, name: str) -> str:
+        """The other one."""
+        return self.second if name == self.first else self.first
 
 
 class Tournament(NamedTuple):
@@ -61,6 +121,20 @@ class Tournament(NamedTuple):
         return self.state in {"running", "closing"}
 
 
+class Progress(NamedTuple):
+    """How far a tournament is: who takes part, and who has met whom."""
+
+    one: Tournament
+    entrants: Sequence[Entrant]
+    """In the order in which they were placed."""
+    meetings: Sequence[Meeting]
+
+    @property
+    def players(self) -> list[str]:
+        """Who has not withdrawn."""
+        return [entrant.name for entrant in self.entrants if entrant.withdrawn is None]
+
+
 class Round(NamedTuple):
     """What has to be started."""
 
@@ -98,16 +172,17 @@ class Kind:
         """Return why a tournament cannot start with so many players, two or more; empty if it can."""
         return ""
 
-    def due(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> Round:
+    def due(self, now: Progress) -> Round:
         """Return what is to be started now: the next round, when all games of the one before are over."""
-        if any(meeting.is_running for meeting in meetings):
+        one = now.one
+        if any(meeting.is_running for meeting in now.meetings):
             return Round(one.round, [])
         if one.state == "closing" or (one.rounds and one.round >= one.rounds):
             return Round(one.round, [], is_over=True)
-        pairs = self.next_pairs(one, entrants, meetings)
+        pairs = self.next_pairs(now)
         return Round(one.round + 1, pairs, is_over=not pairs)
 
-    def next_pairs(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> Sequence[Pair]:
+    def next_pairs(self, now: Progress) -> Sequence[Pair]:
         """Return the games and byes of the next round; nothing if there is none."""
         return []
 
@@ -119,12 +194,38 @@ class Kind:
         """Return why a tournament ends earlier than planned, as a sentence; empty if it does not."""
         return ""
 
-    def ranked(
-        self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting], lines: Sequence[Standing]
-    ) -> Sequence[Standing]:
-        """Return the lines of a table, which are sorted by points, in the order of this kind."""
-        return lines
+    def places(self, now: Progress) -> Mapping[str, int]:
+        """Return the place of each player who has one, such as 1 for the winner; empty if points decide."""
+        return {}
 
-    def report(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting], title: str) -> str:
+    def report(self, now: Progress, title: str) -> str:
         """Return the report for FIDE's programs; empty if there is none of such a tournament."""
         return ""
+
+
+def meetings_of(name: str, meetings: Iterable[Meeting]) -> list[Meeting]:
+    """The meetings of one who takes part, in their order."""
+    return [one for one in meetings if name in one.pair]
+
+
+def points(names: Iterable[str], meetings: Iterable[Meeting]) -> dict[str, float]:
+    """How many points each has: 1 for a win and for a bye, 0.5 for a tie."""
+    found = dict.fromkeys(names, 0.0)
+    for one in meetings:
+        for name in one.pair:
+            if name in found:
+                found[name] += WORTH[one.outcome_of(name)]
+    return found
+
+
+def fewest_firsts(one: str, other: str, meetings: Sequence[Meeting]) -> Pair:
+    """Two players in the order that suits them best: who has begun less often begins, else who has begun longest ago.
+
+    Where nothing tells them apart, the *other* one begins.
+    """
+
+    def need(name: str) -> tuple[int, list[bool]]:
+        begun = [meeting.first == name for meeting in meetings_of(name, meetings) if not meeting.is_bye]
+        return 2 * sum(begun) - len(begun), begun[::-1]
+
+    return (one, other) if need(one) < need(other) else (other, one)

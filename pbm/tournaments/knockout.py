@@ -1,12 +1,8 @@
 """Knockout: who loses a match is out, until one is left."""
 
 from collections.abc import Sequence
-from itertools import groupby
-from math import ceil, log2
 
-from pbm.tournaments.kinds import Kind, Round, Tournament
-from pbm.tournaments.meetings import NOBODY, WORTH, Entrant, Meeting, Pair
-from pbm.tournaments.tables import Standing, ranked
+from pbm.tournaments.kinds import NOBODY, Entrant, Kind, Meeting, Pair, Progress, Round, points
 
 MOST_TIES = 2
 """How many games more than planned a match has at most; if even these decide nothing, who is placed higher goes on."""
@@ -20,23 +16,21 @@ class Knockout(Kind):
     settings = ("best_of",)
     explained = "Places by the round in which somebody is out; the winner is first."
 
-    def due(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> Round:
+    def due(self, now: Progress) -> Round:
         """The next game of each match that is open."""
-        number, pairs = games_due(entrants, meetings, one.best_of)
-        if one.state == "closing":
+        number, pairs = games_due(now.entrants, now.meetings, now.one.best_of)
+        if now.one.state == "closing":
             pairs = []
-        return Round(number, pairs, is_over=not pairs and not any(meeting.is_running for meeting in meetings))
+        return Round(number, pairs, is_over=not pairs and not any(meeting.is_running for meeting in now.meetings))
 
-    def ranked(
-        self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting], lines: Sequence[Standing]
-    ) -> list[Standing]:
-        """The lines by the round in which each was beaten."""
-        return ranked(lines, places(entrants, meetings, one.best_of))
+    def places(self, now: Progress) -> dict[str, int]:
+        """By the round in which each was beaten."""
+        return places(now.entrants, now.meetings, now.one.best_of)
 
 
 def rounds_of(players: int) -> int:
     """How many rounds there are until one of so many players is left."""
-    return ceil(log2(players)) if players > 1 else 0
+    return max(0, players - 1).bit_length()
 
 
 def bracket(size: int) -> list[int]:
@@ -47,53 +41,47 @@ def bracket(size: int) -> list[int]:
     return places
 
 
-def winner(one: str, other: str, games: Sequence[Meeting], best_of: int) -> str | None:
-    """Who has won a match, of which *one* is placed higher; None while it is open."""
-    over = [game for game in games if not game.is_running]
-    for name in (one, other):
-        lead = sum(WORTH[game.outcome_of(name)] for game in over)
-        behind = sum(WORTH[game.outcome_of(name)] for game in over if game.outcome is not None)
-        rival = sum(1 for game in over if game.outcome is not None) - behind
-        if lead > best_of / 2 or (len(over) >= best_of and lead > rival):
-            return name
-    return one if len(over) >= best_of + MOST_TIES else None
+def matches(entrants: Sequence[Entrant], meetings: Sequence[Meeting], best_of: int) -> list[dict[Pair, str | None]]:
+    """The matches of each round that could be paired, and who gets through; None while a match is open.
 
-
-def matches(entrants: Sequence[Entrant], meetings: Sequence[Meeting], best_of: int = 1) -> list[list[Pair]]:
-    """The matches of each round that could be paired, the one placed higher first, by the place in the bracket.
-
-    The entrants stand in the order in which they were placed. The best ones have no opponent in the first round if
-    there are fewer than the bracket has places. Who has withdrawn loses the matches that are open.
+    The one placed higher is the first of a match; matches stand in the order of their places in the bracket. The
+    entrants stand in the order in which they were placed. The best ones have no opponent in the first round if there
+    are fewer than the bracket has places. Who has withdrawn loses the matches that are open.
     """
     size = 2 ** rounds_of(len(entrants))
     place = {entrant.name: number for number, entrant in enumerate(entrants)}
     gone = {entrant.name for entrant in entrants if entrant.withdrawn is not None}
     left = [entrants[at].name if at < len(entrants) else NOBODY for at in bracket(size)]
-    found: list[list[Pair]] = []
+    found: list[dict[Pair, str | None]] = []
     while len(left) > 1:
-        found.append([])
-        next_left: list[str | None] = []
-        for names in zip(left[::2], left[1::2], strict=True):
-            one, other = sorted(names, key=lambda name: place.get(name, size))
-            found[-1].append((one, other))
-            next_left.append(_through(one, other, meetings, best_of, gone))
-        if None in next_left:
+        both = zip(left[::2], left[1::2], strict=True)
+        pairs = [sorted(names, key=lambda name: place.get(name, size)) for names in both]
+        found.append({(one, other): _through(one, other, gone, meetings, best_of) for one, other in pairs})
+        left = [name for name in found[-1].values() if name is not None]
+        if len(left) < len(pairs):
             break
-        left = [name or NOBODY for name in next_left]
     return found
 
 
-def _through(one: str, other: str, meetings: Sequence[Meeting], best_of: int, gone: set[str]) -> str | None:
-    """Who gets through; None while that is open."""
+def _through(one: str, other: str, gone: set[str], meetings: Sequence[Meeting], best_of: int) -> str | None:
+    """Who gets through a match, of which *one* is placed higher; None while it is open."""
     if NOBODY in {one, other}:
         return one or other
-    games = [game for game in meetings if set(game.pair) == {one, other}]
-    won = winner(one, other, games, best_of)
-    if won is None and not any(game.is_running for game in games):
-        still = [name for name in (one, other) if name not in gone]
-        if len(still) < 2:
-            return still[0] if still else one
-    return won
+    games = _games(one, other, meetings)
+    over = [game for game in games if not game.is_running]
+    score = points((one, other), over)
+    for name, rival in ((one, other), (other, one)):
+        if score[name] > best_of / 2 or (len(over) >= best_of and score[name] > score[rival]):
+            return name
+    if len(over) >= best_of + MOST_TIES:
+        return one
+    if gone & {one, other} and len(over) == len(games):
+        return one if other in gone else other
+    return None
+
+
+def _games(one: str, other: str, meetings: Sequence[Meeting]) -> list[Meeting]:
+    return [game for game in meetings if set(game.pair) == {one, other}]
 
 
 def games_due(entrants: Sequence[Entrant], meetings: Sequence[Meeting], best_of: int = 1) -> tuple[int, list[Pair]]:
@@ -102,23 +90,19 @@ def games_due(entrants: Sequence[Entrant], meetings: Sequence[Meeting], best_of:
     There are none if some are running in all its matches, or if the tournament is over.
     """
     found = matches(entrants, meetings, best_of)
-    gone = {entrant.name for entrant in entrants if entrant.withdrawn is not None}
     pairs = []
-    for one, other in found[-1] if found else []:
-        games = [game for game in meetings if set(game.pair) == {one, other}]
-        is_running = any(game.is_running for game in games)
-        if _through(one, other, meetings, best_of, gone) is None and not is_running:
-            before = [game for game in meetings if {one, other} & set(game.pair) and not game.is_bye]
-            pairs.append(_sides(one, other, games, before))
+    for (one, other), through in found[-1].items() if found else ():
+        games = _games(one, other, meetings)
+        if through is None and not any(game.is_running for game in games):
+            pairs.append((games[-1].second, games[-1].first) if games else _sides(one, other, meetings))
     return len(found), pairs
 
 
-def _sides(one: str, other: str, games: Sequence[Meeting], before: Sequence[Meeting]) -> Pair:
-    """Who begins a game: in turn in a match; in its first game who has begun less often, else who is placed lower."""
-    if games:
-        return games[-1].second, games[-1].first
-    lead = sum((game.first == one) - (game.second == one) - (game.first == other) + (game.second == other)
-               for game in before)  # fmt: skip
+def _sides(one: str, other: str, meetings: Sequence[Meeting]) -> Pair:
+    """Who begins the first game of a match: who has begun less often, else who is placed lower."""
+    games = [game for game in meetings if not game.is_bye]
+    lead = sum((one == game.first) - (one == game.second) - (other == game.first) + (other == game.second)
+               for game in games)  # fmt: skip
     return (one, other) if lead < 0 else (other, one)
 
 
@@ -128,16 +112,9 @@ def places(entrants: Sequence[Entrant], meetings: Sequence[Meeting], best_of: in
     While it goes on, all who are in it share the first place.
     """
     found = matches(entrants, meetings, best_of)
-    gone = {entrant.name for entrant in entrants if entrant.withdrawn is not None}
-    lost_in = {entrant.name: len(found) + 1 for entrant in entrants}
-    for number, pairs in enumerate(found, 1):
-        for pair in pairs:
-            through = _through(*pair, meetings, best_of, gone)
-            for name in pair:
-                if through is not None and name not in {through, NOBODY}:
-                    lost_in[name] = number
-    best_first = sorted(lost_in, key=lambda name: -lost_in[name])
-    order: dict[str, int] = {}
-    for _, equals in groupby(best_first, lambda name: lost_in[name]):
-        order |= dict.fromkeys(equals, len(order) + 1)
-    return order
+    lasted = {entrant.name: len(found) + 1 for entrant in entrants}
+    for number, through in enumerate(found, 1):
+        for pair, winner in through.items():
+            if winner is not None:
+                lasted |= dict.fromkeys({*pair} - {winner, NOBODY}, number)
+    return {name: 1 + sum(other > last for other in lasted.values()) for name, last in lasted.items()}

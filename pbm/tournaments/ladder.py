@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from pbm.tournaments.kinds import Kind, Tournament
-from pbm.tournaments.meetings import Entrant, Meeting, Pair, fewest_firsts
-from pbm.tournaments.tables import Standing, ranked
+from pbm.tournaments.kinds import Entrant, Kind, Meeting, Pair, Progress, fewest_firsts
 
 
 class Ladder(Kind):
@@ -14,15 +12,13 @@ class Ladder(Kind):
     settings = ("rounds",)
     explained = "Places are the rungs of the ladder."
 
-    def next_pairs(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Pair]:
+    def next_pairs(self, now: Progress) -> list[Pair]:
         """The neighbours whose turn it is."""
-        return challenges_due(entrants, meetings)
+        return challenges_due(now.entrants, now.meetings)
 
-    def ranked(
-        self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting], lines: Sequence[Standing]
-    ) -> list[Standing]:
-        """The lines from the top of the ladder to its bottom."""
-        return ranked(lines, {name: place for place, name in enumerate(rungs(entrants, meetings), 1)})
+    def places(self, now: Progress) -> dict[str, int]:
+        """From the top of the ladder to its bottom."""
+        return {name: place for place, name in enumerate(rungs(now.entrants, now.meetings), 1)}
 
 
 def rungs(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[str]:
@@ -32,8 +28,8 @@ def rungs(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[str]
     for number in range(1, last + 2):
         order += [one.name for one in entrants if one.joined == number or (number == last + 1 < one.joined)]
         order = [name for name in order if name not in {one.name for one in entrants if one.withdrawn == number}]
-        for meeting in (one for one in meetings if one.round == number and not one.is_bye):
-            if meeting.outcome and set(meeting.pair) <= set(order):
+        for meeting in meetings:
+            if meeting.round == number and meeting.outcome and set(meeting.pair) <= set(order):
                 won, lost = meeting.pair if meeting.outcome == 1 else meeting.pair[::-1]
                 at, above = order.index(won), order.index(lost)
                 if above < at:

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from pbm.tournaments.kinds import Kind, Tournament
-from pbm.tournaments.meetings import Entrant, Meeting, Pair
+from pbm.tournaments.kinds import Kind, Pair, Progress, Tournament
 
 
 class RoundRobin(Kind):
@@ -15,16 +14,16 @@ class RoundRobin(Kind):
     settings = "double", "teams"
     tie_breaks = "sb,direct"
 
-    def next_pairs(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Pair]:
+    def next_pairs(self, now: Progress) -> list[Pair]:
         """All games at the beginning, and none later."""
-        if one.round:
+        if now.one.round:
             return []
         teams: dict[str, list[str]] = {}
-        for entrant in entrants:
+        for entrant in now.entrants:
             teams.setdefault(entrant.team, []).append(entrant.name)
         if "" not in teams:
-            return team_match([*teams.values()], double=one.double)
-        return round_robin(_names(entrants), double=one.double)
+            return team_match([*teams.values()], double=now.one.double)
+        return round_robin(now.players, double=now.one.double)
 
     def pairs_of_latecomer(self, one: Tournament, name: str, others: Sequence[str]) -> list[Pair]:
         """One game against each, or two; the new player begins every other one."""
@@ -43,13 +42,9 @@ class Pairs(Kind):
         """Nobody is left over."""
         return f"{count} players cannot be paired." if count % 2 else ""
 
-    def next_pairs(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Pair]:
+    def next_pairs(self, now: Progress) -> list[Pair]:
         """All games at the beginning, and none later."""
-        return [] if one.round else neighbours(_names(entrants))
-
-
-def _names(entrants: Sequence[Entrant]) -> list[str]:
-    return [entrant.name for entrant in entrants if entrant.withdrawn is None]
+        return [] if now.one.round else neighbours(now.players)
 
 
 def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:

@@ -1,9 +1,6 @@
 """A Swiss tournament: all play the same number of rounds, each against somebody with about as many points."""
 
-from collections.abc import Sequence
-
-from pbm.tournaments.kinds import Kind, Tournament
-from pbm.tournaments.meetings import Entrant, Meeting, Pair
+from pbm.tournaments.kinds import Kind, Pair, Progress, Tournament
 
 
 class Swiss(Kind):
@@ -24,10 +21,11 @@ class Swiss(Kind):
         rounds = f"{most} round{'s' if most > 1 else ''}"
         return f"{count} players can play {rounds} of a Swiss tournament without meeting twice, not more."
 
-    def next_pairs(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Pair]:
+    def next_pairs(self, now: Progress) -> list[Pair]:
         """The round as FIDE pairs it."""
         from pbm.tournaments import dutch
 
+        one, entrants, meetings = now
         number = one.round + 1
         here = [entrant for entrant in entrants if entrant.is_in(number)]
         return dutch.paired(entrants, meetings, number, one.rounds or 0, one.apart) if len(here) > 1 else []
@@ -38,8 +36,8 @@ class Swiss(Kind):
             return ""
         return f"Round {one.round + 1} of {one.rounds} cannot be paired: those who are left have met, or may not meet."
 
-    def report(self, one: Tournament, entrants: Sequence[Entrant], meetings: Sequence[Meeting], title: str) -> str:
+    def report(self, now: Progress, title: str) -> str:
         """The report as TRF16."""
         from pbm.tournaments import dutch
 
-        return dutch.report(title, entrants, meetings, one.rounds or 0, one.apart)
+        return dutch.report(title, now.entrants, now.meetings, now.one.rounds or 0, now.one.apart)

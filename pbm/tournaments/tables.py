@@ -17,7 +17,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pbm.tournaments.meetings import WORTH, Entrant, Meeting, meetings_of, points
+from pbm.tournaments.kinds import WORTH, Entrant, Meeting, meetings_of, points
 
 SIGNS = {1: "1", 0: "=", -1: "0", None: "."}
 """How a table shows a game that was won, tied or lost, and one that is still to be played."""
@@ -62,28 +62,39 @@ class Standing(NamedTuple):
     to_play: int
 
 
-def places_of(names: Iterable[str], meetings: Sequence[Meeting], order: Sequence[str]) -> list[Standing]:
-    """All who take part, by points, then by the tie-breaks in *order*, then by name."""
+def places_of(
+    names: Iterable[str],
+    meetings: Sequence[Meeting],
+    order: Sequence[str],
+    others: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+) -> list[Standing]:
+    """All who take part, by points, then by the tie-breaks in *order*, then by name.
+
+    The *others* are tie-breaks that games do not tell: what each has of them.
+    """
     everybody = list(dict.fromkeys(names))
     own = {name: meetings_of(name, meetings) for name in everybody}
     score = points(everybody, meetings)
-    kinds = ("wins", *(kind for kind in order if kind != "direct"))
-    scores = {name: {kind: _score(kind, name, own[name], score) for kind in kinds} for name in everybody}
+    scores = {
+        kind: others.get(kind) or {name: _score(kind, name, own[name], score) for name in everybody}
+        for kind in ("wins", *order)
+        if kind != "direct"
+    }
+    groups = _equals(everybody, score.__getitem__)
+    for kind in order:
+        groups = [
+            part
+            for group in groups
+            for part in (_by_encounter(group, own) if kind == "direct" else _equals(group, scores[kind].__getitem__))
+        ]
     lines: list[Standing] = []
-    for equals in _parted(_equals(everybody, score.__getitem__), order, scores, own):
+    for equals in groups:
         place = len(lines) + 1
         for name in sorted(equals):
             outcomes = [one.outcome_of(name) for one in own[name] if not one.is_bye and not one.is_void]
             counts = [outcomes.count(outcome) for outcome in (1, -1, 0, None)]
-            lines.append(Standing(place, name, score[name], scores[name], *counts))
+            lines.append(Standing(place, name, score[name], {kind: scores[kind][name] for kind in scores}, *counts))
     return lines
-
-
-def ranked(lines: Iterable[Standing], places: Mapping[str, int]) -> list[Standing]:
-    """The same lines with places that something else than points decides, such as a knockout or a ladder."""
-    last = len(places) + 1
-    placed = [line._replace(place=places.get(line.name, last)) for line in lines]
-    return sorted(placed, key=lambda line: line.place)
 
 
 def _score(kind: str, name: str, own: Sequence[Meeting], score: Mapping[str, float]) -> float:
@@ -98,24 +109,7 @@ def _score(kind: str, name: str, own: Sequence[Meeting], score: Mapping[str, flo
     return sum(theirs[1:] if kind == "cut1" else theirs)
 
 
-def _parted(
-    groups: Iterable[Sequence[str]],
-    order: Sequence[str],
-    scores: Mapping[str, Mapping[str, float]],
-    own: Mapping[str, Sequence[Meeting]],
-) -> Iterator[Sequence[str]]:
-    """Groups of equals, parted by one tie-break after the other, the best ones first."""
-    for group in groups:
-        if len(group) == 1 or not order:
-            yield group
-            continue
-        is_direct = order[0] == "direct"
-        value = {name: scores[name].get(order[0], 0.0) for name in group}
-        parts = _by_encounter(group, own) if is_direct else _equals(group, value.__getitem__)
-        yield from _parted(parts, order[1:], scores, own)
-
-
-def _by_encounter(names: Sequence[str], own: Mapping[str, Sequence[Meeting]]) -> Iterator[Sequence[str]]:
+def _by_encounter(names: list[str], own: Mapping[str, Sequence[Meeting]]) -> Iterator[list[str]]:
     """Those who are equal otherwise, parted by what they have reached against each other, the best ones first.
 
     Those who stay together are parted by their games among themselves alone, until nothing parts them.
@@ -138,12 +132,8 @@ def _equals(names: Iterable[str], value: Callable[[str], Any]) -> list[list[str]
 
 # What a table looks like
 
-
-class Sheet(NamedTuple):
-    """A table for people and for spreadsheets."""
-
-    heading: Sequence[str]
-    rows: Sequence[Sequence[str]]
+Rows = list[list[str]]
+"""A table cell by cell, the heading first."""
 
 
 def numeral(value: float) -> str:
@@ -151,21 +141,31 @@ def numeral(value: float) -> str:
     return f"{value:g}"
 
 
-def cross_table(lines: Sequence[Standing], meetings: Sequence[Meeting], *, by_name: bool) -> Sheet:
-    """What each has reached against each other, in columns by name, or numbered as the lines are."""
+def of_places(lines: Sequence[Standing], order: Sequence[str]) -> Rows:
+    """The places with their points, and what decides between equal ones."""
+    kinds = [kind for kind in order if TIE_BREAKS[kind].heading]
+    headings = (TIE_BREAKS[kind].heading for kind in kinds)
+    rows = [["Place", "Player", "Points", *headings, "Won", "Lost", "Tied", "To play"]]
+    for line in lines:
+        scores = (numeral(line.scores[kind]) for kind in kinds)
+        counts = map(str, (line.won, line.lost, line.tied, line.to_play))
+        rows.append([str(line.place), line.name, numeral(line.points), *scores, *counts])
+    return rows
+
+
+def of_results(lines: Sequence[Standing], meetings: Sequence[Meeting]) -> Rows:
+    """What each has reached against each other, in columns by name."""
     found: dict[tuple[str, str], str] = {}
     for one in meetings:
         for name in dict.fromkeys(one.pair):
             found[name, one.opponent(name)] = found.get((name, one.opponent(name)), "") + _sign(one, name)
     names = [line.name for line in lines]
-    heading = names if by_name else [str(number) for number, _ in enumerate(names, 1)]
-    return Sheet(heading, [[found.get((name, other), "") for other in names] for name in names])
+    return [names, *([found.get((name, other), "") for other in names] for name in names)]
 
 
-def by_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting]) -> Sheet:
+def of_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting]) -> Rows:
     """In each round, against which line of the table, and the result, such as ``7:1``."""
     at = {line.name: number for number, line in enumerate(lines, 1)}
-    last = max((one.round for one in meetings), default=0)
     found: dict[tuple[str, int], list[str]] = {}
     for one in meetings:
         for name in dict.fromkeys(one.pair):
@@ -173,28 +173,13 @@ def by_rounds(lines: Sequence[Standing], meetings: Sequence[Meeting]) -> Sheet:
             if one.is_bye:
                 cell = "bye" if one.outcome else "bye="
             found.setdefault((name, one.round), []).append(cell)
-    heading = [f"R{number}" for number in range(1, last + 1)]
-    return Sheet(
-        heading,
-        [[" ".join(found.get((line.name, number), ["-"])) for number in range(1, last + 1)] for line in lines],
-    )
+    rounds = range(1, 1 + max((one.round for one in meetings), default=0))
+    cells = ([" ".join(found.get((line.name, number), ["-"])) for number in rounds] for line in lines)
+    return [[f"R{number}" for number in rounds], *cells]
 
 
 def _sign(one: Meeting, name: str) -> str:
     return CANCELLED if one.is_void else SIGNS[one.outcome_of(name)]
-
-
-def sheet(lines: Sequence[Standing], order: Sequence[str], beside: Sheet, *, numbered: bool) -> Sheet:
-    """The places with their points, and what stands *beside* them; *numbered* if that refers to lines."""
-    kinds = [kind for kind in order if TIE_BREAKS[kind].heading]
-    heading = ["Place", "Player", "Points", *(TIE_BREAKS[kind].heading for kind in kinds), "Won", "Lost", "Tied"]
-    rows = []
-    for at, line in enumerate(lines):
-        scores = (numeral(line.scores[kind]) for kind in kinds)
-        counts = map(str, (line.won, line.lost, line.tied, line.to_play))
-        front = [str(at + 1)] if numbered else []
-        rows.append([*front, str(line.place), line.name, numeral(line.points), *scores, *counts, *beside.rows[at]])
-    return Sheet([*(["No"] if numbered else []), *heading, "To play", *beside.heading], rows)
 
 
 def explained(order: Sequence[str]) -> str:
@@ -247,17 +232,11 @@ def team_standings(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> 
         if not one.is_bye:
             matches.setdefault(frozenset(team[name] for name in one.pair), []).append(one)
     results = [_result_of_match(sorted(both), games, team) for both, games in matches.items() if len(both) == 2]
-    lines = places_of(teams, results, [])
-    places = _equals(teams, lambda name: (next(line.points for line in lines if line.name == name), boards[name]))
-    own = {name: meetings_of(name, results) for name in teams}
-    ordered = [equals for group in places for equals in _by_encounter(group, own)]
-    found: list[TeamLine] = []
-    for equals in ordered:
-        place = len(found) + 1
-        for line in sorted((line for line in lines if line.name in equals), key=lambda line: line.name):
-            counts = line.won, line.lost, line.tied, line.to_play
-            found.append(TeamLine(place, line.name, line.points, boards[line.name], *counts))
-    return found
+    lines = places_of(teams, results, ["board_points", "direct"], {"board_points": boards})
+    return [
+        TeamLine(line.place, line.name, line.points, boards[line.name], line.won, line.lost, line.tied, line.to_play)
+        for line in lines
+    ]
 
 
 def _result_of_match(both: Sequence[str], games: Sequence[Meeting], team: Mapping[str, str]) -> Meeting:
