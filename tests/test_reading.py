@@ -6,7 +6,7 @@ import pytest
 
 from pbm.mail import quotes
 from pbm.mail.reading import read
-from pbm.mail.typed import plain, words_of
+from pbm.mail.typed import plain_word, words_of
 from pbm.mail.unhtml import to_text
 
 QUOTE = "> New: Symple board 101\n> a board\n"
@@ -446,11 +446,11 @@ def test_html_is_read_as_it_is_seen(html, text):
     ],
 )
 def test_dashes_and_quotes_are_read_as_what_they_stand_for(written, typed):
-    assert plain(written) == typed
+    assert plain_word(written) == typed
 
 
 def test_blanks_that_look_different_are_blanks_and_those_that_are_not_seen_are_none():
-    assert [plain(word) for word in words_of("ｓｐｉｒｏ\u3000ｃ３，ｄ４、ｅ５")] == ["spiro", "c3,d4,e5"]
+    assert [plain_word(word) for word in words_of("ｓｐｉｒｏ\u3000ｃ３，ｄ４、ｅ５")] == ["spiro", "c3,d4,e5"]
     assert words_of("spiro\u00a0move\u2009101 \u200be3\ufeff:5") == ["spiro", "move", "101", "e3:5"]
 
 

@@ -401,9 +401,9 @@ def handled(club, *raws):
 
     async def all_at_once():
         receiver, entries = Receiver(club.server, Service(club.store), thread), []
-        connections = Connections(entries.append)
+        connections = Connections(receiver.is_known, receiver.handle, entries.append)
         deliveries = [Delivery(raw, "alice@players.example", (ADDRESS,), None) for raw in raws]
-        replies = await asyncio.gather(*(connections.hand_in(each, receiver.handle) for each in deliveries))
+        replies = await asyncio.gather(*(connections.hand_in(each) for each in deliveries))
         return [(reply, entry.outcome) for reply, entry in zip(replies, entries, strict=True)]
 
     thread = MainThread()

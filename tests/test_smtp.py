@@ -38,10 +38,9 @@ class Keeper:
         self.thread = threading.Thread(target=self.loop.run_forever)
 
     async def open(self):
-        self.connections = smtp.Connections()
-        handler = smtp.Handler(self.is_known, self.handle)
+        self.connections = smtp.Connections(self.is_known, self.handle, smtp.Journal().note)
         listener = await self.loop.create_server(
-            lambda: self.kind(self.connections, handler, "pbm.example", self.tls), "127.0.0.1", 0
+            lambda: self.kind(self.connections, "pbm.example", self.tls), "127.0.0.1", 0
         )
         self.port = listener.sockets[0].getsockname()[1]
 
@@ -385,7 +384,7 @@ class Guest:
 
 
 def test_one_connection_in_ten_is_left_to_peers_that_have_none():
-    connections = smtp.Connections()
+    connections = smtp.Connections(None, None, None)
 
     def take(origin):
         objection = connections.objection(origin)

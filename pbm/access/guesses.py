@@ -1,6 +1,6 @@
 """Passwords by mail: whoever sends wrong ones has to wait ever longer before the next one is looked at."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from pbm.store import Failures, Store
 
@@ -24,8 +24,7 @@ class Guesses:
         self.peer = peer.lower()
         self.now = now
         self.was_right = False
-        self._known: dict[tuple[str, str], Failures] = {}
-        self._changed: set[tuple[str, str]] = set()
+        self.noted: dict[tuple[str, str], Failures] = {}
 
     def anew(self) -> "Guesses":
         """The same without what was noted since."""
@@ -33,7 +32,11 @@ class Guesses:
 
     def wait_until(self, userid: str) -> datetime | None:
         """When the next password for a user is looked at; None if that is now."""
-        waits = (_wait(kind, failures) for (kind, _), failures in self._failures(userid).items())
+        waits = [
+            failures.last + min(FIRST_WAIT * (1 << min(failures.times - ALLOWED[kind], 10)), LONGEST_WAIT)
+            for (kind, _), failures in self._failures(userid).items()
+            if failures.last and failures.times >= ALLOWED[kind]
+        ]
         until = max(waits, default=self.now)
         return until if until > self.now else None
 
@@ -43,26 +46,15 @@ class Guesses:
         for holder, before in self._failures(userid).items():
             after = NO_FAILURES if is_right else Failures(before.times + 1, self.now)
             if after != before:
-                self._known[holder] = after
-                self._changed.add(holder)
+                self.noted[holder] = after
 
     def save(self) -> None:
         """Store what was noted."""
-        for kind, holder in self._changed:
-            self.store.trust.save_failures(kind, holder, self._known[kind, holder])
+        for (kind, holder), failures in self.noted.items():
+            self.store.trust.save_failures(kind, holder, failures)
 
     def _failures(self, userid: str) -> dict[tuple[str, str], Failures]:
         """The wrong passwords for a user and from the peer, those of this mail included."""
+        stored = self.store.trust.failures(userid[:64], self.peer)
         holders = ("userid", userid[:64]), ("peer", self.peer)
-        if holders[0] not in self._known:
-            stored = self.store.trust.failures(userid[:64], self.peer)
-            self._known = {holder: stored.get(holder[0], NO_FAILURES) for holder in holders} | self._known
-        return {holder: self._known[holder] for holder in holders}
-
-
-def _wait(kind: str, failures: Failures) -> datetime:
-    """Until when the next password has to wait."""
-    too_many = failures.times - ALLOWED[kind]
-    if too_many < 0 or failures.last is None:
-        return datetime.min.replace(tzinfo=UTC)
-    return failures.last + min(FIRST_WAIT * (1 << min(too_many, 10)), LONGEST_WAIT)
+        return {holder: self.noted.get(holder, stored.get(holder[0], NO_FAILURES)) for holder in holders}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pbm import texts
 from pbm.access import tokens
-from pbm.mail.illustrations import Illustration, Illustrator
+from pbm.mail.illustrations import Illustrator
 from pbm.mail.transports import Transport, Undelivered
 from pbm.mail.writing import compose
 from pbm.server import Server
@@ -167,9 +167,17 @@ def _kept_at(step: Callable[[], Value], rest: Callable[[float], object], pauses:
 
 
 def _composed(server: Server, mail: Mail, illustrator: Illustrator | None) -> bytes | Undelivered:
-    """The message of a mail, with a picture if there is somebody to draw it; or why there can be none."""
+    """The message of a mail, with a picture if there is somebody to draw it; or why there can be none.
+
+    A mail whose picture cannot be drawn goes out without, and a line on standard error says so.
+    """
+    illustration = None
     try:
-        return compose(mail, server.address, _illustration(illustrator, mail) if illustrator else None)
+        illustration = illustrator.of(mail) if illustrator else None
+    except Exception as error:
+        sys.stderr.write(f"No picture could be drawn for mail {mail.id}: {type(error).__name__}: {error}\n")
+    try:
+        return compose(mail, server.address, illustration)
     except ValueError as error:
         return Undelivered(str(error), for_good=True)
     except Exception as error:  # it is a matter of this mail alone
@@ -191,15 +199,6 @@ def _handed_over(server: Server, way: Transport, mail: Mail, message: bytes | Un
     except Exception as error:  # else it would not be noted which others of the batch went out
         return Undelivered(f"{type(error).__name__}: {error}")
     return None
-
-
-def _illustration(illustrator: Illustrator, mail: Mail) -> Illustration | None:
-    """The picture for a mail; none, and a line on standard error, if it cannot be drawn: the mail goes out anyway."""
-    try:
-        return illustrator.of(mail)
-    except Exception as error:
-        sys.stderr.write(f"No picture could be drawn for mail {mail.id}: {type(error).__name__}: {error}\n")
-        return None
 
 
 def _note(server: Server, tried: Iterable[Tried]) -> int:

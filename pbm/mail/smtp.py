@@ -101,11 +101,7 @@ class Entry(NamedTuple):
     """The machine that brought it; empty for a local socket."""
     sender: str
     """The sender of its envelope, empty for a bounce."""
-    outcome: str
-    command: str = ""
-    """The command of the mail without its secrets; empty if it had none, or was not read."""
-    reason: str = ""
-    """Why it was refused; empty if it was not."""
+    outcome: Outcome
     locked: float = 0.0
     """Seconds for which nobody else could write to the database, because of this mail and those handled with it."""
     took: float = 0.0
@@ -130,7 +126,9 @@ class Journal:
         """Write what came of a mail."""
         self.number += 1
         time = {"time": self.now().isoformat(timespec="milliseconds")} if self.has_time else {}
-        said = {name: _line(getattr(entry, name)) for name in ("peer", "sender", "outcome", "command", "reason")}
+        outcome = entry.outcome
+        values = entry.peer, entry.sender, outcome.told, outcome.command, outcome.reason
+        said = dict(zip(("peer", "sender", "outcome", "command", "reason"), map(_line, values), strict=True))
         spent = {"lock_ms": round(1000 * entry.locked, 1), "ms": round(1000 * entry.took, 1)}
         if self.as_json:
             line = json.dumps({**time, "number": self.number, **said, **spent})
@@ -146,17 +144,19 @@ def _line(text: str) -> str:
     return " ".join(clean(text[:LONGEST_ENTRY]).split())
 
 
-def failed(error: Exception) -> Answer:
-    """The answer to a mail that comes again because something went wrong here."""
-    return Answer(FAULT, Outcome("failed", reason=f"{type(error).__name__}: {error}"))
-
-
 class Connections:
-    """The open connections, and the mails that came by them and are being handled."""
+    """The open connections, the mails that came by them and are being handled, and the hooks that aiosmtpd calls."""
 
-    def __init__(self, note: Callable[[Entry], None] | None = None) -> None:
-        """Begin with no connection. *note* is told what came of each mail; without it, the log is."""
-        self.note = note or Journal().note
+    def __init__(
+        self,
+        is_known: Callable[[str], Awaitable[bool]],
+        handle: Callable[[Delivery], Awaitable[Answer]],
+        note: Callable[[Entry], None],
+    ) -> None:
+        """Ask *is_known* about each recipient, *handle* each mail, and *note* what came of it."""
+        self.is_known = is_known
+        self.handle = handle
+        self.note = note
         self.open: set[Connection] = set()
         self.handling: set[asyncio.Task[str]] = set()
         self.held = 0
@@ -180,25 +180,24 @@ class Connections:
         if not self.open:
             self.is_empty.set()
 
-    def hand_in(self, delivery: Delivery, handle: Callable[[Delivery], Awaitable[Answer]]) -> "asyncio.Task[str]":
+    def hand_in(self, delivery: Delivery) -> "asyncio.Task[str]":
         """Start to handle a mail and note what came of it, also if its peer hangs up. The result is the reply."""
         self.held += len(delivery.raw)
-        task = asyncio.get_running_loop().create_task(self._handle(delivery, handle))
+        task = asyncio.get_running_loop().create_task(self._handle(delivery))
         self.handling.add(task)
         task.add_done_callback(self.handling.discard)
         return task
 
-    async def _handle(self, delivery: Delivery, handle: Callable[[Delivery], Awaitable[Answer]]) -> str:
+    async def _handle(self, delivery: Delivery) -> str:
         begin = time.perf_counter()
         try:
-            answer = await handle(delivery)
+            answer = await self.handle(delivery)
         except Exception as error:  # a peer that waits for a reply must get one
-            answer = failed(error)
+            answer = Answer(FAULT, Outcome("failed", reason=f"{type(error).__name__}: {error}"))
         finally:
             self.held -= len(delivery.raw)
         took = time.perf_counter() - begin
-        told = answer.outcome.told, answer.outcome.command, answer.outcome.reason
-        self.note(Entry(delivery.peer or "", delivery.sender, *told, answer.locked, took))
+        self.note(Entry(delivery.peer or "", delivery.sender, answer.outcome, answer.locked, took))
         return answer.reply
 
     async def close(self, seconds: float = SHUTDOWN_SECONDS) -> None:
@@ -217,17 +216,6 @@ class Connections:
                 if self.open:
                     self.is_empty.clear()
                     await self.is_empty.wait()
-
-
-class Handler:
-    """The hooks that aiosmtpd calls while a mail comes in."""
-
-    def __init__(
-        self, is_known: Callable[[str], Awaitable[bool]], handle: Callable[[Delivery], Awaitable[Answer]]
-    ) -> None:
-        """Ask *is_known* about each recipient, and *handle* each mail."""
-        self.is_known = is_known
-        self.handle = handle
 
     async def handle_EHLO(
         self, connection: "Connection", session: Session, envelope: Envelope, hostname: str, responses: list[str]
@@ -266,7 +254,7 @@ class Handler:
             connection.note_refusal(reply, envelope.mail_from or "")
         else:
             sender, recipients = (envelope.mail_from or "").strip("<>"), tuple(dict.fromkeys(envelope.rcpt_tos))
-            reply = await connection.hand_in(Delivery(raw, sender, recipients, connection.peer or None), self.handle)
+            reply = await connection.hand_in(Delivery(raw, sender, recipients, connection.peer or None))
         return "\r\n".join([reply] * (len(envelope.rcpt_tos) if isinstance(connection, LMTP) else 1))
 
     async def handle_exception(self, error: Exception) -> str:
@@ -343,12 +331,10 @@ class Connection(SMTP):
     _closed: "asyncio.Future[None]"
     """Of asyncio's StreamReaderProtocol: how the connection has ended."""
 
-    def __init__(
-        self, connections: Connections, handler: Handler, hostname: str, tls: SSLContext | None = None
-    ) -> None:
+    def __init__(self, connections: Connections, hostname: str, tls: SSLContext | None = None) -> None:
         """Offer STARTTLS if there is a certificate."""
         super().__init__(
-            handler,
+            connections,
             hostname=hostname,
             ident="pbm",
             data_size_limit=MOST_BYTES,
@@ -411,11 +397,11 @@ class Connection(SMTP):
             self.alarm.cancel()
         self.alarm = self.loop.call_later(seconds, do)
 
-    async def hand_in(self, delivery: Delivery, handle: Callable[[Delivery], Awaitable[Answer]]) -> str:
+    async def hand_in(self, delivery: Delivery) -> str:
         """Have a mail handled. Returns the reply."""
         self.is_busy = True
         try:
-            reply = await asyncio.shield(self.connections.hand_in(delivery, handle))
+            reply = await asyncio.shield(self.connections.hand_in(delivery))
         finally:
             self.is_busy = False
         if reply.startswith("2") and not self._writer.is_closing():
@@ -424,7 +410,7 @@ class Connection(SMTP):
 
     def note_refusal(self, reply: str, sender: str) -> None:
         """Note that a mail was refused before anybody read it."""
-        self.connections.note(Entry(self.peer, sender.strip("<>"), "refused", reason=reply))
+        self.connections.note(Entry(self.peer, sender.strip("<>"), Outcome("refused", reason=reply)))
 
     def data_received(self, data: bytes) -> None:
         """Take what comes in, as long as it is not too much."""

@@ -84,7 +84,7 @@ def plain_line(beautified: str) -> Line:
     if beautified.isascii():
         return Line.read(root, beautified)
     written = words_of(beautified)
-    plain = [plain(word) for word in written]
+    plain = [plain_word(word) for word in written]
     line = Line.read(root, " ".join(plain))
     secrets = line.passwords() or []
     typed = " ".join(word if meant in secrets else meant for word, meant in zip(written, plain, strict=True))
@@ -96,7 +96,7 @@ def words_of(line: str) -> list[str]:
     return line.translate(BETWEEN_WORDS).split()
 
 
-def plain(word: str) -> str:
+def plain_word(word: str) -> str:
     """A word of a command as it was typed: with hyphens and plain quotation marks.
 
     A long dash alone is the pass ``--``. In front of the name of an option it stands for as many hyphens as that has.

@@ -36,7 +36,6 @@ class Correspondent:
         self.inbox = folder / self.address / "new"
         self.smtp = smtp
         self.rng = Random(name)
-        self.seen: set[Path] = set()
 
     def write(self, subject: str, body: str = "", answered: EmailMessage | None = None) -> None:
         """Send a mail to the server."""
@@ -51,9 +50,10 @@ class Correspondent:
         """The next mail that arrives. Raises TimeoutError if none does."""
         end = time.monotonic() + MAIL_PATIENCE
         while time.monotonic() < end:
-            for path in sorted(set(self.inbox.glob("*")) - self.seen):
-                self.seen.add(path)
-                return BytesParser(EmailMessage, policy=email.policy.default).parsebytes(path.read_bytes())
+            for path in sorted(self.inbox.glob("*")):
+                raw = path.read_bytes()
+                path.unlink()
+                return BytesParser(EmailMessage, policy=email.policy.default).parsebytes(raw)
             time.sleep(0.005)
         raise TimeoutError(f"No mail came to {self.address} within {MAIL_PATIENCE} seconds.")
 

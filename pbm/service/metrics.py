@@ -16,13 +16,30 @@ BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 """The upper ends of the classes that times are counted in."""
 
 
-class Stored(Collector):
-    """What the database holds. It is looked at by a connection of its own, for which no mail waits."""
+class Metrics(Collector):
+    """What is counted while the server runs, and what the database holds.
+
+    It is looked at by a connection of its own, for which no mail waits.
+    """
 
     def __init__(self, path: Path, now: Callable[[], datetime]) -> None:
-        """Look at the database of that path."""
+        """Begin at nothing, and tell what the database of that path holds."""
         self.path = path
         self.now = now
+        self.registry = CollectorRegistry()
+        self.registry.register(self)
+        self.mails = Counter("pbm_mails", "Mails by what came of them.", ["outcome"], registry=self.registry)
+        self.commands = Counter(
+            "pbm_commands", "Commands by mail, done or refused.", ["result"], registry=self.registry
+        )
+        for result in ("done", "refused"):
+            self.commands.labels(result)
+        self.took = Histogram(
+            "pbm_mail_seconds", "From the end of a mail to its reply.", buckets=BUCKETS, registry=self.registry
+        )
+        self.locked = Histogram(
+            "pbm_lock_seconds", "How long a mail had the database locked.", buckets=BUCKETS, registry=self.registry
+        )
 
     def collect(self) -> Iterator[Metric]:
         """The figures as they are now; no more than that it cannot be read if that is so."""
@@ -41,32 +58,11 @@ class Stored(Collector):
         yield GaugeMetricFamily("pbm_outbox_given_up", "Mails that were given up.", outbox.given_up)
         yield GaugeMetricFamily("pbm_outbox_oldest_seconds", "The age of the oldest mail that has to go out.", age)
 
-
-class Metrics:
-    """What is counted while the server runs."""
-
-    def __init__(self, path: Path, now: Callable[[], datetime]) -> None:
-        """Begin at nothing, and tell what the database of that path holds."""
-        self.registry = CollectorRegistry()
-        self.registry.register(Stored(path, now))
-        self.mails = Counter("pbm_mails", "Mails by what came of them.", ["outcome"], registry=self.registry)
-        self.commands = Counter(
-            "pbm_commands", "Commands by mail, done or refused.", ["result"], registry=self.registry
-        )
-        for result in ("done", "refused"):
-            self.commands.labels(result)
-        self.took = Histogram(
-            "pbm_mail_seconds", "From the end of a mail to its reply.", buckets=BUCKETS, registry=self.registry
-        )
-        self.locked = Histogram(
-            "pbm_lock_seconds", "How long a mail had the database locked.", buckets=BUCKETS, registry=self.registry
-        )
-
     def note(self, entry: Entry) -> None:
         """Count a mail."""
-        self.mails.labels(entry.outcome).inc()
-        if entry.command:
-            self.commands.labels("refused" if entry.reason else "done").inc()
+        self.mails.labels(entry.outcome.told).inc()
+        if entry.outcome.command:
+            self.commands.labels("refused" if entry.outcome.reason else "done").inc()
         if entry.took:  # else it was refused before it was handled
             self.took.observe(entry.took)
             self.locked.observe(entry.locked)

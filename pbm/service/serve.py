@@ -22,7 +22,7 @@ from pbm.disk import reason
 from pbm.mail import incoming
 from pbm.mail.incoming import Outcome
 from pbm.mail.outbox import SENDER
-from pbm.mail.smtp import Answer, Connection, Connections, Delivery, Entry, Handler, LMTPConnection
+from pbm.mail.smtp import Answer, Connection, Connections, Delivery, Entry, LMTPConnection
 from pbm.names import is_host
 from pbm.refusals import touching
 from pbm.server import Server
@@ -283,9 +283,9 @@ async def serve(
             _tell_systemd("WATCHDOG=1", f"STATUS={in_hand}")
 
     give_back_memory()
-    connections, receiver = Connections(noted), Receiver(server, service, thread)
-    handler, context = Handler(receiver.is_known, receiver.handle), certificate.context if certificate else None
-    connect = partial(LMTPConnection if lmtp else Connection, connections, handler, server.host, context)
+    receiver, context = Receiver(server, service, thread), certificate.context if certificate else None
+    connections = Connections(receiver.is_known, receiver.handle, noted)
+    connect = partial(LMTPConnection if lmtp else Connection, connections, server.host, context)
     listener, where = await _listen(connect, where)
     helping = [loop.create_task(helper.run()) for helper in helpers]
     watching = loop.create_task(_repeat(watch))
