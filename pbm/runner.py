@@ -23,7 +23,7 @@ import click
 from games import Illegal
 from pbm import delivery, letters
 from pbm.actions.finding import board_of, find_board, find_row
-from pbm.blocks import Block, Paragraph, Rule, Table
+from pbm.blocks import Block, Paragraph, Rule
 from pbm.budget import Budget
 from pbm.language import words
 from pbm.language.commands import OF_GAME
@@ -265,14 +265,7 @@ def _of_lines(ready: Ready) -> Letter:
         answers = [refusal(done.why, line, is_user=session.store.users.is_taken)] if done.why else done.letters
         answered.append(letters.as_one(letter.data for letter in answers))
         told.append(Paragraph(f"> {line.masked(session.store.users.is_taken).text}"))
-        told += [block for letter in answers for block in _said(letter)] or [Paragraph("Effect.")]
+        said = ([Paragraph(letter.data["error"])] if "error" in letter.data else letter.blocks for letter in answers)
+        told += [block for blocks in said for block in blocks] or [Paragraph("Effect.")]
     data = {"answers": answered, "status": max(int(one.get("status", 0)) for one in answered)}
     return letters.note(told, subject="multiple", answer="help multiple", data=data)
-
-
-def _said(letter: Letter) -> Sequence[Block]:
-    """What a letter says among other answers: of a refusal the reason alone, of a long list all."""
-    if error := letter.data.get("error"):
-        return [Paragraph(error)]
-    rest = "".join(letter.rest)
-    return [*letter.blocks[:-1], Table(letter.blocks[-1].text + rest)] if rest else letter.blocks

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from getpass import getpass
 from io import TextIOWrapper
@@ -129,7 +129,8 @@ def _told(answers: Letters, drawn_by: Sequence["Server"], *, as_json: bool) -> i
     if drawn_by and not as_json:
         _show_pictures(answers, drawn_by)
     data = letters.as_one(letter.data for letter in answers)
-    say("", data, as_json=as_json, rest=() if as_json else _pieces(answers))
+    printed = (letter.text.rstrip() if letter.thread else letter.body for letter in answers)
+    say("\n\n".join(printed), data, as_json=as_json)
     return int(data.get("status", 0))
 
 
@@ -158,14 +159,6 @@ def _show_pictures(answers: Letters, servers: Sequence["Server"]) -> None:
             sys.stdout.write(protocol(images.board_png(point)))
     except Refused as why:
         sys.stderr.write(f"{why}\n")
-
-
-def _pieces(answers: Letters) -> Iterator[str]:
-    """What a shell prints of letters."""
-    for number, letter in enumerate(answers):
-        yield "\n\n" if number else ""
-        yield letter.text.rstrip() if letter.thread else letter.body
-        yield from letter.rest
 
 
 def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:

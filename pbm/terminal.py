@@ -4,7 +4,7 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
 from io import TextIOWrapper
@@ -24,13 +24,11 @@ def escaped(text: str) -> str:
     return re.sub(HIDDEN, lambda found: found[0].encode("unicode-escape").decode(), text)
 
 
-def say(text: str, data: Mapping[str, object], *, as_json: bool = False, rest: Iterable[str] = ()) -> None:
-    """Print an answer, and what is made while it is printed, whatever of it the terminal can show."""
+def say(text: str, data: Mapping[str, object], *, as_json: bool = False) -> None:
+    """Print an answer, whatever of it the terminal can show."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    sys.stdout.write(json.dumps(data, default=_iso) if as_json else escaped(text))
-    sys.stdout.writelines(map(escaped, rest))
-    sys.stdout.write("\n")
+    sys.stdout.write(f"{json.dumps(data, default=_iso) if as_json else escaped(text)}\n")
     sys.stdout.flush()
 
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from itertools import chain
 
 import games
 from games import Illegal
@@ -246,22 +245,20 @@ def seek(session: Session, game: str, name: str, word: str) -> list[Letter]:
 def seekers(session: Session, word: str) -> list[Letter]:
     """List who would like to get challenges, in all games."""
     page = lists.page_number(session, word)
-    found, has_more = lists.cut(session.store.players.all_seekers(*lists.window(page)), page)
-    if not found and page > 1:
-        raise Refused(f"There is no page {page} of these players.")
+    find = session.store.players.all_seekers
+    found, has_more = lists.on_page(page, find, "There is no page {page} of these players.")
     told = [{"game": game, "userid": who.userid, "rating": who.rating, "seeking": who.seeking} for game, who in found]
-    rows = (
+    rows = [
         {"Game": game, "Name": who.userid, "Rating": str(who.rating or ""), "Seeking": str(who.seeking)}
         for game, who in found
-    )
-    text = "\n".join(chain.from_iterable(lists.aligned(rows, {"Rating", "Seeking"})))
+    ]
     letter = letters.note(
-        [Table(text)] if text else "Nobody seeks challenges.",
+        [Table(lists.aligned(rows, {"Rating", "Seeking"}))] if rows else "Nobody seeks challenges.",
         subject="List of seekers",
         answer="GAME seek USERID PASSWORD 1",
         data={"seekers": told},
     )
-    return [lists.with_next(letter, "all seekers", page) if has_more else letter]
+    return [lists.with_next(letter, "all seekers", page, has_more=has_more)]
 
 
 def end_seeks(session: Session) -> None:

@@ -186,6 +186,11 @@ def rows(session: Session, game: str, selector: Selector, most: int = -1, skip: 
     return islice(fitting, skip, None if most < 0 else skip + most)
 
 
+def is_backwards(selector: Selector) -> bool:
+    """Whether these boards come in the order in which they ended, from the end of which pages are counted."""
+    return selector.state == "inactive" and not selector.userids and selector.kind != "tournament"
+
+
 def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | None = None) -> list[str]:
     """The boards that a command asks to see, as they are named, or by number if it has a selector.
 

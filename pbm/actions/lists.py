@@ -1,14 +1,15 @@
 """Lists: boards that are shown one by one, tables of them, and the pages by which long ones are mailed."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import games
 from pbm import letters, texts
 from pbm.actions import finding
-from pbm.actions.finding import Selector, board_of, find_point, find_row, player_at_sender
+from pbm.actions.finding import board_of, find_point, find_row, player_at_sender
 from pbm.blocks import Paragraph, Table
 from pbm.board import clocks
 from pbm.board.board import Board
@@ -20,23 +21,9 @@ from pbm.store import BoardRow
 
 LINES_OF_PAGE = 200
 """How many lines of a list are mailed at a time."""
-CHUNK = 1000
-"""How many lines of a list are put together at a time where all of it is wanted."""
 Item = TypeVar("Item")
 Row = dict[str, str]
 """A line of a table under the headings of its columns."""
-
-
-class Part(NamedTuple):
-    """A table of a list, which is looked up only as far as it is printed."""
-
-    title: str
-    rows: Callable[[int, int], Iterator[Row]]
-    """The lines of it: at most so many, behind the first so many; -1 for all."""
-    length: Callable[[], int]
-    """How many there are."""
-    rare: Collection[str] = ()
-    """The columns that are left out where they say nothing."""
 
 
 def page_number(session: Session, word: str) -> int:
@@ -48,82 +35,38 @@ def page_number(session: Session, word: str) -> int:
     return int(word)
 
 
-def cut(rows: Sequence[Item], page: int) -> tuple[Sequence[Item], bool]:
-    """What stands on a page of what was looked up for it, one line more than that, and whether there is more."""
-    return (rows[:LINES_OF_PAGE], len(rows) > LINES_OF_PAGE) if page else (rows, False)
+def on_page(
+    page: int, find: Callable[[int, int], Iterable[Item]], missing: str, *, is_backwards: bool = False
+) -> tuple[list[Item], bool]:
+    """What stands on a page of a list, or on all of them, and whether there is more.
 
-
-def window(page: int) -> tuple[int, int]:
-    """How many lines are looked up for a page, and behind how many."""
-    return (LINES_OF_PAGE + 1, (page - 1) * LINES_OF_PAGE) if page else (-1, 0)
-
-
-def on_page(parts: Sequence[Part], page: int) -> tuple[list[tuple[Part, list[Row]]], bool]:
-    """What stands on a page of some tables that follow each other, and whether there is more."""
-    found = []
-    left, skip = window(page)
-    for part in parts:
-        rows = list(part.rows(left, skip))
-        if skip and not rows:  # else nobody counts them
-            skip -= part.length()
-            continue
-        found.append((part, rows))
-        skip = 0
-        left -= len(rows)
-        if left == 0:
-            found[-1][1].pop()
-            return [(part, rows) for part, rows in found if rows], True
-    return [(part, rows) for part, rows in found if rows], False
-
-
-def tables(parts: Iterable[tuple[Part, Iterable[Row]]], numbers: Collection[str]) -> Iterator[str]:
-    """Tables below each other, piece by piece; what is empty is left out."""
-    glue = ""
-    for part, rows in parts:
-        before = f"{glue}{part.title}\n" if part.title else glue
-        for lines in aligned(iter(rows), numbers, part.rare):
-            yield before + "\n".join(lines)
-            before, glue = "\n", "\n\n"
-
-
-def aligned(rows: Iterator[Row], numbers: Collection[str] = (), rare: Collection[str] = ()) -> Iterator[list[str]]:
-    """The lines of a table, some at a time, the heading first; *numbers* end below each other.
-
-    The columns that are *rare* are left out where the first lines say nothing in them.
+    The list is found by *find*: at most so many, behind the first so many. One that *is backwards* has its last lines
+    on the first page. Raises Refused with what is said of a *missing* page, in which ``{page}`` is its number.
     """
-    widths: dict[str, int] = {}
-    while chunk := list(islice(rows, CHUNK)):
-        heading = [] if widths else [{name: name for name in chunk[0]}]
-        if not widths:
-            widths = dict.fromkeys(
-                (name for name in chunk[0] if name not in rare or any(row[name] not in {"", "0"} for row in chunk)), 0
-            )
-        widths = {name: max(width, *(len(row[name]) for row in [*heading, *chunk])) for name, width in widths.items()}
-        yield [
-            "  ".join(
-                row[name].rjust(width) if name in numbers else row[name].ljust(width) for name, width in widths.items()
-            ).rstrip()
-            for row in [*heading, *chunk]
-        ]
+    if not page:
+        return list(find(-1, 0)), False
+    found = list(find(LINES_OF_PAGE + 1, (page - 1) * LINES_OF_PAGE))
+    if not found and page > 1:
+        raise Refused(missing.format(page=page))
+    has_more = len(found) > LINES_OF_PAGE
+    return (found[-LINES_OF_PAGE:] if is_backwards else found[:LINES_OF_PAGE]), has_more
 
 
-def begun(pieces: Iterator[str]) -> tuple[str, Iterable[str]]:
-    """The beginning of a text, all of it if it is short, and the rest, which is made while it is printed."""
-    text = ""
-    for piece in pieces:
-        text += piece
-        if text.count("\n") >= CHUNK:
-            return text, pieces
-    return text, ()
+def some(found: Iterable[Item], most: int, skip: int) -> Iterable[Item]:
+    """At most so many, behind the first so many; -1 for all."""
+    return islice(found, skip, None if most < 0 else skip + most)
 
 
-def with_next(letter: Letter, command: str, page: int) -> Letter:
-    """A letter with a page of a list that goes on: its last line is the *command* for the next page."""
+def aligned(rows: Sequence[Row], numbers: Collection[str] = (), rare: Collection[str] = ()) -> str:
+    """The text of a table; *numbers* end below each other. Columns that are *rare* are left out if they say nothing."""
+    columns = [name for name in rows[0] if name not in rare or any(row[name] not in {"", "0"} for row in rows)]
+    return texts.table([columns, *([row[name] for name in columns] for row in rows)], numbers)
+
+
+def with_next(letter: Letter, command: str, page: int, *, has_more: bool) -> Letter:
+    """A letter with a page of a list; if that *has more*, its last line is the *command* for the next page."""
     more = Paragraph(f"This is page {page}; the next one:")
-    return letter._replace(blocks=(*letter.blocks, more), answer=f"{command} {page + 1}")
-
-
-NO_ROWS: Iterator[BoardRow] = iter(())
+    return letter._replace(blocks=(*letter.blocks, more), answer=f"{command} {page + 1}") if has_more else letter
 
 
 def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
@@ -181,21 +124,17 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
         raise Refused("`all games` needs the userid of a player.")
     selector = selector._replace(state=selector.state or "active")
     number = page_number(session, page)
-    most, skip = window(number)
     found = chain.from_iterable(finding.rows(session, game, selector) for game in games.names())
-    rows, has_more = cut(list(islice(found, skip, None if most < 0 else skip + most)), number)
-    if not rows and number > 1:
-        raise Refused(f"There is no page {number} of these boards.")
+    rows, has_more = on_page(number, partial(some, found), "There is no page {page} of these boards.")
     if not rows:
         return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
-    table = aligned(_waiting(session, row, selector.userids) for row in rows)
     letter = letters.note(
-        [Table("\n".join(line for lines in table for line in lines))],
+        [Table(aligned([_waiting(session, row, selector.userids) for row in rows]))],
         subject="List of all games",
         answer=f"{rows[0].game} show {rows[0].board}",
         data={"boards": [_waiting_data(session, row, selector.userids) for row in rows]},
     )
-    return [with_next(letter, " ".join(["all games", *named]), number) if has_more else letter]
+    return [with_next(letter, " ".join(["all games", *named]), number, has_more=has_more)]
 
 
 def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:
@@ -233,43 +172,34 @@ def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> di
 
 def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     """A table of boards: those that are named or selected, or all active ones and those that ended lately."""
-    named, page = finding.paged(session, game, words)
+    named, word = finding.paged(session, game, words)
     if finding.names_boards(session, game, named):
         rows, missing = _rows(session, game, named)
         return [_tabled(session, game, rows), *_not_found(game, missing)]
-    selector = finding.read(session, game, named)
-    return [_selected(session, game, selector, named, page_number(session, page))]
-
-
-def _selected(session: Session, game: str, selector: Selector, words: Sequence[str], page: int) -> Letter:
-    """The table of the boards that are selected by some words, or a page of it."""
-    found = finding.rows(session, game, selector, *window(page))
-    begin = list(islice(found, None if page or session.as_json else CHUNK))
-    rows, has_more = cut(begin, page)
-    if page and selector.state == "inactive" and not selector.userids and has_more:  # the last ones come first
-        rows = begin[1:]
-    if not rows and page > 1:
-        raise Refused(f"There is no page {page} of these boards.")
+    selector, page = finding.read(session, game, named), page_number(session, word)
+    rows, has_more = on_page(
+        page,
+        partial(finding.rows, session, game, selector),
+        "There is no page {page} of these boards.",
+        is_backwards=finding.is_backwards(selector),
+    )
     if not rows:
-        text, subject = finding.described(game, words), f"List of {texts.title(game)} games"
-        return letters.note(text, subject=subject, answer=f"{game} challenge USERID1 USERID2", data={"boards": []})
-    letter = _tabled(session, game, rows, found)
-    if has_more:
-        is_number = page + 1 >= finding.FIRST_NUMBER or session.store.boards.get(game, str(page + 1))
-        which = words or (["all"] if is_number else [])
-        letter = with_next(letter, " ".join([game, "games", *which]), page)
-    return letter
+        text, subject = finding.described(game, named), f"List of {texts.title(game)} games"
+        answer = f"{game} challenge USERID1 USERID2"
+        return [letters.note(text, subject=subject, answer=answer, data={"boards": []})]
+    if not named and (page + 1 >= finding.FIRST_NUMBER or session.store.boards.get(game, str(page + 1))):
+        named = ["all"]  # else the number of the page would be that of a board
+    command = " ".join([game, "games", *named])
+    return [with_next(_tabled(session, game, rows), command, page, has_more=has_more)]
 
 
-def _tabled(session: Session, game: str, rows: Sequence[BoardRow], others: Iterator[BoardRow] = NO_ROWS) -> Letter:
-    """The table of some boards, and of others that are looked up while it is printed."""
-    lines = (_row(session, row) for row in chain(rows, others))
-    text, rest = begun("\n".join(lines) for lines in aligned(lines, rare={"Robot", "Reason"}))
+def _tabled(session: Session, game: str, rows: Sequence[BoardRow]) -> Letter:
+    """The table of some boards."""
+    text = aligned([_row(session, row) for row in rows], rare={"Robot", "Reason"})
     boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
     data = {"boards": [letters.data(board.present) for board in boards if board]}
     subject = f"List of {texts.title(game)} games"
-    letter = letters.note([Table(text)], subject=subject, answer=f"{game} show {rows[0].board}", data=data)
-    return letter._replace(rest=(f"\n{piece}" for piece in rest))
+    return letters.note([Table(text)], subject=subject, answer=f"{game} show {rows[0].board}", data=data)
 
 
 def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
@@ -337,28 +267,14 @@ def _not_found(game: str, missing: Mapping[str, str]) -> list[Letter]:
 def _row(session: Session, row: BoardRow) -> Row:
     """What a table tells of a board, under the headings of its columns."""
     players = row.first_player, row.second_player
+    vote = f"; {row.voter} proposes {'a draw' if row.vote == 'draw' else 'undo'}" if row.vote else ""
+    is_unrated = row.reason and not session.store.players.results_of_board(row.game, row.board)
     return {
         "Board": row.board,
         "Moves": str(row.moves),
         "Players": " ".join(players),
         "Robot": ", ".join(session.store.robots.among(players)),
-        "Status": _status(row),
-        "Reason": _reason(session, row),
-        "Options": _options(row),
+        "Status": f"{letters.status(row)}{vote}",
+        "Reason": f"{row.reason or ''}{', unrated' if is_unrated else ''}",
+        "Options": " ".join(filter(None, [row.options, clocks.of(row).text])),
     }
-
-
-def _status(row: BoardRow) -> str:
-    vote = f"; {row.voter} proposes {'a draw' if row.vote == 'draw' else 'undo'}" if row.vote else ""
-    return f"{letters.status(row)}{vote}"
-
-
-def _reason(session: Session, row: BoardRow) -> str:
-    """Why the game is over, and whether it is unrated; empty while it goes on."""
-    if row.reason is None:
-        return ""
-    return row.reason if session.store.players.results_of_board(row.game, row.board) else f"{row.reason}, unrated"
-
-
-def _options(row: BoardRow) -> str:
-    return " ".join(filter(None, [row.options, clocks.of(row).text]))

@@ -1,12 +1,12 @@
 """The lists of a game: who plays it how well, and what was played."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
-from itertools import chain, islice
+from itertools import groupby
 from math import ceil
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 from pbm import letters, texts
 from pbm.actions import lists
@@ -33,7 +33,6 @@ LONGEST = 16
 """How many characters a userid may have."""
 POINTS = 1
 """What a game is worth, in all games that there are."""
-NO_PAGE = "There is no page {page}. The command is written:\n\n  {game} {command} [PAGE]"
 HEIGHT = 16
 """How many lines a rating takes at most when it is drawn."""
 
@@ -46,22 +45,22 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     if userid := named["plot"]:
         return plotted(session, game, userid)
     name, number = texts.title(game), lists.page_number(session, page)
-    parts = _parts(session, game)
-    nobody = number < 2 and not any(session.store.players.rated(game, None, 1))
-    told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if nobody else []
-    tables = ((part, part.rows(-1, 0)) for part in parts)
-    found, has_more = lists.on_page(parts, number) if number else (tables, False)
-    if number > 1 and not found:
-        raise Refused(NO_PAGE.format(page=number, game=game, command="standings"))
-    text, rest = lists.begun(lists.tables(found, NUMBERS))
+    is_nobody = number < 2 and not any(session.store.players.rated(game, None, 1))
+    told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if is_nobody else []
+    found, has_more = lists.on_page(number, partial(_rows, _parts(session, game)), _no_page(game, "standings"))
+    tables = [
+        f"{part.title}\n{lists.aligned([row for _, row in rows], NUMBERS, part.rare)}"
+        for part, rows in groupby(found, lambda each: each[0])
+    ]
+    told += [Table("\n\n".join(tables))] if tables else []
     data = {"game": game} if number else _data(session, game)
-    letter = letters.note(
-        [*told, *([Table(text)] if text else [])],
-        subject=f"{name} Standings",
-        answer=f"{game} challenge USERID1 USERID2",
-        data=data,
-    )._replace(rest=rest)
-    return [lists.with_next(letter, f"{game} standings", number) if has_more else letter]
+    letter = letters.note(told, subject=f"{name} Standings", answer=f"{game} challenge USERID1 USERID2", data=data)
+    return [lists.with_next(letter, f"{game} standings", number, has_more=has_more)]
+
+
+def _no_page(game: str, command: str) -> str:
+    """What is said of a page that is not there."""
+    return f"There is no page {{page}}. The command is written:\n\n  {game} {command} [PAGE]"
 
 
 def plotted(session: Session, game: str, userid: str) -> list[Letter]:
@@ -85,21 +84,17 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
 def history(session: Session, game: str, page: str) -> list[Letter]:
     """The games that are over, the oldest first; a page of them begins with the last ones."""
     name, number = texts.title(game), lists.page_number(session, page)
-    found = session.store.boards.history(game, *lists.window(number))
-    begin = list(islice(found, None if number or session.as_json else lists.CHUNK))
-    has_more = bool(number) and len(begin) > lists.LINES_OF_PAGE
-    if has_more:
-        del begin[0]
-    if not begin and number > 1:
-        raise Refused(NO_PAGE.format(page=number, game=game, command="history"))
+    find = partial(session.store.boards.history, game)
+    found, has_more = lists.on_page(number, find, _no_page(game, "history"), is_backwards=True)
     zone = session.zone(None)
-    rows = (_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in chain(begin, found))
-    text, rest = lists.begun(_fitting(lists.aligned(rows, NUMBERS, RARE)))
-    told = [Table(text)] if text else f"No game of {name} is over yet."
-    data = {"game": game, "games": [_of_game(row, is_rated=is_rated) for row, is_rated in begin]}
-    subject = f"Historical List of {name} games"
-    letter = letters.note(told, subject=subject, answer=f"{game} standings", data=data)._replace(rest=rest)
-    return [lists.with_next(letter, f"{game} history", number) if has_more else letter]
+    rows = [_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in found]
+    letter = letters.note(
+        [Table(_fitting(lists.aligned(rows, NUMBERS, RARE)))] if rows else f"No game of {name} is over yet.",
+        subject=f"Historical List of {name} games",
+        answer=f"{game} standings",
+        data={"game": game, "games": [_of_game(row, is_rated=is_rated) for row, is_rated in found]},
+    )
+    return [lists.with_next(letter, f"{game} history", number, has_more=has_more)]
 
 
 def drawing(ratings: Sequence[int], first: str, last: str) -> str:
@@ -130,41 +125,58 @@ def drawing(ratings: Sequence[int], first: str, last: str) -> str:
     return "\n".join([*reversed(lines), axis, dates])
 
 
-def _parts(session: Session, game: str) -> list[lists.Part]:
+class Part(NamedTuple):
+    """A table of the standings."""
+
+    title: str
+    find: Callable[[int, int], Iterable[lists.Row]]
+    """The lines of it: at most so many, behind the first so many; -1 for all."""
+    length: Callable[[], int]
+    """How many there are."""
+    rare: Collection[str] = ()
+    """The columns that are left out where they say nothing."""
+
+
+def _rows(parts: Sequence[Part], most: int, skip: int) -> Iterator[tuple[Part, lists.Row]]:
+    """The lines of tables that follow each other, each with its table; at most so many, as in a part."""
+    left = most
+    for part in parts:
+        if left == 0:
+            break
+        rows = list(part.find(left, skip))
+        yield from ((part, row) for row in rows)
+        left -= len(rows)
+        skip = 0 if rows or not skip else skip - part.length()
+
+
+def _parts(session: Session, game: str) -> list[Part]:
     """The tables of the standings: each part, all players if there is more than one part, and what else there is."""
     store = session.store
 
     def players(section: Section | None, most: int, skip: int) -> Iterator[lists.Row]:
-        found = store.players.rated(game, section, most, skip)
-        rank = skip
-        while some := list(islice(found, lists.CHUNK)):
-            names = [player.userid for player in some]
-            active, robots = store.players.active_counts(game, names), store.robots.among(names)
-            for player in some:
-                rank += 1
-                yield _row(rank, player, active, robots) | ({} if section else {"": _mark(player)})
+        found = list(store.players.rated(game, section, most, skip))
+        names = [player.userid for player in found]
+        active, robots = store.players.active_counts(game, names), store.robots.among(names)
+        for rank, player in enumerate(found, skip + 1):
+            yield _row(rank, player, active, robots) | ({} if section else {"": _mark(player)})
 
-    def part(title: str, section: Section | None) -> lists.Part:
-        return lists.Part(title, partial(players, section), partial(store.players.count_rated, game, section), RARE)
+    def part(title: str, section: Section | None) -> Part:
+        return Part(title, partial(players, section), partial(store.players.count_rated, game, section), RARE)
 
     def in_pools(most: int, skip: int) -> Iterator[lists.Row]:
         for row in store.tournaments.pool_players(game, None, most, skip):
             yield dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
-
-    def listed(title: str, rows: Sequence[lists.Row]) -> lists.Part:
-        return lists.Part(
-            title,
-            lambda most, skip: islice(iter(rows), skip, None if most < 0 else skip + most),
-            lambda: len(rows),
-        )
 
     sections = {title: one for title, one in SECTIONS.items() if any(store.players.rated(game, one, 1))}
     parts = [part(title, section) for title, section in sections.items()]
     if len(parts) > 1:
         parts.append(part("All (E established, P provisional, I inactive)", None))
     seekers = [{"Name": player.userid, "Seeking": str(player.seeking)} for player in store.players.seekers(game)]
-    parts.append(lists.Part("Tournaments", in_pools, partial(store.tournaments.count_pool_players, game)))
-    return [*parts, listed("Not rated yet, seeking challenges", seekers)]
+    return [
+        *parts,
+        Part("Tournaments", in_pools, partial(store.tournaments.count_pool_players, game)),
+        Part("Not rated yet, seeking challenges", partial(lists.some, seekers), partial(len, seekers)),
+    ]
 
 
 def _mark(player: PlayerRow) -> str:
@@ -173,9 +185,9 @@ def _mark(player: PlayerRow) -> str:
 
 
 def _data(session: Session, game: str) -> dict[str, Any]:
-    """The standings for programs; where none has asked, only their beginning."""
+    """The standings for programs."""
     store = session.store
-    rated = list(store.players.rated(game, None, -1 if session.as_json else lists.CHUNK))
+    rated = list(store.players.rated(game))
     names = [player.userid for player in rated]
     active, robots = store.players.active_counts(game, names), store.robots.among(names)
     pools = store.tournaments.pool_players(game)
@@ -226,13 +238,10 @@ def _row_of_game(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> dict[str, st
     }
 
 
-def _fitting(table: Iterable[Sequence[str]]) -> Iterator[str]:
+def _fitting(table: str) -> str:
     """A table of games, in which the second player stands below the first one where both do not fit."""
-    below = 0
-    for lines in table:
-        glue = "\n" if below else ""
-        below = below or min(lines[0].index("Players"), WIDTH - LONGEST)
-        yield glue + "\n".join(part for line in lines for part in wrap(line, WIDTH, subsequent_indent=" " * below))
+    below = " " * min(table.index("Players"), WIDTH - LONGEST)
+    return "\n".join(part for line in table.split("\n") for part in wrap(line, WIDTH, subsequent_indent=below))
 
 
 def _of_player(player: PlayerRow, active: Mapping[str, int], *, is_robot: bool) -> dict[str, Any]:

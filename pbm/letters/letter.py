@@ -40,8 +40,6 @@ class Letter(NamedTuple):
     """How the moves of its game are written, for the mail; empty where there is nothing to move."""
     reader: str = ""
     """The player to whom it is told, where it goes to whoever gave the command."""
-    rest: Iterable[str] = ()
-    """More of the last block, in pieces that are made while a shell prints them; nothing by mail."""
 
     @property
     def data(self) -> dict[str, Any]:
