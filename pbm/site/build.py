@@ -18,7 +18,6 @@ import games
 from pbm.drawing import svg
 from pbm.language.help import of_game
 from pbm.session import Session
-from pbm.site import markup
 from pbm.site.pages import UNDRAWN, Gone, ListPage, Look, Pages, list_pages, plain_png
 from pbm.store import Unusable
 from pbm.store.boards import Among
@@ -239,7 +238,7 @@ class StalePages:
         paths = ["index.html", *(f"{game}/{name}.html" for game in self.games for name in FOR_ALL)]
         boards = self.store.boards.newest(self.games, MOST_ON_MAP - len(paths))
         paths += [f"{game}/{board}.html" for game, board in boards]
-        return Page("sitemap.xml", partial(markup.locations, self.look.url, paths))
+        return Page("sitemap.xml", partial(self.made.sitemap, paths))
 
 
 def _nothing() -> str:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache, partial
 from html import escape
@@ -14,7 +14,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from pbm import letters, texts
-from pbm.store import BoardRow, PlayerRow, TurnRow
 
 MOST_PLACES = 60
 """How many points a curve has at most."""
@@ -39,30 +38,15 @@ def templates() -> Environment:
     made.filters |= {
         "status": letters.status,
         "help": _help,
-        "lines": _lines,
-        "ranks": _ranks,
-        "turns": _turns,
+        "minutes": lambda moment: f"{moment:{texts.MINUTES}}",
+        "turn_text": letters.turn_text,
+        "escaped": lambda text: Markup(escape(text)),
         "curve": line_chart,
         "rating_curve": rating_curve,
         "iso": iso,
         "quoted": partial(quote, safe="@+"),
     }
     return made
-
-
-def _lines(rows: Iterable[BoardRow], up: str, *, with_game: bool) -> Markup:
-    """Lines of a table of boards. A template would take longer for them than for all the rest of a site."""
-    lines = []
-    for row in rows:
-        name, game, board = texts.title(row.game), escape(row.game), escape(row.board)
-        front = f'<td><a href="{up}{game}/index.html">{escape(name)}</a></td>' if with_game else ""
-        players = ", ".join(user_link(userid, up) for userid in (row.first_player, row.second_player))
-        lines.append(
-            f'<tr>{front}<td><a href="{up}{game}/{board}.html">{board}</a></td><td>{escape(letters.status(row))}</td>'
-            f'<td>{players}</td><td class="number">{row.moves}</td>'
-            f'<td class="time">{row.changed or row.started:{texts.MINUTES}}</td></tr>\n'
-        )
-    return Markup("".join(lines))
 
 
 def _help(text: str, game: str) -> Markup:
@@ -91,36 +75,6 @@ def _help(text: str, game: str) -> Markup:
     return Markup("".join(blocks))
 
 
-def _turns(turns: Iterable[TurnRow]) -> Markup:
-    """Lines of the list of moves of a board."""
-    lines = []
-    for turn in turns:
-        dice = f", dice {'-'.join(map(str, turn.dice))}" if turn.dice else ""
-        lines.append(f"<li><b>{escape(letters.turn_text(turn))}</b> <i>{escape(turn.userid)}{dice}</i>\n")
-    return Markup("".join(lines))
-
-
-def _ranks(players: Sequence[tuple[PlayerRow, bool]], first: int, curves: Mapping[str, Sequence[int]]) -> Markup:
-    """Lines of a table of players, robots or not, with how their ratings have gone; the first one has that place."""
-    lines = []
-    for place, (player, is_robot) in enumerate(players, first):
-        robot = ' <span class="soft">robot</span>' if is_robot else ""
-        numbers = (player.rating, player.won, player.lost, player.tied)
-        cells = "".join(f'<td class="number">{number}</td>' for number in numbers)
-        gone = rating_curve(curves.get(player.userid, []), f"Ratings of {player.userid}")
-        lines.append(
-            f'<tr><td class="number">{place}</td><td>{user_link(player.userid, "../")}{robot}</td>{cells}'
-            f"<td>{gone}</td></tr>\n"
-        )
-    return Markup("".join(lines))
-
-
-def user_link(userid: str, up: str) -> Markup:
-    """A link to the page of a player."""
-    name = escape(userid)
-    return Markup(f'<a href="{up}users/{name}.html">{name}</a>')
-
-
 def rating_curve(values: Sequence[int], told: str) -> Markup:
     """How ratings have gone, between the lowest and the highest one."""
     step = max(1, -(-len(values) // MOST_PLACES))
@@ -141,13 +95,6 @@ def line_chart(values: Sequence[int], told: str) -> Markup:
 def script(data: Any) -> Markup:
     """What a script reads, in a form that neither begins nor ends an element or a comment, whatever stands in it."""
     return Markup(json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"))
-
-
-def locations(url: str, paths: Iterable[str]) -> str:
-    """A map of the site."""
-    lines = (f"<url><loc>{url}{path}</loc></url>\n" for path in paths)
-    start = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
-    return f"{start}{''.join(lines)}</urlset>\n"
 
 
 def iso(moment: datetime) -> str:

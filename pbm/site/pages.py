@@ -236,14 +236,6 @@ class Pages:
         head, *sheet = found.rows(fits=False)
         rows = self.store.boards.of_tournament(game, pool)
         linked = {userid for row in rows for userid in (row.first_player, row.second_player)}  # they have pages
-        at = head.index("Player")
-        lines = [
-            [
-                markup.user_link(cell, "../") if column == at and cell in linked else cell
-                for column, cell in enumerate(row)
-            ]
-            for row in sheet
-        ]
         return self._render(
             "pool.html",
             f"{game}/pool-{pool}.html",
@@ -251,7 +243,9 @@ class Pages:
             pool=pool,
             status=found.heading,
             head=head,
-            lines=lines,
+            lines=sheet,
+            at=head.index("Player"),
+            linked=linked,
             legend=[found.legend, tables.signs_explained(is_numbered=head[0] == "No")],
             rows=rows[:ON_PAGE],
         )
@@ -286,6 +280,10 @@ class Pages:
         )
 
     # Other pages
+
+    def sitemap(self, paths: Sequence[str]) -> str:
+        """Where pages are, for search engines."""
+        return markup.templates().get_template("sitemap.xml").render(url=self.look.url, paths=paths)
 
     def index(self) -> str:
         """Where a visitor begins."""
