@@ -194,8 +194,8 @@ def _drop_attribution(kept: list[str]) -> None:
     complete = [count for count in whole if _is_complete(kept[filled - count : filled])]
     if whole:
         del kept[filled - (begun or complete or whole)[0] :]
-    elif counts and _says_who(kept[filled - 1]):
-        del kept[filled - 1 :]
+    elif counts and kept[filled - 1].rstrip().endswith(COLONS) and VERBS.search(kept[filled - 1]):
+        del kept[filled - 1 :]  # just before a quotation it is enough that somebody wrote something
 
 
 def _begins_original(lines: Sequence[str], at: int) -> bool:
@@ -250,11 +250,6 @@ def _is_complete(lines: Sequence[str]) -> bool:
     return is_broken and "@" in text and DATE.search(text) is not None
 
 
-def _says_who(text: str) -> bool:
-    """Whether a line says no more than that somebody wrote what follows, which only counts just before a quotation."""
-    return text.rstrip().endswith(COLONS) and VERBS.search(text) is not None
-
-
 def _field(line: str) -> str | None:
     """Which field of a header a line begins with, in whatever language."""
     found = FIELD.match(line[:80])
@@ -262,39 +257,35 @@ def _field(line: str) -> str | None:
 
 
 def _without_signature(lines: list[str]) -> list[str]:
-    """The lines in front of a signature; a line of two hyphens and a blank with nothing behind it is the pass."""
-    for at, line in enumerate(lines):
-        if line == "-- ":
-            is_last = not any(one.strip() for one in lines[at + 1 :])
-            return [*lines[:at], "--"] if is_last else lines[:at]
-    return lines[: _begin_of_signature(lines)]
+    """The lines in front of a signature; a line of two hyphens and a blank with nothing behind it is the pass.
 
-
-def _begin_of_signature(lines: Sequence[str]) -> int:
-    """Where a signature begins of whose two hyphens the blank was lost: a few short lines, with a text above it."""
+    If the blank was lost, a signature is a few short lines with a text above the hyphens.
+    """
+    if "-- " in lines:
+        at = lines.index("-- ")
+        is_last = not any(one.strip() for one in lines[at + 1 :])
+        return [*lines[:at], "--"] if is_last else lines[:at]
     filled = 0
     for at in reversed(range(len(lines))):
         line = lines[at]
         if line == "--":
             has_text = any(one.strip() for one in lines[:at])
-            return at if filled and has_text else len(lines)
+            return lines[:at] if filled and has_text else lines
         filled += bool(line.strip())
         if filled > MOST_OF_SIGNATURE or len(line) > LONGEST_IN_SIGNATURE:
             break
-    return len(lines)
+    return lines
 
 
 def _without_footers(lines: list[str]) -> list[str]:
-    end = len(lines)
-    while end and (not lines[end - 1].strip() or _is_footer(lines[end - 1]) or _is_footer_with_url(lines, end)):
-        end -= 1
-    return lines[:end]
+    """The lines in front of what telephones put under a mail, which may be followed by the address of a page."""
 
+    def is_footer(at: int) -> bool:
+        return at >= 0 and len(lines[at]) <= LONGEST_FOOTER and FOOTER.match(lines[at].strip()) is not None
 
-def _is_footer_with_url(lines: Sequence[str], end: int) -> bool:
-    """Whether the last of so many lines is the address of what the footer above it is about."""
-    return end > 1 and URL.fullmatch(lines[end - 1]) is not None and _is_footer(lines[end - 2])
-
-
-def _is_footer(line: str) -> bool:
-    return len(line) <= LONGEST_FOOTER and FOOTER.match(line.strip()) is not None
+    last = len(lines) - 1
+    while last >= 0 and (
+        not lines[last].strip() or is_footer(last) or (URL.fullmatch(lines[last]) and is_footer(last - 1))
+    ):
+        last -= 1
+    return lines[: last + 1]

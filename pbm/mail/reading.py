@@ -105,7 +105,7 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
     for name, value in message.raw_items():
         fields.setdefault(name.lower(), []).append(str(value))
     found = senders(fields.get("from", ()))
-    sender = _sender(found, envelope_sender)
+    sender = next((one for one in (*found, envelope_sender or "") if is_address(one)), None) if len(found) < 2 else None
     subject, message_id, body = _line(fields, "subject"), _line(fields, "message-id"), quotes.own(text)[:MOST_BODY]
     return Incoming(
         sender=sender,
@@ -182,13 +182,6 @@ def senders(fields: Iterable[str]) -> list[str]:
             words = angles or [word for word in re.split(r"[\s:]+", element) if re.search("[^@]@[^@]", word)]
             found += [word.rpartition(":")[2].strip("<>. \t\r\n\xa0") for word in words]
     return list({address.lower(): address for address in found}.values())
-
-
-def _sender(found: Sequence[str], envelope_sender: str | None) -> str | None:
-    """The one address that was found in From; that of the envelope if From has none that mail could go to."""
-    if len(found) > 1:
-        return None
-    return next((one for one in (*found, envelope_sender or "") if is_address(one)), None)
 
 
 def fingerprint(raw: bytes) -> str:
@@ -323,7 +316,7 @@ def _report(message: Message) -> Report | None:
     """What a mail server reports of a mail; None if that is not what a message is."""
     parts = list(_all_parts(message))
     verdicts = [
-        (_action(block.get("Action")), str(block.get("Status", "")).strip()[:1])
+        (str(block.get("Action") or "").partition("(")[0].strip().lower(), str(block.get("Status", "")).strip()[:1])
         for part in parts
         if part.get_content_type() in {"message/delivery-status", "message/global-delivery-status"}
         for block in _parts(part)
@@ -343,10 +336,6 @@ def _report(message: Message) -> Report | None:
             found = re.search(r"(?im)^message-id: *(<[^<>\s]{1,300}>)", _text(message))
             return Report(not DELAYS.search(str(message["Subject"])), returned or (found[1] if found else ""))
     return None
-
-
-def _action(field: object) -> str:
-    return str(field or "").partition("(")[0].strip().lower()
 
 
 def _returned_id(parts: list[Message]) -> str:
