@@ -12,7 +12,7 @@ import pytest
 import games
 from games import symple
 from pbm.access import tokens
-from pbm.actions import cleanup, play
+from pbm.actions import cleanup, votes
 from pbm.board.board import Board
 from pbm.language import answers
 from pbm.mail import html
@@ -176,7 +176,7 @@ def test_who_gets_no_mails_about_boards_is_told_at_once_that_his_queued_move_is_
     board.say("symple queue 101 bob bob-secret e5")
     board.say("symple move 101 alice alice-secret e5", sender=ALICE)
     forgotten = board.mails("bob")[-1]
-    assert forgotten.subject == "Symple Board 101 Error"
+    assert "e5, which you had planned, cannot be played, and your plan is dropped." in forgotten.text
     assert forgotten.reply_to == answer_to(board, "bob")
     assert EASY in forgotten.text
 
@@ -480,7 +480,7 @@ def test_a_submitted_move_is_shown_to_the_sender_and_played_when_he_confirms_it(
 def test_a_queued_move_is_told_to_the_sender_alone_and_played_in_its_turn(board):
     [shown] = answer(board, "queue a1", "bob")
     assert (shown.address, shown.userid) == (BOB, None)
-    assert "As soon as it is your turn, this is played:\na1\n" in shown.text
+    assert "Your plan:\nif any then a1\n" in shown.text
     assert "Error" not in shown.subject
     [shown] = answer(board, "queue clear", "bob")
     assert "Your queued move is forgotten." in shown.text
@@ -660,10 +660,10 @@ def test_what_only_asks_is_answered_to_where_it_came_from_and_to_nobody_else(boa
 @pytest.mark.parametrize("word", ["queue a1", "submit e5", "confirm", "chat Hello", "e5", "resign", "propose"])
 def test_a_reply_address_does_nothing_on_another_board_or_for_another_user(board, word):
     board.say("symple challenge -size=9 alice bob")
-    rows = [board.store.boards.get("symple", "102"), board.store.boards.queued("symple", "102")]
+    rows = [board.store.boards.get("symple", "102"), board.store.boards.plans("symple", "102")]
     answer(board, word)
-    assert [board.store.boards.get("symple", "102"), board.store.boards.queued("symple", "102")] == rows
-    assert "bob" not in board.store.boards.queued("symple", "101")
+    assert [board.store.boards.get("symple", "102"), board.store.boards.plans("symple", "102")] == rows
+    assert "bob" not in board.store.boards.plans("symple", "101")
     assert all("bob writes" not in mail.text for mail in board.mails())
 
 
@@ -685,7 +685,7 @@ def test_the_help_lists_every_word_of_an_answer(board):
     for name in answers.ANSWERS:
         takes = answers.takes(name)
         assert f"move {takes}" in listed if name == "move" else f"\n  {name} {takes}".rstrip() in listed
-    assert all(re.search(rf"\b{name}\b", listed) for name in play.INSTEAD_OF_A_MOVE)
+    assert all(re.search(rf"\b{name}\b", listed) for name in votes.INSTEAD_OF_A_MOVE)
 
 
 # An answer that has lost its address

@@ -282,7 +282,7 @@ def test_4_a_forfeit_beats_a_queued_move_and_a_resignation_of_the_other(game):
     game.pass_time(days=21)
     game.clean()
     assert game.at().winner == "bob"
-    assert game.at().queued == {}
+    assert game.at().plans == {}
 
 
 def test_4_a_board_against_oneself_is_forfeited_too_and_rates_nobody(four):

@@ -10,6 +10,7 @@ SYNTAX = {
     "challenge": "USERID1 USERID2",
     "move": "BOARD USERID PASSWORD MOVE[#n]",
     "queue": "BOARD USERID PASSWORD MOVE[#n]",
+    "plan": "BOARD USERID PASSWORD [LINE;...|clear]",
     "submit": "BOARD USERID PASSWORD MOVE[#n]",
     "confirm": "BOARD USERID PASSWORD",
     "preview": "BOARD[#n]",
@@ -123,10 +124,10 @@ def test_showas_shows_the_queued_move_and_counts_the_userid_into_selectors(both_
     for selector in ("101", "active", "standard"):
         [told] = both_ways.signs("bob", f"symple showas ME {selector}")
         assert told.to == SENDER
-        assert "this is played:\nb1" in told.text
+        assert "Your plan:\nif any then b1" in told.text
     [told] = both_ways.signs("alice", "symple showas ME next")
     assert told.subject == "Symple Board 101 alice"
-    assert "this is played" not in told.text
+    assert "plan" not in told.text
 
 
 def test_games_is_one_table(both_ways):

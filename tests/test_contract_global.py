@@ -133,7 +133,7 @@ def test_signoff_with_votes_queues_and_a_pending_resignation(both_ways):
     both_ways.signs("bob", "symple resign 103 ME")
     both_ways.signs("alice", "signoff ME")
     for board in ("101", "102", "103"):
-        assert (both_ways.at(board).winner, both_ways.at(board).queued, both_ways.at(board).row.vote) == (
+        assert (both_ways.at(board).winner, both_ways.at(board).plans, both_ways.at(board).row.vote) == (
             "bob",
             {},
             None,

@@ -189,7 +189,7 @@ def test_move_has_two_other_names(both_ways, word):
 def test_queue_has_four_other_names(both_ways, word):
     both_ways.begin()
     both_ways.signs("bob", f"symple {word} 101 ME c3")
-    assert both_ways.at().queued == {"bob": "c3"}
+    assert both_ways.at().plans == {"bob": "if any then c3"}
 
 
 def test_standings_has_another_name(both_ways):
@@ -327,7 +327,7 @@ def test_a_queued_move_is_dropped_if_its_number_does_not_fit(both_ways):
     told = both_ways.signs("alice", "symple move 101 ME c3")
     assert both_ways.played() == ["c3"]
     assert "meant as move 4, but it would be move 2" in text_to("bob", told)
-    assert both_ways.at().queued == {}
+    assert both_ways.at().plans == {}
 
 
 @pytest.mark.parametrize("line", ["", "   ", "** **", "Re:", "nonsense", "symple", "101", "--", "-x", "symple --"])

@@ -369,7 +369,7 @@ def test_the_parts_of_a_board_mail_stand_in_their_order(both_ways):
         "bob proposes a draw.\nalice has still to answer",
         "alice is on vacation through 2026-11-25.",
         "alice's turn (white).",
-        "As soon as it is your turn, this is played:\nd5#12",
+        "Your plan:\nif any then d5#12",
         "Move  alice (white)  bob (black)\n2.    a3",
         "    a b c d e\n",
         "Last turn: e1",

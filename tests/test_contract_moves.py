@@ -119,23 +119,19 @@ def test_a_queued_move_is_not_checked_for_legality_when_it_is_queued(both_ways, 
     told = both_ways.signs("bob", f"symple queue 101 ME {move}")
     assert to(told) == [("bob", "Symple Board 101 alice")]
     told = both_ways.signs("alice", "symple move 101 ME c3")
-    assert to(told) == [
-        ("alice", "Symple Board 101 bob"),
-        ("bob", "Symple Board 101 Error"),
-        ("bob", "Symple Board 101 bob"),
-    ]
+    assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob")]
     assert both_ways.played() == ["c3"]
-    assert both_ways.at().queued == {}
-    error = next(one.text for one in told if one.subject.endswith("Error"))
-    assert f"> symple queue 101 bob PASSWORD {move}" in error
-    assert "a b c d e" in error
+    assert both_ways.at().plans == {}
+    dropped = f"{'--' if move == 'pass' else move}, which you had planned, cannot be played, and your plan is dropped."
+    assert dropped in text_to("bob", told)
+    assert "plan" not in text_to("alice", told)
 
 
 @pytest.mark.parametrize("word", ["resign", "unresign", "propose", "undo", "accept", "reject", "Resign", "undo#3"])
 def test_what_is_no_move_cannot_be_queued(both_ways, word):
     both_ways.begin()
     both_ways.plays("c3")
-    assert "cannot be queued" in both_ways.refused("alice", f"symple queue 101 ME {word}").text
+    assert "cannot be planned" in both_ways.refused("alice", f"symple queue 101 ME {word}").text
 
 
 def test_a_queued_move_is_played_whatever_the_opponent_does(both_ways):
@@ -156,7 +152,7 @@ def test_clear_forgets_the_queued_move(both_ways, word):
     both_ways.begin()
     both_ways.signs("bob", "symple queue 101 ME b1")
     assert to(both_ways.signs("bob", f"symple queue 101 ME {word}")) == [("bob", "Symple Board 101 alice")]
-    assert both_ways.at().queued == {}
+    assert both_ways.at().plans == {}
     both_ways.refused("bob", f"symple queue 101 ME {word}")
 
 
@@ -166,17 +162,16 @@ def test_clear_with_a_number_that_does_not_fit_clears_nothing(both_ways):
     assert "would be move 1" in both_ways.refused("bob", "symple queue 101 ME clear#2").text
 
 
-def test_an_undo_does_not_clear_a_queued_move(both_ways):
+def test_an_undo_drops_a_queued_move_and_only_its_owner_is_told(both_ways):
     both_ways.begin()
     both_ways.plays("c3", "b1", "a1")
     both_ways.signs("alice", "symple queue 101 ME e5")
     both_ways.signs("alice", "symple move 101 ME undo")
-    both_ways.signs("bob", "symple move 101 ME accept")
+    told = both_ways.signs("bob", "symple move 101 ME accept")
     assert both_ways.played() == ["c3", "b1"]
-    assert both_ways.at().queued == {"alice": "e5"}
-    both_ways.signs("alice", "symple move 101 ME e1")
-    both_ways.signs("bob", "symple move 101 ME d4")
-    assert both_ways.played() == ["c3", "b1", "e1", "d4", "(e5)"]
+    assert both_ways.at().plans == {}
+    assert "Your plan is dropped, because a move was taken back." in text_to("alice", told)
+    assert "plan" not in text_to("bob", told)
 
 
 @pytest.mark.parametrize("end", ["alice resign", "bob resign", "draw"])
@@ -192,7 +187,7 @@ def test_a_queued_move_goes_away_when_the_game_ends(both_ways, end):
         if not both_ways.at().is_over:
             both_ways.signs("alice", "symple move 101 ME a1")
     assert both_ways.at().is_over
-    assert both_ways.at().queued == {}
+    assert both_ways.at().plans == {}
 
 
 def test_a_queued_move_that_must_wait_for_two_turns_in_a_row_waits(both_ways):
@@ -338,7 +333,7 @@ def test_neither_preview_nor_submit_plays_or_shows_a_queued_move(both_ways):
         before = both_ways.at().turns
         assert "b1" not in "".join(one.text for one in both_ways.signs("alice", line))
         assert both_ways.at().turns == before
-    assert both_ways.at().queued == {"bob": "b1"}
+    assert both_ways.at().plans == {"bob": "if any then b1"}
 
 
 def test_a_preview_reveals_no_dice(both_ways):
@@ -398,12 +393,12 @@ def test_a_resignation_out_of_turn_replaces_the_queued_move_and_cannot_be_given_
     both_ways.plays("c3", "b1")
     both_ways.signs("bob", "symple queue 101 ME e5")
     both_ways.signs("bob", "symple resign 101 ME")
-    assert both_ways.at().queued == {"bob": "Resign"}
+    assert both_ways.at().plans == {"bob": "Resign"}
     told = both_ways.refused("bob", "symple move 101 ME resign")
     assert "symple move 101 bob PASSWORD unresign" in told.text
     both_ways.refused("bob", "symple queue 101 ME e5")
     both_ways.signs("bob", "symple move 101 ME unresign")
-    assert both_ways.at().queued == {}
+    assert both_ways.at().plans == {}
     both_ways.refused("bob", "symple move 101 ME unresign")
 
 
@@ -559,7 +554,7 @@ def test_an_undo_keeps_a_pending_resignation(both_ways):
     both_ways.signs("bob", "symple move 101 ME undo")
     both_ways.signs("alice", "symple move 101 ME accept")
     assert both_ways.played() == ["c3", "b1"]
-    assert both_ways.at().queued == {"alice": "Resign"}
+    assert both_ways.at().plans == {"alice": "Resign"}
     both_ways.signs("alice", "symple move 101 ME unresign")
     both_ways.signs("alice", "symple move 101 ME e1")
     assert both_ways.played() == ["c3", "b1", "e1"]
@@ -620,8 +615,8 @@ def test_a_resignation_out_of_turn_stays_when_a_vote_is_rejected_and_goes_with_a
     both_ways.signs("bob", "symple resign 101 ME")
     both_ways.signs("alice", "symple move 101 ME propose")
     both_ways.signs("bob", "symple move 101 ME reject")
-    assert both_ways.at().queued == {"bob": "Resign"}
+    assert both_ways.at().plans == {"bob": "Resign"}
     both_ways.signs("alice", "symple move 101 ME propose")
     both_ways.signs("bob", "symple move 101 ME accept")
     assert both_ways.at().winner is None
-    assert both_ways.at().queued == {}
+    assert both_ways.at().plans == {}

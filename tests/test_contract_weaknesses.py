@@ -38,7 +38,7 @@ def test_1_a_preview_never_plays_a_queued_move(game, line):
 def test_1_nor_does_a_submission(game):
     told = game.signs("alice", "symple submit 101 ME a1")
     assert game.played() == ["c3", "b1"]
-    assert game.at().queued == {"bob": "e5"}
+    assert game.at().plans == {"bob": "if any then e5"}
     assert to(told) == [(SENDER, "Symple Board 101 bob")]
 
 
@@ -164,7 +164,7 @@ def test_10_a_stranger_starts_no_boards_for_others_and_causes_no_mail_to_them(by
 
 @pytest.mark.parametrize(
     ("noun", "fails"),
-    [("boards", "save"), ("players", "insert"), ("outbox", "add"), ("boards", "unqueue"), ("players", "save")],
+    [("boards", "save"), ("players", "insert"), ("outbox", "add"), ("boards", "drop_plans"), ("players", "save")],
 )
 def test_11_a_command_is_one_transaction_with_its_mails_and_loses_nothing(by_mail, monkeypatch, noun, fails):
     by_mail.begin()
@@ -187,14 +187,11 @@ def test_11_a_command_is_one_transaction_with_its_mails_and_loses_nothing(by_mai
     assert by_mail.outbox() == [("alice", "Symple Board 101"), ("bob", "Symple Board 101")]
 
 
-def test_12_an_illegal_queued_move_is_one_error_to_its_owner_alone(game):
-    game.signs("bob", "symple queue 101 ME c3")
+def test_12_an_illegal_queued_move_is_told_to_its_owner_alone(game):
+    game.signs("bob", "symple queue 101 ME a1")
     told = game.signs("alice", "symple move 101 ME a1")
-    assert to(told) == [
-        ("alice", "Symple Board 101 bob"),
-        ("bob", "Symple Board 101 Error"),
-        ("bob", "Symple Board 101 bob"),
-    ]
+    assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob")]
+    assert ["white stone on a1" in " ".join(one.text.split()) for one in told] == [False, True]
 
 
 def test_13_lists_of_a_user_ask_for_his_boards_alone_are_answered_and_change_nothing(game):
@@ -258,7 +255,7 @@ def test_17_who_forfeits_for_total_time_is_the_player_to_move_and_not_who_sends_
     told = both_ways.signs("bob", f"symple {line}")
     assert "alice had used up their time" in text_to(SENDER, told)
     assert both_ways.at().winner == "bob"
-    assert both_ways.at().queued == {}
+    assert both_ways.at().plans == {}
 
 
 def test_18_a_refused_challenge_uses_up_no_number(both_ways):

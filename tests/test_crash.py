@@ -199,7 +199,7 @@ class Client:
                 return Command(message_id, name, subject, board, readers=players, removes=True)
             if name == turn:
                 return Command(message_id, name, subject, board, (number, name, RESIGN), readers=players)
-            if board.queued:
+            if board.plans:
                 return Command(message_id, name, subject, board, is_refused=True)
             return Command(message_id, name, subject, board, readers=(name,))
         move = some_move(board, self.rng)

@@ -55,6 +55,7 @@ EXAMPLES = {
     "GAME nag": ("reminder", "symple nag 101 bob bob-secret"),
     "GAME notify": ("following", "symple notify carol carol-secret 101"),
     "GAME preview": ("board", "spiro preview new 2 -small"),
+    "GAME plan": ("board", "symple plan 101 bob bob-secret if c3 then d4"),
     "GAME queue": ("board", "symple queue 101 bob bob-secret c3"),
     "GAME reject": ("wishes", "symple reject alice alice-secret"),
     "GAME resign": ("removal", "symple resign 101 alice alice-secret"),
@@ -413,13 +414,13 @@ def test_what_is_queued_and_submitted_is_told_to_its_owner_alone(said):
     assert "submitted" not in said("symple showas bob bob-secret 101")[0]
 
 
-def test_a_queued_move_that_is_forgotten_is_told_beside_the_board(said):
-    said.last("symple move 101 alice alice-secret c3; symple queue 101 alice alice-secret c3")
-    said.last("symple move 101 alice alice-secret undo; symple move 101 bob bob-secret accept")
-    said("symple queue 101 bob bob-secret b1")
-    answer, status = said("symple move 101 alice alice-secret c3")
-    check(answer, "forgotten")
-    assert (answer["forgotten"], answer["boards"][0]["moves"], status) == ("c3", 2, 0)
+def test_a_plan_is_told_to_its_owner_alone(said):
+    answer, _ = said("symple plan 101 bob bob-secret if c3 then d4 if any then e5; if a1 then b2")
+    check(answer, "board")
+    assert answer["plan"] == ["if c3 then d4 if any then e5", "if a1 then b2"]
+    assert "queued" not in answer
+    assert "plan" not in said("symple show 101")[0]
+    assert "plan" not in said("symple move 101 alice alice-secret b3")[0]
 
 
 def test_what_was_not_found_is_named(said):

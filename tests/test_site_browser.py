@@ -18,6 +18,7 @@ from pbm.tournaments.kinds import Tournament
 from pbm.tournaments.roundrobin import RoundRobin
 
 import helptexts
+import patience
 from conftest import PASSWORDS, Club
 from test_browser import BOARDS, PHONE, WIDE, Browser, install
 
@@ -263,7 +264,7 @@ def test_without_a_token_nothing_can_be_sent(browser, visited, fragment):
 def test_without_scripts_the_board_and_its_moves_can_be_read(browser, visited, game):
     try:
         driver = opened(browser, visited, f"{game}/102.html", scripts=False)
-        source = driver.page_source
+        source = patience.until(lambda: driver.page_source)  # now and then it is empty at first
     finally:
         browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     assert 'class="steps" hidden' in source

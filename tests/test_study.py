@@ -146,7 +146,7 @@ def test_what_waits_on_the_old_board_is_not_on_the_new_one(spiro):
     spiro.say(f"spiro submit 101 {turn} {PASSWORDS[turn]} {first}")
     spiro.say(f"spiro move 101 {turn} {PASSWORDS[turn]} propose", comment="Between us.")
     new = studied(spiro, "101")
-    assert (new.queued, new.row.submitted, new.row.vote, new.row.comment) == ({}, None, None, None)
+    assert (new.plans, new.row.submitted, new.row.vote, new.row.comment) == ({}, None, None, None)
     assert new.state.dice == dice.throw(new.row.secret, "spiro 102", 6, 2)
 
 

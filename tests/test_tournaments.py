@@ -74,8 +74,8 @@ class League:
                 return
             loser = found.players[how == "first"]
             if found.turn != loser:
-                self.session.store.boards.queue("symple", board, loser, RESIGN)
-                found.queued[loser] = RESIGN
+                self.session.store.boards.keep_plan("symple", board, loser, RESIGN)
+                found.plans[loser] = RESIGN
                 turns.play_turn(self.session, found, found.turn, "c3")
             else:
                 turns.play_turn(self.session, found, loser, RESIGN)

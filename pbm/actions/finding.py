@@ -64,7 +64,7 @@ def board_of(session: Session, row: BoardRow) -> Board:
         results=store.players.results_of_board(*place) if row.ended else (),
         robots=robots,
     )
-    return Board(row, store.boards.turns(*place), store.boards.queued(*place), about)
+    return Board(row, store.boards.turns(*place), store.boards.plans(*place), about)
 
 
 def player_at_sender(session: Session, board: Board, reader: str | None = None) -> str | None:

@@ -1,49 +1,42 @@
 """A move of a player, at once, later or on trial."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 import games
 from games import SKIP, Illegal
 from pbm import letters, texts
-from pbm.actions import turns, votes
+from pbm.actions import plans, turns, votes
 from pbm.actions.finding import board_of, find_point
-from pbm.board.board import RESIGN, Board, Point
+from pbm.board.board import Board, Point
+from pbm.board.plans import ANY_MOVE, Conditional, PlanLine
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.texts import clean
-
-CLEAR = "clear"
-"""What is queued in the place of a move to forget the one that is."""
-INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] = {
-    "resign": turns.resign_or_leave,
-    "unresign": turns.unresign,
-    "propose": votes.propose,
-    "undo": votes.undo,
-    "accept": votes.accept,
-    "reject": votes.reject,
-}
-"""What a player can write where a move stands, whether or not it is their turn."""
 
 
-def move(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
-    """Play a move, or do what stands in the place of one: resign, or vote.
+def move(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
+    """Play a move, or do what stands in the place of one: resign, or vote. The *lines* of a plan go on behind the move.
 
     Raises Refused, Illegal, and Forfeited if the player to move has used up their time.
     """
     board = board_of(session, row)
     turns.check_plays(board, name)
     word, number = turns.numbered(text.lower())
-    if instead := INSTEAD_OF_A_MOVE.get(word):
+    if instead := votes.INSTEAD_OF_A_MOVE.get(word):
         turns.check_number(board, number)
+        if lines:
+            raise Illegal(f"A plan stands below a move, and not below `{word}`.")
         return instead(session, board, name)
     if word == "draw":
         raise Illegal("A draw is proposed by `propose` in the place of the move.")
     turns.check_turn(session, board, name)
-    return turns.play_turn(session, board, name, turns.parsed(board, text))
+    canonical = turns.parsed(board, text)
+    if lines:
+        plans.add(session, board, name, lines, canonical)
+    return turns.play_turn(session, board, name, canonical)
 
 
 def resign(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -57,29 +50,17 @@ def swap(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 
 def queue(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
-    """Store a move for later; or play it, if it is the player's turn."""
+    """Plan a move whatever the opponent plays; or play it, if it is the player's turn."""
     board = board_of(session, row)
     turns.check_plays(board, name)
     word, number = turns.numbered(text.lower())
-    if word == CLEAR:
+    if word == plans.CLEAR:
         turns.check_number(board, number)
-        if board.queued.get(name) in {None, RESIGN}:
-            raise Illegal("There is no queued move of yours.")
-        told = turns.forget(session, board, name, "Your queued move is forgotten.")
-    elif name == board.turn:
+        return plans.forget_plan(session, board, name, "Your queued move is forgotten.")
+    if name == board.turn:
         return move(session, row, name, text)
-    else:
-        turns.check_time(session, board)
-        if word in INSTEAD_OF_A_MOVE:
-            raise Illegal(f"`{word}` cannot be queued; give it with `move`, also when it is not your turn.")
-        if board.queued.get(name) == RESIGN:
-            raise Illegal("You resign when your turn comes; `unresign` that before you queue a move.")
-        turns.check_written(row.game, word)
-        session.store.boards.queue(row.game, row.board, name, clean(text))
-        board.queued[name] = clean(text)
-        told = letters.of_board(board.present, name, now=session.now(), zones=session.zone)
-    # in answer to a mail to a reply address, it goes where that came from
-    return [letter._replace(to=None) for letter in told] if session.proved else told
+    plans.add(session, board, name, [(Conditional(ANY_MOVE, text),)])
+    return plans.board_for(session, board, name)
 
 
 def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:

@@ -1,13 +1,14 @@
 """A board from its start to its end: whether a player may move, what follows from a turn, and who is told."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
 import games
 from games import SKIP, Illegal
 from pbm import delivery, letters, texts
-from pbm.board import clocks, dice, ratings
+from pbm.board import clocks, dice, plans, ratings
 from pbm.board.board import FIRST_MOVES, FORFEIT, RESIGN, SERVER, SWAP, About, Board, Point
 from pbm.board.clocks import Clocks
 from pbm.letters import Letter
@@ -150,33 +151,29 @@ def play_turn(
         commenter=writer if session.comment else None,
     )
     board.play(name, text, session.now(), automatic=automatic)
-    dropped = play_on(session, board, before, reason)
-    return [*told(session, board), *dropped]
+    planned = play_on(session, board, before, reason)
+    return told(session, board, *([f"Played at once, as planned: {', '.join(planned)}."] if planned else []))
 
 
-def play_on(session: Session, board: Board, before: int, reason: str | None = None) -> list[Letter]:
+def play_on(session: Session, board: Board, before: int, reason: str | None = None) -> list[str]:
     """Play what the server has to play, and store all turns after the first *before* ones.
 
-    The *reason* is why the game is over, if the turns do not say so. Returns the letters to players whose queued moves
-    could not be played.
+    The *reason* is why the game is over, if the turns do not say so. Returns the moves that players had planned, each
+    with the name of its player.
     """
-    dropped: list[Letter] = []
+    planned: list[str] = []
     while (name := board.turn) is not None:
-        queued = board.queued.get(name)
-        if queued == RESIGN:
+        plan = board.plans.get(name)
+        if plan == RESIGN:
             board.play(name, RESIGN, session.now(), automatic=True)
-        elif queued is not None:
-            _unqueue(session, board, name)
-            try:
-                board.play(name, parsed(board, queued), session.now(), automatic=True)
-            except Illegal as why:
-                dropped.append(_dropped(session, board, name, queued, str(why)))
+        elif plan and board.turns[-1].userid != name:
+            planned += _play_planned(session, board, name, plan)
         elif board.state.must_skip:
             board.play(name, SKIP, session.now(), automatic=True)
         else:
             break
     store(session, board, before, reason)
-    return dropped
+    return planned
 
 
 def store(session: Session, board: Board, before: int, reason: str | None = None) -> None:
@@ -210,8 +207,8 @@ EVENT_OF_TURN = {RESIGN: "resign", FORFEIT: "forfeit"}
 def _end(session: Session, board: Board, reason: str) -> None:
     """Note on a board that is over why, and what that does to ratings. Its row is not stored yet."""
     game, number = board.row.game, board.row.board
-    board.queued.clear()
-    session.store.boards.unqueue(game, number)
+    board.plans.clear()
+    session.store.boards.drop_plans(game, number)
     board.row = board.row._replace(
         ended=session.now(), winner=board.winner, reason=reason, vote=None, voter=None, submitted=None
     )
@@ -233,24 +230,44 @@ def told(session: Session, board: Board, *notes: str) -> list[Letter]:
     return found
 
 
-def _unqueue(session: Session, board: Board, name: str) -> None:
-    session.store.boards.unqueue(board.row.game, board.row.board, name)
-    del board.queued[name]
+def _play_planned(session: Session, board: Board, name: str, text: str) -> list[str]:
+    """Play what a player has planned to answer the last move with. Drop the plan if it has no answer that is legal."""
+    made, before = board.turns[-1].text, board.states[-2]
+
+    def fits(theirs: str) -> bool:
+        with suppress(Illegal):
+            return made == theirs or made == before.parse(numbered(theirs)[0])
+        return False
+
+    mine, rest = plans.reply_to(plans.branches(text), fits)
+    keep_plan(session, board, name, [])
+    if not mine:
+        board.told[name] = f"Your plan has no answer to {texts.broken(made)}, and is dropped."
+        return []
+    try:
+        move = SKIP if mine == SKIP and board.state.must_skip else parsed(board, mine)
+    except Illegal as why:
+        board.told[name] = (
+            f"{texts.broken(mine)}, which you had planned, cannot be played, and your plan is dropped. {why}"
+        )
+        return []
+    keep_plan(session, board, name, rest)
+    board.play(name, move, session.now(), automatic=True)
+    return [f"{texts.broken(move)} by {name}"]
 
 
-def _dropped(session: Session, board: Board, name: str, text: str, why: str) -> Letter:
-    """The letter to a player whose queued move was not legal when their turn came."""
-    row = board.row
-    quoted = f"{row.game} queue {row.board} {name} PASSWORD {text}"
-    reason = f"The move that you had queued could not be played, and is forgotten. {why}"
-    letter = letters.of_error(reason, [quoted], game=row.game, point=board.present, reader=name)
-    data = {"game": row.game, "board": row.board, "forgotten": text, "reply": reason}
-    return letter._replace(to=name, thread=letters.thread(board), facts=lambda: data, is_urgent=True)
+def keep_plan(session: Session, board: Board, name: str, lines: Sequence[plans.PlanLine]) -> None:
+    """Store the plan of a player in the place of the one before; without lines, forget it."""
+    session.store.boards.drop_plans(board.row.game, board.row.board, name)
+    board.plans.pop(name, None)
+    if lines:
+        board.plans[name] = "\n".join(map(plans.text_of_branch, lines))
+        session.store.boards.keep_plan(board.row.game, board.row.board, name, board.plans[name])
 
 
 def forget(session: Session, board: Board, name: str, note: str) -> list[Letter]:
     """Forget what a player wanted to be played when their turn comes."""
-    _unqueue(session, board, name)
+    keep_plan(session, board, name, [])
     return letters.of_board(board.present, name, now=session.now(), zones=session.zone, notes=[note])
 
 
@@ -282,18 +299,18 @@ def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
         return leave(session, board, name)
     if name == board.turn:
         return play_turn(session, board, name, RESIGN)
-    if board.queued.get(name) == RESIGN:
+    if board.plans.get(name) == RESIGN:
         cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
         raise Illegal(f"You resign already when your turn comes; this cancels it:\n{cancel}")
-    session.store.boards.queue(row.game, row.board, name, RESIGN)
-    board.queued[name] = RESIGN
+    session.store.boards.keep_plan(row.game, row.board, name, RESIGN)
+    board.plans[name] = RESIGN
     [letter] = letters.of_board(board.present, name, now=session.now(), zones=session.zone)
     return [letter._replace(subject=f"{texts.title(row.game)} Board {row.board} Resigned", is_urgent=True)]
 
 
 def unresign(session: Session, board: Board, name: str) -> list[Letter]:
     """Take back a resignation that waits for the player's turn."""
-    if board.queued.get(name) != RESIGN:
+    if board.plans.get(name) != RESIGN:
         raise Illegal("There is no resignation of yours to take back.")
     return forget(session, board, name, "Your resignation is taken back.")
 

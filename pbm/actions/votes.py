@@ -1,9 +1,11 @@
 """Votes: a player proposes a draw, or to take a move back, and the other one accepts or rejects it."""
 
+from collections.abc import Callable, Mapping
+
 import games
 from games import Illegal
 from pbm.actions import turns
-from pbm.board.board import Board
+from pbm.board.board import RESIGN, Board
 from pbm.letters import Letter
 from pbm.session import Session
 
@@ -84,6 +86,9 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     taken = ", ".join(turn.text for turn in board.turns[first:])
     board.stop_clock(session.now())
     board.take_back(first)
+    for name in [name for name, plan in board.plans.items() if plan != RESIGN]:
+        turns.keep_plan(session, board, name, [])
+        board.told[name] = "Your plan is dropped, because a move was taken back."
     board.row = board.row._replace(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.take_back_turns(board.row)
@@ -102,3 +107,14 @@ def _with_comment(session: Session, board: Board, name: str) -> Board:
     if session.comment:
         board.row = board.row._replace(comment=session.comment, commenter=name)
     return board
+
+
+INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] = {
+    "resign": turns.resign_or_leave,
+    "unresign": turns.unresign,
+    "propose": propose,
+    "undo": undo,
+    "accept": accept,
+    "reject": reject,
+}
+"""What a player can write where a move stands, whether or not it is their turn."""

@@ -61,7 +61,7 @@ class Board:
         self,
         row: BoardRow,
         turns: list[TurnRow],
-        queued: dict[str, str],
+        plans: dict[str, str],
         about: About = NOTHING,
         *,
         is_stored: bool = True,
@@ -74,7 +74,10 @@ class Board:
         """The userids of the players; the first one made the first move."""
         self.is_stored = is_stored
         self.turns = turns
-        self.queued = queued
+        self.plans = plans
+        """What each player has planned, as it is stored, or RESIGN."""
+        self.told: dict[str, str] = {}
+        """What only that player is told in the next letters about the board."""
         self.about = about
         self.rules: games.Game[Any] = games.load(row.game)
         self.options = games.read_options(self.rules, row.options.split())
@@ -113,7 +116,7 @@ class Board:
         if row is None:
             return None
         about = About(robots=stored.robots.among((row.first_player, row.second_player)))
-        return cls(row, stored.boards.turns(game, number), stored.boards.queued(game, number), about)
+        return cls(row, stored.boards.turns(game, number), stored.boards.plans(game, number), about)
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -180,7 +183,7 @@ class Board:
     def until(self, moves: int) -> "Board":
         """The board as it was after the first *moves* turns, to be played on without throwing dice."""
         board = copy(self)
-        board.turns, board.states, board.queued = self.turns[:moves], self.states[: moves + 1], {}
+        board.turns, board.states, board.plans = self.turns[:moves], self.states[: moves + 1], {}
         board.about, board.is_stored = NOTHING, False
         board.row = self.row._replace(secret=b"", comment=None, vote=None, submitted=None)
         if moves < len(self.turns):

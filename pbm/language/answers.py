@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from pbm import delivery, letters
-from pbm.actions import play
+from pbm.actions import votes
 from pbm.actions.finding import find_board, player_at_sender
-from pbm.language import words
+from pbm.actions.plans import CLEAR
+from pbm.language import plans, words
 from pbm.language.commands import BOARD, OF_GAME, PASSWORD, USERID, arguments
 from pbm.language.grammar import MOST_CHARACTERS, Call, Command, GameCommand
 from pbm.language.line import Line
@@ -53,7 +54,7 @@ def takes(line: str) -> str | None:
     """What has to stand behind a line that is one of the words; None if it is something else."""
     word = bare(line).lower()
     found = ANSWERS.get(words.command(word))
-    return _takes(found) if found else "" if word in play.INSTEAD_OF_A_MOVE else None
+    return _takes(found) if found else "" if word in votes.INSTEAD_OF_A_MOVE else None
 
 
 def as_answer(reply: Reply, typed: Sequence[str]) -> str | None:
@@ -68,10 +69,19 @@ def as_answer(reply: Reply, typed: Sequence[str]) -> str | None:
     return " ".join([words.command(word), *filter(None, rest)])
 
 
-def read(reply: Reply, line: str) -> Call:
-    """What a line says that came to a reply address. Raises Misused."""
+def read(reply: Reply, line: str, body: str = "") -> tuple[Call, str]:
+    """What a line says that came to a reply address, and its comment. Raises Misused, and Illegal for a bad plan.
+
+    A plan may stand in the *body* below a move, or below the word `plan`; the comment stands below the plan.
+    """
     first, _, rest = bare(line).partition(" ")
     name = words.command(bare(first))
+    given: dict[str, object] = {"game": reply.game, "board": reply.board, "userid": reply.userid, "password": ""}
+    if name == "plan" or plans.BEGIN.match(line):
+        typed, comment = plans.split_plan(f"{rest if name == 'plan' else line}\n{body}".strip())
+        return Call(
+            ANSWERS["plan"], given | {"lines": [rest] if bare(rest).lower() == CLEAR else [";".join(typed)]}
+        ), comment
     if name not in ANSWERS or (name == "move" and not rest):  # MOVE is what our mails have in the place of one
         name, rest = "move", bare(line)
     command = ANSWERS[name]
@@ -81,11 +91,13 @@ def read(reply: Reply, line: str) -> Call:
     if not fits or len(line) > MOST_CHARACTERS:
         raise Misused(_misused(name, takes, has_words=bool(moves)))
     if name == "help":
-        return Call(command, {"game": reply.game, "command": ""})
-    given: dict[str, object] = {"game": reply.game, "board": reply.board, "userid": reply.userid, "password": ""}
+        return Call(command, {"game": reply.game, "command": ""}), body
     if takes:
         given |= {"move": moves[0]} if takes == ONE else {"moves": moves}
-    return Call(command, given)
+    if name == "move":
+        typed, body = plans.split_plan(body)
+        given["lines"] = [plans.read(line) for line in typed]
+    return Call(command, given), body
 
 
 def _takes(command: Command) -> str:
@@ -122,7 +134,7 @@ def _misused(name: str, takes: str, *, has_words: bool) -> str:
     what = "The first line of a mail to this address is your move and no more, without blanks between its parts."
     what += " A comment stands below it." if has_words else " Yours is empty."
     others = [f"{one} {_takes(other)}".rstrip() for one, other in ANSWERS.items() if one != "move"]
-    return f"{what}\nIt can also be {', '.join([*others, *play.INSTEAD_OF_A_MOVE])}."
+    return f"{what}\nIt can also be {', '.join([*others, *votes.INSTEAD_OF_A_MOVE])}."
 
 
 ON_BOARD = [BOARD, USERID, PASSWORD]
@@ -133,6 +145,7 @@ ANSWERS: Mapping[str, Command] = {
     "show": GameCommand("show", ON_BOARD, "actions.lists.show_own"),
     "preview": GameCommand("preview", [*ON_BOARD, arguments("moves")], "actions.play.preview_own"),
     "queue": OF_GAME["queue"],
+    "plan": OF_GAME["plan"],
     "submit": OF_GAME["submit"],
     "confirm": OF_GAME["confirm"],
     "chat": OF_GAME["chat"],

@@ -10,7 +10,16 @@ import click
 
 from pbm.board import clocks
 from pbm.language import words
-from pbm.language.grammar import Command, Consent, Follow, GameCommand, Group, InsteadOfMove, PasswordType, Root
+from pbm.language.grammar import (
+    Command,
+    Consent,
+    Follow,
+    GameCommand,
+    Group,
+    InsteadOfMove,
+    PasswordType,
+    Root,
+)
 
 
 def argument(name: str, written: str = "", kind: Any = None) -> click.Argument:
@@ -63,11 +72,26 @@ OF_A_GAME = (
 
         In a shell the command ends when a robot has answered; with --no-wait it ends at once.
         """),
+    GameCommand("plan", [BOARD, USERID, PASSWORD, arguments("lines", "[LINE;...|clear]", click.UNPROCESSED)],
+        "language.plans.plan_typed", writes=True,
+        text="""Plan what is played as soon as your opponent has moved, such as `if c3 then d4 if e5 then f6`.
+
+        A line begins with `if`, your opponent's move, `then` and your answer. What answers the next move follows in the
+        same line. `any` stands for every move that no other line names in the same place. Several lines stand in the
+        body, or with semicolons between them. They are added to the plan, and replace what they name again. `clear`
+        forgets the plan; without lines, it is shown.
+
+        The moves are tried where that can be done, and nobody else sees them. When a move fits, your answer is played
+        at once. If it fits nothing, or the answer is illegal by then, the plan is dropped, and the mail about the move
+        says so. In games with dice, only `any` can stand behind `if`. A plan has at most 200 moves of yours, and 20 in
+        a row.
+        """),
     GameCommand("queue", [BOARD, USERID, PASSWORD, MOVE], "actions.play.queue", writes=True,
         text="""Store a move that is played as soon as it is your turn, whatever the other player does.
 
-        The server looks at it only then. If it is not legal, you are told. A new move replaces the one before. `clear`
-        in the place of the move forgets it. If it is your turn already, the move is played at once.
+        It is the plan `if any then MOVE`. The server looks at the move only then. If it is not legal, you are told. A
+        new move replaces the one before. `clear` in the place of the move forgets it. If it is your turn already, the
+        move is played at once.
         """),
     GameCommand("submit", [BOARD, USERID, PASSWORD, MOVE], "actions.play.submit", writes=True,
         text="""Show yourself what a move leads to. `confirm` then plays it."""),

@@ -177,7 +177,7 @@ class Command(click.Command):
         """Whether a word behind *others* begins a move, so that hyphens begin no options from there on."""
         if self.name == "preview" and others[:1] and others[0].lower() == "new":
             return len(others) > 1 and not words.is_option(word)
-        return len(others) < len(self.params) and self.params[len(others)].name in {"move", "moves"}
+        return len(others) < len(self.params) and self.params[len(others)].name in {"move", "moves", "lines"}
 
 
 def _as_written(option: str, value: str) -> str:

@@ -18,7 +18,7 @@ from pbm.session import Session
 EMPTY_LINE = "\n\n"
 SPACED = re.compile(r"\S {2,}\S")
 TOPICS = {
-    "Play": "challenge move queue submit confirm preview resign swap",
+    "Play": "challenge move plan queue submit confirm preview resign swap",
     "Look at boards and lists": "show showas games history standings all-show all-games list dice",
     "Write to others": "chat nag message broadcast",
     "Follow games of others": "subscribe unsubscribe notify",

@@ -7,7 +7,7 @@ from typing import Any
 
 import games
 from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
-from pbm.board import clocks, dice, ratings
+from pbm.board import clocks, dice, plans, ratings
 from pbm.board.board import FORFEIT, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters.letter import Letter, note
 from pbm.store import BoardRow, Robot, TurnRow
@@ -87,7 +87,7 @@ def of_board(
             game=row.game,
             board="" if row.board == "new" else row.board,
             mover=mover,
-            is_urgent=point.is_over,
+            is_urgent=point.is_over or to in board.told,
             is_subscribed=to in board.about.subscribers,
             notation=notation,
         )
@@ -250,22 +250,28 @@ def _own(point: Point, to: str | None) -> list[Paragraph]:
     if row.submitted and to == point.turn:
         confirm = f"{row.game} confirm {row.board} {to} PASSWORD"
         told.append(f"You have still to confirm your move:\n{broken(row.submitted)}\n{confirm}")
-    queued = board.queued.get(to)
-    if queued == RESIGN:
+    plan = board.plans.get(to)
+    if plan == RESIGN:
         cancel = f"{row.game} move {row.board} {to} PASSWORD unresign"
         told.append(f"You will resign as soon as it is your turn. To cancel this:\n{cancel}")
-    elif queued:
-        cancel = f"{row.game} queue {row.board} {to} PASSWORD clear"
-        told.append(f"As soon as it is your turn, this is played:\n{broken(queued)}\nTo cancel it:\n{cancel}")
-    return [*map(Paragraph, told)]
+    elif plan:
+        tree = "\n".join(broken(line) for line in plans.tree(plans.branches(plan)))
+        told.append(f"Your plan:\n{tree}\nTo forget it:\n{row.game} plan {row.board} {to} PASSWORD clear")
+    return [*map(Paragraph, [*([board.told[to]] if to in board.told else []), *told])]
 
 
-def _own_data(point: Point, to: str | None) -> dict[str, str]:
+def _own_data(point: Point, to: str | None) -> dict[str, object]:
     """The same for programs."""
     board = point.board
     if to is None or not point.is_present:
         return {}
-    own = {"submitted": board.row.submitted if to == point.turn else None, "queued": board.queued.get(to)}
+    plan = board.plans.get(to, "")
+    lines = [] if plan == RESIGN else plans.branches(plan)
+    own = {
+        "submitted": board.row.submitted if to == point.turn else None,
+        "queued": plan if plan == RESIGN else plans.queued(lines),
+        "plan": [*map(plans.text_of_branch, lines)],
+    }
     return {name: text for name, text in own.items() if text}
 
 

@@ -8,6 +8,7 @@ from email.parser import BytesHeaderParser
 from ipaddress import ip_address, ip_network
 from typing import NamedTuple, Self
 
+from games import Illegal
 from pbm import delivery, letters, runner, texts
 from pbm.access import quotas, tokens
 from pbm.access.guesses import Guesses
@@ -211,17 +212,17 @@ def hear(
         return Heard(mail, meanings, "automatic")
     answered = None if typed.line.command else reply
     machine = _peer(peer)
+    call, comment = _call(typed, replies if answered else ())
     session = Session(
         server,
         mail.sender,
-        tokens.masked(quoting.comment(root, typed.body, server.store.users.is_taken)),
+        tokens.masked(quoting.comment(root, comment, server.store.users.is_taken)),
         body=typed.body,
         message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
         guesses=Guesses(server.store, machine or mail.sender or "", server.now()),
         proved=answered,
         peer=machine,
     )
-    call = _call(typed.line, replies if answered else ())
     ready = runner.prepare(session, call, None if answered else typed.line)
     return Heard(mail, meanings, kind, reply, typed, ready)
 
@@ -253,20 +254,23 @@ def _kind(server: Server, mail: Incoming, recipients: Sequence[str], meanings: S
     return "command" if mail.sender else "unreadable"
 
 
-def _call(line: Line, answered: Sequence[Reply]) -> Call | Refused:
-    """The command that a line says, which may answer the mail of one board, or why it says none."""
+def _call(typed: Typed, answered: Sequence[Reply]) -> tuple[Call | Refused, str]:
+    """The command that somebody has typed, which may answer the mail of one board, or why it is none; its comment."""
+    line, comment = typed.line, typed.body
     if len(answered) > 1:
         boards = [f"{texts.title(reply.game)} board {reply.board} ({reply.userid})" for reply in answered]
-        return Refused(
+        why: Refused = Refused(
             f"This answer went to several addresses, those of {texts.enumerated(boards)}; nothing was done. "
             "Please answer each mail by itself."
         )
+        return why, comment
     try:
-        return answers.read(answered[0], line.typed) if answered else runner.read(line)
+        return answers.read(answered[0], line.typed, comment) if answered else (runner.read(line), comment)
     except Misused as why:
-        return Call(answers.SEND_AGAIN, {"title": line, "why": why}) if is_title(line) and not answered else why
-    except Refused as why:
-        return why
+        again = Call(answers.SEND_AGAIN, {"title": line, "why": why}) if is_title(line) and not answered else why
+        return again, comment
+    except (Illegal, Refused) as why:
+        return why if isinstance(why, Refused) else Refused(str(why)), comment
 
 
 def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> None:

@@ -202,18 +202,18 @@ class Boards(Questions):
 
     # What players have told the server
 
-    def queued(self, game: str, board: str) -> dict[str, str]:
-        """What each player has told the server to play when his turn comes."""
-        query = "SELECT userid, text FROM queued WHERE game = ? AND board = ?"
+    def plans(self, game: str, board: str) -> dict[str, str]:
+        """What each player has told the server to play when their turn comes."""
+        query = "SELECT userid, text FROM plans WHERE game = ? AND board = ?"
         return dict(self.db.execute(query, [game, board]).fetchall())
 
-    def queue(self, game: str, board: str, userid: str, text: str) -> None:
-        """Store what a player wants to be played when his turn comes, in place of what he wanted before."""
-        self.db.execute("INSERT OR REPLACE INTO queued VALUES (?, ?, ?, ?)", [game, board, userid, text])
+    def keep_plan(self, game: str, board: str, userid: str, text: str) -> None:
+        """Store what a player wants to be played when their turn comes, in place of what they wanted before."""
+        self.db.execute("INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?)", [game, board, userid, text])
 
-    def unqueue(self, game: str, board: str, userid: str | None = None) -> None:
+    def drop_plans(self, game: str, board: str, userid: str | None = None) -> None:
         """Forget what a player, or all of them, wanted to be played."""
-        query = "DELETE FROM queued WHERE game = ? AND board = ? AND userid = coalesce(?, userid)"
+        query = "DELETE FROM plans WHERE game = ? AND board = ? AND userid = coalesce(?, userid)"
         self.db.execute(query, [game, board, userid])
 
     # Reminders by players

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 APPLICATION_ID = int.from_bytes(b"pbm1")
 """What SQLite's header calls the application that a file belongs to."""
-FIRST_SCHEMA = 9
+FIRST_SCHEMA = 10
 """The number of the tables of the first release; lower ones were those of versions before it."""
-SCHEMA = 9
+SCHEMA = 10
 """The number of the tables now: one more for each migration of `pbm.store.schema` behind the first."""
 BUSY_SECONDS = 30
 """How long a command waits for others to finish writing."""
-FIRST_TABLES = "addresses", "boards", "handled", "numbers", "outbox", "queued", "quotas", "turns", "users"
+FIRST_TABLES = "addresses", "boards", "handled", "numbers", "outbox", "plans", "quotas", "turns", "users"
 """The tables that every version has had."""
 USUAL_DAYS = 7, 21
 """After how many days without a move a player is reminded, and after how many they forfeit."""

@@ -25,11 +25,11 @@ DOUBTS = {
         "SELECT game || ' ' || board FROM results GROUP BY game, board HAVING count(*) <> 2"
     ),
     "a move, a vote or a resignation that waits on a board that is over": (
-        "SELECT game || ' ' || board FROM queued JOIN boards USING (game, board) WHERE ended IS NOT NULL "
+        "SELECT game || ' ' || board FROM plans JOIN boards USING (game, board) WHERE ended IS NOT NULL "
         "UNION SELECT game || ' ' || board FROM boards WHERE ended IS NOT NULL AND (vote || submitted) IS NOT NULL"
     ),
     "a move that waits for somebody who does not play there": (
-        "SELECT game || ' ' || board || ', ' || userid FROM queued JOIN boards USING (game, board) "
+        "SELECT game || ' ' || board || ', ' || userid FROM plans JOIN boards USING (game, board) "
         "WHERE userid NOT IN (first_player, second_player)"
     ),
     "a mail for a user who is not there": (

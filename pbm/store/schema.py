@@ -269,7 +269,7 @@ def _create_boards(db: Database) -> None:
         of_board=True,
     )
     place = {"game": str, "board": str, "userid": str}
-    _create(db, "queued", {**place, "text": str}, [*place], of_board=True)
+    _create(db, "plans", {**place, "text": str}, [*place], of_board=True)
     _create(db, "followers", {**place, "kind": str}, [*place, "kind"], users=["userid"], of_board=True)
     _create(db, "reminders", {**place, "sent": str}, [*place], users=["userid"], of_board=True)
     numbers = {"outcome": int, "before": int, "after": int, "games": int}

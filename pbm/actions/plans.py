@@ -1,0 +1,105 @@
+"""Plans: what the server plays for a player as soon as the opponent has moved. A queued move is the simplest plan."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import games
+from games import SKIP, Illegal
+from pbm import letters
+from pbm.actions import turns, votes
+from pbm.actions.finding import board_of
+from pbm.board import plans
+from pbm.board.board import RESIGN, Board
+from pbm.board.plans import ANY_MOVE, Conditional, PlanLine
+from pbm.letters import Letter
+from pbm.session import Session
+from pbm.store import BoardRow
+from pbm.texts import clean
+
+CLEAR = "clear"
+"""What is written in the place of a plan, or of a queued move, to forget the plan."""
+
+
+def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine] | str) -> list[Letter]:
+    """Add lines to the plan of a player, show the plan if there are none, or forget it if they are CLEAR."""
+    board = board_of(session, row)
+    turns.check_plays(board, name)
+    if lines == CLEAR:
+        return forget_plan(session, board, name, "Your plan is forgotten.")
+    if name == board.turn and lines:
+        raise Illegal("It is your turn. Make your move; a plan can stand in the lines below it in your answer.")
+    if lines:
+        add(session, board, name, [*lines])
+    return board_for(session, board, name, *([] if name in board.plans else ["You have no plan on this board."]))
+
+
+def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *after: str) -> None:
+    """Add lines to the plan of a player, as it is when the moves *after* the present ones are made.
+
+    Raises Illegal if a move of them is illegal where that can be known.
+    """
+    turns.check_time(session, board)
+    if board.plans.get(name) == RESIGN:
+        raise Illegal("You resign when your turn comes; `unresign` that before you plan a move.")
+    if len(lines) > plans.MOST_REPLIES:
+        raise Illegal(f"A plan has at most {plans.MOST_REPLIES} of your moves.")
+    trial = board.until(len(board.turns))
+    for move in after:
+        trial.play(str(trial.turn), move, session.now())
+    checked = {line: _checked(session, trial, name, line) for line in lines}
+    known = plans.branches(board.plans.get(name, ""))
+    turns.keep_plan(session, board, name, plans.merged(known, [checked[line] for line in lines]))
+
+
+def _checked(session: Session, trial: Board, name: str, line: PlanLine) -> PlanLine:
+    """A line with canonical moves, as far as they can be tried. Raises Illegal, naming the branch of what is wrong."""
+    has_dice = games.needs_dice(trial.states[0])
+    if has_dice and any(step.theirs != ANY_MOVE for step in line):
+        raise Illegal(
+            f"In a game with dice, only `any` can stand behind `if`, and not as in `{plans.text_of_branch(line)}`."
+        )
+    begin, steps = len(trial.turns), list(line)
+    for at, (theirs, mine) in enumerate(line):
+        is_known = not has_dice and ANY_MOVE not in {step.theirs for step in line[: at + 1]}
+        move = partial(_tried, session, trial) if is_known else partial(_written, trial)
+        try:
+            condition = theirs if theirs == ANY_MOVE else move(trial.opponent(name), theirs)
+            steps[at] = Conditional(condition, move(name, mine))
+        except Illegal as why:
+            raise Illegal(f"{why} This is about `{plans.text_of_branch(line[: at + 1])}`.") from why
+    trial.take_back(begin)
+    return tuple(steps)
+
+
+def _tried(session: Session, trial: Board, name: str, text: str) -> str:
+    """A move in canonical form, which is played on a board that is not stored. Raises Illegal."""
+    if trial.turn is None:
+        raise Illegal("The game is over by then.")
+    if trial.turn != name:
+        raise Illegal(f"It is the turn of {trial.turn} by then.")
+    move = SKIP if trial.state.must_skip and _written(trial, name, text) == SKIP else turns.parsed(trial, text)
+    trial.play(name, move, session.now())
+    return move
+
+
+def _written(trial: Board, name: str, text: str) -> str:
+    """A move as it was typed, if it can be one. Raises Illegal."""
+    word, _ = turns.numbered(text.lower())
+    if word in votes.INSTEAD_OF_A_MOVE:
+        raise Illegal(f"`{word}` cannot be planned; give it with `move`, also when it is not your turn.")
+    turns.check_written(trial.row.game, word)
+    return SKIP if word == "pass" else clean(text)
+
+
+def forget_plan(session: Session, board: Board, name: str, note: str) -> list[Letter]:
+    """Forget the plan of a player."""
+    if board.plans.get(name) in {None, RESIGN}:
+        raise Illegal("There is no plan of yours on this board.")
+    turns.keep_plan(session, board, name, [])
+    return board_for(session, board, name, note)
+
+
+def board_for(session: Session, board: Board, name: str, *notes: str) -> list[Letter]:
+    """The board as its player sees it; in answer to a mail to a reply address it goes where that came from."""
+    told = letters.of_board(board.present, name, now=session.now(), zones=session.zone, notes=notes)
+    return [letter._replace(to=None) for letter in told] if session.proved else told

@@ -1,0 +1,98 @@
+"""How people type plans: a line begins with `if`, as in ``If C3, then D4.`` or ``- if c3 d4 if e5 -> f6``."""
+
+import re
+from collections.abc import Sequence
+
+from games import Illegal
+from pbm.actions import plans
+from pbm.board.plans import ANY_MOVE, Conditional, PlanLine
+from pbm.language import words
+from pbm.letters import Letter
+from pbm.session import Session
+from pbm.store import BoardRow
+
+MARKS_AROUND = " \t\"'`*_()[]\xab\xbb\u2018\u2019\u201c\u201d\u201e"
+"""What people put around a move, or around a whole line."""
+MARKS_BEHIND = ".!;:,\u2026"
+"""What people put behind one."""
+BEGIN = re.compile(r"[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?if\b[ \t]*", re.IGNORECASE)
+"""The beginning of a line of a plan, with a bullet, a number or a quotation mark in front of it."""
+THEN = re.compile(
+    r"\s*,?\s*\bthen\b\s*[,:]?\s*|\s*(?:->|=>|\u2192|\u21d2)\s*|\s(?:-|\u2013|\u2014)\s|:\s", re.IGNORECASE
+)
+"""What stands between a move and its answer."""
+HOW = "a line of a plan is written `if THEIRS then MINE`"
+
+
+def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str]) -> list[Letter]:
+    """Do what the words behind the command say, or else the body. Raises Illegal."""
+    text = " ".join(typed) or session.body.strip()
+    if text.lower() == plans.CLEAR:
+        return plans.plan(session, row, name, plans.CLEAR)
+    lines, rest = split_plan(text)
+    if rest and not lines:
+        raise Illegal(f"{rest.splitlines()[0]!r} is no line of a plan; {HOW}.")
+    return plans.plan(session, row, name, [read(line) for line in lines])
+
+
+def split_plan(text: str) -> tuple[list[str], str]:
+    """The lines of a plan at the beginning of a text, and the text below them. A semicolon begins another line.
+
+    A line that a mail program has broken is put together: its second part begins with `then`, or the first part lacks
+    an answer.
+    """
+    found: list[str] = []
+    rows = [piece for row in text.split("\n") for piece in re.split(r";(?=\s*if\b)", row, flags=re.IGNORECASE)]
+    for at, row in enumerate(rows):
+        if not row.strip():
+            continue
+        if not BEGIN.match(row) and found and (re.match(r"\W*then\b", row, re.IGNORECASE) or not _is_whole(found[-1])):
+            found[-1] += f" {row}"
+        elif BEGIN.match(row):
+            found.append(row)
+        else:
+            return found, "\n".join(rows[at:])
+    return found, ""
+
+
+def read(text: str) -> PlanLine:
+    """A line of a plan. Raises Illegal, with the readings of a line that has several."""
+    text = re.sub(r"[\u2010-\u2015\u2212](?=[a-z]\d)", "-", text, flags=re.IGNORECASE)  # mail programs write dashes
+    parts = re.split(r"\bif\b", BEGIN.sub("", text, count=1), flags=re.IGNORECASE)
+    return tuple(_step(part, text.strip()) for part in parts)
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        read(text)
+    except Illegal:
+        return False
+    return True
+
+
+def _step(part: str, line: str) -> Conditional:
+    """A move of the opponent and its answer. Raises Illegal."""
+    sides = [_moves(side) for side in THEN.split(part.strip(MARKS_AROUND + MARKS_BEHIND))]
+    if len(sides) == 1:
+        [found] = sides
+        found = [found[0], found[2]] if len(found) == 3 and found[1] == "--" else found  # a dash, as some type it
+        sides = [[move] for move in found]
+    if [len(side) for side in sides] == [1, 1]:
+        [theirs], [mine] = sides
+        return Conditional(ANY_MOVE if theirs.lower() == ANY_MOVE else theirs, mine)
+    if not sides or len(sides[0]) != 1 or any(sides[1:]):
+        raise Illegal(f"{line!r} cannot be read; {HOW}, without blanks within a move.")
+    [theirs] = sides[0]
+    if "," not in theirs:
+        raise Illegal(f"{line!r} has no answer to {theirs}; {HOW}.")
+    cells = theirs.split(",")
+    readings = [f"`if {','.join(cells[:at])} then {','.join(cells[at:])}`" for at in range(1, len(cells))]
+    raise Illegal(f"{line!r} can be {', '.join(readings)} or `if {theirs} then MINE`; please write `then`.")
+
+
+def _moves(text: str) -> list[str]:
+    """The moves in a text, without what people put around and behind them."""
+    return [
+        word.strip(MARKS_AROUND).rstrip(MARKS_BEHIND)
+        for word in words.one_move(text.strip(MARKS_AROUND + MARKS_BEHIND))
+    ]

@@ -1,0 +1,112 @@
+"""Plans as people type them, and what becomes of them: section 13 of docs/command-language.md."""
+
+import pytest
+
+from games import Illegal
+from pbm.board import plans
+from pbm.board.plans import Conditional
+from pbm.language.plans import read, split_plan
+
+ONE = "if c3 then d4"
+WAYS = {
+    ONE: (
+        "if c3 then d4", "If C3, then D4.", "IF C3 THEN D4", "if c3 d4", "if c3 , then d4", "if c3 then: d4",
+        "- if c3 then d4", "* if c3 then d4", "\u2022 if c3 then d4", "-- if c3 then d4", "> if c3 then d4",
+        "1. if c3 then d4", "12) if c3 then d4", "a) if c3 then d4", "(if c3 then d4)", "if c3 - d4",
+        "if c3 \u2013 d4", "if c3 \u2014 d4", "if c3 -- d4", "if c3 -> d4", "if c3->d4", "if c3 => d4",
+        "if c3 \u2192 d4", "if c3: d4", "\u201cif c3 then d4\u201d", '"if c3 then d4"', "'if c3 then d4'",
+        'if "c3" then "d4"', "if \u201cc3\u201d then \u201cd4\u201d", "if `c3` then `d4`", "*if c3 then d4*",
+        "if c3 then d4!", "if c3 then d4;", "   if   c3\tthen   d4  ", "if c3 \u2014 d4.",
+    ),
+    "if any then d4": ("if any then d4", "If ANY, then d4.", "if any d4", "- if any -> d4"),
+    "if d4,e5 then f6,g7": ("if d4, e5 then f6, g7", "if d4,e5 f6,g7", "If D4,E5, then F6 ,G7.", "if d4 ,e5 - f6,g7"),
+    "if -e3,+f6 then -a1,+b2": ("if -e3,+f6 then -a1,+b2", "if -e3, +f6 -a1,+b2", "if -e3,+f6 - -a1,+b2"),
+    "if c3-c6 then d4-d5": ("if c3-c6 then d4-d5", "if c3-c6 d4-d5", "if c3-c6 -> d4-d5"),
+    "if -- then d4": ("if -- then d4", "if -- d4"),
+    "if c3 then d4 if e5 then f6": (
+        "if c3 then d4 if e5 then f6", "If c3, then d4, if e5, then f6.", "if c3 d4 if e5 f6",
+        "if c3 -> d4, if e5 -> f6", "if c3 then d4; if e5 then f6",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("meant", "typed"), [(meant, typed) for meant, ways in WAYS.items() for typed in ways])
+def test_a_line_is_read_as_it_is_typed(meant, typed):
+    assert plans.text_of_branch(read(typed)).lower() == meant
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("if c3, d4", "can be `if c3 then d4` or `if c3,d4 then MINE`; please write `then`"),
+        ("if c3,d4,e5", "can be `if c3 then d4,e5`, `if c3,d4 then e5` or `if c3,d4,e5 then MINE`"),
+        ("if c3", "has no answer to c3"),
+        ("if c3 then", "has no answer to c3"),
+        ("if c3 then d4 e5", "cannot be read"),
+        ("if c3 then d4 then e5", "cannot be read"),
+        ("if", "cannot be read"),
+        ("if then d4", "cannot be read"),
+        ("if c3 then d4 if", "cannot be read"),
+    ],
+)
+def test_a_line_that_is_none_or_has_several_readings_is_refused(typed, why):
+    with pytest.raises(Illegal) as refused:
+        read(typed)
+    assert why in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "rest"),
+    [
+        ("if c3 then d4\nif e5 then f6\n\nGood luck!", 2, "Good luck!"),
+        ("- if c3 then\n  d4\n- if e5\n  then f6\nHello", 2, "Hello"),
+        ("if c3 then d4; if e5 then f6", 2, ""),
+        ("if c3 then d4 if e5\nthen f6", 1, ""),
+        ("Hello\nif c3 then d4", 0, "Hello\nif c3 then d4"),
+        ("", 0, ""),
+    ],
+)
+def test_lines_stand_above_the_comment_and_may_be_broken(text, lines, rest):
+    found, below = split_plan(text)
+    assert ([len(read(line)) > 0 for line in found], below) == ([True] * lines, rest)
+
+
+def plan(*typed):
+    return plans.merged([], map(read, typed))
+
+
+def test_lines_that_begin_alike_are_one_tree():
+    both = plan("if c3 then d4 if e5 then f6", "if c3 then d4 if any then g7", "if any then a1")
+    assert plans.tree(both) == ["if c3 then d4", "  if e5 then f6", "  if any then g7", "if any then a1"]
+    assert plans.branches("\n".join(map(plans.text_of_branch, both))) == both
+
+
+def test_two_answers_to_one_move_are_refused_naming_both():
+    with pytest.raises(Illegal, match="`if c3 then d4 if e5` is answered by f6 and by f7"):
+        plan("if c3 then d4 if e5 then f6", "if c3 then d4 if e5 then f7")
+
+
+def test_a_later_line_replaces_what_it_names_again_and_leaves_the_rest():
+    before = plan("if c3 then d4 if e5 then f6", "if a1 then b2")
+    assert plans.merged(before, [read("if c3 then d5")]) == plan("if a1 then b2", "if c3 then d5")
+    assert plans.merged(before, [read("if a1 then b2 if b1 then b3")]) == plan(
+        "if c3 then d4 if e5 then f6", "if a1 then b2 if b1 then b3"
+    )
+    assert plans.merged(before, [read("if c3 then d4")]) == before
+
+
+def test_a_move_that_is_named_goes_before_any():
+    both = plan("if any then a1", "if c3 then d4 if e5 then f6")
+    assert plans.reply_to(both, "c3".__eq__) == ("d4", [(Conditional("e5", "f6"),)])
+    assert plans.reply_to(both, "c4".__eq__) == ("a1", [])
+    assert plans.reply_to(plan("if c3 then d4"), "c4".__eq__) == ("", [])
+
+
+def test_a_plan_has_at_most_200_moves_of_its_owner_and_20_in_a_row():
+    cells = [f"a{number}" for number in range(201)]
+    assert len(plan(*(f"if {cell} then b1" for cell in cells[:200]))) == 200
+    with pytest.raises(Illegal, match="at most 200 of your moves"):
+        plan(*(f"if {cell} then b1" for cell in cells))
+    assert len(plan(" ".join(["if a1 then b1"] * 20))) == 1
+    with pytest.raises(Illegal, match="at most 20 of your moves deep"):
+        plan(" ".join(["if a1 then b1"] * 21))
