@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import click
 
@@ -12,6 +13,7 @@ from pbm.actions import directing, tournaments
 from pbm.actions.directing import DIRECTIONS, on_trial
 from pbm.blocks import text_of
 from pbm.board import clocks
+from pbm.console import answer, answer_list
 from pbm.console.usage import Commands
 from pbm.letters import contests
 from pbm.refusals import Refused
@@ -98,7 +100,7 @@ def tournament(
     as_csv: bool,
     as_trf: bool,
     form: str | None,
-    **settings: object,
+    **settings: Any,
 ) -> None:
     """Start a tournament, let it be joined, direct it, or show how it stands."""
     options = [word for word in words if word.startswith("-")]
@@ -111,23 +113,26 @@ def tournament(
     if others[0] in DIRECTIONS and len(others) > 2:
         others = [*others[1:3], others[0], *others[3:]]
     game, pool, players = known(others[0]), "".join(others[1:2]), others[2:]
-    teams = _teams([*settings["teams"]]) if isinstance(settings["teams"], tuple) else {}
-    given = [name for name, value in settings.items() if value]
+    teams = _teams(settings["teams"])
+    is_described = any(settings.values()) or bool(options)
     session = Session(open_server())
     if players and players[0] in DIRECTIONS:
-        if given or options or as_csv or as_trf or form:
+        if is_described or as_csv or as_trf or form:
             raise Refused(f"`{players[0]}` takes no options but --dry-run.")
-        _direct(session, game, pool, players, dry_run=dry_run, as_json=ctx.obj)
+        _direct(session, game, pool, players, dry_run=dry_run)
     elif players or teams or settings["is_open"]:
         named = [*players, *(name for names in teams.values() for name in names)]
         one = _planned(session, game, pool, options, settings)
-        _set_up(session, one, named, teams, settings, dry_run=dry_run, as_csv=as_csv, as_json=ctx.obj)
-    elif options or given or dry_run:
+        if settings["is_open"]:
+            _announce(session, one, named, teams, dry_run=dry_run)
+        else:
+            _start(session, one, named, teams, dry_run=dry_run, as_csv=as_csv)
+    elif is_described or dry_run:
         raise click.UsageError("These options are for a tournament that begins; its players are missing.", ctx)
     elif pool:
-        _show(session, game, pool, "csv" if as_csv else "trf" if as_trf else form, as_json=ctx.obj)
+        _show(session, game, pool, "csv" if as_csv else "trf" if as_trf else form)
     else:
-        _list(session, game, as_csv=as_csv, as_json=ctx.obj)
+        _list(session, game, as_csv=as_csv)
 
 
 def _teams(written: Sequence[str]) -> dict[str, list[str]]:
@@ -145,32 +150,26 @@ def _teams(written: Sequence[str]) -> dict[str, list[str]]:
     return teams
 
 
-def _planned(
-    session: Session, game: str, pool: str, options: Sequence[str], settings: Mapping[str, object]
-) -> Tournament:
+def _planned(session: Session, game: str, pool: str, options: Sequence[str], settings: Mapping[str, Any]) -> Tournament:
     """The tournament that the options describe. Raises Refused, with all that is wrong with them."""
     kind = _kind(settings)
-    asked = {name: str(value) if value else None for name, value in settings.items()}
-    times, problems = clocks.read({name: asked[name] for name in clocks.OPTIONS}, is_tournament=True)
+    times, problems = clocks.read({name: settings[name] for name in clocks.OPTIONS}, is_tournament=True)
     for name in OF_A_KIND:
         if settings[name] and name not in kind.settings:
-            option = {"best_of": "best-of", "teams": "team"}.get(name, name)
             titles = (one.title for one in TOURNAMENT_KINDS.values() if name in one.settings)
-            problems.append(f"--{option} is for {' and '.join(titles)}.")
-    numbers = {
-        name: _number(problems, option, asked[name], least, most)
-        for name, option, least, most in (
-            ("rounds", "rounds", 1, MOST_ROUNDS),
-            ("best_of", "best-of", 1, MOST_GAMES),
-            ("most", "most", 2, kind.most),
-            ("byes", "byes", 0, MOST_ROUNDS),
-            ("round_days", "round-days", 1, clocks.MOST_DAYS),
-        )
+            problems.append(f"{_option(name)} is for {' and '.join(titles)}.")
+    limits = {
+        "rounds": (1, MOST_ROUNDS),
+        "best_of": (1, MOST_GAMES),
+        "most": (2, kind.most),
+        "byes": (0, MOST_ROUNDS),
+        "round_days": (1, clocks.MOST_DAYS),
     }
-    moments = {name: _moment(problems, name, asked[name], session.now()) for name in ("starts", "until")}
+    numbers = {name: _number(problems, name, settings[name], *limits[name]) for name in limits}
+    moments = {name: _moment(problems, name, settings[name], session.now()) for name in ("starts", "until")}
     if numbers["best_of"] and numbers["best_of"] % 2 == 0:
         problems.append(f"--best-of takes an odd number: a match of {numbers['best_of']} games can end in a tie.")
-    if not settings["is_open"] and (asked["starts"] or asked["most"]):
+    if not settings["is_open"] and (settings["starts"] or settings["most"]):
         problems.append("--starts and --most are for a tournament with --open.")
     if problems:
         raise Refused("\n".join(problems))
@@ -185,42 +184,47 @@ def _planned(
         total_days=times.total,
         novacation=times.novacation,
         rounds=numbers["rounds"],
-        double=bool(settings["double"]),
+        double=settings["double"],
         best_of=numbers["best_of"] or 1,
         round_days=numbers["round_days"],
-        tie_breaks=(asked["tiebreaks"] or kind.tie_breaks).lower(),
-        director=(asked["director"] or "").lower() or None,
+        tie_breaks=(settings["tiebreaks"] or kind.tie_breaks).lower(),
+        director=(settings["director"] or "").lower() or None,
         starts=moments["starts"],
         most=numbers["most"],
         until=moments["until"],
-        never=" ".join(settings["never"]).lower() if isinstance(settings["never"], tuple) else "",
+        never=" ".join(settings["never"]).lower(),
         byes=numbers["byes"] or 0,
     )
 
 
-def _kind(settings: Mapping[str, object]) -> Kind:
+def _option(name: str) -> str:
+    """How the option of a setting is written."""
+    return "--team" if name == "teams" else f"--{name.replace('_', '-')}"
+
+
+def _kind(settings: Mapping[str, Any]) -> Kind:
     """What kind of tournament it is. Raises Refused if there is none of that name, or more than one is named."""
     if settings["pairs"] and settings["double"]:
         raise Refused("Choose one of --double and --pairs.")
     if settings["pairs"] and settings["kind"] not in {None, "pairs"}:
         raise Refused("Choose one of --pairs and --type.")
-    name = "pairs" if settings["pairs"] else str(settings["kind"] or "roundrobin").lower()
+    name = "pairs" if settings["pairs"] else (settings["kind"] or "roundrobin").lower()
     if name not in TOURNAMENT_KINDS:
         raise Refused(f"--type={name} is none of {', '.join(TOURNAMENT_KINDS)}.")
     return TOURNAMENT_KINDS[name]
 
 
-def _number(problems: list[str], option: str, text: str | None, least: int, most: int) -> int | None:
+def _number(problems: list[str], name: str, text: str | None, least: int, most: int) -> int | None:
     """The number that an option gives."""
     if text is None:
         return None
     value = int(text) if re.fullmatch("[0-9]{1,4}", text, re.ASCII) else -1
     if not least <= value <= most:
-        problems.append(f"--{option} takes a whole number from {least} to {most}.")
+        problems.append(f"{_option(name)} takes a whole number from {least} to {most}.")
     return value
 
 
-def _moment(problems: list[str], option: str, text: str | None, now: datetime) -> datetime | None:
+def _moment(problems: list[str], name: str, text: str | None, now: datetime) -> datetime | None:
     """The moment that an option gives, in UTC; a day alone begins at midnight."""
     if text is None:
         return None
@@ -228,79 +232,87 @@ def _moment(problems: list[str], option: str, text: str | None, now: datetime) -
         moment = datetime.fromisoformat(text)
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        problems.append(f"--{option} takes a day such as 2027-01-31, or a time such as 2027-01-31T18:00.")
+        problems.append(f"--{name} takes a day such as 2027-01-31, or a time such as 2027-01-31T18:00.")
         return None
     if moment <= now:
-        problems.append(f"--{option}={text} is over already.")
+        problems.append(f"--{name}={text} is over already.")
     return moment
 
 
-def _set_up(
+def _announce(
     session: Session,
     one: Tournament,
     players: Sequence[str],
     teams: Mapping[str, Sequence[str]],
-    settings: Mapping[str, object],
+    *,
+    dry_run: bool,
+) -> None:
+    """Announce a tournament, and say so."""
+    with on_trial(session, dry_run=dry_run):
+        found = tournaments.announce(session, one, players, teams)
+    text = text_of(contests.described_tournament(found))
+    data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
+    answer(f"Nothing is done yet. It would be:\n\n{text}" if dry_run else text, data)
+
+
+def _start(
+    session: Session,
+    one: Tournament,
+    players: Sequence[str],
+    teams: Mapping[str, Sequence[str]],
     *,
     dry_run: bool,
     as_csv: bool,
-    as_json: bool,
 ) -> None:
-    """Start or announce a tournament, and say so."""
-    title = texts.title(one.game)
-    if settings["is_open"]:
-        with on_trial(session, dry_run=dry_run):
-            found = tournaments.announce(session, one, players, teams)
-        text = text_of(contests.described_tournament(found))
-        data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
-        say(f"Nothing is done yet. It would be:\n\n{text}" if dry_run else text, data, as_json=as_json)
-        return
+    """Start a tournament, and say which boards it has."""
     with on_trial(session, dry_run=dry_run):
         found, boards = tournaments.set_going(session, one, players, teams)
     idle = [meeting.first for meeting in found.meetings if meeting.is_bye]
-    count = f"{texts.counted(len(boards), 'board')} of {title}"
-    done = f"{count} would be started." if dry_run else f"{count} {'is' if len(boards) == 1 else 'are'} started."
-    rows = [("Board", "First", "Second"), *((name, *pair) for name, pair in boards.items())]
-    text = "\n\n".join([texts.table(rows), *(f"{name} has a bye." for name in idle), done])
+    rows = [(name, *pair) for name, pair in boards.items()]
     schedule = [{"board": name, "players": pair} for name, pair in boards.items()]
     data = {"game": one.game, "pool": one.pool, "dry_run": dry_run, "schedule": schedule}
     if one.kind.has_rounds:
         data |= {"type": one.kind.name, "round": 1, "byes": idle}
-    say(contests.comma_separated(rows) if as_csv and not as_json else text, data, as_json=as_json)
+    if as_csv:
+        answer(contests.comma_separated([("board", "first", "second"), *rows]), data)
+        return
+    done = "would be" if dry_run else "is" if len(boards) == 1 else "are"
+    count = f"{texts.counted(len(boards), 'board')} of {texts.title(one.game)} {done} started."
+    table = texts.table([("Board", "First", "Second"), *rows])
+    answer("\n\n".join([table, *(f"{name} has a bye." for name in idle), count]), data)
 
 
-def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry_run: bool, as_json: bool) -> None:
+def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry_run: bool) -> None:
     """Carry out a command of the director."""
     with session.store.writing():
         one = tournaments.find(session, game, pool)
         found, told = directing.done(session, one, words, dry_run=dry_run)
     text = text_of(told)
-    data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
-    say(text, data, as_json=as_json)
+    answer(text, contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text})
 
 
-def _show(session: Session, game: str, pool: str, form: str | None, *, as_json: bool) -> None:
+def _show(session: Session, game: str, pool: str, form: str | None) -> None:
     """Print the table of a pool."""
     with session.store.reading():
         found = tournaments.of_pool(session, game, pool)
     if form == "trf":
         report = tournaments.fide_report(found)
-        say(report, found.data | {"trf": report}, as_json=as_json)
-        return
-    as_json = as_json or form == "json"
-    say("" if as_json else found.text(form or "text"), found.data, as_json=as_json)
+        answer(report, found.data | {"trf": report})
+    elif form == "json":
+        say("", found.data, as_json=True)
+    else:
+        answer(found.text(form or "text"), found.data)
 
 
-def _list(session: Session, game: str, *, as_csv: bool, as_json: bool) -> None:
+def _list(session: Session, game: str, *, as_csv: bool) -> None:
     """Print the pools of a game."""
     with session.store.reading():
         players = Counter(pool for pool, *_ in session.store.tournaments.pool_players(game))
         found = session.store.tournaments.all(game)
-    counts = {one.pool: players[one.pool] for one in found}
-    rows = [(one.pool, str(counts[one.pool]), one.kind.name, one.state) for one in found]
-    text = texts.table([("Pool", "Players", "Type", "State"), *rows])
-    if as_csv and not as_json:
-        text = contests.comma_separated([("pool", "players", "type", "state"), *rows])
-    elif not rows:
-        text = f"There are no tournaments of {texts.title(game)}."
-    say(text, {"game": game, "pools": counts}, as_json=as_json)
+    data = {"game": game, "pools": {one.pool: players[one.pool] for one in found}}
+    rows = [(one.pool, str(players[one.pool]), one.kind.name, one.state) for one in found]
+    if as_csv:
+        answer(contests.comma_separated([("pool", "players", "type", "state"), *rows]), data)
+    else:
+        lines = [("Pool", "Players", "Type", "State"), *rows]
+        answer_list(lines, data, f"There are no tournaments of {texts.title(game)}.")
