@@ -1,12 +1,12 @@
-"""The command that lets a robot think about every position of a game that is over."""
+"""What a robot thinks of every turn of a game that is over, and the command that asks for it."""
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice, pairwise
 from random import Random
 from statistics import mean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -44,14 +44,11 @@ class Judged(NamedTuple):
     player: str
     turn: str
     before: float
-    """His chance before it, which is that after the best turn that was found."""
+    """Their chance before it, which is that after the best turn that was found."""
     after: float
     best: str
-
-    @property
-    def mark(self) -> str:
-        """What stands behind it."""
-        return next((mark for least, mark in MARKS.items() if self.before - self.after >= least), "")
+    mark: str
+    """What stands behind it, of MARKS."""
 
 
 @commands.command()
@@ -73,31 +70,28 @@ def analyse(game: str, board: str, seconds: float) -> None:
     session = Session(open_existing())
     with session.store.reading():
         found = find_board(session, game.lower(), board)
-    name = f"{texts.title(found.row.game)} board {found.row.board}"
-    if not found.is_over:
-        raise Refused(f"The game on {name} goes on; it can be analysed when it is over.")
-    numbers = [number for number, turn in enumerate(found.turns) if _was_chosen(found.states[number], turn.text)]
-    if not numbers:
-        raise Refused(f"There was no choice between turns on {name}.")
-    critic = Critic(found, seconds)
+    numbers, critic = choices(found), Critic(found, seconds)
     with click.progressbar(numbers, label="Turns", file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
         judged = [critic.judge(number) for number in shown]
-    result = {
-        "game": found.row.game,
-        "board": found.row.board,
-        "players": list(found.players),
-        "seconds": seconds,
-        "turns": [one._asdict() | {"mark": one.mark} for one in judged],
-        "curve": curve(found, judged),
-    }
+    data = as_data(found, judged, seconds)
     with session.store.writing():
-        session.store.robots.save_analysis(found.row.game, found.row.board, json.dumps(result), session.now())
-    answer(_told(found, judged), result)
+        session.store.robots.save_analysis(found.row.game, found.row.board, json.dumps(data), session.now())
+    answer(as_text(found, judged), data)
 
 
-def _was_chosen(state: State, turn: str) -> bool:
-    """Whether there was another legal turn than this one."""
-    return turn not in {RESIGN, FORFEIT} and len([*islice(state.moves(), 2)]) > 1
+def choices(board: Board) -> list[int]:
+    """The turns that can be judged: how many were played before each. Raises Refused if there are none."""
+    name = f"{texts.title(board.row.game)} board {board.row.board}"
+    if not board.is_over:
+        raise Refused(f"The game on {name} goes on; it can be analysed when it is over.")
+    numbers = [
+        number
+        for number, (state, turn) in enumerate(zip(board.states, board.turns, strict=False))
+        if turn.text not in {RESIGN, FORFEIT} and len([*islice(state.moves(), 2)]) > 1
+    ]
+    if not numbers:
+        raise Refused(f"There was no choice between turns on {name}.")
+    return numbers
 
 
 class Critic:
@@ -123,10 +117,12 @@ class Critic:
         before = after if best == turn.text else self._chance(states, best, turn.userid)
         if before <= after:
             before, best = after, turn.text
-        return Judged(number + 1, turn.userid, turn.text, round(before, 3), round(after, 3), best)
+        before, after = round(before, 3), round(after, 3)
+        mark = next((mark for least, mark in MARKS.items() if before - after >= least), "")
+        return Judged(number + 1, turn.userid, turn.text, before, after, best, mark)
 
     def _chance(self, states: Sequence[State], text: str, userid: str) -> float:
-        """The chance of a player after a turn of his, as a mean over throws, which are the same for all turns."""
+        """The chance of a player after a turn of theirs, as a mean over throws, which are the same for all turns."""
         rng = Random(f"{self.board.name} {len(states)}")
         chances = [self._valued([*states, states[-1].play(text)], userid, rng) for _ in range(self.throws)]
         return sum(chances) / len(chances)
@@ -169,36 +165,30 @@ def drawn_curve(chances: Sequence[float]) -> list[str]:
     ]
 
 
-def _told(board: Board, judged: Sequence[Judged]) -> str:
+def as_data(board: Board, judged: Sequence[Judged], seconds: float) -> dict[str, Any]:
+    """The analysis for programs, and as it is stored."""
+    return {
+        "game": board.row.game,
+        "board": board.row.board,
+        "players": list(board.players),
+        "seconds": seconds,
+        "turns": [one._asdict() for one in judged],
+        "curve": curve(board, judged),
+    }
+
+
+def as_text(board: Board, judged: Sequence[Judged]) -> str:
     """The analysis for people."""
     title = f"{texts.title(board.row.game)} board {board.row.board}, {' against '.join(letters.sides(board.present))}"
-    return "\n\n".join(
-        [title, texts.table([*_lines(judged)]), "\n".join(_graph(board, judged)), letters.status_of(board.present)]
-    )
-
-
-def _lines(judged: Sequence[Judged]) -> Iterator[tuple[str, ...]]:
-    """The rows of the table."""
-    yield "Move", "Player", "Before", "After", "", "Turn", "Better"
+    lines = [("Move", "Player", "Before", "After", "", "Turn", "Better")]
     for one in judged:
+        chances = f"{one.before:4.0%}", f"{one.after:4.0%}"
         better = one.best if one.mark else ""
-        yield (
-            str(one.number),
-            one.player,
-            f"{one.before:4.0%}",
-            f"{one.after:4.0%}",
-            one.mark,
-            *map(_short, (one.turn, better)),
-        )
-
-
-def _graph(board: Board, judged: Sequence[Judged]) -> Iterator[str]:
-    """The curve with its scale."""
-    yield f"How likely {board.players[0]} was to win:"
-    yield ""
+        lines.append((str(one.number), one.player, *chances, one.mark, _short(one.turn), _short(better)))
+    graph = [f"How likely {board.players[0]} was to win:", ""]
     rows = drawn_curve(curve(board, judged))
-    for row, label in zip(rows, ["100%", "", "", "  0%"], strict=True):
-        yield f"{label:>4} {row}".rstrip()
+    graph += [f"{label:>4} {row}".rstrip() for row, label in zip(rows, ["100%", "", "", "  0%"], strict=True)]
+    return "\n\n".join([title, texts.table(lines), "\n".join(graph), letters.status_of(board.present)])
 
 
 def _short(text: str) -> str:
