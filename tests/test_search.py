@@ -209,19 +209,6 @@ def test_a_draw_is_proven_where_nobody_can_do_better(monkeypatch):
     assert max(first.playouts, second.playouts) < 99
 
 
-def test_what_was_thought_is_known_at_the_next_turn():
-    options, states = begun("symple", Random(4), 6, "-size=5")
-    robot = thinker("symple", options)
-    first = robot.think(states, Limit(playouts=200), Random(1))
-    for move in first.line[:2]:
-        states.append(states[-1].play(move))
-    robot.think(states, Limit(playouts=1), Random(1))
-    assert robot.kept[1].visits > 1
-    options, states = begun("symple", Random(3), 4, "-size=5")
-    robot.think(states, Limit(playouts=1), Random(1))
-    assert robot.kept[1].visits == 1
-
-
 class Twins(Rules):
     """The rules of a game, and a sampler that often finds a turn twice, and says each once."""
 
@@ -231,9 +218,8 @@ class Twins(Rules):
 
 def test_turns_that_were_sampled_twice_do_not_end_the_sampling():
     _, states = begun("symple", Random(4), 2, "-size=5")
-    search = Search(Twins("symple"))
-    search.think(states, Limit(playouts=300), Random(1))
-    assert len(search.kept[1].turns) > 15
+    root, _ = Search(Twins("symple")).grow(states, Limit(playouts=300), Random(1))
+    assert len(root.turns) > 15
 
 
 class Seer(Rules):
@@ -245,9 +231,7 @@ class Seer(Rules):
 
 def test_a_new_position_begins_with_what_it_looks_like_and_a_game_from_there_is_worth_half_of_that():
     _, states = begun("symple", Random(4), 2, "-size=5")
-    search = Search(Seer("symple"))
-    search.think(states, Limit(playouts=1), Random(1))
-    root = search.kept[1]
+    root, _ = Search(Seer("symple")).grow(states, Limit(playouts=1), Random(1))
     assert (root.visits, root.worth) in {(1, 0.45), (1, 0.95)}
     [child] = root.children
     assert (child.visits, child.worth) == (1 + 4, pytest.approx(root.worth + 4 * 0.9))

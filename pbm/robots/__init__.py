@@ -19,7 +19,7 @@ def thinker(game: str, options: Options) -> Thinker:
 
 
 class Player:
-    """A robot in one game, which can remember what it thought as long as it is on the same board."""
+    """A robot in one game."""
 
     def __init__(
         self,

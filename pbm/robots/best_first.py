@@ -11,7 +11,7 @@ at, a side of which all turns that were found lose has lost almost certainly.
 from collections.abc import Sequence
 from math import log, sqrt
 from random import Random
-from typing import Any, Generic, Protocol, cast
+from typing import Generic, Protocol, cast
 
 from games import State
 from pbm.robots.thinking import Limit, P, T, Thought
@@ -25,9 +25,6 @@ class Valuation(Protocol[P, T]):
 
     def root(self, states: Sequence[State]) -> P:
         """The last of these positions."""
-
-    def key(self, position: P) -> Any:
-        """What is equal for equal positions."""
 
     def side(self, position: P) -> int:
         """The side to move."""
@@ -67,7 +64,7 @@ class Branch(Generic[P, T]):
 
 
 class BestFirst(Generic[P, T]):
-    """A `Thinker` that looks at positions one by one, and keeps what it saw for its next turn on the same board."""
+    """A `Thinker` that looks at positions one by one."""
 
     def __init__(
         self, knowledge: Valuation[P, T], *, curiosity: float = 0.1, at_root: int = 100, inside: int = 20
@@ -75,15 +72,13 @@ class BestFirst(Generic[P, T]):
         """Search with that knowledge, so many turns of the position and of later ones."""
         self.knowledge = knowledge
         self.curiosity, self.at_root, self.inside = curiosity, at_root, inside
-        self.kept: Branch[P, T] | None = None
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """The turn that was looked at most, or one that wins for certain."""
-        root, looked, begun = self._root(states), 0, limit.clock()
-        if len(root.answers) < self.at_root:
-            self._look(root, self.at_root, rng, limit)
-            self._value(root)
-            looked = 1
+        root, begun = Branch[P, T](None, self.knowledge.root(states), 0.5), limit.clock()
+        self._look(root, self.at_root, rng, limit)
+        self._value(root)
+        looked = 1
         while not limit.is_reached(looked) and not root.is_settled and len(root.answers) > 1:
             self._go_on(root, rng, limit)
             looked += 1
@@ -91,7 +86,6 @@ class BestFirst(Generic[P, T]):
             half = (now - begun) / looked / 2  # to stop too early by half a look is as good as too late
             if limit.until is not None and now + half >= limit.until:
                 break
-        self.kept = root
         line: list[str] = []
         branch = root
         while branch.answers:
@@ -99,16 +93,6 @@ class BestFirst(Generic[P, T]):
             line.append(self.knowledge.text(branch.after, cast("T", best.turn)))
             branch = best
         return Thought(line[0], root.best.value, looked, line)
-
-    def _root(self, states: Sequence[State]) -> Branch[P, T]:
-        """What was kept of the last position, if it came up in the thought before, or a new branch."""
-        position = self.knowledge.root(states)
-        key = self.knowledge.key(position)
-        for branch in self.kept.answers if self.kept else ():
-            for answer in branch.answers:
-                if self.knowledge.key(answer.after) == key:
-                    return answer
-        return Branch(None, position, 0.5)
 
     def _go_on(self, root: Branch[P, T], rng: Random, limit: Limit) -> None:
         """Look at the most promising position that was not looked at yet, and value anew all that led to it."""

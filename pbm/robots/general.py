@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import games
 from games import SKIP, State
-from pbm.robots.search import Search
+from pbm.robots.search import Knowledge, Search
 from pbm.robots.thinking import Limit, Thought
 
 CUT_AFTER = 400
@@ -16,7 +16,7 @@ CUT_AT_LEAST = 50
 """How far that number is halved, each time that a game was cut."""
 
 
-class Rules:
+class Rules(Knowledge[State, str]):
     """A `Knowledge` of a game that is its rules alone. Positions and turns are those of the game.
 
     A side is here the player who had it at first, which is another one only where a rule swaps sides.
@@ -33,16 +33,6 @@ class Rules:
         """The last position."""
         return states[-1]
 
-    def key(self, position: State) -> Any:
-        """The position, in which the order of the dice is of no account."""
-        if games.needs_dice(position) and position.dice:
-            position = position.roll(tuple(sorted(position.dice)))
-        try:
-            hash(position)
-        except TypeError:
-            return repr(position)
-        return position
-
     def side(self, position: State) -> int:
         """The player to move."""
         return position.seats[position.turn]
@@ -58,9 +48,10 @@ class Rules:
         """Whether dice are needed, and not yet there."""
         return games.needs_dice(position) and not position.dice
 
-    def throw(self, position: State, rng: Random) -> State:
+    def throw(self, position: State, rng: Random) -> tuple[tuple[int, ...], State]:
         """Any throw."""
-        return thrown(position, rng)
+        state: Any = thrown(position, rng)
+        return tuple(sorted(state.dice)), state
 
     def turns(self, position: State, most: int, rng: Random) -> list[str]:
         """All turns if they are so few, else some at random; in any order, for nothing is known of them."""

@@ -10,10 +10,10 @@ solver"); of a position whose turns were sampled, not before twice as many sampl
 from collections.abc import Sequence
 from math import log, sqrt
 from random import Random
-from typing import Any, Generic, NamedTuple
+from typing import Generic, NamedTuple, Protocol
 
 from games import State
-from pbm.robots.thinking import Knowledge, Limit, P, T, Thought
+from pbm.robots.thinking import Limit, P, T, Thought
 
 PROBED = 6
 """How many turns are sampled to see how long that takes."""
@@ -33,6 +33,48 @@ class Tuning(NamedTuple):
     """A position that was visited n times has up to first * (n + 1) ** growth children."""
     trust: float = 4
     """So many visits the first look at a position is worth, if there is something to see."""
+
+
+class Knowledge(Protocol[P, T]):
+    """What a tree search knows of one game with its options: positions and turns of its own, on integers where it pays.
+
+    Sides are those of the game: 0 is the one that moves first.
+    """
+
+    def root(self, states: Sequence[State]) -> P:
+        """The last of these positions, which are those of the game so far."""
+
+    def side(self, position: P) -> int:
+        """The side to move."""
+
+    def outcome(self, position: P) -> float | None:
+        """What the game was worth for side 0 if it is over: 1, 0, or 0.5 for a draw; None while it goes on."""
+
+    def needs_dice(self, position: P) -> bool:
+        """Whether the dice of this position are still to be thrown."""
+        return False
+
+    def throw(self, position: P, rng: Random) -> tuple[tuple[int, ...], P]:
+        """The dice that were thrown, in order, and the position with them."""
+        return (), position
+
+    def turns(self, position: P, most: int, rng: Random) -> Sequence[T]:
+        """At most so many different legal turns that make sense, those first that look best for the side to move.
+
+        There is at least one: a forced skip is a turn, too.
+        """
+
+    def play(self, position: P, turn: T) -> P:
+        """The position after one of these turns."""
+
+    def playout(self, position: P, rng: Random) -> float:
+        """What the game was worth for side 0 when it was played to its end, or as far as makes sense."""
+
+    def expected(self, position: P) -> float | None:
+        """What the game is worth for side 0, on average, by the looks of the position; None if they say too little."""
+
+    def text(self, position: P, turn: T) -> str:
+        """The turn in canonical form."""
 
 
 class Node(Generic[P, T]):
@@ -55,13 +97,20 @@ class Node(Generic[P, T]):
         self.children: list[Node[P, T]] = []
         """The positions after the first ones of these turns."""
         is_thrown = self.proof is None and knowledge.needs_dice(position)
-        self.throws: dict[Any, Node[P, T]] | None = {} if is_thrown else None
-        """By their keys, the positions with dice; None where none are to be thrown."""
+        self.throws: dict[tuple[int, ...], Node[P, T]] | None = {} if is_thrown else None
+        """By their dice, the positions after throws; None where none are to be thrown."""
 
     def value(self, side: int) -> float:
         """What the game is worth for a side, from 0 to 1; near 0.5 as long as few games were played."""
         worth = (self.worth + 1) / (self.visits + 2) if self.proof is None else self.proof
         return 1 - worth if side else worth
+
+    @property
+    def best(self) -> int:
+        """The child that wins for certain, or else the one visited most of those that do not lose for certain."""
+        won, lost, children = 1.0 - self.side, float(self.side), self.children
+        ranks = [(child.proof == won, child.proof != lost, child.visits, child.value(self.side)) for child in children]
+        return ranks.index(max(ranks))
 
     @property
     def hopeful(self) -> list["Node[P, T]"]:
@@ -76,7 +125,7 @@ class Node(Generic[P, T]):
 
 
 class Search(Generic[P, T]):
-    """A `Thinker` that searches a tree, and keeps what it has found for its next thought on the same board."""
+    """A `Thinker` that searches a tree."""
 
     ROOT_SHARE = 0.3
     """The part of the time that sampling the turns of the root may take."""
@@ -89,14 +138,22 @@ class Search(Generic[P, T]):
         self.tuning = tuning or Tuning()
         self.inside = self.tuning.inside
         """How many turns are sampled for later positions, if there is time."""
-        self.kept: tuple[int, Node[P, T]] | None = None
-        """The number of positions in the game when it thought last, and the tree of that thought."""
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """The turn that was visited most, or one that wins for certain."""
+        root, playouts = self.grow(states, limit, rng)
+        line, node = [], root
+        while node.children:  # no turns follow where dice are thrown
+            best = node.best
+            line.append(self.knowledge.text(node.position, node.turns[best]))
+            node = node.children[best]
+        return Thought(line[0], root.children[root.best].value(root.side), playouts, tuple(line))
+
+    def grow(self, states: Sequence[State], limit: Limit, rng: Random) -> tuple[Node[P, T], int]:
+        """A tree from the last of these positions on, and how many games were played for it."""
         begun = limit.clock()
-        root = self._root(states)
-        self._sample_root(root, limit, begun, rng)
+        root = Node(self.knowledge, self.knowledge.root(states))
+        root.turns = self._root_turns(root, limit, begun, rng)
         playouts, searched = 0, limit.clock()
         while not self._is_decided(root, rng) or not playouts:
             self._visit(root, rng)
@@ -105,92 +162,36 @@ class Search(Generic[P, T]):
             half = (now - searched) / playouts / 2  # of a visit: to stop too early by it is as good as too late
             if limit.is_reached(playouts) or (limit.until is not None and now + half >= limit.until):
                 break
-        self.kept = len(states), root
-        best = self._best(root)
-        return Thought(self._text(root, best), best.value(root.side), playouts, tuple(self._line(root)))
+        return root, playouts
 
     # The root
 
-    def _root(self, states: Sequence[State]) -> Node[P, T]:
-        """The node of the last position: that of the kept tree if the game went on from there, else a new one."""
-        position = self.knowledge.root(states)
-        if self.kept:
-            number, node = self.kept
-            self.kept = None
-            if number <= len(states) and self._is_at(node, states[:number]):
-                for end in range(number + 1, len(states) + 1):
-                    after = self._after(node, self.knowledge.key(self.knowledge.root(states[:end])))
-                    if after is None:
-                        break
-                    node = after
-                else:
-                    return node
-        return Node(self.knowledge, position)
-
-    def _is_at(self, node: Node[P, T], states: Sequence[State]) -> bool:
-        return bool(self.knowledge.key(node.position) == self.knowledge.key(self.knowledge.root(states)))
-
-    def _after(self, node: Node[P, T], key: Any) -> Node[P, T] | None:
-        """The position with that key one turn later, and with its dice."""
-        for child in node.children:
-            if child.throws is not None:
-                if key in child.throws:
-                    return child.throws[key]
-            elif self.knowledge.key(child.position) == key:
-                return child
-        return None
-
-    def _sample_root(self, root: Node[P, T], limit: Limit, begun: float, rng: Random) -> None:
-        """Sample the turns of the root: as many as shall be, or few at first, and then as many as there is time for."""
-        most = self.tuning.at_root
+    def _root_turns(self, root: Node[P, T], limit: Limit, begun: float, rng: Random) -> list[T]:
+        """The turns of the root: as many as shall be, or few at first, and then as many as there is time for."""
+        most, sample = self.tuning.at_root, self.knowledge.turns
+        self.inside = self.tuning.inside
         if limit.until is None:
-            turns = self.knowledge.turns(root.position, most, rng)
-            self.inside = self.tuning.inside
-        else:
-            seconds = limit.until - begun
-            number, start = min(PROBED, most), limit.clock()
-            turns = self.knowledge.turns(root.position, number, rng)
-            took = limit.clock() - start
-            while number < most:
-                start = limit.clock()
-                left = seconds * self.ROOT_SHARE - (start - begun)
-                more = min(most, int(number * left / max(took, 1e-9)))
-                if more < 2 * number:
-                    break
-                number, turns = more, self.knowledge.turns(root.position, more, rng)
-                took = limit.clock() - start
-            affordable = int(seconds * self.NODE_SHARE * number / max(took, 1e-9))
-            self.inside = min(self.tuning.inside, max(3, affordable))
-        tried = root.turns[: len(root.children)]
-        root.turns = tried + [turn for turn in turns if turn not in tried]
-        root.proof = None  # it is a win or a loss, but the turn that is best then is still to be found
-        self._prove(root, rng)
+            return list(sample(root.position, most, rng))
+        seconds = limit.until - begun
+        number = min(PROBED, most)
+        while True:
+            start = limit.clock()
+            turns = sample(root.position, number, rng)
+            now = limit.clock()
+            took = max(now - start, 1e-9)
+            more = min(most, int(number * (seconds * self.ROOT_SHARE - (now - begun)) / took))
+            if number >= most or more < 2 * number:
+                break
+            number = more
+        affordable = int(seconds * self.NODE_SHARE * number / took)
+        self.inside = min(self.inside, max(3, affordable))
+        return list(turns)
 
     def _is_decided(self, root: Node[P, T], rng: Random) -> bool:
         """Whether there is one turn only, or one only that is not proven to lose, or the end is proven."""
         if root.proof is not None or len(root.turns) == 1:
             return True
         return root.is_spread and len(root.hopeful) == 1 and not self._sample_more(root, rng)
-
-    def _best(self, root: Node[P, T]) -> Node[P, T]:
-        won = 1.0 - root.side
-        return max(
-            root.hopeful or root.children, key=lambda child: (child.proof == won, child.visits, child.value(root.side))
-        )
-
-    def _line(self, root: Node[P, T]) -> list[str]:
-        """The turns that were visited most, as far as no dice are thrown."""
-        line, node = [], root
-        while node.children:
-            best = self._best(node)
-            line.append(self._text(node, best))
-            node = best
-        return line
-
-    def _text(self, node: Node[P, T], child: Node[P, T]) -> str:
-        """The turn that leads to a child."""
-        number = next(number for number, other in enumerate(node.children) if other is child)
-        return self.knowledge.text(node.position, node.turns[number])
 
     # The tree
 
@@ -224,13 +225,10 @@ class Search(Generic[P, T]):
 
     def _thrown(self, node: Node[P, T], rng: Random) -> tuple[Node[P, T], bool]:
         """The position after a throw of the dice, and whether it is new."""
-        position = self.knowledge.throw(node.position, rng)
-        key = self.knowledge.key(position)
+        dice, position = self.knowledge.throw(node.position, rng)
         throws = node.throws if node.throws is not None else {}
-        if key in throws:
-            return throws[key], False
-        throws[key] = Node(self.knowledge, position)
-        return throws[key], True
+        is_new = dice not in throws
+        return throws.setdefault(dice, Node(self.knowledge, position)), is_new
 
     def _child(self, node: Node[P, T], rng: Random) -> tuple[Node[P, T], bool]:
         """The child to go on with, and whether it is new."""

@@ -112,10 +112,6 @@ class Spora:
         lead = komi if state.turn else -komi
         return Stacked(state.begin(), state.reserve[::order], state.has_dropped[::order], lead)
 
-    def key(self, position: Stacked) -> Stacked:
-        """The position."""
-        return position
-
     def side(self, position: Stacked) -> int:
         """The side to move."""
         return position.begun.side

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, cast
 from games import SKIP, Options, State
 from games.boards import bits, union
 from games.sprout import Layout, layout
-from pbm.robots.search import Search, Tuning
+from pbm.robots.search import Knowledge, Search, Tuning
 
 TUNING = Tuning(exploration=0.3)
 GREED = 0.8
@@ -55,7 +55,7 @@ class Field(NamedTuple):
     """The empty cells that are next to stones of that side only. Those next to one group are its eyes."""
 
 
-class Sprout:
+class Sprout(Knowledge[Field, Items]):
     """A `Knowledge` of Sprout-R-Out on one board."""
 
     def __init__(self, board: str, *, greed: float = GREED) -> None:
@@ -83,10 +83,6 @@ class Sprout:
             (shut[0], shut[1]),
         )
 
-    def key(self, position: Field) -> Any:
-        """The position without what follows from the rest."""
-        return position[:5]
-
     def side(self, position: Field) -> int:
         """The side to move."""
         return position.turn
@@ -102,14 +98,6 @@ class Sprout:
         if position.passes < 2:
             return None
         return 0.5 if black == white else float(black > white)
-
-    def needs_dice(self, position: Field) -> bool:
-        """There are none."""
-        return False
-
-    def throw(self, position: Field, rng: Random) -> Field:
-        """There are no dice."""
-        return position
 
     def turns(self, position: Field, most: int, rng: Random) -> list[Items]:
         """Turns put together stone by stone, those first that lead to the best position."""

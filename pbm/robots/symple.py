@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 
 from games import Options, State
 from games.boards import Square, bits
-from pbm.robots.search import Search
+from pbm.robots.search import Knowledge, Search
 
 BLACK = 1
 SPREAD = 0.4
@@ -53,7 +53,7 @@ class Stones(NamedTuple):
         return self.turn == BLACK and groups == (self.own | self.enemy).bit_count()
 
 
-class Symple:
+class Symple(Knowledge[Stones, int]):
     """A `Knowledge` of Symple on one board. A turn is the set of its stones."""
 
     def __init__(self, size: int, penalty: int) -> None:
@@ -69,10 +69,6 @@ class Symple:
         ring, groups = self.board.ring, self.board.groups
         return Stones(own, enemy, [*map(ring, groups(own))], [*map(ring, groups(enemy))], state.turn)
 
-    def key(self, position: Stones) -> tuple[int, int, int]:
-        """The stones and whose turn it is."""
-        return position.own, position.enemy, position.turn
-
     def side(self, position: Stones) -> int:
         """The player to move."""
         return position.turn
@@ -83,14 +79,6 @@ class Symple:
         if own | enemy != self.board.all:
             return None
         return self._worth(own, enemy, len(own_rings) - len(enemy_rings), turn)
-
-    def needs_dice(self, position: Stones) -> bool:
-        """There are none."""
-        return False
-
-    def throw(self, position: Stones, rng: Random) -> Stones:
-        """There are no dice."""
-        return position
 
     def turns(self, position: Stones, most: int, rng: Random) -> list[int]:
         """Turns of all kinds that there are: of what the policy would do, twice as many as of each other kind."""

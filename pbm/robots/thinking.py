@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from games import State
 
@@ -54,54 +54,11 @@ class Limit:
 
 
 class Thinker(Protocol):
-    """A way to choose moves in one game with its options. It can remember what it thought before, on the same board."""
+    """A way to choose moves in one game with its options."""
 
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """A move in the last of these positions, which are those of the game so far, the first one first.
 
-        The last one has its dice, is not over and need not be skipped. With the same *rng*, limited by playouts and
-        without a memory, the same thought comes back.
+        The last one has its dice, is not over and need not be skipped. With the same *rng*, and limited by playouts,
+        the same thought comes back.
         """
-
-
-class Knowledge(Protocol[P, T]):
-    """What a tree search knows of one game with its options: positions and turns of its own, on integers where it pays.
-
-    Sides are those of the game: 0 is the one that moves first.
-    """
-
-    def root(self, states: Sequence[State]) -> P:
-        """The last of these positions, which are those of the game so far."""
-
-    def key(self, position: P) -> Any:
-        """What is equal for equal positions and for no others, hashable; the search keeps its tree by it."""
-
-    def side(self, position: P) -> int:
-        """The side to move."""
-
-    def outcome(self, position: P) -> float | None:
-        """What the game was worth for side 0 if it is over: 1, 0, or 0.5 for a draw; None while it goes on."""
-
-    def needs_dice(self, position: P) -> bool:
-        """Whether the dice of this position are still to be thrown."""
-
-    def throw(self, position: P, rng: Random) -> P:
-        """The position with its dice thrown."""
-
-    def turns(self, position: P, most: int, rng: Random) -> Sequence[T]:
-        """At most so many different legal turns that make sense, those first that look best for the side to move.
-
-        There is at least one: a forced skip is a turn, too.
-        """
-
-    def play(self, position: P, turn: T) -> P:
-        """The position after one of these turns."""
-
-    def playout(self, position: P, rng: Random) -> float:
-        """What the game was worth for side 0 when it was played to its end, or as far as makes sense."""
-
-    def expected(self, position: P) -> float | None:
-        """What the game is worth for side 0, on average, by the looks of the position; None if they say too little."""
-
-    def text(self, position: P, turn: T) -> str:
-        """The turn in canonical form."""
