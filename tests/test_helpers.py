@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from pbm import console
-from pbm.service import processes
 from pbm.service.processes import Helper, Service
 from pbm.service.serve import Certificate
 
@@ -177,23 +176,20 @@ def test_a_renewed_certificate_is_shown_to_those_who_come_then_and_a_spoilt_one_
     ]
 
 
-def test_a_helper_is_told_at_once_and_then_once_for_all_that_comes_in_a_moment(club, tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "LET_SLEEP", 0.2)
+def test_a_helper_is_told_at_once(club, tmp_path):
     heard = tmp_path / "heard"
 
     async def work():
         helper = Helper(["sh", "-c", f"cat >{heard}"], "listens", Service(club.store))
         running = asyncio.create_task(helper.run())
         await asyncio.to_thread(until, lambda: helper.living)
-        for _ in range(5):
-            helper.wake()
+        helper.wake()
         await asyncio.to_thread(until, lambda: heard.exists() and heard.read_text() == "\n")
-        await asyncio.sleep(0.5)
         helper.end()
         await asyncio.wait_for(running, PATIENCE)
 
     asyncio.run(work())
-    assert heard.read_text() == "\n\n"
+    assert heard.read_text() == "\n"
 
 
 def test_the_processes_beside_a_server_let_those_go_first_that_answer(players, tmp_path):

@@ -9,10 +9,6 @@ from pbm.disk import reason
 from pbm.mail.outbox import LONGEST_PAUSE, ever_longer
 from pbm.store import Replaced, Store
 
-LET_SLEEP = 0.5
-"""Seconds for which a process that was woken is not woken again: each time it takes the lock, the disk and a core from
-those who wait for answers."""
-
 
 class Service:
     """What goes on until it is told to end, or cannot go on."""
@@ -48,10 +44,6 @@ class Helper:
         self.service = service
         self.process: asyncio.subprocess.Process | None = None
         self.ending = asyncio.Event()
-        self.is_wanted = False
-        """Whether there may be something to do that it was not told of."""
-        self.pause: asyncio.TimerHandle | None = None
-        """Before the end of which it is not told."""
 
     async def run(self) -> None:
         """Start the process, and start it again if it ends before it is told to, ever later if it does so soon."""
@@ -87,17 +79,9 @@ class Helper:
         return self.process if self.process and self.process.returncode is None else None
 
     def wake(self) -> None:
-        """Say that there may be something to do; in a moment, if that has just been said."""
-        self.is_wanted = True
-        if self.pause is None:
-            self._wake()
-
-    def _wake(self) -> None:
-        self.pause = None
-        if self.is_wanted and self.living and self.living.stdin:
-            self.is_wanted = False
+        """Say that there may be something to do."""
+        if self.living and self.living.stdin:
             self.living.stdin.write(b"\n")
-            self.pause = asyncio.get_running_loop().call_later(LET_SLEEP, self._wake)
 
     def end(self) -> None:
         """Let the process end as soon as it has done what it has in hand."""
