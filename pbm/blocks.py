@@ -83,6 +83,8 @@ class NextCommand(NamedTuple):
     """The command that the reader will probably answer with."""
 
     text: str
+    bare: str = ""
+    """What a mail to the reply address says in its place, such as ``MOVE``; empty if nothing does."""
 
 
 BLOCK_KINDS = {kind.__name__: kind for kind in (Paragraph, Table, Rule, Moves, Drawing, Comment, NextCommand)}

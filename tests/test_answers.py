@@ -13,6 +13,7 @@ import games
 from games import symple
 from pbm.access import tokens
 from pbm.actions import cleanup, votes
+from pbm.blocks import read
 from pbm.board.board import Board
 from pbm.language import answers
 from pbm.mail import html
@@ -446,12 +447,12 @@ def test_a_preview_shows_the_sender_what_moves_lead_to_and_nothing_is_played(boa
 
 def test_what_a_preview_or_a_submitted_move_offers_is_an_answer_again(board):
     [shown] = answer(board, "preview e5")
-    assert html.link("symple move 101 alice PASSWORD e5#1", shown, ADDRESS).endswith("&body=e5")
+    assert html.link(read(shown.blocks)[-1], shown, ADDRESS).endswith("&body=e5")
     assert shown.text.endswith("\nsymple move 101 alice PASSWORD e5#1\n")
     [shown] = answer(board, "preview e5", "bob")
     assert shown.text.endswith("\nsymple show 101\n")
     [shown] = answer(board, "submit e5")
-    assert html.link(shown.text.rstrip().split("\n")[-1], shown, ADDRESS).endswith("&body=confirm")
+    assert html.link(read(shown.blocks)[-1], shown, ADDRESS).endswith("&body=confirm")
 
 
 def test_a_preview_in_an_answer_reveals_no_dice(pair):
@@ -522,7 +523,7 @@ def test_a_chat_is_answered_by_writing_back(board):
     assert all("bob writes:\n\nHello, alice,\n\ne5 is a good point\n" in mail.text for mail in back)
     assert not any(EASY in mail.text for mail in back)  # alice is to move, but not by answering a chat
     [answered] = [mail for mail in back if mail.userid == "alice"]
-    link = html.link(answered.text.rstrip().split("\n")[-1], answered, ADDRESS)
+    link = html.link(read(answered.blocks)[-1], answered, ADDRESS)
     assert link.startswith(f"mailto:{answered.reply_to}?subject=Re: Symple chat 101 bob".replace(" ", "%20"))
     assert turns(board) == []
 

@@ -365,7 +365,7 @@ def test_the_parts_of_a_board_mail_stand_in_their_order(both_ways):
     both_ways.signs("alice", "vacation ME 2026-11-25")
     text = text_to("bob", both_ways.signs("bob", "symple move 101 ME propose", HELLO))
     parts = [
-        "Summary: Symple board 101, alice (white) against bob (black)\nOptions: -size=5 --totaltime=30",
+        "Summary: Symple board 101, alice (white) against bob (black)\n\n",
         "bob proposes a draw.\nalice has still to answer",
         "alice is on vacation through 2026-11-25.",
         "alice's turn (white).",
@@ -373,6 +373,7 @@ def test_the_parts_of_a_board_mail_stand_in_their_order(both_ways):
         "Move  alice (white)  bob (black)\n2.    a3",
         "    a b c d e\n",
         "Last turn: e1",
+        "Options: -size=5 --totaltime=30",
         "Subscribers: carol\nNotified at the end: dora",
         "*" * 60 + "\nbob writes:\n\nHello there",
         "*" * 60 + "\nStart",

@@ -219,7 +219,7 @@ def test_a_board_is_shown_with_the_sides_that_the_players_had_then(both_ways, ma
     both_ways.begin("spora challenge -size=5 -pie alice bob")
     both_ways.plays("komi=0", "black", "c3", game="spora")
     text = text_to(SENDER, both_ways.give("carol", f"spora show 101{mark}"))
-    assert f", alice ({alice}) against bob ({bob}) Options" in " ".join(text.split())
+    assert f", alice ({alice}) against bob ({bob}) {'bob' if mark else 'alice'}'s turn" in " ".join(text.split())
     assert f"Move  alice ({alice})  bob ({bob})\n" in text
 
 

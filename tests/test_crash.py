@@ -21,7 +21,6 @@ import pytest
 
 import games
 from games import SKIP
-from pbm import letters
 from pbm.board.board import FIRST_MOVES, RESIGN, Board
 from pbm.settings import database_path, open_server
 from pbm.store import Store
@@ -130,7 +129,7 @@ def delivered() -> dict[tuple[str, str], list[str]]:
 
 
 def thread(board: Board, name: str) -> str:
-    return f"<{letters.thread(board)}.{name}@pbm.example>"
+    return f"<{board.thread}.{name}@pbm.example>"
 
 
 class Command(NamedTuple):

@@ -100,10 +100,10 @@ def page(message):
     return Page(message.get_body(("html",)).get_content().replace("\r\n", "\n"))
 
 
-def told(text):
+def told(text, bare=""):
     """A text as the blocks of a mail: paragraphs, and the command to answer with."""
     *paragraphs, command = text.strip("\n").split("\n\n")
-    return blocks.stored([*map(Paragraph, paragraphs), NextCommand(command)])
+    return blocks.stored([*map(Paragraph, paragraphs), NextCommand(command, bare)])
 
 
 MOVES = re.compile(r"^Move.*?\n\n", re.MULTILINE | re.DOTALL)
@@ -223,10 +223,10 @@ def test_a_board_is_in_a_fixed_pitch_and_not_coloured(pair):
     assert "background" not in source
 
 
-def mail(text, **fields):
+def mail(text, bare="", **fields):
     """A mail that nobody has queued."""
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)
-    row = Mail("bob", "bob@players.example", "Spiro Board 101 bob", told(text), "<1@pbm.example>", None, now, now)
+    row = Mail("bob", "bob@players.example", "Spiro Board 101 bob", told(text, bare), "<1@pbm.example>", None, now, now)
     return row._replace(**fields)
 
 
@@ -300,7 +300,7 @@ CUT = re.compile(r"[x-][a-z]?$|[a-z]$")
 def test_no_line_ends_inside_a_cell_of_a_turn_and_the_link_has_all_of_it(game, before):
     turn = LONG_TURNS[game]
     command = f"{game} move 101 bob{'b' * before} PASSWORD {turn}"
-    row = mail(f"Preview.\n\n{command}\n", html=True)
+    row = mail(f"Preview.\n\n{command}\n", turn, html=True)
     lines = row.text.split("\n")[2:-1]
     assert len(lines) > 2
     assert not any(CUT.search(line) for line in lines[1:])
@@ -410,7 +410,7 @@ def test_with_a_reply_address_the_link_needs_the_move_alone(pair):
         "pbm+token@pbm.example",
         {"subject": "Re: New Spiro Board 101 alice", "body": "MOVE"},
     )
-    [link] = page(parsed(row, blocks=told("Bob's turn.\n\nspiro show 101\n"))).links
+    [link] = page(parsed(row, blocks=told("Bob's turn.\n\nspiro show 101\n", "show"))).links
     assert target(link)[1]["body"] == "show"
 
 

@@ -56,7 +56,7 @@ def _digest(userid: str, game: str, held: list[Held], zone: tzinfo) -> Letter:
         subject=f"{name} Digest {last[:10]}",
         blocks=(*told, Rule("=", is_end=True)),
         answer=f"{game} games {userid}",
-        facts=dict,
+        data={},
         game=game,
         is_subscribed=True,
     )

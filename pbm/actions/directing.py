@@ -240,7 +240,7 @@ def _removed(session: Session, board: Board, why: str) -> None:
         f"{name} is removed. {why}", subject=f"{name} has been removed", answer=f"{row.game} table {row.pool}"
     )
     for player in dict.fromkeys(board.players):
-        delivery.queue(session, letter._replace(to=player, thread=letters.thread(board), is_urgent=True))
+        delivery.queue(session, letter._replace(to=player, thread=board.thread, is_urgent=True))
 
 
 # What becomes due

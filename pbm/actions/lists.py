@@ -233,7 +233,8 @@ def _shown(
             continue
         [letter] = letters.of_board(point, reader, now=session.now(), zones=session.zone, is_full=True)
         if name := player_at_sender(session, point.board, reader):
-            letter = letter._replace(reader=name, answer=letters.answer(point, name))
+            how, bare = letters.answer(point, name)
+            letter = letter._replace(reader=name, answer=how, bare=bare)
         found.append(letter._replace(to=None))
     return found, missing
 

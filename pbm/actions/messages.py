@@ -33,7 +33,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     return [
         _written(name, text, subject=f"{texts.title(game)} chat {board.row.board} {name}",
                  answer=f"{game} chat {board.row.board} {reader} PASSWORD", data=data)._replace(
-            to=reader, thread=letters.thread(board), game=game, is_urgent=True, mover=mover,
+            to=reader, bare="chat", thread=board.thread, game=game, is_urgent=True, mover=mover,
             board=board.row.board if reader in following else "",
             is_subscribed=reader in board.about.subscribers,
         )

@@ -80,9 +80,9 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
         zones=session.zone,
         kind="Submit",
         notes=[f"Nothing is played yet: `confirm` plays {texts.broken(canonical)}."],
-        command=f"{row.game} confirm {row.board} {name} PASSWORD",
+        command=(f"{row.game} confirm {row.board} {name} PASSWORD", "confirm"),
     )
-    return [shown._replace(facts=lambda: shown.data | {"submitted": canonical})]
+    return [shown._replace(data=shown.data | {"submitted": canonical})]
 
 
 def confirm(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -118,9 +118,10 @@ def preview(
         board, moves, is_present = point.board.until(point.moves), words[1:], point.is_present
     mover, before = board.turn, len(board.turns)
     point = _preview(board, moves, session.now(), is_present=is_present)
-    command = "" if words[0].lower() == "new" else f"{game} show {board.row.board}"
+    command = None if words[0].lower() == "new" else (f"{game} show {board.row.board}", "show")
     if is_present and len(board.turns) > before and reader in {None, mover}:
-        command = f"{game} move {board.row.board} {mover} PASSWORD {board.turns[before].text}#{before + 1}"
+        text = board.turns[before].text
+        command = f"{game} move {board.row.board} {mover} PASSWORD {text}#{before + 1}", text
     return letters.of_board(
         point, None, now=session.now(), zones=session.zone, kind="Preview", is_full=True, command=command
     )

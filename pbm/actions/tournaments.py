@@ -227,7 +227,7 @@ def table(session: Session, game: str, pool: str) -> list[Letter]:
     told = contests.described_tournament(found) if is_open else found.blocks
     answer = _joining(game, found.one.pool) if _who_joins(found) == ANYBODY else f"{game} games tournament"
     letter = contests.of_tournament(found, "the table", told, answer=answer)
-    return [letter._replace(facts=lambda: found.data | {"reply": letter.body})]
+    return [letter._replace(data=found.data | {"reply": letter.body})]
 
 
 def _listed(session: Session, game: str) -> Letter:

@@ -70,6 +70,8 @@ class Board:
         self.row = row
         self.name = f"{row.game} {row.board}"
         """The board as players and its dice know it, such as ``spiro 101``."""
+        self.thread = f"{row.game}.{row.board}.{row.started:%Y%m%d%H%M%S}"
+        """Tells the letters about this board from those about any other, also one of another database."""
         self.players = row.first_player, row.second_player
         """The userids of the players; the first one made the first move."""
         self.is_stored = is_stored

@@ -8,17 +8,16 @@ from pbm.letters.boards import (
     data,
     dice_proof,
     of_board,
+    of_error,
     of_removal,
     of_turns,
     picture,
     sides,
     status,
     status_of,
-    thread,
     turn_text,
 )
 from pbm.letters.letter import Letter, as_one, note, settled
-from pbm.letters.refusals import of_error
 
 __all__ = [
     "NOTIFICATION",
@@ -39,6 +38,5 @@ __all__ = [
     "sides",
     "status",
     "status_of",
-    "thread",
     "turn_text",
 ]

@@ -1,8 +1,7 @@
 """What a board mail says."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
-from functools import partial
 from typing import Any
 
 import games
@@ -10,13 +9,15 @@ from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plans, ratings
 from pbm.board.board import FORFEIT, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters.letter import Letter, note
-from pbm.store import BoardRow, Robot, TurnRow
+from pbm.store import BoardRow, TurnRow
 from pbm.texts import MINUTES, broken, counted, table, title, wrapped
 
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
 NOTIFICATION = "Notification"
 """The kind of letter that says no more than that a game is over."""
+CROPPED = 300
+"""How much of a line that we do not understand is said back."""
 
 
 Zones = Callable[[str | None], tzinfo]
@@ -37,7 +38,7 @@ def of_board(
     zones: Zones = in_utc,
     is_full: bool = False,
     is_new: bool = False,
-    command: str = "",
+    command: tuple[str, str] | None = None,
 ) -> list[Letter]:
     """The letters that show a board to each of the readers, with *notes* about what has just happened.
 
@@ -47,70 +48,56 @@ def of_board(
     board, row = point.board, point.board.row
     name = title(row.game)
     when = "" if point.is_present else f" after {point.moves} of its {counted(len(board.turns), 'move')}"
-    heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(sides(point))}"
+    seated = sides(point)
+    heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(seated)}"
     comment = row.comment if point.is_present and kind != NOTIFICATION else None
-    drawn = picture(point)
-    options = " ".join(filter(None, [row.options, clocks.of(row).text]))
-    told = [f"Options: {options}"] if options else []
-    if row.source:
-        moves = "The first move is that" if row.given == 1 else f"The first {row.given} moves are those"
-        told.append(f"{moves} of board {row.source}; the game is not rated.")
-    if row.novacation:
-        told.append("Vacations do not stop the clocks of this board.")
-    if row.board != "new" and not point.is_over and (why := ratings.why_unrated(row)):
-        told.append(f"This game is unrated: {why}.")
-    told += [_of_robot(robot, is_over=point.is_over) for robot in board.about.robots.values()]
-    above = [*map(Paragraph, ["\n".join([heading, *told]), *notes, *_vote(point), status_of(point)])]
-    proof = dice_proof(board, is_told=is_full, is_over=point.is_over)
-    below: list[Block] = [
-        *_ratings(point),
-        *_moves(point, is_full=is_full or point.is_over),
-        *_throws(point),
-        *drawn,
-        *([Paragraph("\n".join(proof))] if proof else []),
-        *_followers(point),
+    above = [*map(Paragraph, [heading, *notes, *_news(point), status_of(point)])]
+    below = [
+        *(_ratings(board) if point.is_over and row.ended else []),
+        *_moves(point, seated, is_full=is_full or point.is_over),
+        *picture(point),
+        *_about(point, is_full=is_full),
         *comment_part(row.commenter, comment),
     ]
     turn = f" {point.turn}" if point.turn else ""
-    subject = f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}"
-    mover, notation = board.turn or "", "" if point.is_over else games.notation(row.game)
-    begun = thread(board)
-    return [
-        Letter(
+    found, notation = data(point), "" if point.is_over else games.notation(row.game)
+    letters = []
+    for to in readers:
+        told, own = _own(point, to)
+        how, bare = command or answer(point, to)
+        letter = Letter(
             to=to,
-            subject=subject,
-            blocks=(*above, *_own(point, to), *below, *_clocks(point, now, zones, to)),
-            answer=command or answer(point, to),
-            facts=partial(data, point, to),
-            thread=begun,
+            subject=f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}",
+            blocks=(*above, *told, *below, *_clocks(point, now, zones, to)),
+            answer=how,
+            bare=bare,
+            data=found | own,
+            thread=board.thread,
             begins_thread=is_new,
             game=row.game,
             board="" if row.board == "new" else row.board,
-            mover=mover,
+            mover=board.turn or "",
             is_urgent=point.is_over or to in board.told,
             is_subscribed=to in board.about.subscribers,
             notation=notation,
         )
-        for to in readers
-    ]
-
-
-def _of_robot(robot: Robot, *, is_over: bool) -> str:
-    """What a player is told of an opponent who is a robot."""
-    level = f", level {robot.level}" if robot.level else ""
-    paused = "; it is paused, and no time is counted until it plays again" if robot.paused and not is_over else ""
-    return f"{robot.userid} is a robot{level}{paused}."
+        letters.append(letter)
+    return letters
 
 
 def of_turns(point: Point, reader: str) -> Letter:
     """The letter that lists the turns of a board to whoever asks."""
-    row, name = point.board.row, title(point.board.row.game)
-    heading = f"History: {name} board {row.board}, {' against '.join(sides(point))}"
-    listed: Sequence[Block] = _moves(point, is_full=True) or [Paragraph("No move has been made yet.")]
-    told: list[Block] = [Paragraph(heading), Paragraph(status_of(point)), *listed, *_throws(point)]
-    letter = note(told, subject=f"Historical List of {name} board {row.board}", answer=answer(point, reader))
+    row, name, seated = point.board.row, title(point.board.row.game), sides(point)
+    told = [
+        Paragraph(f"History: {name} board {row.board}, {' against '.join(seated)}"),
+        Paragraph(status_of(point)),
+        *([] if point.moves else [Paragraph("No move has been made yet.")]),
+        *_moves(point, seated, is_full=True),
+    ]
+    how, bare = answer(point, reader)
+    letter = note(told, subject=f"Historical List of {name} board {row.board}", answer=how)
     notation = "" if point.is_over else games.notation(row.game)
-    return letter._replace(facts=partial(data, point), game=row.game, board=row.board, notation=notation)
+    return letter._replace(data=data(point), bare=bare, game=row.game, board=row.board, notation=notation)
 
 
 def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str) -> Letter:
@@ -128,7 +115,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
         answer=challenge(board, *board.players),
         data={"userid": leaver, "game": board.row.game, "removed": board.row.board},
     )
-    return letter._replace(to=to, thread=thread(board), game=board.row.game, is_urgent=True)
+    return letter._replace(to=to, thread=board.thread, game=board.row.game, is_urgent=True)
 
 
 def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
@@ -141,16 +128,16 @@ def picture(point: Point) -> tuple[Drawing, *tuple[Paragraph, ...]]:
     return (drawing, Paragraph(broken(f"Last turn: {last}"))) if last else (drawing,)
 
 
-def answer(point: Point, to: str | None) -> str:
-    """The command that the reader is most likely to answer with."""
+def answer(point: Point, to: str | None) -> tuple[str, str]:
+    """The command that the reader is most likely to answer with, and what stands for it at the reply address."""
     board, row = point.board, point.board.row
     if row.board == "new":
-        return challenge(board, "USERID1", "USERID2")
+        return challenge(board, "USERID1", "USERID2"), ""
     if point.is_over:
-        return challenge(board, *reversed(board.players))
+        return challenge(board, *reversed(board.players)), ""
     if not point.is_present or (to and to != point.turn):
-        return f"{row.game} show {row.board}"
-    return f"{row.game} move {row.board} {point.turn} PASSWORD MOVE#{point.moves + 1}"
+        return f"{row.game} show {row.board}", "show"
+    return f"{row.game} move {row.board} {point.turn} PASSWORD MOVE#{point.moves + 1}", "MOVE"
 
 
 def challenge(board: Board, first: str, second: str) -> str:
@@ -159,57 +146,42 @@ def challenge(board: Board, first: str, second: str) -> str:
     return " ".join(filter(None, [row.game, "challenge", row.options, clocks.of(row).text, first, second]))
 
 
-def data(point: Point, reader: str | None = None) -> dict[str, Any]:
-    """A board as ``--json`` prints it, with what its reader has told the server."""
-    board = point.board
+def data(point: Point) -> dict[str, Any]:
+    """A board as ``--json`` prints it to anybody."""
+    board, row = point.board, point.board.row
+    found: dict[str, Any] = {}
+    if point.is_present and row.vote:
+        found |= {"vote": row.vote, "voter": row.voter}
+    if row.source:
+        found["source"] = {"board": row.source, "moves": row.given}
+    if row.novacation:
+        found["novacation"] = True
+    if board.about.robots:
+        found["robots"] = [*board.about.robots]
+    if point.is_over:
+        found["reason"] = row.reason or board.reasons[0]
+        if row.ended:
+            found["rated"] = bool(board.about.results)
+    elif row.board != "new" and ratings.why_unrated(row):
+        found["rated"] = False
     seen = point.state.view()
-    winner = (board.winner or "draw") if point.is_over else None
-    vote = {"vote": board.row.vote, "voter": board.row.voter} if point.is_present and board.row.vote else {}
-    source = {"source": {"board": board.row.source, "moves": board.row.given}} if board.row.source else {}
-    novacation = {"novacation": True} if board.row.novacation else {}
-    robots = {"robots": [*board.about.robots]} if board.about.robots else {}
-    return (
-        vote
-        | source
-        | novacation
-        | robots
-        | _end(point)
-        | {
-            "board": board.row.board,
-            "game": board.row.game,
-            "players": {
-                side: board.players[seat] for side, seat in zip(board.rules.SIDES, point.state.seats, strict=True)
-            },
-            "turn": point.turn,
-            "winner": winner,
+    return found | {
+        "board": row.board,
+        "game": row.game,
+        "players": {side: board.players[seat] for side, seat in zip(board.rules.SIDES, point.state.seats, strict=True)},
+        "turn": point.turn,
+        "winner": (board.winner or "draw") if point.is_over else None,
+        "moves": point.moves,
+        "dice": [] if point.is_over else seen.get("dice", []),
+        "over": point.is_over,
+        "position": {
+            "game": row.game,
+            "options": board.options,
             "moves": point.moves,
-            "dice": [] if point.is_over else seen.get("dice", []),
-            "over": point.is_over,
-            "position": {
-                "game": board.row.game,
-                "options": board.options,
-                "moves": point.moves,
-                "history": [turn.text for turn in board.turns[: point.moves] if turn.text not in {RESIGN, FORFEIT}],
-                **seen,
-            },
-        }
-        | _own_data(point, reader)
-    )
-
-
-def _end(point: Point) -> dict[str, Any]:
-    """Why the game is over, and whether it counts in the ratings, for programs."""
-    board = point.board
-    is_unrated = board.row.board != "new" and bool(ratings.why_unrated(board.row))
-    if not point.is_over:
-        return {"rated": False} if is_unrated else {}
-    reason = {"reason": board.row.reason or board.reasons[0]}
-    return reason | ({"rated": bool(board.about.results)} if board.row.ended else {})
-
-
-def thread(board: Board) -> str:
-    """What tells the letters about this board from those about any other, also one of another database."""
-    return f"{board.row.game}.{board.row.board}.{board.row.started:%Y%m%d%H%M%S}"
+            "history": [turn.text for turn in board.turns[: point.moves] if turn.text not in {RESIGN, FORFEIT}],
+            **seen,
+        },
+    }
 
 
 def status(row: BoardRow) -> str:
@@ -241,41 +213,31 @@ def sides(point: Point) -> list[str]:
     return [f"{board.players[seat]} ({side})" for seat, side in by_seat]
 
 
-def _own(point: Point, to: str | None) -> list[Paragraph]:
-    """What the reader, and nobody else, has told the server about the board."""
+def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, object]]:
+    """What the reader, and nobody else, has told the server about the board: for people, and for programs."""
     board, row = point.board, point.board.row
+    told, data = list[str](), dict[str, object]()
     if to is None or not point.is_present:
-        return []
-    told = []
+        return [], data
+    if to in board.told:
+        told.append(board.told[to])
     if row.submitted and to == point.turn:
+        data["submitted"] = row.submitted
         confirm = f"{row.game} confirm {row.board} {to} PASSWORD"
         told.append(f"You have still to confirm your move:\n{broken(row.submitted)}\n{confirm}")
-    plan = board.plans.get(to)
+    plan = board.plans.get(to, "")
+    lines = [] if plan == RESIGN else plans.branches(plan)
     if plan == RESIGN:
         cancel = f"{row.game} move {row.board} {to} PASSWORD unresign"
         told.append(f"You will resign as soon as it is your turn. To cancel this:\n{cancel}")
     elif plan:
-        tree = "\n".join(broken(line) for line in plans.tree(plans.branches(plan)))
+        tree = "\n".join(broken(line) for line in plans.tree(lines))
         told.append(f"Your plan:\n{tree}\nTo forget it:\n{row.game} plan {row.board} {to} PASSWORD clear")
-    return [*map(Paragraph, [*([board.told[to]] if to in board.told else []), *told])]
+    data |= {"queued": plan if plan == RESIGN else plans.queued(lines), "plan": [*map(plans.text_of_branch, lines)]}
+    return [*map(Paragraph, told)], {name: text for name, text in data.items() if text}
 
 
-def _own_data(point: Point, to: str | None) -> dict[str, object]:
-    """The same for programs."""
-    board = point.board
-    if to is None or not point.is_present:
-        return {}
-    plan = board.plans.get(to, "")
-    lines = [] if plan == RESIGN else plans.branches(plan)
-    own = {
-        "submitted": board.row.submitted if to == point.turn else None,
-        "queued": plan if plan == RESIGN else plans.queued(lines),
-        "plan": [*map(plans.text_of_branch, lines)],
-    }
-    return {name: text for name, text in own.items() if text}
-
-
-def _vote(point: Point) -> list[str]:
+def _news(point: Point) -> list[str]:
     """Who has just swapped sides; what is proposed on the board, and who has still to answer; who is on vacation."""
     board, row = point.board, point.board.row
     if not point.is_present:
@@ -291,11 +253,8 @@ def _vote(point: Point) -> list[str]:
     return parts
 
 
-def _ratings(point: Point) -> list[Paragraph]:
-    """What the game did to the ratings, when it is over."""
-    if not (point.is_over and point.board.row.ended):
-        return []
-    board = point.board
+def _ratings(board: Board) -> list[Paragraph]:
+    """What the game did to the ratings."""
     if board.about.results:
         return [Paragraph("\n".join(ratings.described(result) for result in board.about.results))]
     not_begun = "" if board.has_begun else "not both players have moved"
@@ -303,11 +262,28 @@ def _ratings(point: Point) -> list[Paragraph]:
     return [Paragraph(f"The game is not rated.\nIt is unrated because {why}.")]
 
 
-def _followers(point: Point) -> list[Paragraph]:
-    about = point.board.about
-    kinds = {"Subscribers": about.subscribers, "Notified at the end": about.notified}
-    lines = [f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names]
-    return [Paragraph("\n".join(part for line in lines for part in wrapped(line)))] if lines else []
+def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
+    """What holds for the whole game: how the dice can be checked, its options, robots, and who follows it."""
+    board, row = point.board, point.board.row
+    if proof := dice_proof(board, is_told=is_full, is_over=point.is_over):
+        yield Paragraph("\n".join(proof))
+    options = " ".join(filter(None, [row.options, clocks.of(row).text]))
+    told = [f"Options: {options}"] if options else []
+    if row.source:
+        moves = "The first move is that" if row.given == 1 else f"The first {row.given} moves are those"
+        told.append(f"{moves} of board {row.source}; the game is not rated.")
+    if row.novacation:
+        told.append("Vacations do not stop the clocks of this board.")
+    if row.board != "new" and not point.is_over and (why := ratings.why_unrated(row)):
+        told.append(f"This game is unrated: {why}.")
+    for robot in board.about.robots.values():
+        level = f", level {robot.level}" if robot.level else ""
+        is_paused = robot.paused and not point.is_over
+        paused = "; it is paused, and no time is counted until it plays again" if is_paused else ""
+        told.append(f"{robot.userid} is a robot{level}{paused}.")
+    followers = {"Subscribers": board.about.subscribers, "Notified at the end": board.about.notified}
+    lines = [part for kind, names in followers.items() if names for part in wrapped(f"{kind}: {', '.join(names)}")]
+    yield from (Paragraph("\n".join(part)) for part in (told, lines) if part)
 
 
 def _clocks(point: Point, now: datetime, zones: Zones, to: str | None) -> list[Block]:
@@ -340,13 +316,16 @@ def _days(seconds: float) -> str:
     return f"{counted(minutes // 1440, 'day')} {minutes // 60 % 24:02}:{minutes % 60:02}"
 
 
-def _moves(point: Point, *, is_full: bool) -> list[Moves]:
-    """The moves, numbered by rounds, if there are any."""
-    board = point.board
+def _moves(point: Point, seated: Sequence[str], *, is_full: bool) -> list[Block]:
+    """The moves of the players, *seated* with their sides, numbered by rounds; below them the throws of dice.
+
+    All throws are listed up to that of the player to move, also one that was not used because a draw was agreed on.
+    """
+    board, state, turns = point.board, point.state, point.board.turns[: point.moves]
     first, second = board.players
     rounds: list[dict[int, TurnRow]] = []
     last = 1
-    for number, turn in enumerate(board.turns[: point.moves]):
+    for number, turn in enumerate(turns):
         column = number % 2 if first == second else int(turn.userid == second)
         if column <= last:
             rounds.append({})
@@ -357,17 +336,12 @@ def _moves(point: Point, *, is_full: bool) -> list[Moves]:
         if is_full or number > len(rounds) - ROUNDS or any(turn.automatic for turn in row.values()):
             made = [turn_text(row[column]) if column in row else "" for column in (0, 1)]
             listed.append((number, made[0], made[1]))
-    return [Moves(board.players, sides(point), listed)] if rounds else []
-
-
-def _throws(point: Point) -> list[Paragraph]:
-    """All throws up to that of the player to move, also one that was not used because a draw was agreed on."""
-    board, state = point.board, point.state
-    throws = [turn.dice for turn in board.turns[: point.moves] if turn.dice]
+    throws = [turn.dice for turn in turns if turn.dice]
     if games.needs_dice(state) and state.dice and not (point.is_over and board.resigned):
         throws.append(state.dice)
-    listed = f"Throws: {', '.join('-'.join(map(str, dice)) for dice in throws)}"
-    return [Paragraph("\n".join(wrapped(listed)))] if throws else []
+    thrown = f"Throws: {', '.join('-'.join(map(str, dice)) for dice in throws)}"
+    told: list[Block] = [Moves(board.players, seated, listed)] if rounds else []
+    return [*told, Paragraph("\n".join(wrapped(thrown)))] if throws else told
 
 
 def turn_text(turn: TurnRow) -> str:
@@ -400,3 +374,40 @@ def comment_part(writer: str | None, text: str | None) -> list[Comment]:
 def _mark(comment: str | None) -> str:
     """Two asterisks for the subject if there is a comment, unless it is a mere signature."""
     return " **" if comment and not comment.startswith(("-- ", "__", "--=20")) else ""
+
+
+# Refusals
+
+
+def of_error(
+    why: str,
+    quoted: Sequence[str],
+    *,
+    subject: str = "",
+    game: str = "pbm",
+    point: Point | None = None,
+    reader: str | None = None,
+    status: int = 1,
+) -> Letter:
+    """The answer to a command that was refused: why, the board if it is known, and the command in quotation."""
+    lines = (part for line in why.splitlines() for part in wrapped(_cropped(line), breaks_words=False))
+    told: list[Block] = [Paragraph("\n".join(lines))]
+    if point:
+        subject = subject or f"{title(game)} Board {point.board.row.board} Error"
+        told += [Paragraph(status_of(point)), *picture(point)]
+    told.append(Paragraph("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted)))
+    how, bare = answer(point, reader) if point else (f"{game} help" if game != "pbm" else "help", "")
+    name = game if game == "pbm" else title(game)
+    data = {"error": why, "status": status}
+    letter = Letter(None, subject or f"{name} error", tuple(told), how, data, bare)
+    if point is None or point.is_over:
+        return letter
+    number = "" if point.board.row.board == "new" else point.board.row.board
+    player = reader if reader in point.board.players else None
+    notation = games.notation(game)
+    return letter._replace(game=game, board=number, mover=point.turn or "", reader=player or "", notation=notation)
+
+
+def _cropped(line: str) -> str:
+    """A line that may have been made of anything, short enough to be read."""
+    return line if len(line) <= CROPPED else f"{line[:CROPPED]} ..."

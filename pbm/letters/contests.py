@@ -246,7 +246,7 @@ def of_new_boards(letters: Sequence[Letter], shown: Shown, number: int) -> Lette
         subject=f"{texts.title(shown.one.game)} tournament {shown.one.pool}: your boards of round {number}",
         blocks=(Paragraph(heading), *told, Rule("=", is_end=True)),
         answer=f"{first.game} games {first.to} next",
-        facts=lambda: {"boards": [letter.data for letter in letters]},
+        data={"boards": [letter.data for letter in letters]},
         notation=first.notation,
         is_urgent=True,
     )

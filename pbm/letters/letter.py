@@ -1,6 +1,6 @@
 """A letter: what somebody is told, whichever way it reaches him."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from textwrap import fill
 from typing import Any, NamedTuple
 
@@ -20,8 +20,10 @@ class Letter(NamedTuple):
     """All of it but the command to answer with."""
     answer: str
     """The command that the reader will probably answer with; empty if there is none."""
-    facts: Callable[[], dict[str, Any]]
-    """Finds out the same for programs, which no mail needs."""
+    data: dict[str, Any]
+    """The same for programs, as ``--json`` prints it."""
+    bare: str = ""
+    """What a mail to the reply address says in place of the answer, such as ``MOVE``; empty if nothing does."""
     thread: str = ""
     """What letters about the same board have in common; empty where there is no board."""
     begins_thread: bool = False
@@ -42,11 +44,6 @@ class Letter(NamedTuple):
     """The player to whom it is told, where it goes to whoever gave the command."""
 
     @property
-    def data(self) -> dict[str, Any]:
-        """The same for programs, as ``--json`` prints it."""
-        return self.facts()
-
-    @property
     def body(self) -> str:
         """The text without the command to answer with."""
         return text_of(self.blocks)
@@ -64,7 +61,7 @@ class Letter(NamedTuple):
     def with_answer(self, *hints: str) -> tuple[Block, ...]:
         """All blocks: those above, *hints* how to answer, and the command to answer with."""
         how = [Paragraph("\n".join(hints))] if hints else []
-        return (*self.blocks, *how, *([NextCommand(self.answer)] if self.answer else []))
+        return (*self.blocks, *how, *([NextCommand(self.answer, self.bare)] if self.answer else []))
 
     def mailed(self, *, is_easy: bool) -> tuple[Block, ...]:
         """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""
@@ -75,7 +72,7 @@ class Letter(NamedTuple):
 def note(told: Told, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
     """A letter without a board, to whoever gave the command."""
     blocks = blocks_of(told)
-    return Letter(None, subject, blocks, answer, lambda: {**(data or {}), "reply": text_of(blocks)})
+    return Letter(None, subject, blocks, answer, {**(data or {}), "reply": text_of(blocks)})
 
 
 def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:

@@ -145,17 +145,15 @@ def _answer(move: str, mail: Mail) -> str:
     )
 
 
-def link(command: str, mail: Mail, server_address: str) -> str:
+def link(command: NextCommand, mail: Mail, server_address: str) -> str:
     """The address that begins an answer: with the move alone where the mail has an address for that."""
-    match command.split()[1:2]:
-        case ["move" | "show" | "confirm" | "chat" as word] if mail.reply_to:
-            bare = command.partition(" PASSWORD ")[2].partition("#")[0] or word
-            return _answer(bare, mail)
-    return f"mailto:{quote(server_address, safe='@+')}?subject={_quoted(command)}"
+    if command.bare and mail.reply_to:
+        return _answer(command.bare, mail)
+    return f"mailto:{quote(server_address, safe='@+')}?subject={_quoted(command.text)}"
 
 
 def _linked(command: NextCommand, mail: Mail, server_address: str) -> _Part:
-    target, shown = link(command.text, mail, server_address), _worded(texts.fitted(command.text))
+    target, shown = link(command, mail, server_address), _worded(texts.fitted(command.text))
     return _Part(shown if len(target) > LONGEST_LINK else f'<a\nhref="{escape(target)}">{shown}</a>')
 
 

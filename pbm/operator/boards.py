@@ -113,7 +113,7 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
             answer=letters.challenge(found, *found.players),
         )
         for player in dict.fromkeys(found.players):
-            delivery.queue(session, letter._replace(to=player, thread=letters.thread(found)))
+            delivery.queue(session, letter._replace(to=player, thread=found.thread))
     answer(f"{name} is removed.", {"game": row.game, "removed": row.board})
 
 
