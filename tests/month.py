@@ -507,7 +507,8 @@ class Month(Club):
         assert (row.drawn, row.nagged, row.reason) == (table.drawn, table.nagged, table.reason)
         assert table.comment in {row.comment or "", BY_SERVER}
         assert [row.first_used, row.second_used] == [used.total_seconds() for used in table.used]
-        assert self.store.boards.plans(table.game, table.number) == table.queued
+        planned = {name: move if move == RESIGN else f"if any then {move}" for name, move in table.queued.items()}
+        assert self.store.boards.plans(table.game, table.number) == planned
         assert set(self.store.boards.followers(table.game, table.number)["subscriber"]) == table.subscribers
         assert set(self.store.boards.followers(table.game, table.number)["notified"]) == table.notified
         assert not (row.ended and (table.queued or row.submitted or row.vote))

@@ -332,30 +332,25 @@ class Secretary:
         table.submitted = table.vote = table.voter = None
         table.comment = comment
         table.add(name, text, self.now, automatic=automatic)
-        dropped = self.go_on(table)
-        return self.told(table) + dropped
+        self.go_on(table)
+        return self.told(table)
 
     def go_on(self, table):
-        """What the server plays by itself; the mails to those whose queued moves cannot be played."""
-        dropped = []
+        """What the server plays by itself."""
         while name := table.turn:
             queued = table.queued.get(name)
             if queued == RESIGN:
                 table.add(name, RESIGN, self.now, automatic=True)
             elif queued:
                 del table.queued[name]
-                before = table.turn
                 with suppress(Illegal):
                     table.add(name, table.read(queued), self.now, automatic=True)
-                    continue
-                dropped.append((before, f"{table.title} Board {table.number} Error"))
             elif table.state.must_skip:
                 table.add(name, SKIP, self.now, automatic=True)
             else:
                 break
         if table.is_over:
             self.end(table)
-        return dropped
 
     def end(self, table):
         table.queued.clear()
@@ -443,6 +438,7 @@ class Secretary:
         else:
             first = max(number for number, (_, _, automatic) in enumerate(table.turns) if not automatic)
             del table.turns[first:], table.states[first + 1 :]
+            table.queued = {player: move for player, move in table.queued.items() if move == RESIGN}
             table.submitted = table.vote = table.voter = None
         return self.told(table)
 

@@ -26,14 +26,6 @@ def test_a_draw_forgets_the_move_that_was_submitted(pair):
     assert pair.store.boards.get("spiro", "101").submitted is None
 
 
-def test_the_mail_about_a_queued_move_that_cannot_be_played_stands_in_the_boards_thread(pair):
-    pair.say("spiro queue 101 bob bob-secret e9:5")
-    pair.move("alice", "e3:5")
-    first, *_, last = pair.mails("bob")
-    assert last.subject == "Spiro Board 101 Error"
-    assert last.thread == first.message_id
-
-
 def test_who_is_too_late_on_a_board_that_has_not_begun_is_told_that_it_is_removed(pair):
     pair.say("spiro challenge -small -pieces=2 --totaltime=1 alice bob")
     pair.pass_time(days=1)

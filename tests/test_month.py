@@ -141,7 +141,7 @@ def days_of_vacation_stand_in_for_games_but_not_where_there_are_none(month):
     yield 10
 
 
-def moves_are_taken_back_and_what_was_queued_waits(month):
+def moves_are_taken_back_and_what_was_queued_is_dropped(month):
     table = month.challenge("frank", "grace", "symple", "-size=5")
     month.move("frank", table, "a1")
     month.queue("frank", table, "e5")
@@ -150,10 +150,11 @@ def moves_are_taken_back_and_what_was_queued_waits(month):
     month.move("frank", table, "undo")
     month.move("grace", table, "accept", "Well...")
     assert table.turns == []
-    assert table.queued == {"frank": "e5"}
+    assert table.queued == {}
     month.confirm("grace", table)
     yield 2
     month.move("frank", table, "a3")
+    month.queue("frank", table, "e5")
     month.move("grace", table, "c1")
     assert [text for _, text, _ in table.turns] == ["a3", "c1", "e5"]
     month.move("frank", table, "undo")
@@ -387,7 +388,7 @@ STORIES = (
     silence_is_consent_but_not_on_a_vacation,
     a_vacation_ends_early,
     days_of_vacation_stand_in_for_games_but_not_where_there_are_none,
-    moves_are_taken_back_and_what_was_queued_waits,
+    moves_are_taken_back_and_what_was_queued_is_dropped,
     a_resignation_waits_for_the_players_turn,
     a_resignation_comes_too_late,
     a_resignation_outlives_a_move_taken_back,

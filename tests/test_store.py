@@ -142,7 +142,7 @@ def test_a_record_of_a_message_is_made_once(store, club):
 
 def test_foreign_keys_are_checked(store):
     with pytest.raises(sqlite3.IntegrityError):
-        store.db.execute("INSERT INTO queued VALUES ('spiro', '101', 'alice', 'Resign')")
+        store.db.execute("INSERT INTO plans VALUES ('spiro', '101', 'alice', 'Resign')")
 
 
 def test_lists_of_boards_use_indexes(store):

@@ -66,6 +66,8 @@ def _checked(session: Session, trial: Board, name: str, line: PlanLine) -> PlanL
             condition = theirs if theirs == ANY_MOVE else move(trial.opponent(name), theirs)
             steps[at] = Conditional(condition, move(name, mine))
         except Illegal as why:
+            if plans.queued([line]):  # there is but one move
+                raise
             raise Illegal(f"{why} This is about `{plans.text_of_branch(line[: at + 1])}`.") from why
     trial.take_back(begin)
     return tuple(steps)
@@ -84,11 +86,11 @@ def _tried(session: Session, trial: Board, name: str, text: str) -> str:
 
 def _written(trial: Board, name: str, text: str) -> str:
     """A move as it was typed, if it can be one. Raises Illegal."""
-    word, _ = turns.numbered(text.lower())
-    if word in votes.INSTEAD_OF_A_MOVE:
-        raise Illegal(f"`{word}` cannot be planned; give it with `move`, also when it is not your turn.")
+    word, _ = turns.numbered(text)
+    if word.lower() in votes.INSTEAD_OF_A_MOVE:
+        raise Illegal(f"`{word.lower()}` cannot be planned; give it with `move`, also when it is not your turn.")
     turns.check_written(trial.row.game, word)
-    return SKIP if word == "pass" else clean(text)
+    return SKIP if word.lower() == "pass" else clean(text)
 
 
 def forget_plan(session: Session, board: Board, name: str, note: str) -> list[Letter]:
