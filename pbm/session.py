@@ -5,6 +5,7 @@ A command is a function that takes a Session, and does all it does in the transa
 
 from dataclasses import dataclass
 from datetime import UTC, tzinfo
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from pbm.access import quotas
@@ -43,6 +44,10 @@ class Session:
         self.store, self.now = self.server.store, self.server.now
         self.in_shell = self.sender is None
         """Whether the answer is printed, and the shell's user trusted not to flood anybody."""
+
+    def note(self, kind: str, **detail: Any) -> None:
+        """Note an event, in the transaction in which it happens."""
+        self.store.events.note(self.now(), kind, **detail)
 
     def zone(self, userid: str | None) -> tzinfo:
         """The time zone in which a user is told times; None stands for whoever gives the command, if that is known."""

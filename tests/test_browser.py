@@ -19,7 +19,7 @@ import pytest
 
 import games
 from pbm import blocks, letters
-from pbm.actions import digests
+from pbm.actions import cleanup
 from pbm.blocks import Comment, NextCommand, Paragraph
 from pbm.board.board import Board
 from pbm.drawing import images
@@ -229,7 +229,7 @@ def plain_mails(tmp_path_factory):
         club.say(f"spiro challenge {options} bob carol", comment="A word to both of you, " * 12)
     club.say(f"spiro resign 101 {NAMES[1]} {NAMES[1]}-secret")
     with club.store.writing():
-        digests.send_digests(Session(club.server), club.time)
+        cleanup.send_digests(Session(club.server), club.time)
     handle(club.server, b"From: bob@players.example\r\nSubject: spiro move 102 bob bob-secret a9:4,b7:2\r\n\r\n", None)
     handle(club.server, b"From: bob@players.example\r\nSubject: spiro move 102 bob\r\n\r\n", None)
     found = {row.subject: row for row in club.store.outbox.all() if row.address == "bob@players.example"}

@@ -19,7 +19,7 @@ import pytest
 
 from games import symple
 from pbm.access import tokens
-from pbm.actions import digests
+from pbm.actions import cleanup
 from pbm.board.board import Board
 from pbm.drawing import images
 from pbm.mail import illustrations
@@ -312,7 +312,7 @@ def test_a_digest_has_a_picture_only_if_it_is_about_one_board_at_one_time(board)
             board.say(f"symple move 101 {name} {PASSWORDS[name]} {move}")
         board.pass_time(days=1)
         with board.store.writing():
-            digests.send_digests(Session(board.server), board.time)
+            cleanup.send_digests(Session(board.server), board.time)
         got = sent(board)["bob"]
         assert "Digest" in got.message["Subject"]
         assert len(got.pictures) == count

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pbm import blocks, letters, texts
-from pbm.actions import digests
+from pbm.actions import cleanup
 from pbm.blocks import Comment, Drawing, Moves, NextCommand, Paragraph, Rule, Table
 from pbm.board.board import Board
 from pbm.mail.incoming import handle
@@ -541,7 +541,7 @@ def test_a_mover_by_mail_gets_what_he_chose_too(pair):
 
 def sent(club):
     with club.store.writing():
-        return digests.send_digests(Session(club.server), club.time)
+        return cleanup.send_digests(Session(club.server), club.time)
 
 
 def test_a_digest_has_all_mails_of_a_day_in_order_with_their_comments(pair):
@@ -602,7 +602,7 @@ def test_a_digest_is_made_whole_or_not_at_all(pair):
     pair.move("alice", "e3:5")
     before = len(pair.mails("bob"))
     with pytest.raises(RuntimeError), pair.store.writing():
-        digests.send_digests(Session(pair.server), pair.time)
+        cleanup.send_digests(Session(pair.server), pair.time)
         raise RuntimeError
     assert len(pair.mails("bob")) == before
     assert sent(pair) == 1
@@ -648,7 +648,7 @@ def test_a_digest_of_a_user_without_a_confirmed_address_waits_and_one_without_an
 
 
 def test_a_day_of_many_long_mails_becomes_several_digests(pair, monkeypatch):
-    monkeypatch.setattr(digests, "LONGEST_DIGEST", 4000)
+    monkeypatch.setattr(cleanup, "LONGEST_DIGEST", 4000)
     pair.say("spiro mail bob bob-secret digest")
     for _ in range(4):
         pair.say("spiro challenge -small -pieces=2 alice bob")

@@ -206,22 +206,35 @@ def accept(session: Session, game: str, name: str) -> list[Letter]:
     """Take all challenges."""
     if session.store.players.get(game, name).most is None:
         raise Refused(f"You already take all challenges of {texts.title(game)}.")
-    return _limited(session, game, name, None)
+    return limit(session, game, name, "all")
 
 
 def reject(session: Session, game: str, name: str) -> list[Letter]:
     """Take no challenges."""
     if session.store.players.get(game, name).most == 0:
         raise Refused(f"You already take no challenges of {texts.title(game)}.")
-    return _limited(session, game, name, 0)
+    return limit(session, game, name, "reject")
 
 
 def limit(session: Session, game: str, name: str, word: str) -> list[Letter]:
     """Take challenges up to a number of active boards, or say what that number is."""
-    if not word:
-        player = session.store.players.get(game, name)
-        return _told(session, game, player, f"{texts.title(game)} limit status")
-    return _limited(session, game, name, _read_limit(word.lower()))
+    player, title = session.store.players.get(game, name), texts.title(game)
+    subject = f"{title} limit status"
+    if word:
+        player = player._replace(most=_read_limit(word.lower()))
+        session.store.players.save(game, player)
+        how = "accepted" if player.most is None else "limited" if player.most else "rejected"
+        subject = f"{title} challenges now {how}"
+    text = f"You take {'all' if player.most is None else 'no'} challenges of {title}."
+    if player.most:
+        text = f"You take challenges of {title} up to {texts.counted(player.most, 'active board')}."
+    return [_told(game, player, text, subject)]
+
+
+def _told(game: str, player: PlayerRow, text: str, subject: str, answer: str = "") -> Letter:
+    """What a player is told of the challenges that they want."""
+    data = {"userid": player.userid, "game": game, "limit": player.most, "seeking": player.seeking}
+    return letters.note(text, subject=subject, answer=answer or f"{game} standings", data=data, to=player.userid)
 
 
 def seek(session: Session, game: str, name: str, word: str) -> list[Letter]:
@@ -238,8 +251,7 @@ def seek(session: Session, game: str, name: str, word: str) -> list[Letter]:
         subject = f"Now seeking {player.seeking} {title} challenges"
     sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
     text = f"You seek {sought} of {title}."
-    letter = letters.note(text, subject=subject, answer=f"{game} standings", data=_data(game, player))
-    return [letter._replace(to=name)]
+    return [_told(game, player, text, subject)]
 
 
 def seekers(session: Session, word: str) -> list[Letter]:
@@ -271,30 +283,7 @@ def end_seeks(session: Session) -> None:
             f"{SEEKS_FOR.days} days. `{game} seek {name} PASSWORD N` seeks N again."
         )
         answer = f"{game} seek {name} PASSWORD N"
-        subject = f"{texts.title(game)} seek status"
-        letter = letters.note(text, subject=subject, answer=answer, data=_data(game, player))
-        delivery.queue(session, letter._replace(to=name))
-
-
-def _limited(session: Session, game: str, name: str, most: int | None) -> list[Letter]:
-    player = session.store.players.get(game, name)._replace(most=most)
-    session.store.players.save(game, player)
-    how = "accepted" if most is None else "limited" if most else "rejected"
-    return _told(session, game, player, f"{texts.title(game)} challenges now {how}")
-
-
-def _told(session: Session, game: str, player: PlayerRow, subject: str) -> list[Letter]:
-    what = "all challenges" if player.most is None else "no challenges"
-    text = f"You take {what} of {texts.title(game)}."
-    if player.most:
-        text = f"You take challenges of {texts.title(game)} up to {texts.counted(player.most, 'active board')}."
-    letter = letters.note(text, subject=subject, answer=f"{game} standings", data=_data(game, player))
-    return [letter._replace(to=player.userid)]
-
-
-def _data(game: str, player: PlayerRow) -> dict[str, object]:
-    """What a player wants, for programs."""
-    return {"userid": player.userid, "game": game, "limit": player.most, "seeking": player.seeking}
+        delivery.queue(session, _told(game, player, text, f"{texts.title(game)} seek status", answer))
 
 
 def _read_limit(word: str) -> int | None:

@@ -128,7 +128,7 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
     running = [meeting for meeting in found.meetings if meeting.is_running and old in meeting.pair]
     boards = [(meeting, find_board(session, one.game, meeting.board)) for meeting in running]
     store.tournaments.replace_entrant(one.game, one.pool, old, new)
-    store.events.note(session.now(), "replace", game=one.game, pool=one.pool, userid=new, replaced=old)
+    session.note("replace", game=one.game, pool=one.pool, userid=new, replaced=old)
     for meeting, board in boards:
         if len(board.turns) < FIRST_MOVES:
             _removed(session, board, f"{new} takes the place of {old}, and the game begins anew.")
@@ -204,7 +204,7 @@ def _cancelled(session: Session, found: Shown, why: str) -> str:
     letter = contests.of_tournament(found, "cancelled", text, answer=f"{one.game} games")
     for name in dict.fromkeys([*(each.name for each in found.entrants), *filter(None, [one.director])]):
         delivery.queue(session, letter._replace(to=name))
-    store.events.note(session.now(), "cancel", game=one.game, pool=one.pool)
+    session.note("cancel", game=one.game, pool=one.pool)
     if not store.boards.of_tournament(one.game, one.pool):
         store.tournaments.forget(one.game, one.pool)
         return f"Pool {one.pool} of {texts.title(one.game)} is cancelled, and nothing of it is left."
@@ -228,7 +228,7 @@ def _taken_away(session: Session, board: Board) -> None:
     row = board.row
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.remove(row.game, row.board)
-    session.store.events.note(session.now(), "remove", game=row.game, board=row.board, pool=row.pool)
+    session.note("remove", game=row.game, board=row.board, pool=row.pool)
 
 
 def _removed(session: Session, board: Board, why: str) -> None:

@@ -32,19 +32,14 @@ def check_choice(_: Session, *, game: str, how: str, **__: object) -> None:
 
 
 def choose(session: Session, game: str, user: str, how: str) -> list[Letter]:
-    """Store how a user wants mails about the boards of a game."""
-    return [chosen(session, game, user, how.lower())]
-
-
-def chosen(session: Session, game: str, user: str, how: str) -> Letter:
-    """Store which of CHOICES a user wants for a game, which the letter tells them."""
+    """Store which of CHOICES a user wants for the boards of a game."""
+    how = how.lower()
     session.store.players.save(game, session.store.players.get(game, user)._replace(mail=how))
     name = texts.title(game)
     text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n"
     text += "Reminders, errors and the ends of games come at once in any case."
     data = {"userid": user, "game": game, "mail": how}
-    letter = letters.note(text, subject=f"{name} mail {how}", answer=f"{game} help mail", data=data)
-    return letter._replace(to=user)
+    return [letters.note(text, subject=f"{name} mail {how}", answer=f"{game} help mail", data=data, to=user)]
 
 
 def check_form(_: Session, *, form: str, **__: object) -> None:
@@ -61,8 +56,7 @@ def choose_form(session: Session, user: str, word: str) -> list[Letter]:
     text = f"Mails come as {MAIL_FORMS[form]}."
     if form == "pictures" and not images.is_available():
         text += NO_PICTURES
-    letter = letters.note(text, subject=f"pbm mail {form}", answer="help mail", data=data)
-    return [letter._replace(to=user)]
+    return [letters.note(text, subject=f"pbm mail {form}", answer="help mail", data=data, to=user)]
 
 
 def check_zone(_: Session, *, zone: str, **__: object) -> None:
@@ -98,5 +92,4 @@ def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
     now = f"{session.now().astimezone(session.zone(user)):{texts.MINUTES}}"
     data = {"userid": user, "timezone": zone}
     text = f"Times in your mails are in the time zone {zone}; it is {now} now."
-    letter = letters.note(text, subject="pbm timezone", answer="help timezone", data=data)
-    return [letter._replace(to=user)]
+    return [letters.note(text, subject="pbm timezone", answer="help timezone", data=data, to=user)]

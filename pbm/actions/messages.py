@@ -63,7 +63,7 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
 def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
     """Write to all who want to read what is written to all; or begin and end to be one of them."""
     if switch:
-        return [switched(session, name, switch.lower())]
+        return _switch(session, name, switch.lower())
     if not session.comment:
         raise Refused("A broadcast needs a text: the body of the mail, or --comment=TEXT in a shell.")
     last = session.store.users.last_broadcast(name)
@@ -80,14 +80,14 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
     return [letters.note(done, subject="Broadcast", answer="help broadcast", data=data)]
 
 
-def switched(session: Session, name: str, switch: str) -> Letter:
-    """Store whether a user gets what users write to all, which the letter tells them. Raises Refused."""
+def _switch(session: Session, name: str, switch: str) -> list[Letter]:
+    """Store whether a user gets what users write to all. Raises Refused."""
     if switch not in {"on", "off"}:
         raise Refused(f"`broadcast` is followed by nothing, by `on` or by `off`, and not by {switch!r}.")
     session.store.users.set_hears_broadcasts(name, hears=switch == "on")
     text = f"You {'get' if switch == 'on' else 'do not get'} what users write to all."
     data = {"userid": name, "broadcasts": switch == "on"}
-    return letters.note(text, subject="pbm settings", answer="help broadcast", data=data)._replace(to=name)
+    return [letters.note(text, subject="pbm settings", answer="help broadcast", data=data, to=name)]
 
 
 def _text(session: Session, name: str, what: str) -> str:

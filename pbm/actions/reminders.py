@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from games import Illegal
 from pbm import letters, texts
 from pbm.actions.finding import board_of
 from pbm.actions.turns import can_leave
@@ -25,26 +26,23 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
         raise Refused(f"You do not play on this board; {' and '.join(dict.fromkeys(board.players))} do.")
     if name in {board.turn, late}:
         what = "yours to answer the proposal" if name == late != board.turn else "your turn"
-        raise Refused(f"It is {what}, so there is nobody to remind.", point=board.present, reader=name)
+        raise Illegal(f"It is {what}, so there is nobody to remind.")
     if late in board.about.robots:
-        raise Refused(f"{late} is a robot, and is not reminded.", point=board.present, reader=name)
+        raise Illegal(f"{late} is a robot, and is not reminded.")
     away = None if row.novacation else clocks.planned_until(session.store, late, session.now().date())
     if away:
-        why = f"{late} is on vacation through {away}, and is not reminded."
-        raise Refused(why, point=board.present, reader=name)
+        raise Illegal(f"{late} is on vacation through {away}, and is not reminded.")
     last = session.store.boards.last_reminder(row.game, row.board, name)
     if last and session.now() < last + BETWEEN_NAGS:
         again = f"{(last + BETWEEN_NAGS).astimezone(session.zone(name)):{texts.MINUTES}}"
         why = f"You have reminded {late} of this board within the last 3 days; you can again from {again} on."
-        raise Refused(why, point=board.present, reader=name)
+        raise Illegal(why)
     session.store.boards.note_reminder(row.game, row.board, name, session.now())
     reminder = remind(session, board, late, f"{name} reminds you of this board.")
     text = f"{late} is reminded of {texts.title(row.game)} board {row.board}."
     data = {"userid": name, "game": row.game, "board": row.board, "reminded": late}
-    answer = letters.note(
-        text, subject=f"{texts.title(row.game)} nag", answer=f"{row.game} show {row.board}", data=data
-    )
-    return [answer._replace(to=name), reminder]
+    subject, answer = f"{texts.title(row.game)} nag", f"{row.game} show {row.board}"
+    return [letters.note(text, subject=subject, answer=answer, data=data, to=name), reminder]
 
 
 def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:

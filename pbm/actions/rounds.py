@@ -107,8 +107,7 @@ def _begun(session: Session, one: Tournament, due: Round, start: Start) -> Tourn
     session.store.tournaments.save(one)
     boards = start_games(session, one, due.number, due.pairs, start)
     idle = [name for name, other in due.pairs if other == NOBODY]
-    now = session.now()
-    session.store.events.note(now, "round", game=one.game, pool=one.pool, round=due.number, boards=[*boards], byes=idle)
+    session.note("round", game=one.game, pool=one.pool, round=due.number, boards=[*boards], byes=idle)
     found = as_it_is(session, one)
     asked = {each.name for each in found.entrants if due.number in each.byes}
     for name in idle:
@@ -170,7 +169,7 @@ def finish_tournament(session: Session, found: Shown) -> None:
     found = found._replace(one=one)
     session.store.tournaments.save(one)
     first = [line.name for line in found.lines if line.place == 1]
-    session.store.events.note(session.now(), "finish_tournament", game=one.game, pool=one.pool, winners=first)
+    session.note("finish_tournament", game=one.game, pool=one.pool, winners=first)
     letter = contests.of_tournament(found, "the end", [Paragraph(texts.broken(text)), *found.blocks])
     for name in dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [one.director])]):
         delivery.queue(session, letter._replace(to=name))
@@ -184,4 +183,4 @@ def withdrawn(session: Session, one: Tournament, userid: str) -> None:
         store.tournaments.remove_entrant(one.game, one.pool, userid)
     else:
         store.tournaments.save_entrant(one.game, one.pool, entrant._replace(withdrawn=one.round + 1))
-    store.events.note(session.now(), "withdraw", game=one.game, pool=one.pool, userid=userid)
+    session.note("withdraw", game=one.game, pool=one.pool, userid=userid)

@@ -1,11 +1,11 @@
 """Following boards that others play: every mail about them, or only their ends."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 from pbm import delivery, letters, texts
 from pbm.actions import finding, mail_settings, messages
-from pbm.actions.finding import find_board, find_row
+from pbm.actions.finding import board_of, find_row
 from pbm.budget import Budget
 from pbm.letters import Letter
 from pbm.session import Session
@@ -15,25 +15,11 @@ SUBSCRIBER = "subscriber"
 NOTIFIED = "notified"
 
 
-class Following(NamedTuple):
-    """What a user follows, in one of the two ways, after a command."""
-
-    is_all: bool
-    """Whether he follows all boards of the game that begin from now on."""
-    added: Sequence[str] = ()
-    """The boards that he has begun to follow."""
-    stopped: Sequence[str] = ()
-    """Those that he does not follow any more."""
-    unchanged: Sequence[str] = ()
-    """The others that he has named."""
-
-
 def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
     """Send a user every mail about some boards from now on, or about all boards of a game."""
-    now, is_all = session.now(), _is_all(words)
+    is_all = _is_all(words)
     if is_all:
-        player = session.store.players.get(game, name)
-        session.store.players.save(game, player._replace(subscribes=True))
+        _set(session, game, name, subscribes=True)
     shown: list[Letter] = []
     done: list[str] = []
     refused: dict[str, str] = {}
@@ -46,47 +32,41 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
         session.store.boards.follow(game, row.board, name, SUBSCRIBER)
         done.append(number)
         if not budget.is_spent and (session.in_shell or session.take("shown", user=name)):
-            board = find_board(session, game, row.board)
+            point = board_of(session, row).present
             shown += letters.of_board(
-                board.present, name, now=now, zones=session.zone, kind="Subscription Summary", is_full=True
+                point, name, now=session.now(), zones=session.zone, kind="Subscription Summary", is_full=True
             )
-    lines = [f"You get every mail about these {texts.title(game)} boards: {', '.join(done)}."] if done else []
-    if refused and not is_all:
-        lines.append(f"Not subscribed: {', '.join(f'{number} ({why})' for number, why in refused.items())}.")
-    if is_all:
+    lines = _said(f"You get every mail about these {texts.title(game)} boards", done)
+    if not is_all:
+        lines += _said("Not subscribed", [f"{number} ({why})" for number, why in refused.items()])
+    else:
         lines.append(f"You are subscribed to every board of {texts.title(game)} that begins from now on.")
-    told = Following(is_all=session.store.players.get(game, name).subscribes, added=done, unchanged=[*refused])
-    return [*shown, _summary(game, name, lines, told)]
+    return [*shown, _summary(session, game, name, lines, added=done, unchanged=[*refused])]
 
 
 def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
     """End subscriptions."""
     lines = []
     if _is_all(words):
-        player = session.store.players.get(game, name)
-        session.store.players.save(game, player._replace(subscribes=False))
+        _set(session, game, name, subscribes=False)
         numbers = session.store.boards.followed(game, name, SUBSCRIBER)
         lines.append(f"You are not subscribed to new boards of {texts.title(game)} any more.")
     else:
         numbers = _named(session, game, words, name)
-    ended = {number: session.store.boards.unfollow(game, number, name, SUBSCRIBER) for number in numbers}
-    stopped = [number for number, was in ended.items() if was]
-    unchanged = [number for number, was in ended.items() if not was]
+    stopped = [number for number in numbers if session.store.boards.unfollow(game, number, name, SUBSCRIBER)]
+    unchanged = [number for number in dict.fromkeys(numbers) if number not in stopped]
     lines += _said("You get no more mails about these boards", stopped)
     lines += _said("You were not subscribed to these", unchanged)
-    is_all = session.store.players.get(game, name).subscribes
-    now = Following(is_all=is_all, stopped=stopped, unchanged=unchanged)
-    return [_summary(game, name, lines, now)]
+    return [_summary(session, game, name, lines, stopped=stopped, unchanged=unchanged)]
 
 
 def stop(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """End the subscription of a user to a board."""
-    game, board = row.game, row.board
-    was = session.store.boards.unfollow(game, board, name, SUBSCRIBER)
-    text = "You get no more mails about this board" if was else "You were not subscribed to this"
-    is_all = session.store.players.get(game, name).subscribes
-    now = Following(is_all=is_all, stopped=[board] if was else [], unchanged=[] if was else [board])
-    return [_summary(game, name, _said(text, [board]), now)]
+    board = [row.board]
+    if session.store.boards.unfollow(row.game, row.board, name, SUBSCRIBER):
+        lines = _said("You get no more mails about this board", board)
+        return [_summary(session, row.game, name, lines, stopped=board)]
+    return [_summary(session, row.game, name, _said("You were not subscribed to this", board), unchanged=board)]
 
 
 def end_mails(session: Session, mails: Reply) -> None:
@@ -100,11 +80,10 @@ def end_mails(session: Session, mails: Reply) -> None:
     elif game:
         if session.store.players.get(game, userid).mail == "digest":
             session.store.outbox.remove_held(userid, game)
-            told = [mail_settings.chosen(session, game, userid, "none")]
+            told = mail_settings.choose(session, game, userid, "none")
     elif userid in session.store.users.hearing_broadcasts():
-        told = [messages.switched(session, userid, "off")]
-    for letter in told:
-        delivery.queue(session, letter)
+        told = messages.broadcast(session, userid, "off")
+    delivery.queue(session, *told)
 
 
 def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
@@ -113,12 +92,11 @@ def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list
     switch = named.pop() if named and named[-1] in {"on", "off"} else None
     if named:
         return [_notified_of(session, game, name, named, starts=switch != "off")]
-    player = session.store.players.get(game, name)
-    starts = not player.is_notified if switch is None else switch == "on"
-    session.store.players.save(game, player._replace(is_notified=starts))
+    starts = not session.store.players.get(game, name).is_notified if switch is None else switch == "on"
+    _set(session, game, name, is_notified=starts)
     text = f"You are {'told of the end of every' if starts else 'not told any more of the end of each'} game."
     subject = f"{texts.title(game)} notification {'started' if starts else 'cancelled'}"
-    return [_summary(game, name, [text], Following(is_all=starts), subject)]
+    return [_summary(session, game, name, [text], subject)]
 
 
 def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *, starts: bool) -> Letter:
@@ -127,21 +105,20 @@ def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *
     lines: list[str] = []
     changed: list[str] = []
     unchanged: list[str] = []
+    change = session.store.boards.follow if starts else session.store.boards.unfollow
     for row in rows:
-        number = row.board
-        if row.ended:
-            is_changed = False
-            lines.append(f"{number} is over already.")
-        elif starts:
-            is_changed = session.store.boards.follow(game, number, name, NOTIFIED)
-            lines.append(f"You will be told of the end of {number}{'' if is_changed else ', as before'}.")
-        else:
-            is_changed = session.store.boards.unfollow(game, number, name, NOTIFIED)
-            lines.append(f"You will not be told of the end of {number}{'' if is_changed else ', as before'}.")
-        (changed if is_changed else unchanged).append(number)
-    now = Following(is_all=session.store.players.get(game, name).is_notified, unchanged=unchanged)
-    now = now._replace(added=changed) if starts else now._replace(stopped=changed)
-    return _summary(game, name, lines, now, f"{texts.title(game)} Notify summary")
+        is_changed = not row.ended and change(game, row.board, name, NOTIFIED)
+        told = f"You will {'' if starts else 'not '}be told of the end of {row.board}"
+        lines.append(f"{row.board} is over already." if row.ended else f"{told}{'' if is_changed else ', as before'}.")
+        (changed if is_changed else unchanged).append(row.board)
+    added, stopped = (changed, []) if starts else ([], changed)
+    subject = f"{texts.title(game)} Notify summary"
+    return _summary(session, game, name, lines, subject, added=added, stopped=stopped, unchanged=unchanged)
+
+
+def _set(session: Session, game: str, name: str, **flags: Any) -> None:
+    """Store whether a user follows all boards of a game, in one of the two ways."""
+    session.store.players.save(game, session.store.players.get(game, name)._replace(**flags))
 
 
 def _objection(session: Session, row: BoardRow, name: str) -> str:
@@ -176,11 +153,19 @@ def _said(text: str, boards: Sequence[str]) -> list[str]:
 
 
 def _summary(
-    game: str, name: str, lines: Sequence[str], now: Following, subject: str = "Subscription summary"
+    session: Session,
+    game: str,
+    name: str,
+    lines: Sequence[str],
+    subject: str = "",
+    *,
+    added: Sequence[str] = (),
+    stopped: Sequence[str] = (),
+    unchanged: Sequence[str] = (),
 ) -> Letter:
+    """The boards that a user has begun to follow, follows no more, and has named without that; of ends, a *subject*."""
     text = "\n".join(lines) or f"There is no such board of {texts.title(game)}."
-    data = {
-        "userid": name, "game": game, "all": now.is_all,
-        "added": now.added, "stopped": now.stopped, "unchanged": now.unchanged,
-    }  # fmt: skip
-    return letters.note(text, subject=subject, answer=f"{game} games", data=data)._replace(to=name)
+    player = session.store.players.get(game, name)
+    is_all = player.is_notified if subject else player.subscribes
+    data = {"userid": name, "game": game, "all": is_all, "added": added, "stopped": stopped, "unchanged": unchanged}
+    return letters.note(text, subject=subject or "Subscription summary", answer=f"{game} games", data=data, to=name)

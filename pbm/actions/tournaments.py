@@ -53,7 +53,7 @@ def announce(session: Session, one: Tournament, players: Sequence[str], teams: M
     for name in session.store.users.hearing_broadcasts():
         letter = contests.of_tournament(found, "open", told, answer=answer)
         delivery.queue(session, letter._replace(to=name, is_subscribed=True))
-    session.store.events.note(session.now(), "open", game=one.game, pool=one.pool, type=one.kind.name)
+    session.note("open", game=one.game, pool=one.pool, type=one.kind.name)
     return found
 
 
@@ -136,7 +136,7 @@ def started(session: Session, found: Shown) -> tuple[Shown, dict[str, Pair]]:
     one = found.one._replace(state="running")
     session.store.tournaments.save(one)
     names = [entrant.name for entrant in found.entrants]
-    session.store.events.note(session.now(), "start", game=one.game, pool=one.pool, players=names)
+    session.note("start", game=one.game, pool=one.pool, players=names)
     rounds.advance(session, one.game, one.pool, turns.start)
     now = as_it_is(session, session.store.tournaments.get(one.game, one.pool) or one)
     return now, {meeting.board: meeting.pair for meeting in now.meetings if meeting.board}
@@ -282,7 +282,7 @@ def joined(session: Session, one: Tournament, name: str) -> Shown:
         )
     else:
         session.store.tournaments.add_player(one.game, one.pool, name, one.round + 1)
-    session.store.events.note(session.now(), "join", game=one.game, pool=one.pool, userid=name)
+    session.note("join", game=one.game, pool=one.pool, userid=name)
     return as_it_is(session, one)
 
 

@@ -127,9 +127,7 @@ def start(
         if turn.dice:
             board.set_dice(turn.dice)
         board.play(str(board.turn), turn.text, row.started, automatic=turn.automatic)
-    store.events.note(
-        session.now(), "challenge", game=game, board=row.board, pool=row.pool, players=[*players], options=row.options
-    )
+    session.note("challenge", game=game, board=row.board, pool=row.pool, players=[*players], options=row.options)
     play_on(session, board, 0)
     return board
 
@@ -184,16 +182,16 @@ def store(session: Session, board: Board, before: int, reason: str | None = None
     board.row = board.row._replace(moves=len(board.turns), turn=board.turn)
     if board.is_over:
         _end(session, board, reason or board.reasons[0])
-    row, now, note = board.row, session.now(), session.store.events.note
+    row = board.row
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(row, before + 1, board.turns[before:])
     place = {"game": row.game, "board": row.board, "pool": row.pool}
     first = max(before, row.given)
     for number, turn in enumerate(board.turns[first:], first + 1):
         kind = EVENT_OF_TURN.get(turn.text, "move")
-        note(now, kind, **place, userid=turn.userid, move=turn.text, number=number, automatic=turn.automatic)
+        session.note(kind, **place, userid=turn.userid, move=turn.text, number=number, automatic=turn.automatic)
     if board.is_over:
-        note(now, "end", **place, players=[*board.players], winner=row.winner or "draw", reason=row.reason)
+        session.note("end", **place, players=[*board.players], winner=row.winner or "draw", reason=row.reason)
         if row.pool:
             from pbm.actions import rounds  # 5 ms
 
@@ -285,7 +283,7 @@ def leave(session: Session, board: Board, name: str, *, automatic: bool = False)
     readers = dict.fromkeys([*board.players, *board.about.subscribers])
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.remove(row.game, row.board)
-    session.store.events.note(session.now(), "remove", game=row.game, board=row.board, userid=name)
+    session.note("remove", game=row.game, board=row.board, userid=name)
     if not session.store.boards.count_active(row.game, name):
         session.store.players.set_inactive(row.game, name, inactive=True)
     writer = SERVER if automatic else name

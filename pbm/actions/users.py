@@ -43,7 +43,7 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
     if not session.in_shell:
         session.take("sign-up")
     session.store.users.add(name, hashed, session.now())
-    session.store.events.note(session.now(), "signup", userid=name)
+    session.note("signup", userid=name)
     return set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
 
 
@@ -70,7 +70,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     letter = settled(text, "help", userid=name, boards=[], removals=[])
     printed += delivery.answer(session, name, letter._replace(to=name))
     session.store.users.sign_off(name, session.now())
-    session.store.events.note(session.now(), "signoff", userid=name)
+    session.note("signoff", userid=name)
     return printed
 
 

@@ -57,8 +57,7 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
     done += f"\nLeft in {today.year}: {texts.counted(days, 'day')}."
     if is_auto:
         done += "\nWhere you would lose by the time of a move, a day of them is taken instead."
-    letter = letters.note(done, subject="Vacation", answer="help vacation", data=data)
-    return [letter._replace(to=name)]
+    return [letters.note(done, subject="Vacation", answer="help vacation", data=data, to=name)]
 
 
 def _planned(session: Session, name: str, words: Sequence[str], today: date) -> list[Vacation]:

@@ -93,7 +93,7 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.take_back_turns(board.row)
     row = board.row
-    session.store.events.note(session.now(), "undo", game=row.game, board=row.board, pool=row.pool, moves=first)
+    session.note("undo", game=row.game, board=row.board, pool=row.pool, moves=first)
     return turns.told(session, board, f"Taken back: {taken}.")
 
 

@@ -69,10 +69,10 @@ class Letter(NamedTuple):
         return self.with_answer(*([EASY] if is_easy else []), *notation)
 
 
-def note(told: Told, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
-    """A letter without a board, to whoever gave the command."""
+def note(told: Told, *, subject: str, answer: str, data: dict[str, Any] | None = None, to: str | None = None) -> Letter:
+    """A letter without a board, to a user or to whoever gave the command."""
     blocks = blocks_of(told)
-    return Letter(None, subject, blocks, answer, {**(data or {}), "reply": text_of(blocks)})
+    return Letter(to, subject, blocks, answer, {**(data or {}), "reply": text_of(blocks)})
 
 
 def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:

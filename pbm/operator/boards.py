@@ -101,7 +101,7 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     with server.store.writing():
         found = find_board(session, row.game, row.board)
         server.store.boards.remove(row.game, row.board)
-        server.store.events.note(session.now(), "remove", game=row.game, board=row.board, pool=row.pool)
+        session.note("remove", game=row.game, board=row.board, pool=row.pool)
         if row.pool:
             from pbm.actions import rounds, turns
 
