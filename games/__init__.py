@@ -8,9 +8,8 @@ it says how many it needs, and is told how they fell. `games.promises` finds out
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeGuard, TypeVar, cast
 
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
     from random import Random
 
-_NAME = re.compile("[a-z][a-z0-9]*")
-_SHARED = frozenset({"boards", "figures", "promises"})
-"""The modules of this package that are no games."""
+_OWN = {module.name for module in iter_modules(__path__)} - {"boards", "figures", "promises"}
+"""The games of this package: all of its modules but those that serve several games."""
 SKIP = "--"
 """The move of a player who has none: then it is the only item of `State.moves`, and the server plays it."""
 
@@ -352,31 +350,25 @@ def needs_dice(state: State) -> TypeGuard[DiceState]:
 @cache
 def names() -> tuple[str, ...]:
     """The names of all games there are, sorted: the modules of this package, and the entry points ``pbm.games``."""
-    own = {module.name for module in iter_modules(__path__)} - _SHARED
-    return tuple(sorted({*own, *_entry_points()}))
+    return tuple(sorted({*_OWN, *_entry_points()}))
 
 
 def exists(name: str) -> bool:
     """Whether there is a game of that name; nothing is imported."""
-    return _is_own(name) or name in _entry_points()
+    return name in _OWN or name in _entry_points()
 
 
 def load(name: str) -> Game[Any]:
     """The game of that name; no other is imported. Raises LookupError if there is none."""
-    if _is_own(name):
+    if name in _OWN:
         return cast("Game[Any]", import_module(f"{__name__}.{name}"))
     return cast("Game[Any]", _entry_points()[name].load())
 
 
 def package(name: str) -> str | None:
     """The package that brings a game, if it is not one of ours."""
-    entry = None if _is_own(name) else _entry_points().get(name)
+    entry = None if name in _OWN else _entry_points().get(name)
     return entry.dist.name if entry and entry.dist else None
-
-
-@lru_cache(maxsize=100)
-def _is_own(name: str) -> bool:
-    return _NAME.fullmatch(name) is not None and name not in _SHARED and find_spec(f"{__name__}.{name}") is not None
 
 
 @cache
@@ -384,7 +376,9 @@ def _entry_points() -> Mapping[str, "EntryPoint"]:
     """The games that other packages bring. Finding them is slow, and done only when no game here has the name."""
     from importlib.metadata import entry_points  # 20 ms
 
-    return {entry.name: entry for entry in entry_points(group="pbm.games") if _NAME.fullmatch(entry.name)}
+    return {
+        entry.name: entry for entry in entry_points(group="pbm.games") if re.fullmatch("[a-z][a-z0-9]*", entry.name)
+    }
 
 
 def find_option(game: Game[Any], word: str) -> Option:

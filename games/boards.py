@@ -6,7 +6,7 @@ a set are found at once by shifting the whole set; on other graphs there is a ma
 """
 
 from abc import ABCMeta, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any, ClassVar
 
@@ -16,20 +16,14 @@ from games import Illegal, quoted, read_cells
 class _Once(ABCMeta):
     """What makes every board only once, so that positions on equal boards are equal."""
 
-    _made: ClassVar[dict[Hashable, Any]] = {}
+    _made: ClassVar[dict[object, Any]] = {}
 
     def __call__(cls, *described: Any) -> Any:
         """The board of that class that is so described: a new one, or the one that there is."""
-        key = (cls, *map(_frozen, described))
+        key = cls, repr(described)
         if key not in cls._made:
             cls._made[key] = super().__call__(*described)
         return cls._made[key]
-
-
-def _frozen(described: Hashable | Mapping[str, Iterable[Hashable]]) -> Hashable:
-    if isinstance(described, Mapping):
-        return tuple((name, tuple(value)) for name, value in described.items())
-    return described
 
 
 class Board(metaclass=_Once):
@@ -60,34 +54,6 @@ class Board(metaclass=_Once):
             rest ^= front
         return among ^ rest
 
-    def meets(self, start: int, among: int, goal: int) -> bool:
-        """Whether a way through *among* leads from *start*, which is part of it, to a cell of *goal*."""
-        front, rest = start, among & ~start
-        while front and not front & goal:
-            front = self.near(front) & rest
-            rest ^= front
-        return front != 0
-
-    def torn(self, cells: int, cell: int) -> list[int]:
-        """The parts beside a cell into which a connected set falls without it; none if its neighbours stay connected.
-
-        That they stay connected is mostly seen near the cell, without going through the whole set. Of a set that is not
-        connected, what is elsewhere counts to the last part.
-        """
-        left = cells & ~cell
-        ends, parts = self.near(cell) & left, list[int]()
-        while ends:
-            front = ends & -ends
-            rest = left ^ front
-            while front and ends & rest:
-                front = self.near(front) & rest
-                rest ^= front
-            if front:  # all the other neighbours are met, so what is left is one part, and need not be gone through
-                rest = 0
-            parts.append(left ^ rest)
-            left, ends = rest, ends & rest
-        return parts if len(parts) > 1 else []
-
     def groups(self, cells: int, there: int = -1) -> Iterator[int]:
         """The connected parts of a set, or those of them that have cells *there*."""
         while start := cells & there:
@@ -105,71 +71,43 @@ class Board(metaclass=_Once):
 
     def stones(self, view: Mapping[str, Any], letters: tuple[str, str]) -> tuple[int, int]:
         """The stones of each side in a view whose cells are `lettered`. Raises Illegal, naming what is wrong."""
-        first = second = 0
-        for name, letter in read_cells(view).items():
+        cells = read_cells(view)
+        for name, letter in cells.items():
             if name not in self.bit:
                 raise Illegal(f"There is no cell {quoted(name)} on this board.")
             if letter not in letters:
                 raise Illegal(f"{name} can hold {' or '.join(letters)}, a stone of one of the sides, and nothing else.")
-            if letter == letters[0]:
-                first |= self.bit[name]
-            else:
-                second |= self.bit[name]
+        first, second = (union(self.bit[name] for name in cells if cells[name] == letter) for letter in letters)
         return first, second
 
 
-class Grid(Board):
-    """A board of rows of equal *width*, one of whose columns is empty so that no shift leads around the edge."""
-
-    def __init__(self, cells: Mapping[str, int], width: int, /) -> None:
-        """Take the cells, each with the number of its bit, and how many bits a row has."""
-        super().__init__(cells)
-        self.width = width
-        self._around = 0b111 | 0b101 << width | 0b111 << 2 * width
-        """The eight places around the second one of the second row."""
-        self._stays: dict[int, bool] = {}
-        """Whether the neighbours of that one stay connected without it, by what of these places is in a set."""
-
-    def torn(self, cells: int, cell: int) -> list[int]:
-        """The parts beside a cell into which a connected set falls without it; none if its neighbours stay connected.
-
-        What is around the cell mostly shows that they do.
-        """
-        around = (cells << self.width + 1) >> cell.bit_length() - 1 & self._around
-        stays = self._stays.get(around)
-        if stays is None:
-            ends = self.near(1 << self.width + 1) & around
-            stays = self._stays[around] = not ends & ~self.group(ends & -ends, around)
-        return [] if stays else super().torn(cells, cell)
-
-
-class Square(Grid):
+class Square(Board):
     """A board of *size* columns a, b, c ... and rows 1, 2, 3 ... from the bottom; four neighbours each."""
 
     def __init__(self, size: int, /) -> None:
         """Lay it out row by row, with an empty column at the right."""
-        self.size, self.letters, width = size, ascii_lowercase[:size], size + 1
-        cells = {f"{letter}{row + 1}": row * width + x for row in range(size) for x, letter in enumerate(self.letters)}
-        super().__init__(cells, width)
+        self.size, self.letters, self.width = size, ascii_lowercase[:size], size + 1
+        rows = range(size)
+        super().__init__({f"{x}{y + 1}": y * self.width + n for y in rows for n, x in enumerate(self.letters)})
 
     def near(self, cells: int) -> int:
         """The set, shifted right, left, up and down."""
         return cells << 1 | cells >> 1 | cells << self.width | cells >> self.width
 
 
-class Hexagon(Grid):
+class Hexagon(Board):
     """A hexagon with *size* spaces to a side: rows a, b, c ... from the bottom, spaces numbered from the left."""
 
     def __init__(self, size: int, /) -> None:
         """Lay it out in slanted columns, which go up to the left, with an empty one at the right."""
-        self.size, width = size, 2 * size
+        self.size, self.width = size, 2 * size
         cells = {}
         for row in range(2 * size - 1):
             first = max(0, row - size + 1)
             length = 2 * size - 1 - abs(row - size + 1)
             for number in range(length):
-                cells[f"{chr(ord('a') + row)}{number + 1}"] = row * width + first + number
-        super().__init__(cells, width)
+                cells[f"{ascii_lowercase[row]}{number + 1}"] = row * self.width + first + number
+        super().__init__(cells)
 
     def near(self, cells: int) -> int:
         """The set, shifted along its row, along its slanted column, and along the other diagonal."""

@@ -92,7 +92,7 @@ def _acted(board: Hexagon, parts: Partition, mover: int, own: int, cell: int) ->
 def _taken(board: Hexagon, parts: frozenset[int], cell: int) -> frozenset[int]:
     """The connected parts of a set without one of its cells."""
     whole = next(part for part in parts if part & cell)
-    return parts - {whole} | {*(board.torn(whole, cell) or filter(None, [whole ^ cell]))}
+    return parts - {whole} | {*board.groups(whole ^ cell)}
 
 
 def _given(board: Hexagon, parts: frozenset[int], cell: int) -> frozenset[int]:

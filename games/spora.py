@@ -15,7 +15,6 @@ The rules in full, with the notation, are in help/spora.txt.
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from games import SKIP, Glyphs, Illegal, Option, Options, Position, Result, Taps, Value, quoted, read_cells, read_turn
@@ -122,8 +121,6 @@ class Turn(NamedTuple):
     own_several: bool
     """Whether the mover has ever had more than one group."""
     enemy_several: bool
-    are_alive: bool = True
-    """Whether all own groups are known to be alive."""
     dropped: int = 0
     """The point of the last drop."""
     pieces: int = 0
@@ -142,9 +139,7 @@ class Turn(NamedTuple):
 
     def lift(self, point: int, count: int) -> "Turn":
         """Take pieces of an own stack in hand."""
-        own = lowered(self.own, point, count)
-        is_left = own[0] & (point | self.board.near(point))  # something of its group, to which ways lead as before
-        return self._replace(own=own, are_alive=self.are_alive and bool(is_left))
+        return self._replace(own=lowered(self.own, point, count))
 
     def land(self, point: int) -> "Turn":
         """Leave a piece of the hand on a point, where it captures an enemy stack."""
@@ -167,42 +162,17 @@ class Turn(NamedTuple):
     def placed(self, point: int, own: Stacks, enemy: Stacks, dropped: int, pieces: int) -> "Turn":
         """Count the groups, now that these stacks stand there, and capture the dead ones: the enemy's first.
 
-        Only the piece on the *point* is new. What was alive before can only have died where it makes a difference:
-        enemy groups if it captured a stack of theirs or parts what is left to them; of the own groups only the one in
-        which it stands, because what had a way over the point to another group has one to this group now. If there is
-        a single own stack beside it, its group is that one's, with the ways that it had.
+        Only the piece on the *point* is new, so that of the enemy's groups only those near it can have died.
         """
         board = self.board
-        has_captured, is_new = enemy[0] != self.enemy[0], not self.own[0] & point
         own_several = self.own_several or _are_several(board, own[0])
-        enemy_several = self.enemy_several or (has_captured and _are_several(board, enemy[0]))
-        are_alive = self.are_alive and self.own_several
-        if are_alive and not is_new:  # a stack that only grows makes no difference
-            return self._replace(own=own, dropped=dropped, pieces=pieces)
-        if enemy_several and (has_captured or (is_new and board.torn(board.all & ~self.own[0], point))):
+        enemy_several = self.enemy_several or _are_several(board, enemy[0])
+        if enemy_several:
             enemy = without(enemy, _dead(board, enemy[0], own[0], board.near(point)))
-        if are_alive:
-            lost = 0
-            if (board.near(point) & own[0]).bit_count() != 1:
-                group = board.group(point, own[0])
-                lost = 0 if board.meets(group, board.all & ~enemy[0], own[0] & ~group) else group
-        else:
-            lost = _dead(board, own[0], enemy[0], own[0]) if own_several else 0
-        if lost:
-            own = without(own, lost & ~board.group(dropped, own[0]))
+        lost = _dead(board, own[0], enemy[0], own[0]) if own_several else 0
+        own = without(own, lost & ~board.group(dropped, own[0]))
         is_dead = bool(lost & dropped)
-        return Turn(
-            board,
-            self.side,
-            own,
-            enemy,
-            own_several,
-            enemy_several,
-            are_alive=not is_dead,
-            dropped=dropped,
-            pieces=pieces,
-            is_dead=is_dead,
-        )
+        return Turn(board, self.side, own, enemy, own_several, enemy_several, dropped, pieces, is_dead)
 
     def why_dead(self) -> str:
         """What the group of the dropped stack lacks if it is dead."""
@@ -281,7 +251,14 @@ class State(_Fields, Position):
     @property
     def territory(self) -> tuple[int, int]:
         """Each side's territory: the empty regions that touch stacks of no other side."""
-        return _territory(self.board, self.stacks)
+        points = [0, 0]
+        black, white = (stones for stones, *_ in self.stacks)
+        for region in self.board.groups(self.board.all & ~black & ~white):
+            near = self.board.near(region)
+            owners = [side for side, stones in enumerate((black, white)) if stones & near]
+            if len(owners) == 1:
+                points[owners[0]] |= region
+        return points[0], points[1]
 
     @property
     def scores(self) -> tuple[float, float]:
@@ -374,7 +351,10 @@ class State(_Fields, Position):
 
     def result(self) -> Result | None:
         """The higher score wins."""
-        return _result(self)
+        if not self.is_over:
+            return None
+        black, white = self.scores
+        return Result(None if black == white else int(white > black))
 
     @property
     def cells(self) -> dict[str, str]:
@@ -410,26 +390,6 @@ class State(_Fields, Position):
             turn = turn.drop(point, 1)
             names.append(self.board.name[point])
         return ",".join(names)
-
-
-@lru_cache(maxsize=64)  # whoever plays, shows or checks a turn asks for it
-def _result(state: State) -> Result | None:
-    if not state.is_over:
-        return None
-    black, white = state.scores
-    return Result(None if black == white else int(white > black))
-
-
-@lru_cache(maxsize=64)  # the result, the scores and the picture of a position ask for the same
-def _territory(board: Square, stacks: tuple[Stacks, Stacks]) -> tuple[int, int]:
-    points = [0, 0]
-    black, white = (stones for stones, *_ in stacks)
-    for region in board.groups(board.all & ~black & ~white):
-        near = board.near(region)
-        owners = [side for side, stones in enumerate((black, white)) if stones & near]
-        if len(owners) == 1:
-            points[owners[0]] |= region
-    return points[0], points[1]
 
 
 def new(*, size: int = 13, pie: bool = False, komi: int | None = 3) -> State:

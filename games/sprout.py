@@ -351,7 +351,14 @@ class State(_Fields, Position):
 
     def result(self) -> Result | None:
         """More than half of the cells win; after two passes in a row the larger territory does."""
-        return _result(self)
+        sizes = self.scores
+        mover = 1 - self.turn
+        major = [side for side in (mover, self.turn) if 2 * sizes[side] > len(self.board.bit)]
+        if major:
+            return Result(max(major, key=sizes.__getitem__))  # of equal ones, the mover
+        if self.passes < 2:
+            return None
+        return Result(None if sizes[0] == sizes[1] else int(sizes[1] > sizes[0]))
 
     @property
     def cells(self) -> dict[str, str]:
@@ -385,18 +392,6 @@ class State(_Fields, Position):
         if group not in groups:
             raise Illegal(f"The group on {name} has an eye; only one without can be removed now: {choice}.")
         return f"x{self.board.first(group)}"
-
-
-@lru_cache(maxsize=64)  # whoever plays, shows or checks a turn asks for it
-def _result(state: State) -> Result | None:
-    sizes = state.scores
-    mover = 1 - state.turn
-    major = [side for side in (mover, state.turn) if 2 * sizes[side] > len(state.board.bit)]
-    if major:
-        return Result(max(major, key=sizes.__getitem__))  # of equal ones, the mover
-    if state.passes < 2:
-        return None
-    return Result(None if sizes[0] == sizes[1] else int(sizes[1] > sizes[0]))
 
 
 @lru_cache(maxsize=64)  # the choice of a turn and its check ask for the same

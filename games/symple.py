@@ -11,7 +11,6 @@ The rules in full, with the notation, are in help/symple.txt.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import product
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -59,11 +58,6 @@ class State(_Fields, Position):
     sides = SIDES
 
     @property
-    def own(self) -> int:
-        """The stones of the player to move."""
-        return self.stones[self.turn]
-
-    @property
     def vacant(self) -> int:
         """The points without a stone."""
         return self.board.all & ~(self.stones[0] | self.stones[1])
@@ -71,17 +65,18 @@ class State(_Fields, Position):
     @property
     def groups(self) -> tuple[Group, ...]:
         """The groups of the player to move."""
-        return _groups(self.board, self.own, self.vacant)
+        near, vacant = self.board.near, self.vacant
+        return tuple(Group(group, near(group) & vacant) for group in self.board.groups(self.stones[self.turn]))
 
     @property
     def growth_points(self) -> int:
         """Where a stone grows a group, or several at once."""
-        return self.vacant & self.board.near(self.own)
+        return self.vacant & self.board.near(self.stones[self.turn])
 
     @property
     def founding_points(self) -> int:
         """Where a stone founds a group."""
-        return self.vacant & ~self.board.near(self.own)
+        return self.vacant & ~self.board.near(self.stones[self.turn])
 
     @property
     def grown(self) -> int:
@@ -101,7 +96,7 @@ class State(_Fields, Position):
 
     def count_groups(self, side: int) -> int:
         """How many groups a side has."""
-        return _count_groups(self.board, self.stones[side])
+        return sum(1 for _ in self.board.groups(self.stones[side]))
 
     def read(self, text: str) -> str:
         """The turn that a player wrote: growth points sorted by column and row, the founding point last."""
@@ -109,9 +104,11 @@ class State(_Fields, Position):
             raise Illegal(
                 f"No turn can be skipped, because moving is compulsory; {next(self.moves())} is a legal turn."
             )
-        points = self._points(text)
-        founding = union(points) & self.founding_points
-        growth = union(points) & ~founding
+        points: list[int] = []
+        for part in text.split(","):
+            points.append(self._point(part.strip(), points))
+        founding = sum(points) & self.founding_points
+        growth = sum(points) & ~founding
         if founding & (founding - 1):
             raise Illegal(f"{self._two(founding)} would found two groups; a turn founds only one.")
         if founding and growth:
@@ -127,7 +124,7 @@ class State(_Fields, Position):
         if growth:
             yield from map(self._text, self._whole_growths(growth))
         for point in bits(founding) if self.may_balance else ():
-            for some in self._growths(growth & ~self.board.near(point)):
+            for some in _growths(self.groups, growth & ~self.board.near(point)):
                 yield self._text(some, point)
 
     def random(self, rng: "Random") -> str:
@@ -145,7 +142,7 @@ class State(_Fields, Position):
     def play(self, move: str) -> Self:
         """The position after a turn."""
         bit = self.board.bit
-        new = union([bit[name] for name in move.split(",")])
+        new = sum([bit[name] for name in move.split(",")])
         white, black = self.stones
         if self.turn == BLACK:
             return self._replace(stones=(white, black | new), turn=0)
@@ -171,9 +168,10 @@ class State(_Fields, Position):
         built in vain or twice (Tsukiyama and others, "A new algorithm for generating all the maximal independent
         sets", 1977).
         """
+        groups = self.groups
         kinds: dict[int, list[int]] = {}
         for point in bits(among):
-            kinds.setdefault(union(group.stones for group in self.groups if group.liberties & point), []).append(point)
+            kinds.setdefault(union(group.stones for group in groups if group.liberties & point), []).append(point)
         order = list(kinds)
         stack: list[tuple[tuple[int, ...], int]] = [((), 0)]
         while stack:
@@ -190,14 +188,6 @@ class State(_Fields, Position):
             if _refill(kept, kind, order[:seen]) == [other for other in chosen if other & kind]:
                 stack.append(((*kept, kind), seen + 1))
 
-    def _growths(self, among: int) -> Iterator[int]:
-        """All growths by one or more points of a set, whether or not more could be added."""
-        for point in bits(among):
-            among ^= point
-            yield point
-            for more in self._growths(among & ~self._excluded(point)):
-                yield point | more
-
     def _random_growth(self, rng: "Random", among: int) -> int:
         """A growth by points of a set to which no point of the set can be added."""
         growth = 0
@@ -207,12 +197,8 @@ class State(_Fields, Position):
             if free := group.liberties & among:
                 point = rng.choice(list(bits(free)))
                 growth |= point
-                among &= ~self._excluded(point)
+                among &= ~_excluded(groups, point)
         return growth
-
-    def _excluded(self, point: int) -> int:
-        """The points that cannot grow a group together with this one, itself included."""
-        return union([liberties for _, liberties in self.groups if liberties & point])
 
     # Notation
 
@@ -221,27 +207,23 @@ class State(_Fields, Position):
         names = sorted(self.board.names(growth), key=itemgetter(0))
         return ",".join(names + self.board.names(founding))
 
-    def _points(self, text: str) -> list[int]:
-        """The points that were written, in that order: all of them different and vacant."""
-        points: dict[int, None] = {}
-        for part in text.split(","):
-            name = part.strip()
-            if name.isascii():  # there is a foreign letter whose small form is k
-                name = name.lower()
-            point = self.board.bit.get(name)
-            if point is None:
-                if re.fullmatch("[a-z][0-9]{1,9}", name, re.ASCII):
-                    raise Illegal(f"There is no point {name} on this board; columns go from a to "
-                                  f"{self.board.letters[-1]}, rows from 1 to {self.board.size}.")  # fmt: skip
-                what = f"Cannot read {quoted(name)}" if name else "A point is missing"
-                raise Illegal(f"{what}; write one point, such as c3, or several joined by commas: c3,d5.")
-            if point in points:
-                raise Illegal(f"{name} is written twice; each point takes one stone.")
-            if not point & self.vacant:
-                colour = SIDES[bool(point & self.stones[1])]
-                raise Illegal(f"There is a {colour} stone on {name} already; stones are put on vacant points.")
-            points[point] = None
-        return list(points)
+    def _point(self, name: str, points: Sequence[int]) -> int:
+        """The point of that name, which is vacant and none of those written before."""
+        if name.isascii():  # there is a foreign letter whose small form is k
+            name = name.lower()
+        point = self.board.bit.get(name)
+        if point is None:
+            if re.fullmatch("[a-z][0-9]{1,9}", name, re.ASCII):
+                raise Illegal(f"There is no point {name} on this board; columns go from a to "
+                              f"{self.board.letters[-1]}, rows from 1 to {self.board.size}.")  # fmt: skip
+            what = f"Cannot read {quoted(name)}" if name else "A point is missing"
+            raise Illegal(f"{what}; write one point, such as c3, or several joined by commas: c3,d5.")
+        if point in points:
+            raise Illegal(f"{name} is written twice; each point takes one stone.")
+        if not point & self.vacant:
+            colour = SIDES[bool(point & self.stones[1])]
+            raise Illegal(f"There is a {colour} stone on {name} already; stones are put on vacant points.")
+        return point
 
     # Refusals
 
@@ -278,7 +260,8 @@ class State(_Fields, Position):
             point = left & -left
             whole = self._text(growth | next(self._whole_growths(left)))
             founding = ", or end the turn with a founding stone" if self.may_balance else ""
-            raise Illegal(f"The group of {self._stone(self.own, point)} can still grow, at {self.board.name[point]}, "
+            stone = self._stone(self.stones[self.turn], point)
+            raise Illegal(f"The group of {stone} can still grow, at {self.board.name[point]}, "
                           f"and a turn that grows has to grow every group it can: play {whole}{founding}.")  # fmt: skip
 
     def _two(self, points: int) -> str:
@@ -289,9 +272,18 @@ class State(_Fields, Position):
         return self.board.names(stones & self.board.near(points & -points))[0]
 
 
-@lru_cache(maxsize=64)  # choosing and checking a turn ask for the same groups
-def _groups(board: Square, stones: int, vacant: int) -> tuple[Group, ...]:
-    return tuple(Group(group, board.near(group) & vacant) for group in board.groups(stones))
+def _growths(groups: Sequence[Group], among: int) -> Iterator[int]:
+    """All growths by one or more points of a set, whether or not more could be added."""
+    for point in bits(among):
+        among ^= point
+        yield point
+        for more in _growths(groups, among & ~_excluded(groups, point)):
+            yield point | more
+
+
+def _excluded(groups: Sequence[Group], point: int) -> int:
+    """The points that cannot grow a group together with this one, itself included."""
+    return union([liberties for _, liberties in groups if liberties & point])
 
 
 def _refill(kept: tuple[int, ...], kind: int, earlier: list[int]) -> list[int] | None:
@@ -317,11 +309,6 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     """The position with the view's cells and turn. Nobody has grown in it if each group is a single stone."""
     start = new(**options)
     return start._replace(stones=start.board.stones(view, STONES), turn=read_turn(view, SIDES))
-
-
-@lru_cache(maxsize=64)  # a turn leaves those of the other side as they are
-def _count_groups(board: Square, stones: int) -> int:
-    return sum(1 for _ in board.groups(stones))
 
 
 # Drawing

@@ -211,20 +211,6 @@ def test_boards_that_are_equal_are_the_same_object():
     assert symple.new(size=5) == symple.new(size=5)
 
 
-@pytest.mark.parametrize(
-    "board", [boards.Square(4), boards.Hexagon(3), boards.Graph({"a": "bcd", "b": "a", "c": "ad", "d": "ac"})]
-)
-def test_what_a_set_falls_into_without_a_cell_are_its_groups_beside_that_cell(board):
-    rng = Random(1)
-    for _ in range(300):
-        cell = rng.choice([*board.name])
-        some = sum(rng.sample([*board.name], rng.randrange(len(board.name)))) | cell
-        whole = board.group(cell, some)
-        parts = sorted(board.groups(whole & ~cell))
-        assert sorted(board.torn(whole, cell)) == (parts if len(parts) > 1 else [])
-        assert bool(board.torn(some, cell)) == (len(parts) > 1), "what is elsewhere tears nothing"
-
-
 class Coin(NamedTuple("Fields", [("turn", int), ("result_", Result | None)]), Position):
     """A position with nothing of its own."""
 

@@ -1099,11 +1099,3 @@ def test_random_turns_are_of_all_kinds():
     assert any(move.count(",") > 1 for move in moves)
     assert spora.new(pie=True).random(Random(1)).startswith("komi=")
     assert after(spora.new(pie=True), "komi=1").random(Random(1)) in spora.SIDES
-
-
-def test_the_result_is_found_once_a_state(monkeypatch):
-    end = spora.setup({"cells": {"a1": "B1", "a3": "B1", "e5": "W1"}, "turn": "black", "reserve": {"black": 0}}, size=5)
-    found = end.result()
-    assert found is not None
-    monkeypatch.setattr(spora.State, "scores", None)
-    assert end.result() is found

@@ -800,14 +800,6 @@ def test_every_letter_that_a_cairo_board_has_in_its_picture_is_a_letter(board, n
         state.parse("z1")
 
 
-def test_the_result_is_found_once_a_state(monkeypatch):
-    state = sprout.new().play("a1").play("h1")
-    state.result()
-    monkeypatch.setattr(sprout.State, "territory", None)
-    assert state.result() is None
-    assert state.parse("c5,h2") == "c5,h2"
-
-
 def test_empty_eyes_of_a_position_follow_from_the_stones():
     view = {"cells": {"a3": "B", "b4": "B", "b5": "B"}, "turn": "white", "eyes": {"black": ["f1"], "white": ["a1"]}}
     assert eyes(sprout.setup(view, board="limping-3"), "black") == ["a4"]
