@@ -1,6 +1,8 @@
 """Settings, all of them environment variables; docs/installing.md lists them."""
 
 import os
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,34 +45,18 @@ def address() -> str:
     return os.environ.get("PBM_ADDRESS") or f"pbm@{os.uname().nodename}"
 
 
-def operator() -> str | None:
-    """Where mail for the postmaster goes: ``PBM_OPERATOR``. Raises Unusable if that is no address, or one of ours."""
-    chosen = os.environ.get("PBM_OPERATOR")
-    if not chosen:
-        return None
-    if not is_address(chosen):
-        raise Unusable(f"PBM_OPERATOR is no address: {chosen!r}.")
-    local, _, host = chosen.lower().rpartition("@")
-    own, _, own_host = address().lower().rpartition("@")
-    if host == own_host and local.partition("+")[0] in {own, "postmaster"}:
-        raise Unusable("PBM_OPERATOR is an address of this server; it has to be one at which somebody reads mail.")
-    return chosen
-
-
-def robot_boards() -> int:
-    """On how many active boards a user can play against robots: ``PBM_ROBOT_BOARDS``. Raises Unusable."""
-    chosen = os.environ.get("PBM_ROBOT_BOARDS") or "5"
-    if not (chosen.isascii() and chosen.isdecimal() and len(chosen) < 10):
-        raise Unusable(f"PBM_ROBOT_BOARDS is no number of boards: {chosen!r}.")
-    return int(chosen)
+def _chosen(name: str, fits: Callable[[str], object], what: str) -> str | None:
+    """What a variable says; None if it is not set or empty. Raises Unusable if that does not fit."""
+    chosen = os.environ.get(name)
+    if chosen and not fits(chosen):
+        raise Unusable(f"{name} is {what}: {chosen!r}.")
+    return chosen or None
 
 
 def site() -> str | None:
     """Where the pages of the boards are: ``PBM_SITE``. Raises Unusable if that is no address of a site."""
-    chosen = os.environ.get("PBM_SITE")
-    if chosen and not is_site(chosen):
-        raise Unusable(f"PBM_SITE is no address of a site, such as https://games.example.org: {chosen!r}.")
-    return chosen.rstrip("/") if chosen else None
+    chosen = _chosen("PBM_SITE", is_site, "no address of a site, such as https://games.example.org")
+    return chosen and chosen.rstrip("/")
 
 
 def transport() -> "Transport":
@@ -89,6 +75,13 @@ def transport() -> "Transport":
 
 def open_server() -> Server:
     """The server that the settings describe. Raises Unusable."""
-    return Server(
-        Store(database()), address(), Passwords(), operator=operator(), robot_boards=robot_boards(), site=site()
-    )
+    store, own = Store(database()), address()
+    # where mail for the postmaster goes
+    operator = _chosen("PBM_OPERATOR", is_address, "no address")
+    local, _, host = (operator or "").lower().rpartition("@")
+    name, _, own_host = own.lower().rpartition("@")
+    if host == own_host and local.partition("+")[0] in {name, "postmaster"}:
+        raise Unusable("PBM_OPERATOR is an address of this server; it has to be one at which somebody reads mail.")
+    # on how many active boards a user can play against robots
+    boards = _chosen("PBM_ROBOT_BOARDS", re.compile("[0-9]{1,9}", re.ASCII).fullmatch, "no number of boards")
+    return Server(store, own, Passwords(), operator=operator, robot_boards=int(boards or 5), site=site())

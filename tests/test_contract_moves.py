@@ -508,7 +508,7 @@ def test_a_vote_does_not_change_the_turn_and_the_clocks_run_on(both_ways, vote):
     assert both_ways.at().turn == "alice"
     both_ways.pass_time(days=3)
     both_ways.signs("alice", "symple move 101 ME reject")
-    assert both_ways.at().used(0, both_ways.time) == 5 * 86400
+    assert both_ways.at().used(both_ways.time)[0] == 5 * 86400
 
 
 def test_a_draw_ends_the_game_as_a_tie_that_is_rated(both_ways):

@@ -140,11 +140,12 @@ class Board:
         movers = {turn.userid for turn in self.turns if turn.text not in {RESIGN, FORFEIT, SKIP}}
         return movers == set(self.players)
 
-    def used(self, seat: int, now: datetime) -> float:
-        """The seconds for which a player was to move, this turn included."""
-        if not self.is_over and seat == self.seat:
-            return clocks.used(self.row, seat, now)
-        return self.row.second_used if seat else self.row.first_used
+    def used(self, now: datetime) -> list[float]:
+        """The seconds for which each player was to move, this turn included."""
+        used = [self.row.first_used, self.row.second_used]
+        if not self.is_over:
+            used[self.seat] += clocks.age(self.row, now).total_seconds()
+        return used
 
     def player(self, state: State, side: int) -> str:
         """The userid of the player who plays a side in a position."""
@@ -169,7 +170,7 @@ class Board:
 
     def stop_clock(self, now: datetime) -> None:
         """Count the time since the last move for the player to move, and begin to count anew."""
-        first, second = self.used(0, now), self.used(1, now)
+        first, second = self.used(now)
         self.row = self.row._replace(first_used=first, second_used=second, changed=now, nagged=None)
 
     def take_back(self, turns: int) -> None:

@@ -225,16 +225,19 @@ def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, objec
         data["submitted"] = row.submitted
         confirm = f"{row.game} confirm {row.board} {to} PASSWORD"
         told.append(f"You have still to confirm your move:\n{broken(row.submitted)}\n{confirm}")
-    plan = board.plans.get(to, "")
-    lines = [] if plan == RESIGN else plans.branches(plan)
+    plan = board.plans.get(to)
     if plan == RESIGN:
+        data["queued"] = RESIGN
         cancel = f"{row.game} move {row.board} {to} PASSWORD unresign"
         told.append(f"You will resign as soon as it is your turn. To cancel this:\n{cancel}")
     elif plan:
+        lines = plans.branches(plan)
+        if queued := plans.queued(lines):
+            data["queued"] = queued
+        data["plan"] = [*map(plans.text_of_branch, lines)]
         tree = "\n".join(broken(line) for line in plans.tree(lines))
         told.append(f"Your plan:\n{tree}\nTo forget it:\n{row.game} plan {row.board} {to} PASSWORD clear")
-    data |= {"queued": plan if plan == RESIGN else plans.queued(lines), "plan": [*map(plans.text_of_branch, lines)]}
-    return [*map(Paragraph, told)], {name: text for name, text in data.items() if text}
+    return [*map(Paragraph, told)], data
 
 
 def _news(point: Point) -> list[str]:
@@ -302,7 +305,7 @@ def _clocks(point: Point, now: datetime, zones: Zones, to: str | None) -> list[B
     limits = zip(("Reminder", "Forfeit"), set_up.limits(is_tournament=row.pool is not None), usual, strict=True)
     rows += [(name, f"after {counted(days, 'day')}") for name, days, default in limits if days != default]
     rows += [("Round ends", f"{row.until.astimezone(zone):{MINUTES}}")] if row.until and not row.ended else []
-    used = [board.used(seat, row.ended or now) for seat in (0, 1)]
+    used = board.used(row.ended or now)
     rows += [(f"Time of {userid}", _days(seconds)) for userid, seconds in zip(board.players, used, strict=True)]
     rows.append(("Time of both", _days(sum(used))))
     if row.total_days:
