@@ -96,38 +96,39 @@ def end_one_of_two(club):
     club.signed_up("alice", "bob", "carol")
     for _ in range(2):
         club.say("symple challenge -size=5 alice bob")
-    for move in ("a1", "c3"):
-        for board in ("101", "102"):
-            name = "alice" if move == "a1" else "bob"
-            club.say(f"symple move {board} {name} {PASSWORDS[name]} {move}", comment="")
+    for line in ("101 alice a1", "102 alice a1", "101 bob c3", "102 bob c3"):
+        move(club, line)
     club.say(f"symple resign 102 alice {PASSWORDS['alice']}")
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """The folder of their site when nothing has changed since, for tests that only read it."""
+    top = tmp_path_factory.mktemp("first")
+    club = Club(top / "pbm.db")
+    club.become(end_one_of_two)
+    written(club, top / "site", Look(URL, has_pictures=False))
+    club.store.close()
+    return top / "site"
+
+
+def move(club, line, comment=""):
+    """A move on a board of Symple, such as ``101 alice a2``."""
+    board, name, cell = line.split()
+    club.say(f"symple move {board} {name} {PASSWORDS[name]} {cell}", comment)
 
 
 def steps_of(source):
     return json.loads(re.search(r'<script type="application/json" id="steps">(.*?)</script>', source, re.DOTALL)[1])
 
 
-def test_there_are_pages_of_boards_of_games_of_players_and_feeds_and_a_map(played, folder):
-    assert written(played, folder) >= {
-        "index.html",
-        "symple/index.html",
-        "symple/101.html",
-        "symple/102.html",
-        "symple/102.json",
-        "symple/rules.html",
-        "symple/standings.html",
-        "symple/running.html",
-        "symple/finished.html",
-        "symple/feed.atom",
-        "users/alice.html",
-        "users/bob.html",
-        "sitemap.xml",
-        "site.css",
-        "board.css",
-        "board.js",
-        "favicon.svg",
-    }
-    assert not (folder / "symple" / "101.json").exists()  # a record is told when the game is over
+def test_there_are_pages_of_boards_of_games_of_players_and_feeds_and_a_map(first):
+    names = {str(path.relative_to(first)) for path in files(first)}
+    of_symple = "index.html 101.html 102.html 102.json rules.html standings.html running.html finished.html feed.atom"
+    assert {f"symple/{name}" for name in of_symple.split()} <= names
+    assert {"index.html", "users/alice.html", "users/bob.html", "sitemap.xml"} <= names
+    assert {"site.css", "board.css", "board.js", "favicon.svg"} <= names
+    assert "symple/101.json" not in names  # a record is told when the game is over
 
 
 def test_all_links_lead_to_a_file_or_to_our_address(played, folder):
@@ -138,25 +139,14 @@ def test_all_links_lead_to_a_file_or_to_our_address(played, folder):
         links += [one["src"] for one in elements.all("script") if "src" in one]
         for link in links:
             assert link.startswith("mailto:pbm@") or (page.parent / link).resolve().is_file(), f"{page.name}: {link}"
-
-
-def test_without_a_change_nothing_is_written(played, folder):
-    written(played, folder)
-    assert written(played, folder) == set()
+    assert written(played, folder) == set()  # nothing has changed
 
 
 def test_a_move_rewrites_its_page_and_what_lists_it(played, folder):
     written(played, folder)
-    played.say(f"symple move 101 alice {PASSWORDS['alice']} a2")
-    assert written(played, folder) == {
-        "index.html",
-        "symple/index.html",
-        "symple/101.html",
-        "symple/running.html",
-        "symple/feed.atom",
-        "users/alice.html",
-        "users/bob.html",
-    }
+    move(played, "101 alice a2")
+    of_symple = {f"symple/{name}" for name in ("index.html", "101.html", "running.html", "feed.atom")}
+    assert written(played, folder) == {"index.html", *of_symple, "users/alice.html", "users/bob.html"}
 
 
 def test_the_first_page_shows_who_wants_games_in_all_games(played, folder):
@@ -181,22 +171,23 @@ def test_the_page_of_a_board_that_was_removed_goes_and_other_files_stay(club, fo
     assert (folder / "symple" / "own.html").read_text() == "mine"
 
 
-def test_a_link_that_waits_for_a_page_is_not_written_through(played, folder, tmp_path):
-    (tmp_path / "precious").write_text("mine")
+def test_what_somebody_has_put_into_the_folder_leads_to_nothing_outside(played, folder, tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
     folder.mkdir()
-    (folder / ".index.html.new").symlink_to(tmp_path / "precious")
+    (folder / ".index.html.new").symlink_to(precious)
+    names = ["../precious", str(precious), "symple/../../precious", "", ".", "\0"]
+    (folder / MANIFEST).write_text(json.dumps({"version": "", "seen": [1, 1, ""], "parts": {}}))
+    (folder / NAMES).write_text("\n".join(names))
     written(played, folder)
-    assert (tmp_path / "precious").read_text() == "mine"
     assert not (folder / "index.html").is_symlink()
-
-
-def test_a_manifest_of_somebody_else_removes_nothing_outside(played, folder, tmp_path):
-    (tmp_path / "precious").write_text("mine")
-    folder.mkdir()
-    pages = ["../precious", str(tmp_path / "precious"), "symple/../../precious", "", ".", "\0"]
-    (folder / MANIFEST).write_text(json.dumps({"version": "", "seen": [1, 1, ""], "parts": {}, "pages": pages}))
-    written(played, folder)
-    assert (tmp_path / "precious").read_text() == "mine"
+    (folder / "symple" / "running-0").mkdir()
+    manifest = json.loads((folder / MANIFEST).read_text())
+    manifest["parts"]["symple/running-0/../../../precious"] = "one that goes"
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    move(played, "101 alice e5")
+    assert "symple/101.html" in written(played, folder)
+    assert precious.read_text() == "mine"
 
 
 @pytest.mark.parametrize(
@@ -218,18 +209,6 @@ def test_a_folder_whose_memory_is_damaged_is_written_as_a_whole(played, folder, 
     memory = json.loads((folder / MANIFEST).read_text())
     (folder / MANIFEST).write_text(wrong if isinstance(wrong, str) else json.dumps(memory | wrong))
     assert written(played, folder) == {"symple/101.html"}
-
-
-def test_a_list_that_somebody_has_written_into_the_manifest_removes_nothing_outside(played, folder, tmp_path):
-    (tmp_path / "precious").write_text("mine")
-    written(played, folder)
-    (folder / "symple" / "running-0").mkdir()
-    manifest = json.loads((folder / MANIFEST).read_text())
-    manifest["parts"]["symple/running-0/../../../precious"] = "one that goes"
-    (folder / MANIFEST).write_text(json.dumps(manifest))
-    played.say(f"symple move 101 alice {PASSWORDS['alice']} e5")
-    assert "symple/101.html" in written(played, folder)
-    assert (tmp_path / "precious").read_text() == "mine"
 
 
 @pytest.mark.parametrize("kind", ["board", "pool", "user"])
@@ -332,7 +311,7 @@ def play_some(club, game, moves):
 
 
 def test_a_comment_and_a_page_full_of_markup_do_no_harm(played, folder):
-    played.say(f"symple move 101 alice {PASSWORDS['alice']} a2", comment=HOSTILE)
+    move(played, "101 alice a2", HOSTILE)
     written(played, folder)
     source = (folder / "symple" / "101.html").read_text()
     elements = Elements(source)
@@ -536,16 +515,13 @@ def do(club, deed, rng):
             case _:
                 state = Board.load(club.store, game, board).state if row else None
                 mover = row.turn if row and row.turn else one
-                words = {
-                    "game": game,
-                    "options": OPTIONS[game],
-                    "one": one,
-                    "other": other,
-                    "board": board,
-                    "mover": mover,
-                }
+                words = {"game": game, "options": OPTIONS[game], "one": one, "other": other, "board": board}
                 move = state.random(rng) if state and not state.result() else "a1"
-                club.say(DEEDS[deed].format(secret=PASSWORDS[mover], secret_of_one=PASSWORDS[one], move=move, **words))
+                club.say(
+                    DEEDS[deed].format(
+                        mover=mover, secret=PASSWORDS[mover], secret_of_one=PASSWORDS[one], move=move, **words
+                    )
+                )
 
 
 OPTIONS = {"symple": "-size=5", "spiro": "-small -pieces=2"}
@@ -587,20 +563,12 @@ def sign_up_and_begin(shell):
     shell.run("symple", "challenge", "alice", "bob")
 
 
-def test_with_an_address_of_its_own_the_site_tells_it(played, folder):
-    written(played, folder, Look(URL, has_pictures=False))
-    elements = Elements((folder / "symple" / "101.html").read_text())
+def test_with_an_address_of_its_own_the_site_tells_it(first):
+    elements = Elements((first / "symple" / "101.html").read_text())
     assert elements.all("link", rel="canonical") == [{"rel": "canonical", "href": f"{URL}symple/101.html"}]
     assert elements.all("meta", property="og:title")
-    assert {"symple/101.html", "index.html"} <= {*locations(folder / "sitemap.xml")}
-    assert f"<loc>{URL}symple/101.html</loc>" in (folder / "sitemap.xml").read_text()
-
-
-def test_a_picture_of_each_board_is_for_those_who_link_to_it(played, folder):
-    pytest.importorskip("resvg_py")
-    written(played, folder, Look(URL, has_pictures=True))
-    assert image_of(folder / "symple" / "101.html") == f"{URL}symple/101.png"
-    assert (folder / "symple" / "101.png").read_bytes().startswith(b"\x89PNG")
+    assert {"symple/101.html", "index.html"} <= {*locations(first / "sitemap.xml")}
+    assert f"<loc>{URL}symple/101.html</loc>" in (first / "sitemap.xml").read_text()
 
 
 def test_in_a_first_build_pictures_are_of_those_boards_that_have_changed_last_and_come_last(
@@ -609,11 +577,13 @@ def test_in_a_first_build_pictures_are_of_those_boards_that_have_changed_last_an
     pytest.importorskip("resvg_py")
     monkeypatch.setattr("pbm.site.build.MOST_DRAWN", 1)
     played.pass_time(hours=1)
-    played.say(f"symple move 101 alice {PASSWORDS['alice']} a2")
+    move(played, "101 alice a2")
     look, made = Look(URL, has_pictures=True), []
     build(folder, Session(played.server), look, lambda pages: made.extend(page.path for page in pages) or pages)
     pictures = {"symple/101.png", *(f"{game}/board.png" for game in helptexts.GAMES)}
     assert set(made[-len(pictures) :]) == pictures == {path for path in made if path.endswith(".png")}
+    assert image_of(folder / "symple" / "101.html") == f"{URL}symple/101.png"
+    assert (folder / "symple" / "101.png").read_bytes().startswith(b"\x89PNG")
     assert image_of(folder / "symple" / "102.html") == f"{URL}symple/board.png"
     assert written(played, folder, look) == set()
     played.pass_time(hours=1)
@@ -672,32 +642,29 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
     assert "Buchholz score without the lowest opponent (BH-1)" in swiss
 
 
-def test_lists_tell_how_boards_stand_before_the_rest(played, folder):
-    written(played, folder)
+def test_lists_tell_how_boards_stand_before_the_rest(first):
     for page in ("index.html", "symple/finished.html", "users/alice.html"):
-        source = (folder / page).read_text()
+        source = (first / page).read_text()
         assert "<th>Board</th><th>Status</th><th>Players</th>" in source
         assert "102</a></td><td>won by bob</td><td><a" in source
 
 
-def test_every_page_says_what_it_is_about_and_has_an_icon(played, folder):
-    written(played, folder)
+def test_every_page_says_what_it_is_about_and_has_an_icon(first):
     described = set()
-    for page in folder.rglob("*.html"):
+    for page in first.rglob("*.html"):
         elements = Elements(page.read_text())
         [description] = elements.all("meta", name="description")
         [icon] = elements.all("link", rel="icon")
-        assert (page.parent / icon["href"]).resolve() == folder / "favicon.svg"
+        assert (page.parent / icon["href"]).resolve() == first / "favicon.svg"
         described.add(description["content"])
-    assert len(described) == len([*folder.rglob("*.html")])
+    assert len(described) == len([*first.rglob("*.html")])
     assert "Symple board 102: alice (white) against bob (black). Won by bob (alice resigned)." in described
-    assert ET.parse(folder / "favicon.svg").getroot().tag.endswith("}svg")
+    assert ET.parse(first / "favicon.svg").getroot().tag.endswith("}svg")
 
 
 @pytest.mark.parametrize("game", helptexts.GAMES)
-def test_the_rules_have_all_words_of_the_help_and_their_prose_wraps(played, folder, game):
-    written(played, folder)
-    source = (folder / game / "rules.html").read_text().partition("</svg>")[2].partition("</main>")[0]
+def test_the_rules_have_all_words_of_the_help_and_their_prose_wraps(first, game):
+    source = (first / game / "rules.html").read_text().partition("</svg>")[2].partition("</main>")[0]
     text = re.sub(r"(?m)^[-=]{4,}$", "", of_game(game))
     assert " ".join("".join(Elements(source).texts).split()).lower() == " ".join(text.split()).lower()
     fixed = "\n".join(re.findall(r'(?s)<pre class="text">(.*?)</pre>', source))
