@@ -500,7 +500,7 @@ def do(club, deed, rng):
                     tournaments.announce(session, announced, [one], {})
             case "begin" if cup and cup.state == "open":
                 with session.store.writing():
-                    directing.done(session, cup, ["start"], dry_run=False)
+                    directing.direct(session, cup, ["start"], dry_run=False)
             case "analyse" if row:
                 curve = json.dumps({"curve": [rng.random(), rng.random()]})
                 with club.store.writing():
@@ -630,7 +630,7 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
     with session.store.writing():
         tournaments.set_going(session, cup, [*PASSWORDS], {})
         tournaments.announce(session, swiss, ["alice", "bob"], {})
-        directing.done(session, swiss, ["start"], dry_run=False)
+        directing.direct(session, swiss, ["start"], dry_run=False)
     written(club, folder)
     cup, swiss = ((folder / "symple" / f"pool-{pool}.html").read_text() for pool in ("cup", "open"))
     for name in PASSWORDS:

@@ -53,7 +53,7 @@ class League:
     def do(self, words, pool="s", *, dry_run=False):
         with self.session.store.writing():
             one = tournaments.find(self.session, "symple", pool)
-            return text_of(directing.done(self.session, one, words.split(), dry_run=dry_run)[1])
+            return text_of(directing.direct(self.session, one, words.split(), dry_run=dry_run)[1])
 
     def now(self, pool="s"):
         return rounds.as_it_is(self.session, self.club.store.tournaments.get("symple", pool))
@@ -67,7 +67,7 @@ class League:
             found = find_board(self.session, "symple", board)
             if how == "draw":
                 with self.session.store.writing():
-                    directing.done(
+                    directing.direct(
                         self.session, self.club.store.tournaments.get("symple", found.row.pool),
                         ["adjudicate", board, "draw"], dry_run=False,
                     )  # fmt: skip

@@ -10,14 +10,14 @@ from pbm.actions import rounds, turns, votes
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import as_it_is
 from pbm.actions.tournaments import (
+    add_player,
     find,
-    given_up,
+    forfeit_game,
     insist,
-    joined,
-    of_deed,
     problems_of_players,
     problems_of_start,
-    started,
+    refuse,
+    start_tournament,
     take_part,
     withdraw,
 )
@@ -29,18 +29,6 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.tournaments.kinds import Tournament
 
-DIRECTIONS: Mapping[str, str] = {
-    "start": "",
-    "status": "",
-    "add": "USERID",
-    "replace": "USERID NEW",
-    "withdraw": "USERID",
-    "adjudicate": "BOARD win [USERID]|draw|cancel",
-    "finish": "",
-    "cancel": "",
-}
-"""What can be done with a tournament, and the words that belong to it."""
-
 
 def directed(
     session: Session, game: str, pool: str, name: str, words: Sequence[str], named: Mapping[str, str | None]
@@ -50,8 +38,8 @@ def directed(
     if name != one.director:
         raise Refused(f"Pool {one.pool} of {texts.title(game)} is not directed by {name}.")
     deed = words or ["status"]
-    found, told = done(session, one, deed, dry_run=named["dry-run"] is not None)
-    return of_deed(session, found, deed[0].lower(), told)
+    found, told = direct(session, one, deed, dry_run=named["dry-run"] is not None)
+    return [contests.of_tournament(found, deed[0].lower(), told)]
 
 
 class _OnTrial(Exception):
@@ -61,27 +49,26 @@ class _OnTrial(Exception):
 @contextmanager
 def on_trial(session: Session, *, dry_run: bool) -> Iterator[None]:
     """A transaction, which a *dry run* leaves without a trace."""
-
-    def undo() -> None:
+    with suppress(_OnTrial), session.store.writing():
+        yield
         if dry_run:
             raise _OnTrial
 
-    with suppress(_OnTrial), session.store.writing():
-        yield
-        undo()
 
-
-def done(session: Session, one: Tournament, words: Sequence[str], *, dry_run: bool) -> tuple[Shown, tuple[Block, ...]]:
+def direct(
+    session: Session, one: Tournament, words: Sequence[str], *, dry_run: bool
+) -> tuple[Shown, tuple[Block, ...]]:
     """Carry out one of DIRECTIONS in the transaction that is open, or only say what it would do. Raises Refused."""
     verb, *others = [word.lower() for word in words]
     if verb not in DIRECTIONS:
         raise Refused(f"There is nothing that {verb!r} does with a tournament; there are {', '.join(DIRECTIONS)}.")
-    least = len([word for word in DIRECTIONS[verb].split() if not word.startswith("[")])
+    written, deed = DIRECTIONS[verb]
+    least = len([word for word in written.split() if not word.startswith("[")])
     if len(others) < least or (len(others) > least and verb != "adjudicate"):
-        raise Refused(f"`{verb}` is written `{' '.join([verb, DIRECTIONS[verb]]).strip()}`.")
+        raise Refused(f"`{verb}` is written `{f'{verb} {written}'.strip()}`.")
     found, told = as_it_is(session, one), blocks_of("")
     with on_trial(session, dry_run=dry_run):
-        told = blocks_of(_DEEDS[verb](session, found, *others))
+        told = blocks_of(deed(session, found, *others))
         found = as_it_is(session, session.store.tournaments.get(one.game, one.pool) or found.one)
     if dry_run and verb != "status":
         first, *rest = told
@@ -91,7 +78,7 @@ def done(session: Session, one: Tournament, words: Sequence[str], *, dry_run: bo
 
 def _start(session: Session, found: Shown) -> list[Block]:
     insist(found, "it be started", "open")
-    now, boards = started(session, found)
+    now, boards = start_tournament(session, found)
     return contests.of_pairs(now, now.one.round, boards, [each.first for each in now.meetings if each.is_bye])
 
 
@@ -105,8 +92,8 @@ def _add(session: Session, found: Shown, name: str) -> str:
     if one.state == "running" and not one.kind.takes_latecomers:
         raise Refused(f"Nobody can be added to a {one.kind.title} that has begun; `replace` can.")
     met = {each.opponent(name) for each in found.meetings if name in each.pair}
-    others = [each.name for each in found.entrants if each.withdrawn is None and each.name not in met]
-    found = joined(session, one, name)
+    others = [each for each in found.players if each not in met]
+    found = add_player(session, one, name)
     if one.state == "open":
         return f"{name} takes part in pool {one.pool}."
     if not one.kind.has_rounds:
@@ -123,21 +110,20 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
     take_part(found, old)
     if new in {entrant.name for entrant in found.entrants}:
         raise Refused(f"{new} takes part in pool {one.pool} already.")
-    if problems := [*problems_of_players(session, one.game, [new])]:
-        raise Refused("\n".join(problems))
+    refuse(problems_of_players(session, one.game, [new]))
     running = [meeting for meeting in found.meetings if meeting.is_running and old in meeting.pair]
     boards = [(meeting, find_board(session, one.game, meeting.board)) for meeting in running]
     store.tournaments.replace_entrant(one.game, one.pool, old, new)
     session.note("replace", game=one.game, pool=one.pool, userid=new, replaced=old)
     for meeting, board in boards:
         if len(board.turns) < FIRST_MOVES:
-            _removed(session, board, f"{new} takes the place of {old}, and the game begins anew.")
+            _remove_and_tell(session, board, f"{new} takes the place of {old}, and the game begins anew.")
             store.tournaments.drop_meeting(one.game, meeting.board)
             first, second = (new if name == old else name for name in meeting.pair)
             rounds.start_games(session, one, meeting.round, [(first, second)], turns.start)
     for _, board in boards:
         if len(board.turns) >= FIRST_MOVES:
-            given_up(session, board, old, f"{old} has withdrawn from the tournament; {new} takes their place.")
+            forfeit_game(session, board, old, f"{old} has withdrawn from the tournament; {new} takes their place.")
     rounds.advance(session, one.game, one.pool, turns.start)
     return f"{new} takes the place of {old} in pool {one.pool}, with their points."
 
@@ -151,11 +137,11 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
     players = [word for word in words if word in row.players]
     what = [word for word in words if word not in players]
     if len(what) != 1 or what[0] not in {"win", "draw", "cancel"} or len(players) > (what[0] == "win"):
-        raise Refused(f"`adjudicate` is written `adjudicate {DIRECTIONS['adjudicate']}`.")
+        raise Refused(f"`adjudicate` is written `adjudicate {DIRECTIONS['adjudicate'][0]}`.")
     session = replace(session, comment="")
     if what[0] == "cancel":
         session.store.tournaments.void_meeting(one.game, board)
-        _removed(session, row, "The director has cancelled the game; it counts for nobody.")
+        _remove_and_tell(session, row, "The director has cancelled the game; it counts for nobody.")
         rounds.advance(session, one.game, one.pool, turns.start)
         return f"The game on {board} is cancelled."
     if what[0] == "draw":
@@ -170,12 +156,8 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
 
 
 def _finish(session: Session, found: Shown) -> str:
-    insist(found, "it be finished", "running", "closing")
-    return _finished(session, found)
-
-
-def _finished(session: Session, found: Shown) -> str:
     """Let a tournament end as soon as the games that are on do."""
+    insist(found, "it be finished", "running", "closing")
     one = found.one._replace(state="closing")
     session.store.tournaments.save(one)
     rounds.advance(session, one.game, one.pool, turns.start)
@@ -184,26 +166,20 @@ def _finished(session: Session, found: Shown) -> str:
     return f"Pool {one.pool} is over{left}."
 
 
-def _cancel(session: Session, found: Shown) -> str:
-    insist(found, "it be cancelled", "open", "running", "closing")
-    return _cancelled(session, found, "The director has cancelled it.")
-
-
-def _cancelled(session: Session, found: Shown, why: str) -> str:
+def _cancel(session: Session, found: Shown, why: str = "The director has cancelled it.") -> str:
     """End a tournament at once: boards without moves go, others are played on; without any move, all of it goes."""
+    insist(found, "it be cancelled", "open", "running", "closing")
     one, store = found.one, session.store
     store.tournaments.save(one._replace(state="cancelled"))
     boards = [find_board(session, one.game, meeting.board) for meeting in found.meetings if meeting.is_running]
     idle = [board for board in boards if not board.turns]
     for board in idle:
-        _taken_away(session, board)
+        _remove(session, board)
         store.tournaments.void_meeting(one.game, board.row.board)
     verb = "is" if len(idle) == 1 else "are"
     rest = f" {', '.join(board.row.board for board in idle)} {verb} removed." if idle else ""
     text = f"{found.title} is cancelled. {why}{rest}"
-    letter = contests.of_tournament(found, "cancelled", text, answer=f"{one.game} games")
-    for name in dict.fromkeys([*(each.name for each in found.entrants), *filter(None, [one.director])]):
-        delivery.queue(session, letter._replace(to=name))
+    rounds.tell_all(session, found, "cancelled", text, f"{one.game} games")
     session.note("cancel", game=one.game, pool=one.pool)
     if not store.boards.of_tournament(one.game, one.pool):
         store.tournaments.forget(one.game, one.pool)
@@ -211,19 +187,20 @@ def _cancelled(session: Session, found: Shown, why: str) -> str:
     return f"Pool {one.pool} of {texts.title(one.game)} is cancelled; games that have begun go on."
 
 
-_DEEDS: Mapping[str, Callable[..., Told]] = {
-    "start": _start,
-    "status": _status,
-    "add": _add,
-    "replace": _replace,
-    "withdraw": withdraw,
-    "adjudicate": _adjudicate,
-    "finish": _finish,
-    "cancel": _cancel,
+DIRECTIONS: Mapping[str, tuple[str, Callable[..., Told]]] = {
+    "start": ("", _start),
+    "status": ("", _status),
+    "add": ("USERID", _add),
+    "replace": ("USERID NEW", _replace),
+    "withdraw": ("USERID", withdraw),
+    "adjudicate": ("BOARD win [USERID]|draw|cancel", _adjudicate),
+    "finish": ("", _finish),
+    "cancel": ("", _cancel),
 }
+"""What can be done with a tournament: the words that belong to it, and what does it."""
 
 
-def _taken_away(session: Session, board: Board) -> None:
+def _remove(session: Session, board: Board) -> None:
     """Remove a board of a tournament without a word."""
     row = board.row
     session.store.outbox.drop_reminders(board.name)
@@ -231,10 +208,10 @@ def _taken_away(session: Session, board: Board) -> None:
     session.note("remove", game=row.game, board=row.board, pool=row.pool)
 
 
-def _removed(session: Session, board: Board, why: str) -> None:
+def _remove_and_tell(session: Session, board: Board, why: str) -> None:
     """Remove a board of a tournament, and tell its players."""
     row = board.row
-    _taken_away(session, board)
+    _remove(session, board)
     name = f"{texts.title(row.game)} board {row.board}"
     letter = letters.note(
         f"{name} is removed. {why}", subject=f"{name} has been removed", answer=f"{row.game} table {row.pool}"
@@ -268,8 +245,8 @@ def start_due(session: Session) -> list[str]:
 def _do_what_is_due(session: Session, found: Shown) -> None:
     """End an arena, or start a tournament; one that cannot start is cancelled."""
     if found.one.state == "running":
-        _finished(session, found)
+        _finish(session, found)
     elif problems := [*problems_of_start(found)]:
-        _cancelled(session, found, " ".join(problems))
+        _cancel(session, found, " ".join(problems))
     else:
-        started(session, found)
+        start_tournament(session, found)

@@ -3,11 +3,9 @@
 Nothing here knows how a board is started; whoever lets a tournament go on brings that along.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import count
-from typing import Protocol
 
 from pbm import delivery, letters, texts
 from pbm.blocks import Paragraph, Told
@@ -20,22 +18,8 @@ from pbm.session import Session
 from pbm.store import Store
 from pbm.tournaments.kinds import NOBODY, Meeting, Pair, Round, Tournament
 
-
-class Start(Protocol):
-    """What starts a board of a tournament."""
-
-    def __call__(
-        self,
-        session: Session,
-        game: str,
-        options: Sequence[str],
-        players: Pair,
-        *,
-        times: Clocks,
-        name: str,
-        until: datetime | None,
-    ) -> Board:
-        """Set a board up, and store it."""
+Start = Callable[..., Board]
+"""What starts a board of a tournament, and stores it: `turns.start`."""
 
 
 def as_it_is(session: Session, one: Tournament) -> Shown:
@@ -70,7 +54,7 @@ def next_games(found: Shown) -> Round:
 
 
 def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[Pair], start: Start) -> dict[str, Pair]:
-    """Start these games of a round, by name of the board; each player gets one letter about all his new boards."""
+    """Start these games of a round, by name of the board; each player gets one letter about all their new boards."""
     store = session.store
     quiet = replace(session, comment="")
     boards: dict[str, Pair] = {}
@@ -114,7 +98,7 @@ def _begun(session: Session, one: Tournament, due: Round, start: Start) -> Tourn
         text = f"You have a bye in round {due.number}, which counts as a win: nobody is left to play against."
         if name in asked:
             text = f"You have the bye in round {due.number} that you asked for, which counts as half a point."
-        delivery.queue(session, contests.of_tournament(found, f"round {due.number}", text)._replace(to=name))
+        delivery.queue(session, contests.of_tournament(found, f"round {due.number}", text, to=name))
     tell_director(session, found, f"round {due.number}", contests.of_pairs(found, due.number, boards, idle))
     return one
 
@@ -148,7 +132,13 @@ def _tell(session: Session, found: Shown, number: int, begun: Sequence[Board]) -
 def tell_director(session: Session, found: Shown, subject: str, told: Told) -> None:
     """Tell the director, if there is one, what happens."""
     if found.one.director:
-        delivery.queue(session, contests.of_tournament(found, subject, told)._replace(to=found.one.director))
+        delivery.queue(session, contests.of_tournament(found, subject, told, to=found.one.director))
+
+
+def tell_all(session: Session, found: Shown, subject: str, told: Told, answer: str = "") -> None:
+    """Tell all who take part or have, and the director."""
+    names = dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [found.one.director])])
+    delivery.queue(session, *(contests.of_tournament(found, subject, told, answer=answer, to=name) for name in names))
 
 
 def tell_of_pause(session: Session, robot: str) -> None:
@@ -170,13 +160,11 @@ def finish_tournament(session: Session, found: Shown) -> None:
     session.store.tournaments.save(one)
     first = [line.name for line in found.lines if line.place == 1]
     session.note("finish_tournament", game=one.game, pool=one.pool, winners=first)
-    letter = contests.of_tournament(found, "the end", [Paragraph(texts.broken(text)), *found.blocks])
-    for name in dict.fromkeys([*(entrant.name for entrant in found.entrants), *filter(None, [one.director])]):
-        delivery.queue(session, letter._replace(to=name))
+    tell_all(session, found, "the end", [Paragraph(texts.broken(text)), *found.blocks])
 
 
-def withdrawn(session: Session, one: Tournament, userid: str) -> None:
-    """Note that somebody takes part no more; his games are another matter."""
+def note_withdrawal(session: Session, one: Tournament, userid: str) -> None:
+    """Note that somebody takes part no more; their games are another matter."""
     store = session.store
     entrant = next(each for each in store.tournaments.entrants(one.game, one.pool) if each.name == userid)
     if one.state == "open":

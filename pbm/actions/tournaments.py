@@ -1,7 +1,7 @@
 """Tournaments: how they are set up and announced, and what players do with them."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import games
@@ -35,7 +35,7 @@ def set_going(
 
     Returns it with the boards of the first round. Raises Refused, with all that stands against it.
     """
-    return started(session, set_up(session, one, players, teams))
+    return start_tournament(session, set_up(session, one, players, teams))
 
 
 def announce(session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]) -> Shown:
@@ -51,8 +51,8 @@ def announce(session: Session, one: Tournament, players: Sequence[str], teams: M
     ]
     answer = _joining(one.game, one.pool) if can_join else ""
     for name in session.store.users.hearing_broadcasts():
-        letter = contests.of_tournament(found, "open", told, answer=answer)
-        delivery.queue(session, letter._replace(to=name, is_subscribed=True))
+        letter = contests.of_tournament(found, "open", told, answer=answer, to=name)
+        delivery.queue(session, letter._replace(is_subscribed=True))
     session.note("open", game=one.game, pool=one.pool, type=one.kind.name)
     return found
 
@@ -69,8 +69,7 @@ def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Map
     taken = store.tournaments.get(one.game, one.pool) or store.tournaments.pool_players(one.game, one.pool)
     if taken or store.boards.of_tournament(one.game, one.pool):
         raise Refused(f"There is a pool {one.pool} of {texts.title(one.game)} already.")
-    if problems := [*_of_plan(session, one, players), *problems_of_players(session, one.game, players)]:
-        raise Refused("\n".join(problems))
+    refuse([*_of_plan(session, one, players), *problems_of_players(session, one.game, players)])
     if one.director and store.users.password_of(one.director) is None:
         raise Refused(f"There is no user {one.director!r}.")
     store.tournaments.save(one)
@@ -100,6 +99,12 @@ def _of_plan(session: Session, one: Tournament, players: Sequence[str]) -> Itera
         yield str(why)
 
 
+def refuse(problems: Iterable[str]) -> None:
+    """Raise Refused if there are problems."""
+    if text := "\n".join(problems):
+        raise Refused(text)
+
+
 def problems_of_players(session: Session, game: str, players: Sequence[str]) -> Iterator[str]:
     """Who cannot take part."""
     yield from (f"There is no user {name!r}." for name in players if session.store.users.password_of(name) is None)
@@ -126,13 +131,12 @@ def _of_names(session: Session, found: Shown) -> Iterator[str]:
             yield f"A board {one.pool}{number} would have the name of a user; choose another pool."
 
 
-def started(session: Session, found: Shown) -> tuple[Shown, dict[str, Pair]]:
+def start_tournament(session: Session, found: Shown) -> tuple[Shown, dict[str, Pair]]:
     """Start a tournament that is open, in the transaction that is open, too; returns it, and its first boards.
 
     Raises Refused, with all that stands against it.
     """
-    if problems := [*problems_of_start(found)] or [*_of_names(session, found)]:
-        raise Refused("\n".join(problems))
+    refuse([*problems_of_start(found)] or _of_names(session, found))
     one = found.one._replace(state="running")
     session.store.tournaments.save(one)
     names = [entrant.name for entrant in found.entrants]
@@ -178,19 +182,20 @@ def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]
         raise Refused(f"Nobody can join pool {one.pool} any more{asked}.")
     if not session.in_shell and not session.take("joining", user=name):  # the director hears of each
         raise Refused(f"You have joined tournaments {quotas.most('joining', 'user')} times today; that is the most.")
-    found = joined(session, one, name)
+    found = add_player(session, one, name)
     begins = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC." if one.starts else "You get a mail when it starts."
     text = f"{name} takes part in pool {one.pool} of {texts.title(game)}. {begins}"
     rounds.tell_director(session, found, f"{name} has joined", f"{name} takes part in pool {one.pool}.")
-    return of_deed(session, found, "joined", text)
+    return [contests.of_tournament(found, "joined", text)]
 
 
 def leave_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Take part in a tournament no more."""
     one = find(session, game, pool)
     text = withdraw(session, as_it_is(session, one), name)
-    rounds.tell_director(session, as_it_is(session, one), f"{name} has left", text)
-    return of_deed(session, as_it_is(session, one), "left", text)
+    found = as_it_is(session, one)
+    rounds.tell_director(session, found, f"{name} has left", text)
+    return [contests.of_tournament(found, "left", text)]
 
 
 def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Letter]:
@@ -215,7 +220,7 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
     text = f"{name} has a bye in round {number} of pool {one.pool} of {texts.title(game)}, which is half a point."
     found = as_it_is(session, one)
     rounds.tell_director(session, found, f"{name} has a bye", text)
-    return of_deed(session, found, "bye", text)
+    return [contests.of_tournament(found, "bye", text)]
 
 
 def table(session: Session, game: str, pool: str) -> list[Letter]:
@@ -263,7 +268,7 @@ def _who_joins(found: Shown) -> str:
     return f"ask {one.director}" if can_be_added else "nobody"
 
 
-def joined(session: Session, one: Tournament, name: str) -> Shown:
+def add_player(session: Session, one: Tournament, name: str) -> Shown:
     """Let somebody take part; in one that is on, from the next round."""
     found = as_it_is(session, one)
     before = next((entrant for entrant in found.entrants if entrant.name == name), None)
@@ -274,8 +279,7 @@ def joined(session: Session, one: Tournament, name: str) -> Shown:
     most = one.most or one.kind.most
     if not before and len(found.entrants) >= most:
         raise Refused(f"Pool {one.pool} is full: it takes {texts.counted(most, 'player')}.")
-    if problems := [*problems_of_players(session, one.game, [name])]:
-        raise Refused("\n".join(problems))
+    refuse(problems_of_players(session, one.game, [name]))
     if before:
         session.store.tournaments.save_entrant(
             one.game, one.pool, before._replace(joined=one.round + 1, withdrawn=None)
@@ -286,21 +290,16 @@ def joined(session: Session, one: Tournament, name: str) -> Shown:
     return as_it_is(session, one)
 
 
-def of_deed(session: Session, found: Shown, subject: str, told: Told) -> list[Letter]:
-    """What is answered to whoever has done something with a tournament."""
-    return [contests.of_tournament(found, subject, told)]
-
-
 def withdraw(session: Session, found: Shown, name: str) -> str:
-    """Let somebody take part no more: he loses the games that are on, which are not rated."""
+    """Let somebody take part no more: they lose the games that are on, which are not rated."""
     one = found.one
     insist(found, "anybody leave", "open", "running", "closing")
     take_part(found, name)
-    rounds.withdrawn(session, one, name)
+    rounds.note_withdrawal(session, one, name)
     for meeting in found.meetings:
         if meeting.is_running and name in meeting.pair:
             board = find_board(session, one.game, meeting.board)
-            given_up(session, board, name, f"{name} has withdrawn from the tournament.")
+            forfeit_game(session, board, name, f"{name} has withdrawn from the tournament.")
     rounds.advance(session, one.game, one.pool, turns.start)
     return f"{name} does not take part in pool {one.pool} any more."
 
@@ -314,11 +313,11 @@ def insist(found: Shown, what: str, *states: str) -> None:
 
 def take_part(found: Shown, name: str) -> None:
     """Raise Refused unless somebody takes part."""
-    if name not in {entrant.name for entrant in found.entrants if entrant.withdrawn is None}:
+    if name not in found.players:
         raise Refused(f"{name} does not take part in pool {found.one.pool}.")
 
 
-def given_up(session: Session, board: Board, name: str, why: str) -> None:
+def forfeit_game(session: Session, board: Board, name: str, why: str) -> None:
     """End a game by the loss of one who takes part no more; it is not rated."""
     quiet = replace(session, comment=why)
     delivery.queue(session, *turns.play_turn(quiet, board, name, FORFEIT, automatic=True, reason="withdrawn"))

@@ -55,7 +55,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
 
     contests = [one for one in session.store.tournaments.of(name) if one.state == "open" or one.is_on]
     for one in contests:
-        rounds.withdrawn(session, one, name)
+        rounds.note_withdrawal(session, one, name)
     for game in games.names():
         for row in session.store.boards.of(game, [name], active=True):
             board = finding.find_board(why, game, row.board)

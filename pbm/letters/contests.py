@@ -214,14 +214,15 @@ def described_tournament(shown: Shown) -> list[Block]:
     return [Paragraph(shown.title), Table("\n".join(lines))]
 
 
-def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "") -> Letter:
-    """A letter about a tournament, to whoever gives the command."""
+def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", to: str | None = None) -> Letter:
+    """A letter about a tournament, to a user or to whoever gives the command."""
     one = shown.one
     return note(
         told,
         subject=f"{texts.title(one.game)} tournament {one.pool}: {subject}",
         answer=answer or f"{one.game} table {one.pool}",
         data=status_of_tournament(shown),
+        to=to,
     )._replace(is_urgent=True)
 
 

@@ -286,7 +286,7 @@ def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry
     """Carry out a command of the director."""
     with session.store.writing():
         one = tournaments.find(session, game, pool)
-        found, told = directing.done(session, one, words, dry_run=dry_run)
+        found, told = directing.direct(session, one, words, dry_run=dry_run)
     text = text_of(told)
     answer(text, contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text})
 
