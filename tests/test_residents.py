@@ -23,8 +23,8 @@ from pbm.board.board import Board
 from pbm.levels import LEVEL_NUMBERS
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
-from pbm.robot_players import turns
-from pbm.robot_players.analysis import drawn_curve
+from pbm.robot_players import analysis, turns
+from pbm.robot_players.analysis import Critic, choices, curve, drawn_curve
 from pbm.robot_players.turns import do_task, next_task, play_all
 from pbm.robots.thinking import Thought
 from pbm.session import Session
@@ -116,7 +116,8 @@ def test_a_new_database_has_robots_of_all_levels(shell):
 
 
 WITH_SIX_LEVELS = """
-import sys
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec, module_from_spec
 spec = find_spec("pbm.levels")
 text = open(spec.origin).read()
@@ -124,22 +125,29 @@ row = next(line for line in text.splitlines(keepends=True) if "Level(300)" in li
 sys.modules["pbm.levels"] = levels = module_from_spec(spec)
 exec(compile(text.replace(row, row + row.replace("300", "301")), spec.origin, "exec"), levels.__dict__)
 from pbm.__main__ import run
-sys.exit(run(sys.argv[1:]))
+for line in sys.argv[1:]:
+    out = io.StringIO()
+    with redirect_stdout(out), redirect_stderr(out):
+        status = run(line.split())
+    print(json.dumps([status, out.getvalue()]))
 """
 
 
 def test_a_sixth_level_is_one_row_of_one_table(shell):
-    def said(*words):
-        command = [sys.executable, "-c", WITH_SIX_LEVELS, *words]
-        return subprocess.run(command, check=False, env=shell.environment, input="", capture_output=True, text=True)
-
-    listed = json.loads(said("robots", "--json").stdout)["robots"]
-    assert [(one["userid"], one["level"]) for one in listed][-2:] == [("robot5", 5), ("robot6", 6)]
-    assert "deep is a robot: level 6" in said("robots", "add", "deep", "--level=6").stdout
-    assert said("robots", "add", "deeper", "--level=7").stderr.startswith("--level=N takes a level from 1 to 6.")
-    assert "How well it plays: 1 to 6." in said("robots", "add", "--help").stdout
-    assert said("robot", "--level=6", "--seed=1").returncode == 0
-    assert "--level=[1|2|3|4|5|6] takes" in said("robot", "--level=7").stderr
+    commands = {
+        "robots": "robot5  level 5  all    0 / 1000\nrobot6  level 6  all    0 / 1000\n",
+        "robots add deep --level=6": "deep is a robot: level 6",
+        "robots add deeper --level=7": "--level=N takes a level from 1 to 6.",
+        "robots add --help": "How well it plays: 1 to 6.",
+        "robot --level=6 --seed=1": "",
+        "robot --level=7": "--level=[1|2|3|4|5|6] takes",
+    }
+    command = [sys.executable, "-c", WITH_SIX_LEVELS, *commands]
+    done = subprocess.run(command, check=True, env=shell.environment, input="", capture_output=True, text=True)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [status for status, _ in answers] == [0, 0, 1, 0, 0, 1]
+    for (_, answer), said in zip(answers, commands.values(), strict=True):
+        assert said in answer
 
 
 def test_what_is_printed_names_the_highest_level_that_there_is():
@@ -779,8 +787,7 @@ def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
 
 
 def test_a_board_of_people_imports_nothing_of_robots(players):
-    done = players.process("spiro", "show", "101", "--json")
-    dice = json.loads(done.stdout)["dice"]
+    dice = json.loads(players.run("spiro", "show", "101", "--json").stdout)["dice"]
     done = players.process(
         "spiro", "move", "101", "alice", PASSWORDS["alice"], f"e3:{dice[0]}", PYTHONPROFILEIMPORTTIME="1"
     )
@@ -887,56 +894,59 @@ def test_a_process_that_is_killed_again_and_again_loses_nothing_and_plays_nothin
 
 
 @pytest.fixture
-def lost(typed):
-    """A game that alice is going to give up after a few moves."""
-    for _ in range(3):
-        with Store(typed.folder / "pbm.db") as store:
-            move = next(iter(Board.load(store, "symple", "101").state.moves()))
-        typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], move)
-    return typed
+def lost(against, shell):
+    """Six turns of alice and a robot; the shell knows their board."""
+    for _ in range(2):
+        plays(against)
+        signs(against, f"symple move 101 ME {next(at(against).state.moves())}")
+    plays(against)
+    shell.environment["PBM_DB"] = str(against.store.path)
+    return against
 
 
-def test_a_game_is_analysed_when_it_is_over_and_not_before(lost):
-    done = lost.run("analyse", "symple", "101", "--seconds=0.02")
+def test_a_game_is_analysed_when_it_is_over_and_not_before(lost, shell):
+    done = shell.run("analyse", "symple", "101", "--seconds=0.02")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "The game on Symple board 101 goes on; it can be analysed when it is over.\n"
-    lost.run("symple", "move", "101", "alice", PASSWORDS["alice"], "resign")
-    found = json.loads(lost.run("analyse", "symple", "101", "--seconds=0.02", "--json").stdout)
-    assert [turn["player"] for turn in found["turns"]] == ["alice", "robot1"] * 3
+    signs(lost, "symple move 101 ME resign")
+    found = json.loads(shell.run("analyse", "symple", "101", "--seconds=0.02", "--json").stdout)
+    assert [turn["player"] for turn in found["turns"]] == ["alice", "robot2"] * 3
     assert len(found["curve"]) == 7
     assert found["curve"][-1] == 0
     for turn in found["turns"]:
         assert 0 <= turn["after"] <= turn["before"] <= 1
         loss = turn["before"] - turn["after"]
         assert turn["mark"] == ("??" if loss >= 0.2 else "?" if loss >= 0.1 else "")
-    with Store(lost.folder / "pbm.db") as store:
-        assert json.loads(store.robots.analysis("symple", "101")) == found
-        assert store.robots.analysis("symple", "102") is None
-    shown = lost.run("analyse", "symple", "101", "--seconds=0.02").stdout
+    assert json.loads(lost.store.robots.analysis("symple", "101")) == found
+    assert lost.store.robots.analysis("symple", "102") is None
+    shown = shell.run("analyse", "symple", "101", "--seconds=0.02").stdout
     assert "How likely alice was to win:" in shown
-    assert "Won by robot1 (alice resigned)." in shown
+    assert "Won by robot2 (alice resigned)." in shown
 
 
-def test_turns_without_another_legal_one_are_not_judged(shell):
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name])
-    shell.run("symple", "challenge", "-size=5", "alice", "bob")
+def test_after_a_turn_the_chance_of_its_player_is_what_the_other_one_leaves(lost, monkeypatch):
+    monkeypatch.setattr(analysis, "Player", Mind(0.9))  # of whoever is to move, who plays the first turn that there is
+    robots_turn = Critic(at(lost), 1).judge(1)
+    assert (robots_turn.turn, robots_turn.best, robots_turn.mark) == ("a1", "a1", "")
+    assert (robots_turn.before, robots_turn.after) == (0.1, 0.1)
+
+
+def test_turns_without_another_legal_one_are_not_judged(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=5 alice bob")
     chosen = "c4 a1 b5 a2,c5 d1 e2 a5,c1,d4 a3,d2,d5 a4,b1,e4 c3 b3 b4 d3,e1 b2,c2,e5".split()
     forced = "e3"  # the last vacant point
     for number, move in enumerate([*chosen, forced]):
-        name = ("alice", "bob")[number % 2]
-        assert shell.run("symple", "move", "101", name, PASSWORDS[name], move).returncode == 0
-    found = json.loads(shell.run("analyse", "symple", "101", "--seconds=0.02", "--json").stdout)
-    assert [turn["number"] for turn in found["turns"]] == [*range(1, 15)]
+        signs(club, f"symple move 101 ME {move}", name=("alice", "bob")[number % 2])
+    assert choices(at(club)) == [*range(14)]
 
 
-def test_a_game_in_which_nobody_had_a_choice_is_not_analysed(shell):
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name])
-    shell.run("symple", "challenge", "-size=5", "--name=a1", "alice", "bob")
-    shell.run("symple", "resign", "a1", "alice", PASSWORDS["alice"])
-    done = shell.run("analyse", "symple", "a1")
-    assert (done.returncode, done.stderr) == (1, "There was no choice between turns on Symple board a1.\n")
+def test_a_game_in_which_nobody_had_a_choice_is_not_analysed(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=5 --name=a1 alice bob")
+    signs(club, "symple resign a1 ME")
+    with pytest.raises(Refused, match=r"There was no choice between turns on Symple board a1\."):
+        choices(at(club, "a1"))
 
 
 def test_a_curve_is_drawn_with_blocks_of_eighths():
@@ -949,21 +959,13 @@ def test_a_curve_is_drawn_with_blocks_of_eighths():
     assert {len(line) for line in drawn_curve([0.5] * 1000)} == {73}
 
 
-def test_a_game_with_dice_is_analysed_to_its_very_end(shell):
-    for name in ("alice", "bob"):
-        shell.run("signup", name, PASSWORDS[name])
-    shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
-    shell.run("spiro", "move", "101", "alice", PASSWORDS["alice"], "resign")
-    assert shell.run("analyse", "spiro", "101").returncode == 1
-    shell.run("spiro", "challenge", "-small", "-pieces=2", "alice", "bob")
-    for _ in range(200):
-        shown = json.loads(shell.run("spiro", "show", "102", "--json").stdout)
-        if shown["over"]:
-            break
-        with Store(shell.folder / "pbm.db") as store:
-            move = next(iter(Board.load(store, "spiro", "102").state.moves()))
-        shell.run("spiro", "move", "102", shown["turn"], PASSWORDS[shown["turn"]], move)
-    found = json.loads(shell.run("analyse", "spiro", "102", "--seconds=0.03", "--json").stdout)
-    assert found["curve"][-1] == (shown["winner"] == "alice")
-    ending = [one for one in found["turns"] if one["number"] == shown["moves"]]  # none if it was the only one
-    assert all((one["player"], one["after"], one["mark"]) == (shown["winner"], 1, "") for one in ending)
+def test_a_game_with_dice_is_analysed_to_its_very_end(club):
+    club.signed_up("alice", "bob")
+    club.say("spiro challenge -small -pieces=2 alice bob")
+    while not (board := at(club, game="spiro")).is_over:
+        signs(club, f"spiro move 101 ME {next(board.state.moves())}", name=board.turn)
+    critic, numbers = Critic(board, 0.03), choices(board)
+    judged = [critic.judge(number) for number in numbers]
+    assert curve(board, judged)[-1] == (board.winner == "alice")
+    ending = [one for one in judged if one.number == len(board.turns)]  # none if it was the only one
+    assert all((one.player, one.after, one.mark) == (board.winner, 1, "") for one in ending)
