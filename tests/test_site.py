@@ -407,19 +407,19 @@ def locations(file):
     return [one.text.removeprefix(URL) for one in ET.parse(file).iter() if one.tag.endswith("loc")]
 
 
+def killed(*_):
+    raise KeyboardInterrupt
+
+
 def test_a_page_that_was_made_by_a_build_that_was_killed_goes_with_its_board(club, folder):
     club.signed_up("alice", "bob")
     written(club, folder)
     club.say("symple challenge alice bob")
 
-    def killed(pages):
-        for page in pages:
-            yield page
-            if page.path == "symple/101.html":
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        build(folder, Session(club.server), Look("", has_pictures=False), killed)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Pages, "record", killed)
+        with pytest.raises(KeyboardInterrupt):
+            written(club, folder)
     assert (folder / "symple" / "101.html").exists()
     club.say(f"symple resign 101 alice {PASSWORDS['alice']}")
     written(club, folder, is_whole=True)
@@ -578,8 +578,8 @@ def test_in_a_first_build_pictures_are_of_those_boards_that_have_changed_last_an
     monkeypatch.setattr("pbm.site.build.MOST_DRAWN", 1)
     played.pass_time(hours=1)
     move(played, "101 alice a2")
-    look, made = Look(URL, has_pictures=True), []
-    build(folder, Session(played.server), look, lambda pages: made.extend(page.path for page in pages) or pages)
+    look = Look(URL, has_pictures=True)
+    made = sorted(written(played, folder, look), key=lambda path: (folder / path).stat().st_mtime_ns)
     pictures = {"symple/101.png", *(f"{game}/board.png" for game in helptexts.GAMES)}
     assert set(made[-len(pictures) :]) == pictures == {path for path in made if path.endswith(".png")}
     assert image_of(folder / "symple" / "101.html") == f"{URL}symple/101.png"
@@ -754,11 +754,10 @@ def test_the_page_of_a_tournament_that_is_open_names_who_joins_later(played, fol
     assert "bob" in (folder / "symple" / "pool-s.html").read_text()
 
 
-def test_a_page_of_a_player_with_two_dots_in_his_name_is_known_again(played, folder):
+def test_a_page_of_a_player_with_two_dots_in_his_name_is_known_again(played, folder, monkeypatch):
     with played.store.writing():
         played.store.users.add("a..b", "no password", played.time)
     played.say("symple challenge -size=5 a..b alice")
     written(played, folder)
-    made = []
-    build(folder, Session(played.server), Look("", has_pictures=False), lambda stale: made.extend(stale) or [])
-    assert made == []
+    monkeypatch.setattr("pbm.site.build._content", lambda page: pytest.fail(page.path))
+    assert written(played, folder) == set()

@@ -3,15 +3,13 @@
 import os
 import stat
 import sys
-import time
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pbm import settings, texts
-from pbm.console import answer, let_server_go_first, open_existing, pipe_ended
+from pbm.console import answer, let_server_go_first, open_existing, pipe_ended, progress_bar, rested
 from pbm.console.usage import Commands
 from pbm.drawing import images
 from pbm.names import is_site
@@ -19,7 +17,7 @@ from pbm.refusals import Refused, touching
 from pbm.session import Session
 
 if TYPE_CHECKING:
-    from pbm.site.build import Built, Page
+    from pbm.site.build import Built
     from pbm.site.pages import Look
 
 commands = Commands("pbm")
@@ -76,8 +74,8 @@ def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool =
     """Bring the site up to date. Raises Refused if the folder cannot be written."""
     from pbm.site.build import build
 
-    with touching(f"The site cannot be written to {folder}"):
-        done = build(folder, session, common, _shown, is_whole=is_whole)
+    with touching(f"The site cannot be written to {folder}"), progress_bar("Pages") as progress:
+        done = build(folder, session, common, progress, is_whole=is_whole)
     for path, why in done.failed.items():
         sys.stderr.write(f"{path} could not be made ({why}); --whole tries it again, and so does its next change.\n")
     return done
@@ -86,15 +84,8 @@ def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool =
 def _has_changed(session: Session, before: int) -> bool:
     """Wait until the database has another version than *before*; False if it is time to end."""
     is_piped = stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
+    is_over = pipe_ended if is_piped else rested
     while session.store.data_version() == before:
-        if not is_piped:
-            time.sleep(LOOK_AGAIN_AFTER)
-        elif pipe_ended(LOOK_AGAIN_AFTER):
+        if is_over(LOOK_AGAIN_AFTER):
             return False
     return True
-
-
-def _shown(pages: Sequence["Page"]) -> Iterator["Page"]:
-    """Hand on pages, with a bar on a terminal that tells how far that is."""
-    with click.progressbar(pages, label="Pages", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
-        yield from bar

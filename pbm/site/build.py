@@ -77,15 +77,15 @@ def build(
     folder: Path,
     session: Session,
     look: Look,
-    watch: Callable[[Sequence[Page]], Iterable[Page]] = iter,
+    progress: Callable[[int, int], object] = lambda *_: None,
     *,
     is_whole: bool = False,
 ) -> Built:
     """Write the pages that have changed, and remove those about what is no longer there.
 
-    *watch* hands on the pages that are to be made, and may show how far that is. All pages are made if the whole is
-    asked for, or if it is not known what has changed. One that cannot be made keeps no other from being made. Raises
-    OSError if the folder cannot be written, and Unusable if the database cannot be read.
+    All pages are made if the whole is asked for, or if it is not known what has changed. One that cannot be made keeps
+    no other from being made. *progress* is told of each page, and how many are to be made. Raises OSError if the folder
+    cannot be written, and Unusable if the database cannot be read.
     """
     folder.mkdir(parents=True, exist_ok=True)
     names, seen = _names(folder), session.store.changes.seen()
@@ -95,7 +95,8 @@ def build(
     failed: dict[str, str] = {}
     made, gone, written = set[str](), set[str](), 0
     with _opened_to_add(folder / NAMES) as list_of_names:
-        for page in watch(stale):
+        for page in stale:
+            progress(1, len(stale))
             if not _is_inside(page.path):
                 continue
             try:
