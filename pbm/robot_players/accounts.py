@@ -94,16 +94,7 @@ def list_robots() -> None:
 @MOST
 @THINKING_TIME
 @click.option("--unrated", is_flag=True, help="Games against it do not count in the ratings.")
-def add_robot(
-    userid: str,
-    level: int | None,
-    program: str | None,
-    names: str | None,
-    most: int | None,
-    seconds: float | None,
-    *,
-    unrated: bool,
-) -> None:
+def add_robot(userid: str, *, unrated: bool, **given: Any) -> None:
     """Add a robot: one of ours of a level, 3 if none is given, or a program of yours.
 
     A program is started for each move. It gets the position as a line of JSON on its standard input, as with `pbm
@@ -114,9 +105,9 @@ def add_robot(
     if not is_userid(name) or name in RESERVED or games.exists(name):
         raise Refused(f"{userid!r} cannot be a userid: 2 to 16 letters, digits, dots, hyphens or underscores.")
     usual = Robot(name, USUAL_LEVEL, rated=not unrated)
-    if program:
+    if given["program"]:
         usual = usual._replace(seconds=TIME_OF_PROGRAM)
-    robot = _changed(usual, level, program, names, most, seconds)
+    robot = _changed(usual, **given)
     with server.store.writing():
         if server.store.users.is_taken(name):
             raise Refused(f"There is a user {name} already; please choose another userid.")
@@ -131,13 +122,11 @@ def add_robot(
 @OF_GAMES
 @MOST
 @THINKING_TIME
-def change_robot(
-    userid: str, level: int | None, program: str | None, names: str | None, most: int | None, seconds: float | None
-) -> None:
+def change_robot(userid: str, **given: Any) -> None:
     """Change what is given of a robot; all else stays."""
     server = open_existing()
     with server.store.writing():
-        robot = _changed(_robot(server, userid), level, program, names, most, seconds)
+        robot = _changed(_robot(server, userid), **given)
         _save(server, robot, f"{robot.userid} is a robot: {_said(robot)}.")
 
 

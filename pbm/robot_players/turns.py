@@ -27,7 +27,6 @@ from pbm.robot_players.program import ENDING_SECONDS, MOST_REFUSED, Program
 from pbm.robot_players.scripts import PAUSE, contents
 from pbm.robots import Player
 from pbm.robots.thinking import Thought
-from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Replaced, Reply, Robot, Store, Unusable
 from pbm.store.robots import Claim, Task
@@ -233,49 +232,44 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
     sys.stderr.write(f"{name} is paused: {why}\n")
 
 
-class Programs:
-    """Robots that are programs of the operator's. Each plays in a thread, so that one that hangs holds up nobody."""
+class Playing:
+    """What this process does for robots. Programs of the operator's play in threads: one that hangs holds up nobody."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, session: Session) -> None:
         """Begin with none that plays."""
-        self.server = server
+        self.session = session
         self.threads = ThreadPoolExecutor(MOST_PROGRAMS)
-        self.playing: dict[str, Future[bool]] = {}
-        """What each of them does, by its userid."""
+        self.busy: dict[str, Future[bool]] = {}
+        """What each program does, by its userid."""
 
-    def begin(self, task: Task) -> None:
-        """Have a task done."""
-        self.playing[task.robot] = self.threads.submit(self._do, task)
+    def play(self, until: Callable[[], bool] = lambda: False) -> int:
+        """Do what robots have to do now, *until* told to end; programs begin to. Returns how many tasks were done."""
+        done = 0
+        while not until():
+            ended = [name for name, doing in self.busy.items() if doing.done()]
+            done += sum(self.busy.pop(name).result() for name in ended)
+            task = next_task(self.session, busy=self.busy)
+            if task is None:
+                break
+            if self.session.store.robots.among([task.robot])[task.robot].program:
+                self.busy[task.robot] = self.threads.submit(self._try_apart, task)
+            else:
+                done += _try(self.session, task)
+        return done
 
-    def _do(self, task: Task) -> bool:
-        with Store(self.server.store.path) as store:  # a thread has its own, as a process has
-            return _try(Session(self.server._replace(store=store)), task)
-
-    def collect(self, timeout: float | None = 0) -> int:
-        """Count the tasks that have been done meanwhile, or within so many seconds. Raises Unusable."""
-        ended = wait(self.playing.values(), timeout, FIRST_COMPLETED).done if self.playing else set()
-        self.playing = {name: doing for name, doing in self.playing.items() if doing not in ended}
-        return sum(doing.result() for doing in ended)
+    def _try_apart(self, task: Task) -> bool:
+        """Do a task in a thread, which has a connection of its own, as a process has."""
+        with Store(self.session.store.path) as store:
+            return _try(Session(self.session.server._replace(store=store)), task)
 
 
 def play_all(session: Session) -> int:
     """Do all that robots have to do now, and return how many tasks were done."""
-    programs = Programs(session.server)
-    done = _play(session, programs)
-    while programs.playing:
-        done += programs.collect(None) + _play(session, programs)
-    return done
-
-
-def _play(session: Session, programs: Programs, until: Callable[[], bool] = lambda: False) -> int:
-    """Do what robots have to do now, *until* told to end; programs begin to. Returns how many tasks were done."""
-    done = programs.collect()
-    while not until() and (task := next_task(session, busy=programs.playing)):
-        if session.store.robots.among([task.robot])[task.robot].program:
-            programs.begin(task)
-        else:
-            done += _try(session, task)
-        done += programs.collect()
+    playing = Playing(session)
+    done = playing.play()
+    while playing.busy:
+        wait(playing.busy.values(), return_when=FIRST_COMPLETED)
+        done += playing.play()
     return done
 
 
@@ -298,7 +292,7 @@ def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
 
     Raises Replaced if the database has become another file.
     """
-    programs = Programs(session.server)
+    playing = Playing(session)
     seen, looked = -1, 0.0
     while True:
         try:
@@ -306,7 +300,7 @@ def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
             version = session.store.data_version()
             if version != seen or time.monotonic() > looked + LOOK_ANYWAY:
                 seen, looked = version, time.monotonic()
-                _play(session, programs, lambda: rested(0))
+                playing.play(lambda: rested(0))
         except Replaced:
             raise
         except Unusable as why:
