@@ -38,6 +38,14 @@ def studied(club, source="101#4", players="carol alice", game="spiro", options="
     return Board.load(club.store, game, "102")
 
 
+def move_each(club):
+    """carol and alice play the first legal move on board 102."""
+    for name in ("carol", "alice"):
+        new = Board.load(club.store, "spiro", "102")
+        assert new.turn == name
+        club.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
+
+
 def findings(club):
     found = examine(club.store.path, club.time)
     return [finding for finding in found if finding.where != "PBM_ADDRESS"]
@@ -97,10 +105,7 @@ def test_one_move_from_an_old_position_is_told_of_as_one(spiro):
 
 def test_such_a_game_is_not_rated(spiro):
     studied(spiro)
-    for name in ("carol", "alice"):
-        new = Board.load(spiro.store, "spiro", "102")
-        assert new.turn == name
-        spiro.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
+    move_each(spiro)
     spiro.say("spiro resign 102 carol carol-secret")
     assert Board.load(spiro.store, "spiro", "102").winner == "alice"
     assert spiro.store.players.get("spiro", "alice").games == 0
@@ -119,9 +124,7 @@ def test_its_dice_are_its_own_from_there_on_and_can_be_checked(spiro):
     assert new.state.dice == dice.throw(new.row.secret, "spiro 102", 4, 2)
     promise = next(mail.text for mail in spiro.mails("carol"))
     assert dice.commitment(new.row.secret) in promise
-    for name in ("carol", "alice"):
-        new = Board.load(spiro.store, "spiro", "102")
-        spiro.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
+    move_each(spiro)
     spiro.say("spiro resign 102 carol carol-secret")
     checked = spiro.text("dice spiro 102")
     assert re.findall(r"^(\d+) ", checked, re.MULTILINE) == ["5", "6", "7"]
@@ -216,9 +219,7 @@ def test_its_record_can_be_taken_in_elsewhere(club):
 
 def test_the_dice_of_a_record_that_are_taken_from_another_board_need_not_follow_from_its_secret(spiro):
     studied(spiro)
-    for name in ("carol", "alice"):
-        new = Board.load(spiro.store, "spiro", "102")
-        spiro.say(f"spiro move 102 {name} {PASSWORDS[name]} {next(new.state.moves())}")
+    move_each(spiro)
     spiro.say("spiro resign 102 carol carol-secret")
     document = records.write(
         records.Record(spiro.store.boards.get("spiro", "102"), spiro.store.boards.turns("spiro", "102")), []

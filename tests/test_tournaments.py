@@ -27,6 +27,7 @@ from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import NOBODY, Kind, Tournament, points
 
 from conftest import ADDRESS, PASSWORDS, Club
+from test_championships import KILLED
 
 
 class League:
@@ -66,11 +67,7 @@ class League:
         with self.session.store.writing():
             found = find_board(self.session, "symple", board)
             if how == "draw":
-                with self.session.store.writing():
-                    directing.direct(
-                        self.session, self.club.store.tournaments.get("symple", found.row.pool),
-                        ["adjudicate", board, "draw"], dry_run=False,
-                    )  # fmt: skip
+                self.do(f"adjudicate {board} draw", found.row.pool)
                 return
             loser = found.players[how == "first"]
             if found.turn != loser:
@@ -82,12 +79,11 @@ class League:
 
     def play(self, rng, pool="s", until=None, draws=0.2):
         """Let games end in any order, until the tournament is over, or so many have ended."""
-        ended = 0
-        while self.now(pool).one.is_on and (until is None or ended < until):
-            self.end(
-                rng.choice(self.running(pool)), "draw" if rng.random() < draws else rng.choice(["first", "second"])
-            )
-            ended += 1
+        for _ in range(until or 10**6):
+            if not self.now(pool).one.is_on:
+                break
+            board = rng.choice(self.running(pool))
+            self.end(board, "draw" if rng.random() < draws else rng.choice(["first", "second"]))
 
     def mails(self, name, subject):
         return [mail for mail in self.club.mails(name) if re.search(subject, mail.subject)]
@@ -161,10 +157,7 @@ def test_a_knockout_takes_one_board_less_than_it_has_players(league, count):
 def test_in_a_knockout_of_6_the_two_who_are_placed_highest_begin_in_the_second_round(league):
     names = league.signed_up(6)
     league.start("knockout", names)
-    assert {frozenset(one.pair) for one in league.now().meetings} == {
-        frozenset({names[3], names[4]}),
-        frozenset({names[2], names[5]}),
-    }
+    assert {frozenset(one.pair) for one in league.now().meetings} == {frozenset(names[3:5]), frozenset(names[2::3])}
 
 
 def test_a_match_of_three_is_over_when_it_is_decided_and_a_tie_is_played_on(league):
@@ -374,11 +367,11 @@ def test_a_board_that_the_operator_removes_counts_for_nobody_and_holds_up_no_rou
 # Joining, and the director
 
 
-def opened(league, **settings):
-    kind = TOURNAMENT_KINDS["swiss"]
-    one = Tournament("symple", "s", kind, league.club.time, rounds=1, tie_breaks=kind.tie_breaks, **settings)
+def opened(league, kind="swiss", names=(), pool="s", teams=None, **settings):
+    kind, settings = TOURNAMENT_KINDS[kind], ({"rounds": 1} if kind == "swiss" else {}) | settings
+    one = Tournament("symple", pool, kind, league.club.time, tie_breaks=kind.tie_breaks, **settings)
     with league.session.store.writing():
-        tournaments.announce(league.session, one, [], {})
+        tournaments.announce(league.session, one, names, teams or {})
 
 
 def test_players_join_and_leave_a_tournament_that_is_open(club, league):
@@ -428,10 +421,7 @@ def test_players_are_told_which_tournaments_are_open_or_on_and_who_can_join_them
 def test_a_tournament_of_teams_is_announced_as_one_that_nobody_can_join(club, league):
     club.signed_up("alice", "bob", "carol")
     club.say("broadcast carol carol-secret on")
-    kind = TOURNAMENT_KINDS["roundrobin"]
-    one = Tournament("symple", "t", kind, club.time, tie_breaks=kind.tie_breaks)
-    with league.session.store.writing():
-        tournaments.announce(league.session, one, ["alice", "bob"], {"red": ["alice"], "blue": ["bob"]})
+    opened(league, "roundrobin", ["alice", "bob"], "t", {"red": ["alice"], "blue": ["bob"]})
     told = club.mails("carol")[-1].text
     assert "Nobody else can join it." in told
     assert "symple join" not in told + club.text("symple table t") + club.text("symple table")
@@ -621,32 +611,6 @@ def test_whatever_its_director_does_a_tournament_goes_on_to_its_end(league, kind
 
 # Killed in the middle
 
-KILLED = """
-import os, signal, sys
-from pbm import shell
-from pbm.store import Store
-
-left = int(sys.argv[1])
-begun = False
-
-def count(statement):
-    global begun, left
-    begun = begun or statement == "BEGIN IMMEDIATE"
-    left -= begun
-    if not left:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-opened = Store.__init__
-
-def traced(self, *args, **kwargs):
-    opened(self, *args, **kwargs)
-    self.db.set_trace_callback(count)
-
-Store.__init__ = traced
-sys.exit(shell.main(sys.argv[2:]))
-"""
-"""A shell that is killed in the middle of its transaction, before that many of its statements are done."""
-
 
 @pytest.mark.long
 def test_killed_ten_times_in_a_change_of_rounds_nothing_is_lost_and_no_round_begins_twice(shell):
@@ -657,14 +621,15 @@ def test_killed_ten_times_in_a_change_of_rounds_nothing_is_lost_and_no_round_beg
     with club.store.writing():
         for name in names:
             club.store.users.set_password(name, club.server.passwords.hash("known-secret"))
-    killed = []
+    killed, mark = [], shell.folder / "killed-at"
     for statements in (4, 11, 18, 25, 32, 39, 46, 53, 60, 66, 1000):
         *others, last = league.running()
         for board in others:
             league.end(board, "first")
         mover, number = club.store.boards.get("symple", last).turn, league.now().one.round
         words = ["symple", "resign", last, mover, "known-secret"]
-        command = [sys.executable, "-c", KILLED, str(statements), *words]
+        mark.write_text(str(statements))
+        command = [sys.executable, "-c", KILLED, mark, *words]
         done = subprocess.run(command, env=shell.environment, capture_output=True, check=False)
         killed.append(done.returncode == -signal.SIGKILL)
         found = league.now()
@@ -713,21 +678,14 @@ def test_nobody_is_reminded_of_a_board_that_a_director_takes_away(league):
     clean_up(league.session)
     league.do("cancel")
     assert not [mail for mail in league.mails("player01", "^Nag:") if mail.reminds]
-    assert [one.kind for one in league.club.store.events.since(0, 99)][-4:] == [
-        "remove",
-        "remove",
-        "remove",
-        "cancel",
-    ]
+    assert [one.kind for one in league.club.store.events.since(0, 99)][-4:] == ["remove"] * 3 + ["cancel"]
 
 
 def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
     names = league.signed_up(2)
+    for pool in "ab":
+        opened(league, "knockout", names, pool, starts=league.club.time)
     with league.session.store.writing():
-        for pool in "ab":
-            now, kind = league.club.time, TOURNAMENT_KINDS["knockout"]
-            one = Tournament("symple", pool, kind, now, tie_breaks=kind.tie_breaks, starts=now)
-            tournaments.announce(league.session, one, names, {})
         one = league.club.store.tournaments.get("symple", "a")
         league.club.store.tournaments.save(one._replace(options="-of-older-rules"))
     done = clean_up(league.session)
@@ -738,10 +696,7 @@ def test_a_tournament_that_cannot_start_holds_up_no_other_one(league):
 def test_nobody_joins_and_leaves_as_often_as_he_likes_by_mail_because_the_director_hears_of_it(league):
     director, *_ = league.signed_up(1)
     league.club.signed_up("alice")
-    with league.session.store.writing():
-        kind = TOURNAMENT_KINDS["knockout"]
-        one = Tournament("symple", "s", kind, league.club.time, tie_breaks=kind.tie_breaks, director=director)
-        tournaments.announce(league.session, one, [], {})
+    opened(league, "knockout", director=director)
     with pytest.raises(Refused, match="You have joined tournaments 20 times today"):
         while True:
             for word in ("join", "leave"):
@@ -775,7 +730,7 @@ def test_nobody_joins_a_match_of_teams_which_would_become_another_tournament(lea
 )
 def test_a_table_of_any_width_arrives_whole_in_blocks_that_repeat_the_names(league, kind, count, rounds):
     league.start(kind, names := league.signed_up(count), **({"rounds": rounds} if rounds else {}))
-    league.play(Random(1), until=count)
+    league.play(Random(1), until=4)
     mail = f"From: {names[0]}@players.example\nSubject: symple table s\n\n"
     assert handle(league.club.server, mail.encode(), None) == "command"
     _, *blocks, legend = league.club.mails()[-1].text.split("Places by")[0].split("\n\n")
@@ -793,22 +748,15 @@ def test_a_table_of_any_width_arrives_whole_in_blocks_that_repeat_the_names(leag
     assert len(blocks) == {32: 3, 14: 2, 5: 1}[count]
 
 
-def test_a_table_in_html_scrolls_by_itself(league):
-    league.start("roundrobin", league.signed_up(32))
-    page = league.now().text("html")
-    table = page[page.index('<div style="overflow-x: auto">\n<table>') :]
-    assert table.count("<tr>") == 33
-    assert table.count("<th>") == len(league.now().rows(fits=False)[0])
-
-
-def test_a_wide_table_in_a_mail_is_a_table_in_html_and_parts_of_its_columns_in_text(league):
+def test_a_wide_table_scrolls_by_itself_in_html_and_is_parts_of_its_columns_in_the_text_of_a_mail(league):
     league.start("roundrobin", league.signed_up(32))
     league.club.say("symple table s", sender="player01@players.example")
-    mail = league.club.mails()[-1]
-    shown = html.page(mail, ADDRESS)
-    cells = re.findall(r"<t[dh]>(.*?)</t[dh]>", shown[shown.index('<div style="overflow-x: auto">') :])
-    head, *rows = league.now().rows(fits=True)
-    assert [unescape(cell) for cell in cells] == [*head, *chain(*rows)]
+    mail, now = league.club.mails()[-1], league.now()
+    head, *rows = now.rows(fits=True)
+    for shown, cells in ((html.page(mail, ADDRESS), [head, *rows]), (now.text("html"), now.rows(fits=False))):
+        table = shown[shown.index('<div style="overflow-x: auto">\n<table>') :]
+        assert [unescape(cell) for cell in re.findall(r"<t[dh]>(.*?)</t[dh]>", table)] == [*chain(*cells)]
+        assert (table.count("<tr>"), table.count("<th>")) == (33, len(cells[0]))
     assert max(map(len, mail.text.splitlines())) <= WIDTH < sum(len(cell) + 2 for cell in head)
 
 
