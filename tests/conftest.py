@@ -378,6 +378,36 @@ def both_ways(founded: tuple[Path, Passwords], tmp_path: Path, request: pytest.F
 
 
 @pytest.fixture
+def begun(both_ways: "Members") -> "Members":
+    """The same, with Symple board 101, on which alice is to make the first move."""
+    both_ways.become(begin_game)
+    return both_ways
+
+
+@pytest.fixture
+def moved(both_ways: "Members") -> "Members":
+    """The same, with Symple board 101, on which alice is to make the third move."""
+    both_ways.become(move_twice)
+    return both_ways
+
+
+@pytest.fixture
+def game(four: "Members") -> "Members":
+    """The four in a shell, with Symple board 101, on which alice is to make the third move."""
+    four.become(move_twice)
+    return four
+
+
+def begin_game(members: "Members") -> None:
+    members.begin()
+
+
+def move_twice(members: "Members") -> None:
+    members.begin()
+    members.plays("c3", "b1")
+
+
+@pytest.fixture
 def by_mail(founded: tuple[Path, Passwords], tmp_path: Path) -> Iterator["Members"]:
     """The four of them, by mail."""
     yield from _members(founded, tmp_path, "mail")

@@ -57,11 +57,10 @@ def test_a_user_without_active_boards_who_refuses_becomes_inactive(both_ways):
 
 
 @pytest.mark.parametrize("refuses", ["limit ME 1", "reject ME"])
-def test_a_user_with_active_boards_who_refuses_does_not(both_ways, refuses):
-    both_ways.begin()
-    both_ways.signs("bob", f"symple {refuses}")
-    both_ways.give("alice", "symple challenge alice bob")
-    assert not both_ways.store.players.get("symple", "bob").inactive
+def test_a_user_with_active_boards_who_refuses_does_not(begun, refuses):
+    begun.signs("bob", f"symple {refuses}")
+    begun.give("alice", "symple challenge alice bob")
+    assert not begun.store.players.get("symple", "bob").inactive
 
 
 def test_who_does_not_want_challenges_of_one_game_takes_those_of_another(both_ways):

@@ -11,18 +11,6 @@ from pbm.actions.cleanup import Done
 from contract import SENDER, text_to, to
 
 
-@pytest.fixture
-def game(four):
-    """Symple board 101, alice to move as the third one."""
-    four.become(move_twice)
-    return four
-
-
-def move_twice(four):
-    four.begin()
-    four.plays("c3", "b1")
-
-
 def test_by_default_a_player_is_reminded_after_7_days_and_forfeits_after_21(game):
     for days, done in ((6, Done()), (1, Done(reminded=1)), (13, Done(reminded=1)), (1, Done(forfeited=1))):
         game.pass_time(days=days)
@@ -165,22 +153,20 @@ def test_1_total_time_runs_on_in_a_vacation(four):
 
 
 @pytest.mark.parametrize("name", ["alice", "bob"])
-def test_2_who_has_not_answered_a_proposal_is_reminded_and_then_accepts_by_silence(four, name):
-    four.begin()
-    four.plays("c3", "b1")
+def test_2_who_has_not_answered_a_proposal_is_reminded_and_then_accepts_by_silence(game, name):
     other = {"alice": "bob", "bob": "alice"}[name]
-    four.signs(name, "symple move 101 ME propose")
-    four.pass_time(days=7)
-    assert four.clean() == Done(reminded=1)
-    assert four.outbox() == [(other, "Nag: Symple Board 101 alice")]
-    assert f"{other}, please answer the proposal" in four.mails()[0].text
-    four.pass_time(days=14)
-    assert four.clean() == Done(drawn=1)
-    assert four.at().is_over
-    assert four.at().winner is None
-    assert four.store.players.get("symple", "alice").tied == 1
+    game.signs(name, "symple move 101 ME propose")
+    game.pass_time(days=7)
+    assert game.clean() == Done(reminded=1)
+    assert game.outbox() == [(other, "Nag: Symple Board 101 alice")]
+    assert f"{other}, please answer the proposal" in game.mails()[0].text
+    game.pass_time(days=14)
+    assert game.clean() == Done(drawn=1)
+    assert game.at().is_over
+    assert game.at().winner is None
+    assert game.store.players.get("symple", "alice").tied == 1
     assert f"{other} has not answered, and the last move was 21 days ago, which counts as accepting." in " ".join(
-        four.mails("alice")[0].text.split()
+        game.mails("alice")[0].text.split()
     )
 
 
@@ -418,12 +404,11 @@ def test_the_vacation_of_the_other_player_changes_nothing(game):
     assert game.clean() == Done(reminded=1)
 
 
-def test_opponents_see_a_vacation_in_the_mails_while_it_lasts(both_ways):
-    both_ways.begin()
-    both_ways.signs("bob", "vacation ME 2026-11-22 2026-11-25")
+def test_opponents_see_a_vacation_in_the_mails_while_it_lasts(begun):
+    begun.signs("bob", "vacation ME 2026-11-22 2026-11-25")
     for day, is_seen in ((20, False), (22, True), (25, True), (26, False)):
-        both_ways.time = both_ways.time.replace(day=day)
-        told = both_ways.give("alice", "symple show 101")
+        begun.time = begun.time.replace(day=day)
+        told = begun.give("alice", "symple show 101")
         assert ("bob is on vacation through 2026-11-25." in text_to(SENDER, told)) == is_seen
 
 

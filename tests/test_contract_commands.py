@@ -63,10 +63,9 @@ def test_too_many_words_are_an_error_with_the_syntax_of_the_command(both_ways, c
         "seek carol PW 3",
     ],
 )
-def test_a_command_that_needs_a_password_is_refused_with_a_wrong_one(both_ways, line):
-    both_ways.begin()
+def test_a_command_that_needs_a_password_is_refused_with_a_wrong_one(begun, line):
     for word in ("wrong-secret", "bob-secreT"):
-        told = both_ways.refused("alice", f"symple {line.replace('PW', word)}", "Hello")
+        told = begun.refused("alice", f"symple {line.replace('PW', word)}", "Hello")
         assert "The userid or the password is wrong." in told.text
         assert word not in told.text
 
@@ -79,63 +78,56 @@ def test_challenge_starts_a_board_on_which_the_first_userid_moves_first(both_way
     assert both_ways.at().turn == "bob"
 
 
-def test_move_plays_a_move(both_ways):
-    both_ways.begin()
-    both_ways.signs("alice", "symple move 101 ME C3")
-    assert both_ways.played() == ["c3"]
+def test_move_plays_a_move(begun):
+    begun.signs("alice", "symple move 101 ME C3")
+    assert begun.played() == ["c3"]
 
 
-def test_queue_stores_a_move_for_later_and_in_turn_it_is_the_same_as_move(both_ways):
-    both_ways.begin()
-    both_ways.signs("bob", "symple queue 101 ME b1")
-    assert both_ways.played() == []
-    both_ways.signs("alice", "symple queue 101 ME c3")
-    assert both_ways.played() == ["c3", "(b1)"]
+def test_queue_stores_a_move_for_later_and_in_turn_it_is_the_same_as_move(begun):
+    begun.signs("bob", "symple queue 101 ME b1")
+    assert begun.played() == []
+    begun.signs("alice", "symple queue 101 ME c3")
+    assert begun.played() == ["c3", "(b1)"]
 
 
-def test_submit_shows_what_a_move_would_give_and_confirm_plays_it(both_ways):
-    both_ways.begin()
-    [told] = both_ways.signs("alice", "symple submit 101 ME c3")
+def test_submit_shows_what_a_move_would_give_and_confirm_plays_it(begun):
+    [told] = begun.signs("alice", "symple submit 101 ME c3")
     assert "Last turn: c3" in told.text
-    assert both_ways.played() == []
-    both_ways.signs("alice", "symple confirm 101 ME")
-    assert both_ways.played() == ["c3"]
+    assert begun.played() == []
+    begun.signs("alice", "symple confirm 101 ME")
+    assert begun.played() == ["c3"]
 
 
 @pytest.mark.parametrize("line", ["symple preview 101 c3", "symple preview new 2 -size=5 c3"])
-def test_preview_shows_the_position_after_moves_to_anyone_and_stores_nothing(both_ways, line):
-    both_ways.begin()
-    before = both_ways.stored()
-    assert "Last turn: c3" in text_to(SENDER, both_ways.give("stranger", line))
-    assert both_ways.stored() == before
+def test_preview_shows_the_position_after_moves_to_anyone_and_stores_nothing(begun, line):
+    before = begun.stored()
+    assert "Last turn: c3" in text_to(SENDER, begun.give("stranger", line))
+    assert begun.stored() == before
 
 
-def test_show_tells_each_board_in_a_mail_of_its_own(both_ways):
-    both_ways.begin()
-    both_ways.begin()
-    told = both_ways.give("stranger", "symple show 101 102")
+def test_show_tells_each_board_in_a_mail_of_its_own(begun):
+    begun.begin()
+    told = begun.give("stranger", "symple show 101 102")
     assert to(told) == [(SENDER, "Symple Board 101 alice"), (SENDER, "Symple Board 102 alice")]
 
 
-def test_showas_shows_the_queued_move_and_counts_the_userid_into_selectors(both_ways):
-    both_ways.begin()
-    both_ways.begin("symple challenge -size=5 carol dora")
-    both_ways.signs("bob", "symple queue 101 ME b1")
+def test_showas_shows_the_queued_move_and_counts_the_userid_into_selectors(begun):
+    begun.begin("symple challenge -size=5 carol dora")
+    begun.signs("bob", "symple queue 101 ME b1")
     for selector in ("101", "active", "standard"):
-        [told] = both_ways.signs("bob", f"symple showas ME {selector}")
+        [told] = begun.signs("bob", f"symple showas ME {selector}")
         assert told.to == SENDER
         assert "Your plan:\nif any then b1" in told.text
-    [told] = both_ways.signs("alice", "symple showas ME next")
+    [told] = begun.signs("alice", "symple showas ME next")
     assert told.subject == "Symple Board 101 alice"
     assert "plan" not in told.text
 
 
-def test_games_is_one_table(both_ways):
-    both_ways.begin()
-    both_ways.begin("symple challenge -size=5 --nagtime=3 carol dora")
-    both_ways.plays("c3", "b1", board="102")
-    both_ways.signs("carol", "symple move 102 ME undo")
-    [told] = both_ways.give("stranger", "symple games")
+def test_games_is_one_table(begun):
+    begun.begin("symple challenge -size=5 --nagtime=3 carol dora")
+    begun.plays("c3", "b1", board="102")
+    begun.signs("carol", "symple move 102 ME undo")
+    [told] = begun.give("stranger", "symple games")
     assert (
         told.text.splitlines()[:3]
         == [
@@ -147,70 +139,62 @@ def test_games_is_one_table(both_ways):
     )
 
 
-def test_standings_and_history_are_told_to_the_sender(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "resign")
-    assert "bob      1824" in text_to(SENDER, both_ways.give("stranger", "symple standings"))
-    assert "2026-11-20" in text_to(SENDER, both_ways.give("stranger", "symple history"))
+def test_standings_and_history_are_told_to_the_sender(begun):
+    begun.plays("c3", "b1", "resign")
+    assert "bob      1824" in text_to(SENDER, begun.give("stranger", "symple standings"))
+    assert "2026-11-20" in text_to(SENDER, begun.give("stranger", "symple history"))
 
 
 @pytest.mark.parametrize("word", ["resign", "swap"])
-def test_resign_and_swap_are_commands_as_they_are_moves(both_ways, word):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
+def test_resign_and_swap_are_commands_as_they_are_moves(moved, word):
     if word == "swap":
-        assert "no swap" in both_ways.refused("alice", "symple swap 101 ME").text
-        assert "no swap" in both_ways.refused("alice", "symple move 101 ME swap").text
+        assert "no swap" in moved.refused("alice", "symple swap 101 ME").text
+        assert "no swap" in moved.refused("alice", "symple move 101 ME swap").text
     else:
-        both_ways.signs("alice", "symple resign 101 ME")
-        assert both_ways.played()[-1] == "Resign"
+        moved.signs("alice", "symple resign 101 ME")
+        assert moved.played()[-1] == "Resign"
 
 
 @pytest.mark.parametrize("moves", ["", "c3 b1 resign"])
-def test_anybody_may_chat_on_any_board_and_nothing_is_stored(both_ways, moves):
-    both_ways.begin()
-    both_ways.plays(*moves.split())
-    before = both_ways.stored()
-    told = both_ways.signs("dora", "symple chat 101 ME", "Hello")
+def test_anybody_may_chat_on_any_board_and_nothing_is_stored(begun, moves):
+    begun.plays(*moves.split())
+    before = begun.stored()
+    told = begun.signs("dora", "symple chat 101 ME", "Hello")
     assert {"bob", "dora"} <= {one.to for one in told}
     assert all("dora writes:\n\nHello" in one.text for one in told)
-    assert both_ways.stored() == before
+    assert begun.stored() == before
 
 
-def test_a_chat_needs_a_text(both_ways):
-    both_ways.begin()
-    assert "needs a text" in both_ways.refused("dora", "symple chat 101 ME").text
+def test_a_chat_needs_a_text(begun):
+    assert "needs a text" in begun.refused("dora", "symple chat 101 ME").text
 
 
-def test_a_player_who_has_resigned_reads_on_as_a_subscriber(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "resign")
-    told = both_ways.signs("dora", "symple chat 101 ME", "Hello")
+def test_a_player_who_has_resigned_reads_on_as_a_subscriber(begun):
+    begun.plays("c3", "b1", "resign")
+    told = begun.signs("dora", "symple chat 101 ME", "Hello")
     assert sorted(one.to for one in told) == ["alice", "bob", "dora"]
-    both_ways.signs("alice", "symple unsubscribe ME 101")
-    told = both_ways.signs("dora", "symple chat 101 ME", "Hello again")
+    begun.signs("alice", "symple unsubscribe ME 101")
+    told = begun.signs("dora", "symple chat 101 ME", "Hello again")
     assert sorted(one.to for one in told) == ["bob", "dora"]
 
 
 @pytest.mark.parametrize("line", ["101 ME", "ME 101"])
-def test_the_board_stands_before_or_behind_the_name_in_subscribe_and_unsubscribe(both_ways, line):
-    both_ways.begin()
-    told = both_ways.signs("carol", f"symple subscribe {line}")
+def test_the_board_stands_before_or_behind_the_name_in_subscribe_and_unsubscribe(begun, line):
+    told = begun.signs("carol", f"symple subscribe {line}")
     assert "Subscription Summary" in text_to("carol", told)
-    told = both_ways.signs("carol", f"symple unsubscribe {line}")
+    told = begun.signs("carol", f"symple unsubscribe {line}")
     assert "no more mails about these boards: 101" in text_to("carol", told)
-    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == []
+    assert begun.store.boards.followers("symple", "101")["subscriber"] == []
 
 
 @pytest.mark.parametrize("line", ["all ME", "ME all"])
-def test_all_stands_before_or_behind_the_name_in_subscribe_and_unsubscribe(both_ways, line):
-    both_ways.begin()
-    both_ways.signs("carol", f"symple subscribe {line}")
-    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == ["carol"]
-    assert both_ways.store.players.subscribers_of_all("symple") == ["carol"]
-    both_ways.signs("carol", f"symple unsubscribe {line}")
-    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == []
-    assert both_ways.store.players.subscribers_of_all("symple") == []
+def test_all_stands_before_or_behind_the_name_in_subscribe_and_unsubscribe(begun, line):
+    begun.signs("carol", f"symple subscribe {line}")
+    assert begun.store.boards.followers("symple", "101")["subscriber"] == ["carol"]
+    assert begun.store.players.subscribers_of_all("symple") == ["carol"]
+    begun.signs("carol", f"symple unsubscribe {line}")
+    assert begun.store.boards.followers("symple", "101")["subscriber"] == []
+    assert begun.store.players.subscribers_of_all("symple") == []
 
 
 def test_a_board_with_letters_may_stand_in_front_in_any_case(both_ways):
@@ -233,12 +217,11 @@ def test_a_selector_stands_for_the_boards_in_subscribe(both_ways):
     ]  # fmt: skip
 
 
-def test_notify_mails_the_end_alone(both_ways):
-    both_ways.begin()
-    both_ways.signs("carol", "symple notify ME 101")
-    assert "carol" not in {one.to for one in both_ways.signs("alice", "symple move 101 ME c3")}
-    both_ways.plays("b1")
-    assert "carol" in {one.to for one in both_ways.signs("alice", "symple resign 101 ME")}
+def test_notify_mails_the_end_alone(begun):
+    begun.signs("carol", "symple notify ME 101")
+    assert "carol" not in {one.to for one in begun.signs("alice", "symple move 101 ME c3")}
+    begun.plays("b1")
+    assert "carol" in {one.to for one in begun.signs("alice", "symple resign 101 ME")}
 
 
 def test_accept_and_reject_take_all_challenges_or_none_and_say_if_it_is_so_already(both_ways):

@@ -68,37 +68,34 @@ def test_the_seats_and_so_the_winner_follow_the_user_into_the_history(both_ways)
 # History
 
 
-def test_the_history_has_a_line_for_each_game_with_date_board_winner_points_and_players(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "resign")
-    both_ways.pass_time(days=50)
-    both_ways.begin("symple challenge -size=5 carol dora")
-    both_ways.plays("c3", "b1", "propose", board="102")
-    both_ways.signs("dora", "symple move 102 ME accept")
-    told = both_ways.give("stranger", "symple history")
+def test_the_history_has_a_line_for_each_game_with_date_board_winner_points_and_players(begun):
+    begun.plays("c3", "b1", "resign")
+    begun.pass_time(days=50)
+    begun.begin("symple challenge -size=5 carol dora")
+    begun.plays("c3", "b1", "propose", board="102")
+    begun.signs("dora", "symple move 102 ME accept")
+    told = begun.give("stranger", "symple history")
     assert to(told) == [(SENDER, "Historical List of Symple games")]
     lines = [line.split() for line in told[0].text.splitlines()]
     assert ["2026-11-20", "12:00", "101", "bob", "1", "3", "resigned", "alice", "bob"] in lines
     assert ["2027-01-09", "12:00", "102", "TIE", "1", "2", "agreed", "carol", "dora"] in lines
 
 
-def test_a_board_that_was_left_is_not_in_the_history(both_ways):
-    both_ways.begin()
-    both_ways.signs("alice", "symple resign 101 ME")
-    assert "101" not in text_to(SENDER, both_ways.give("carol", "symple history"))
+def test_a_board_that_was_left_is_not_in_the_history(begun):
+    begun.signs("alice", "symple resign 101 ME")
+    assert "101" not in text_to(SENDER, begun.give("carol", "symple history"))
 
 
 # Standings
 
 
-def test_the_standings_say_what_a_player_wants_and_plays(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "resign")
-    both_ways.begin("symple challenge -size=5 alice carol")
-    both_ways.signs("alice", "symple limit ME 4")
-    both_ways.signs("bob", "symple reject ME")
-    both_ways.signs("alice", "symple seek ME 2")
-    lines = text_to(SENDER, both_ways.give("stranger", "symple standings")).splitlines()
+def test_the_standings_say_what_a_player_wants_and_plays(begun):
+    begun.plays("c3", "b1", "resign")
+    begun.begin("symple challenge -size=5 alice carol")
+    begun.signs("alice", "symple limit ME 4")
+    begun.signs("bob", "symple reject ME")
+    begun.signs("alice", "symple seek ME 2")
+    lines = text_to(SENDER, begun.give("stranger", "symple standings")).splitlines()
     assert lines[1:4] == [
         "Rank  Name   Rating  Won  Lost  Active  Limit    Seeking",
         "   1  bob      1824    1     0          /reject",
@@ -106,16 +103,15 @@ def test_the_standings_say_what_a_player_wants_and_plays(both_ways):
     ]
 
 
-def test_a_player_who_leaves_is_listed_as_inactive_until_a_game_of_his_ends(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "resign")
-    both_ways.begin()
-    both_ways.signs("bob", "symple resign 102 ME")
-    assert "Inactive (provisional)" in text_to(SENDER, both_ways.give("carol", "symple standings"))
-    both_ways.begin()
-    assert both_ways.store.players.get("symple", "bob").inactive
-    both_ways.plays("c3", "b1", "resign", board="103")
-    assert not both_ways.store.players.get("symple", "bob").inactive
+def test_a_player_who_leaves_is_listed_as_inactive_until_a_game_of_his_ends(begun):
+    begun.plays("c3", "b1", "resign")
+    begun.begin()
+    begun.signs("bob", "symple resign 102 ME")
+    assert "Inactive (provisional)" in text_to(SENDER, begun.give("carol", "symple standings"))
+    begun.begin()
+    assert begun.store.players.get("symple", "bob").inactive
+    begun.plays("c3", "b1", "resign", board="103")
+    assert not begun.store.players.get("symple", "bob").inactive
 
 
 @pytest.mark.parametrize("end", ["resign", "propose", "forfeit", "signoff"])
@@ -179,10 +175,9 @@ def test_a_tournament_board_is_played_and_shown_by_its_name_in_any_case(both_way
 @pytest.mark.parametrize(
     ("name", "reason"), [("alice", "you play there"), ("carol", "you are subscribed already"), ("dora", None)]
 )
-def test_who_plays_or_is_subscribed_already_is_listed_as_not_subscribed(both_ways, name, reason):
-    both_ways.begin()
-    both_ways.signs("carol", "symple subscribe ME 101")
-    told = both_ways.signs(name, "symple subscribe ME 101")
+def test_who_plays_or_is_subscribed_already_is_listed_as_not_subscribed(begun, name, reason):
+    begun.signs("carol", "symple subscribe ME 101")
+    told = begun.signs(name, "symple subscribe ME 101")
     summary = told[-1]
     assert (summary.to, summary.subject) == (name, "Subscription summary")
     if reason:
@@ -192,95 +187,84 @@ def test_who_plays_or_is_subscribed_already_is_listed_as_not_subscribed(both_way
         assert "You get every mail about these Symple boards: 101." in summary.text
 
 
-def test_nobody_subscribes_to_a_game_that_is_over(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "resign")
+def test_nobody_subscribes_to_a_game_that_is_over(begun):
+    begun.plays("c3", "b1", "resign")
     assert "Not subscribed: 101 (the game is over)." in text_to(
-        "carol", both_ways.signs("carol", "symple subscribe ME 101")
+        "carol", begun.signs("carol", "symple subscribe ME 101")
     )
 
 
-def test_a_subscriber_gets_one_mail_with_the_board_at_once_and_then_every_one(both_ways):
-    both_ways.begin()
-    told = both_ways.signs("carol", "symple subscribe ME 101")
+def test_a_subscriber_gets_one_mail_with_the_board_at_once_and_then_every_one(begun):
+    told = begun.signs("carol", "symple subscribe ME 101")
     assert [one.subject for one in told] == ["Symple Board 101 alice", "Subscription summary"]
     for name, move in (("alice", "c3"), ("bob", "b1"), ("alice", "propose"), ("bob", "reject"), ("alice", "resign")):
-        told = both_ways.signs(name, f"symple move 101 ME {move}")
+        told = begun.signs(name, f"symple move 101 ME {move}")
         assert "carol" in {one.to for one in told}
         assert text_to("carol", told)
 
 
-def test_several_boards_are_subscribed_to_in_one_command(both_ways):
-    both_ways.begin()
-    both_ways.begin()
-    told = both_ways.signs("carol", "symple subscribe ME 101 102")
+def test_several_boards_are_subscribed_to_in_one_command(begun):
+    begun.begin()
+    told = begun.signs("carol", "symple subscribe ME 101 102")
     assert len(told) == 3
     assert "You get every mail about these Symple boards: 101, 102." in told[-1].text
 
 
-def test_subscribe_all_is_for_active_boards_now_and_every_later_one_until_unsubscribe_all(both_ways):
-    both_ways.begin()
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "resign", board="102")
-    both_ways.begin("symple challenge -size=5 carol dora")
-    told = both_ways.signs("carol", "symple subscribe ME all")
+def test_subscribe_all_is_for_active_boards_now_and_every_later_one_until_unsubscribe_all(begun):
+    begun.begin()
+    begun.plays("c3", "b1", "resign", board="102")
+    begun.begin("symple challenge -size=5 carol dora")
+    told = begun.signs("carol", "symple subscribe ME all")
     assert to(told) == [("carol", "Subscription summary"), ("carol", "Symple Board 101 alice")]
-    both_ways.begin()
-    followed = [
-        both_ways.store.boards.followers("symple", board)["subscriber"] for board in ("101", "102", "103", "104")
-    ]
+    begun.begin()
+    followed = [begun.store.boards.followers("symple", board)["subscriber"] for board in ("101", "102", "103", "104")]
     assert followed == [["carol"], ["alice"], [], ["carol"]]
-    both_ways.signs("carol", "symple unsubscribe ME all")
-    both_ways.begin()
-    followed = [both_ways.store.boards.followers("symple", board)["subscriber"] for board in ("101", "104", "105")]
+    begun.signs("carol", "symple unsubscribe ME all")
+    begun.begin()
+    followed = [begun.store.boards.followers("symple", board)["subscriber"] for board in ("101", "104", "105")]
     assert followed == [[], [], []]
 
 
-def test_unsubscribe_says_what_has_ended_and_what_never_was(both_ways):
-    both_ways.begin()
-    both_ways.begin()
-    both_ways.signs("carol", "symple subscribe ME 101")
-    text = text_to("carol", both_ways.signs("carol", "symple unsubscribe ME 101 102"))
+def test_unsubscribe_says_what_has_ended_and_what_never_was(begun):
+    begun.begin()
+    begun.signs("carol", "symple subscribe ME 101")
+    text = text_to("carol", begun.signs("carol", "symple unsubscribe ME 101 102"))
     assert "You get no more mails about these boards: 101." in text
     assert "You were not subscribed to these: 102." in text
 
 
-def test_a_player_who_forfeits_is_subscribed(four):
-    four.begin()
-    four.plays("c3", "b1")
-    four.pass_time(days=21)
-    four.clean()
-    assert four.store.boards.followers("symple", "101")["subscriber"] == ["alice"]
+def test_a_player_who_forfeits_is_subscribed(game):
+    game.pass_time(days=21)
+    game.clean()
+    assert game.store.boards.followers("symple", "101")["subscriber"] == ["alice"]
 
 
-def test_a_subscriber_who_signs_off_gets_nothing_more(both_ways):
-    both_ways.begin()
+def test_a_subscriber_who_signs_off_gets_nothing_more(begun):
     for line in ("subscribe ME 101", "subscribe ME all", "notify ME 101", "notify ME"):
-        both_ways.signs("carol", f"symple {line}")
-    both_ways.signs("carol", "signoff ME")
-    both_ways.begin()
+        begun.signs("carol", f"symple {line}")
+    begun.signs("carol", "signoff ME")
+    begun.begin()
     for board in ("101", "102"):
         for name, move in (("alice", "c3"), ("bob", "b1"), ("alice", "resign")):
-            told = both_ways.signs(name, f"symple move {board} ME {move}")
+            told = begun.signs(name, f"symple move {board} ME {move}")
             assert sorted(one.to for one in told) == ["alice", "bob"]
 
 
 # Notify
 
 
-def test_notify_with_boards_is_for_those_and_without_for_all_until_the_same_again(both_ways):
-    both_ways.begin()
-    both_ways.begin()
-    both_ways.signs("carol", "symple notify ME 101")
-    both_ways.signs("dora", "symple notify ME")
+def test_notify_with_boards_is_for_those_and_without_for_all_until_the_same_again(begun):
+    begun.begin()
+    begun.signs("carol", "symple notify ME 101")
+    begun.signs("dora", "symple notify ME")
     for board, names in (("101", ["carol", "dora"]), ("102", ["dora"])):
-        both_ways.plays("c3", "b1", board=board)
-        told = both_ways.signs("alice", f"symple resign {board} ME")
+        begun.plays("c3", "b1", board=board)
+        told = begun.signs("alice", f"symple resign {board} ME")
         assert sorted(one.to for one in told if one.text.startswith("Notification:")) == names
-    both_ways.signs("dora", "symple notify ME")
-    both_ways.begin()
-    both_ways.plays("c3", "b1", board="103")
-    assert sorted(one.to for one in both_ways.signs("alice", "symple resign 103 ME")) == ["alice", "bob"]
+    begun.signs("dora", "symple notify ME")
+    begun.begin()
+    begun.plays("c3", "b1", board="103")
+    assert sorted(one.to for one in begun.signs("alice", "symple resign 103 ME")) == ["alice", "bob"]
 
 
 @pytest.mark.parametrize("switch", ["on", "off", "ON"])
@@ -290,19 +274,16 @@ def test_notify_on_and_off_say_it_plainly_and_may_be_said_twice(both_ways, switc
     assert both_ways.store.players.notified_of_all("symple") == (["carol"] if switch.lower() == "on" else [])
 
 
-def test_notify_of_boards_can_be_ended_too(both_ways):
-    both_ways.begin()
-    both_ways.signs("carol", "symple notify ME 101")
-    both_ways.signs("carol", "symple notify ME 101 off")
-    both_ways.plays("c3", "b1")
-    assert sorted(one.to for one in both_ways.signs("alice", "symple resign 101 ME")) == ["alice", "bob"]
+def test_notify_of_boards_can_be_ended_too(begun):
+    begun.signs("carol", "symple notify ME 101")
+    begun.signs("carol", "symple notify ME 101 off")
+    begun.plays("c3", "b1")
+    assert sorted(one.to for one in begun.signs("alice", "symple resign 101 ME")) == ["alice", "bob"]
 
 
-def test_who_plays_or_subscribes_is_not_notified_besides(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
+def test_who_plays_or_subscribes_is_not_notified_besides(moved):
     for name in ("alice", "carol"):
-        both_ways.signs(name, "symple notify ME")
-    both_ways.signs("carol", "symple subscribe ME 101")
-    told = both_ways.signs("alice", "symple resign 101 ME")
+        moved.signs(name, "symple notify ME")
+    moved.signs("carol", "symple subscribe ME 101")
+    told = moved.signs("alice", "symple resign 101 ME")
     assert to(told) == [(name, "Symple Board 101") for name in ("alice", "bob", "carol")]

@@ -110,9 +110,8 @@ def signed_lines():
 
 
 @pytest.mark.parametrize("line", [line for line in signed_lines() if not line.startswith("signup")])
-def test_a_wrong_password_is_masked_in_the_error_of_every_command(both_ways, line):
-    both_ways.begin()
-    told = both_ways.refused("alice", line, f"my word is {SECRET}, I say\nsymple move 101 bob {SECRET} c3")
+def test_a_wrong_password_is_masked_in_the_error_of_every_command(begun, line):
+    told = begun.refused("alice", line, f"my word is {SECRET}, I say\nsymple move 101 bob {SECRET} c3")
     assert SECRET not in told.text + told.subject
 
 

@@ -98,22 +98,20 @@ def test_change_address_by_mail_leaves_the_old_ones_until_a_new_one_is_confirmed
 
 
 @pytest.mark.parametrize("word", ["signoff", "delete"])
-def test_signoff_resigns_all_boards_removes_those_not_begun_and_keeps_the_results(both_ways, word):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.begin("symple challenge -size=5 bob alice")
-    both_ways.begin("spiro challenge alice carol")
-    both_ways.begin("symple challenge -size=5 --name=a1 bob alice")
-    both_ways.signs("carol", "symple subscribe ME 101")
-    told = both_ways.signs("alice", f"{word} ME")
-    assert both_ways.at().winner == "bob"
-    assert both_ways.store.boards.get("symple", "102") is None
-    assert both_ways.store.boards.get("spiro", "101") is None
-    assert both_ways.at("a1").winner == "bob"
+def test_signoff_resigns_all_boards_removes_those_not_begun_and_keeps_the_results(moved, word):
+    moved.begin("symple challenge -size=5 bob alice")
+    moved.begin("spiro challenge alice carol")
+    moved.begin("symple challenge -size=5 --name=a1 bob alice")
+    moved.signs("carol", "symple subscribe ME 101")
+    told = moved.signs("alice", f"{word} ME")
+    assert moved.at().winner == "bob"
+    assert moved.store.boards.get("symple", "102") is None
+    assert moved.store.boards.get("spiro", "101") is None
+    assert moved.at("a1").winner == "bob"
     assert "alice has signed off." in text_to("bob", told)
     assert ("carol", "Symple Board 101 **") in to(told)
-    assert "alice" in text_to(SENDER, both_ways.give("carol", "symple history"))
-    assert "Won by bob (alice resigned)" in text_to(SENDER, both_ways.give("carol", "symple show alice"))
+    assert "alice" in text_to(SENDER, moved.give("carol", "symple history"))
+    assert "Won by bob (alice resigned)" in text_to(SENDER, moved.give("carol", "symple show alice"))
 
 
 def test_after_a_signoff_the_userid_is_nobodys(both_ways):
@@ -141,40 +139,36 @@ def test_signoff_with_votes_queues_and_a_pending_resignation(both_ways):
     assert both_ways.store.players.get("symple", "bob").won == 3
 
 
-def test_signoff_out_of_turn_and_against_oneself(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.begin("symple challenge -size=5 bob bob")
-    both_ways.plays("c3", "b1", board="102")
-    both_ways.signs("bob", "signoff ME")
-    assert both_ways.played() == ["c3", "b1", "Resign"]
-    assert both_ways.at().winner == "alice"
-    assert both_ways.at("102").is_over
-    assert both_ways.store.players.results_of_board("symple", "102") == []
+def test_signoff_out_of_turn_and_against_oneself(moved):
+    moved.begin("symple challenge -size=5 bob bob")
+    moved.plays("c3", "b1", board="102")
+    moved.signs("bob", "signoff ME")
+    assert moved.played() == ["c3", "b1", "Resign"]
+    assert moved.at().winner == "alice"
+    assert moved.at("102").is_over
+    assert moved.store.players.results_of_board("symple", "102") == []
 
 
 # list, all show
 
 
-def test_list_has_the_games_with_the_number_of_boards_and_with_names_the_active_boards(both_ways):
-    both_ways.begin()
-    assert re.search(r"^symple +1$", text_to(SENDER, both_ways.give("stranger", "list")), re.MULTILINE)
-    told = both_ways.give("stranger", "list symple Spiro")
+def test_list_has_the_games_with_the_number_of_boards_and_with_names_the_active_boards(begun):
+    assert re.search(r"^symple +1$", text_to(SENDER, begun.give("stranger", "list")), re.MULTILINE)
+    told = begun.give("stranger", "list symple Spiro")
     assert to(told) == [(SENDER, "List of Spiro games"), (SENDER, "List of Symple games")]
     assert "101    0      alice bob" in told[0].text
-    assert "'chess'" in both_ways.refused("alice", "list chess").text
+    assert "'chess'" in begun.refused("alice", "list chess").text
 
 
-def test_all_show_is_show_over_all_games(both_ways):
-    both_ways.begin()
-    both_ways.begin("spiro challenge alice carol")
-    both_ways.begin("spora challenge bob alice")
+def test_all_show_is_show_over_all_games(begun):
+    begun.begin("spiro challenge alice carol")
+    begun.begin("spora challenge bob alice")
     for words, subjects in (
         ("alice", ["Spiro Board 101 alice", "Symple Board 101 alice"]),
         ("ALICE next", ["Spiro Board 101 alice", "Symple Board 101 alice"]),
         ("alice active", ["Spiro Board 101 alice", "Spora Board 101 bob", "Symple Board 101 alice"]),
     ):
-        assert to(both_ways.give("stranger", f"all show {words}")) == [(SENDER, subject) for subject in subjects]
+        assert to(begun.give("stranger", f"all show {words}")) == [(SENDER, subject) for subject in subjects]
 
 
 @pytest.mark.parametrize("state", ["", "next", "active"])
@@ -208,16 +202,14 @@ def test_a_message_goes_to_at_most_10_users_who_exist(both_ways, readers, reason
 
 
 @pytest.mark.parametrize("line", ["message ME bob", "broadcast ME", "symple chat 101 ME"])
-def test_without_a_text_nothing_is_passed_on(both_ways, line):
-    both_ways.begin()
-    assert "needs a text" in both_ways.refused("alice", line).text
+def test_without_a_text_nothing_is_passed_on(begun, line):
+    assert "needs a text" in begun.refused("alice", line).text
 
 
 @pytest.mark.parametrize("line", ["message ME bob", "broadcast ME", "symple chat 101 ME", "symple move 101 ME c3"])
-def test_the_password_of_a_command_is_masked_in_the_text_that_is_passed_on(both_ways, line):
-    both_ways.begin()
-    both_ways.signs("bob", "broadcast ME on")
-    told = both_ways.signs("alice", line, "I am alice and alice-secret is my word")
+def test_the_password_of_a_command_is_masked_in_the_text_that_is_passed_on(begun, line):
+    begun.signs("bob", "broadcast ME on")
+    told = begun.signs("alice", line, "I am alice and alice-secret is my word")
     assert "I am alice and PASSWORD is my word" in text_to("bob", told)
     assert "alice-secret" not in "".join(one.text for one in told)
 
@@ -253,11 +245,10 @@ def lines(*commands):
     return "\n".join(commands).replace("ME", "alice alice-secret")
 
 
-def test_multiple_carries_out_the_commands_in_the_body_and_gathers_the_direct_replies(both_ways):
-    both_ways.begin()
+def test_multiple_carries_out_the_commands_in_the_body_and_gathers_the_direct_replies(begun):
     body = lines("symple move 101 ME c3", "symple games", "symple move 101 ME b1", "symple preview 101 b1")
-    told = both_ways.give("alice", "multiple", body)
-    assert both_ways.played() == ["c3"]
+    told = begun.give("alice", "multiple", body)
+    assert begun.played() == ["c3"]
     gathered = text_to(SENDER, told)
     parts = [
         "> symple move 101 alice PASSWORD c3",
@@ -287,35 +278,30 @@ def test_multiple_skips_empty_lines_and_remarks_and_stops_at_the_end(both_ways):
         assert both_ways.played(board) == ["c3"]
 
 
-def test_multiple_takes_at_most_50_commands_and_none_is_not_enough(both_ways):
-    both_ways.begin()
+def test_multiple_takes_at_most_50_commands_and_none_is_not_enough(begun):
     body = "symple move 101 alice alice-secret c3\n" + "list\n" * 50
-    told = both_ways.refused("alice", "multiple", body)
+    told = begun.refused("alice", "multiple", body)
     assert "51 commands" in told.text
     assert "alice-secret" not in told.text
-    both_ways.refused("alice", "multiple", "# nothing\n\n")
-    assert "> list" in text_to(SENDER, both_ways.give("alice", "multiple", "list\n" * 50))
+    begun.refused("alice", "multiple", "# nothing\n\n")
+    assert "> list" in text_to(SENDER, begun.give("alice", "multiple", "list\n" * 50))
 
 
-def test_multiple_is_not_nested_and_its_commands_have_no_comments(both_ways):
-    both_ways.begin()
-    told = both_ways.give(
-        "alice", "multiple", lines("multiple", "symple move 101 ME c3", "symple chat 101 bob bob-secret")
-    )
+def test_multiple_is_not_nested_and_its_commands_have_no_comments(begun):
+    told = begun.give("alice", "multiple", lines("multiple", "symple move 101 ME c3", "symple chat 101 bob bob-secret"))
     assert "cannot be `multiple` again" in text_to(SENDER, told)
     assert "needs a text" in text_to(SENDER, told)
     assert "writes:" not in "".join(one.text for one in told)
-    assert both_ways.played() == ["c3"]
+    assert begun.played() == ["c3"]
 
 
-def test_a_refused_line_of_multiple_is_undone_alone(both_ways):
-    both_ways.begin()
-    both_ways.signs("bob", "symple reject ME")
+def test_a_refused_line_of_multiple_is_undone_alone(begun):
+    begun.signs("bob", "symple reject ME")
     body = lines("symple limit ME 3", "symple challenge alice bob", "symple seek ME x", "symple seek ME 2")
-    both_ways.give("alice", "multiple", body)
-    player = both_ways.store.players.get("symple", "alice")
+    begun.give("alice", "multiple", body)
+    player = begun.store.players.get("symple", "alice")
     assert (player.most, player.seeking) == (3, 2)
-    assert both_ways.store.boards.unfinished() == [("symple", "101")]
+    assert begun.store.boards.unfinished() == [("symple", "101")]
 
 
 def test_a_line_of_multiple_that_comes_too_late_forfeits_and_the_others_go_on(both_ways):
@@ -409,8 +395,7 @@ def test_a_new_password_has_to_be_a_good_one_in_a_reset_too_and_then_the_code_is
     both_ways.give("alice", f"reset alice {code} fresh-secret")
 
 
-def test_passwords_never_travel_back(both_ways):
-    both_ways.begin()
+def test_passwords_never_travel_back(begun):
     for line in (
         "change password ME new-secret",
         "symple move 101 alice new-secret c3",
@@ -420,6 +405,6 @@ def test_passwords_never_travel_back(both_ways):
         "symple notify alice new-secret nosuch",
         "signoff alice new-secret",
     ):
-        told = both_ways.signs("alice", line)
+        told = begun.signs("alice", line)
         assert told
         assert "-secret" not in "".join(one.text + one.subject for one in told)

@@ -10,17 +10,15 @@ from contract import SENDER, text_to, to
 
 
 @pytest.mark.parametrize("game", ["symple", "SYMPLE", "Symple"])
-def test_the_game_is_named_in_any_case(both_ways, game):
-    both_ways.begin()
-    both_ways.signs("alice", f"{game} move 101 ME c3")
-    assert both_ways.played() == ["c3"]
+def test_the_game_is_named_in_any_case(begun, game):
+    begun.signs("alice", f"{game} move 101 ME c3")
+    assert begun.played() == ["c3"]
 
 
 @pytest.mark.parametrize("word", ["MOVE", "Board", "mvoe", "mOvE"])
-def test_command_words_are_read_in_any_case(both_ways, word):
-    both_ways.begin()
-    both_ways.signs("alice", f"symple {word} 101 ME c3")
-    assert both_ways.played() == ["c3"]
+def test_command_words_are_read_in_any_case(begun, word):
+    begun.signs("alice", f"symple {word} 101 ME c3")
+    assert begun.played() == ["c3"]
 
 
 @pytest.mark.parametrize(
@@ -71,9 +69,8 @@ def test_json_and_comment_are_for_the_shell_and_by_mail_no_options(by_mail):
 
 
 @pytest.mark.parametrize("line", ["symple move 101 ME -size=5 c3", "symple move -nothing 101 ME c3"])
-def test_a_command_without_options_refuses_them(both_ways, line):
-    both_ways.begin()
-    both_ways.refused("alice", line)
+def test_a_command_without_options_refuses_them(begun, line):
+    begun.refused("alice", line)
 
 
 # Moves
@@ -86,23 +83,20 @@ def test_a_word_in_the_place_of_the_move_is_no_option(both_ways):
 
 
 @pytest.mark.parametrize("comma", [",", ", ", " ,", " , "])
-def test_blanks_next_to_a_comma_belong_to_the_move(both_ways, comma):
-    both_ways.begin()
-    both_ways.plays("a1", "b4", "c3", "d4")
-    both_ways.signs("alice", f"symple move 101 ME a2{comma}c4")
-    assert both_ways.played()[-1] == "a2,c4"
+def test_blanks_next_to_a_comma_belong_to_the_move(begun, comma):
+    begun.plays("a1", "b4", "c3", "d4")
+    begun.signs("alice", f"symple move 101 ME a2{comma}c4")
+    assert begun.played()[-1] == "a2,c4"
 
 
-def test_more_words_than_one_move_are_refused_with_the_syntax(both_ways):
-    both_ways.begin()
-    assert "symple move BOARD USERID PASSWORD MOVE[#n]" in both_ways.refused("alice", "symple move 101 ME a1 c3").text
+def test_more_words_than_one_move_are_refused_with_the_syntax(begun):
+    assert "symple move BOARD USERID PASSWORD MOVE[#n]" in begun.refused("alice", "symple move 101 ME a1 c3").text
 
 
-def test_in_a_preview_all_words_behind_the_board_are_moves(both_ways):
-    both_ways.begin()
-    [told] = both_ways.give("carol", "symple preview 101 a1 b2 c3")
+def test_in_a_preview_all_words_behind_the_board_are_moves(begun):
+    [told] = begun.give("carol", "symple preview 101 a1 b2 c3")
     assert "2.    c3" in told.text
-    told = both_ways.refused("carol", "symple preview 101 a1 -b2")
+    told = begun.refused("carol", "symple preview 101 a1 -b2")
     assert "option" not in told.text
 
 
@@ -115,9 +109,8 @@ def test_in_a_preview_of_a_new_game_options_end_at_the_first_move(both_ways):
 
 
 @pytest.mark.parametrize("word", ["--", "pass", "PASS"])
-def test_two_hyphens_alone_are_the_pass(both_ways, word):
-    both_ways.begin()
-    told = both_ways.refused("alice", f"symple move 101 ME {word}")
+def test_two_hyphens_alone_are_the_pass(begun, word):
+    told = begun.refused("alice", f"symple move 101 ME {word}")
     assert "option" not in told.text
     assert told.subject == "Symple Board 101 Error"
 
@@ -139,10 +132,9 @@ def test_two_hyphens_alone_are_the_pass(both_ways, word):
         "** symple move ** 101 alice alice-secret ** c3",
     ],
 )
-def test_a_reply_to_a_board_mail_is_a_move_when_password_and_move_are_added(both_ways, subject):
-    both_ways.begin()
-    both_ways.give("alice", subject)
-    assert both_ways.played() == ["c3"]
+def test_a_reply_to_a_board_mail_is_a_move_when_password_and_move_are_added(begun, subject):
+    begun.give("alice", subject)
+    assert begun.played() == ["c3"]
 
 
 # Abbreviations and synonyms
@@ -158,38 +150,33 @@ def test_challenge_may_be_shortened_to_chall(both_ways, word):
     "word",
     ["cha", "chal", "challenges", "pre", "previews", "su", "subscriber", "unsu", "mov", "mo", "queu", "con", "res"],
 )
-def test_other_short_words_are_unknown(both_ways, word):
-    both_ways.begin()
-    assert f"`symple {word}`" in both_ways.refused("alice", f"symple {word} 101 ME c3").text
+def test_other_short_words_are_unknown(begun, word):
+    assert f"`symple {word}`" in begun.refused("alice", f"symple {word} 101 ME c3").text
 
 
 @pytest.mark.parametrize("word", ["prev", "previ", "previe", "preview"])
-def test_preview_may_be_shortened_to_prev(both_ways, word):
-    both_ways.begin()
-    assert "Preview:" in text_to(SENDER, both_ways.give("alice", f"symple {word} 101 c3"))
+def test_preview_may_be_shortened_to_prev(begun, word):
+    assert "Preview:" in text_to(SENDER, begun.give("alice", f"symple {word} 101 c3"))
 
 
 @pytest.mark.parametrize("word", ["sub", "subs", "subscrib", "subscribe"])
-def test_subscribe_and_unsubscribe_may_be_shortened_to_sub_and_unsub(both_ways, word):
-    both_ways.begin()
-    both_ways.signs("carol", f"symple {word} ME 101")
-    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == ["carol"]
-    both_ways.signs("carol", f"symple un{word} ME 101")
-    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == []
+def test_subscribe_and_unsubscribe_may_be_shortened_to_sub_and_unsub(begun, word):
+    begun.signs("carol", f"symple {word} ME 101")
+    assert begun.store.boards.followers("symple", "101")["subscriber"] == ["carol"]
+    begun.signs("carol", f"symple un{word} ME 101")
+    assert begun.store.boards.followers("symple", "101")["subscriber"] == []
 
 
 @pytest.mark.parametrize("word", ["move", "board", "mvoe"])
-def test_move_has_two_other_names(both_ways, word):
-    both_ways.begin()
-    both_ways.signs("alice", f"symple {word} 101 ME c3")
-    assert both_ways.played() == ["c3"]
+def test_move_has_two_other_names(begun, word):
+    begun.signs("alice", f"symple {word} 101 ME c3")
+    assert begun.played() == ["c3"]
 
 
 @pytest.mark.parametrize("word", ["queue", "qmove", "qboard", "moveq", "boardq"])
-def test_queue_has_four_other_names(both_ways, word):
-    both_ways.begin()
-    both_ways.signs("bob", f"symple {word} 101 ME c3")
-    assert both_ways.at().plans == {"bob": "if any then c3"}
+def test_queue_has_four_other_names(begun, word):
+    begun.signs("bob", f"symple {word} 101 ME c3")
+    assert begun.at().plans == {"bob": "if any then c3"}
 
 
 def test_standings_has_another_name(both_ways):
@@ -238,9 +225,8 @@ def test_a_password_has_6_to_256_characters_without_quotes_and_colons_and_starts
     assert password not in both_ways.refused("dora", f"change password ME {password}").text
 
 
-def test_a_password_is_compared_in_its_exact_case(both_ways):
-    both_ways.begin()
-    both_ways.refused("alice", "symple move 101 alice ALICE-SECRET c3")
+def test_a_password_is_compared_in_its_exact_case(begun):
+    begun.refused("alice", "symple move 101 alice ALICE-SECRET c3")
 
 
 # Boards
@@ -261,11 +247,10 @@ def test_a_refused_challenge_uses_up_no_number(both_ways, option):
 
 
 @pytest.mark.parametrize("name", ["../101", "101/../101", "*", "101;", "'101'", "a-1", "1a", "a", "101%", "¹⁰¹", "١٠١"])
-def test_only_a_number_or_letters_and_digits_are_looked_up_as_a_board(both_ways, name):
-    both_ways.begin()
+def test_only_a_number_or_letters_and_digits_are_looked_up_as_a_board(begun, name):
     asked = []
-    both_ways.store.db.set_trace_callback(asked.append)
-    both_ways.refused("alice", f"symple move {name} ME c3")
+    begun.store.db.set_trace_callback(asked.append)
+    begun.refused("alice", f"symple move {name} ME c3")
     assert not [query for query in asked if "FROM boards" in query and "iterdump" not in query and name in query]
 
 
@@ -274,10 +259,8 @@ def test_only_a_number_or_letters_and_digits_are_looked_up_as_a_board(both_ways,
     ("mark", "last"),
     [("#0", None), ("#1", "c3"), ("#2", "b1"), ("#9", "b1"), ("#-1", "c3"), ("#-2", None), ("#-9", None)],
 )
-def test_a_board_is_shown_after_n_moves_or_n_moves_ago(both_ways, command, mark, last):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    [told] = both_ways.give("carol", f"symple {command} 101{mark}")
+def test_a_board_is_shown_after_n_moves_or_n_moves_ago(moved, command, mark, last):
+    [told] = moved.give("carol", f"symple {command} 101{mark}")
     assert (f"Last turn: {last}\n" in told.text) if last else ("Last turn" not in told.text)
 
 
@@ -288,46 +271,40 @@ def test_what_is_no_number_behind_the_mark_is_refused(four, mark):
 
 
 @pytest.mark.parametrize("command", ["move", "queue", "submit"])
-def test_a_move_is_accepted_only_as_the_number_that_it_is_meant_to_be(both_ways, command):
-    both_ways.begin()
-    both_ways.plays("c3")
-    told = both_ways.refused("bob", f"symple {command} 101 ME b1#3")
+def test_a_move_is_accepted_only_as_the_number_that_it_is_meant_to_be(begun, command):
+    begun.plays("c3")
+    told = begun.refused("bob", f"symple {command} 101 ME b1#3")
     assert "move 3" in told.text
     assert "move 2" in told.text
-    assert "Error" not in text_to(SENDER, both_ways.signs("bob", f"symple {command} 101 ME b1#2"))
+    assert "Error" not in text_to(SENDER, begun.signs("bob", f"symple {command} 101 ME b1#2"))
 
 
 @pytest.mark.parametrize("word", ["resign", "undo", "propose"])
-def test_the_number_counts_for_the_words_in_the_place_of_a_move_too(both_ways, word):
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "a5")
-    assert "would be move 4" in both_ways.refused("alice", f"symple move 101 ME {word}#3").text
-    told = both_ways.signs("alice", f"symple move 101 ME {word}#4")
+def test_the_number_counts_for_the_words_in_the_place_of_a_move_too(begun, word):
+    begun.plays("c3", "b1", "a5")
+    assert "would be move 4" in begun.refused("alice", f"symple move 101 ME {word}#3").text
+    told = begun.signs("alice", f"symple move 101 ME {word}#4")
     assert told
 
 
 @pytest.mark.parametrize("word", ["accept", "reject"])
-def test_the_number_counts_for_an_answer_to_a_vote(both_ways, word):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("alice", "symple move 101 ME propose")
-    assert "would be move 3" in both_ways.refused("bob", f"symple move 101 ME {word}#2").text
-    both_ways.signs("bob", f"symple move 101 ME {word}#3")
-    assert both_ways.at().row.vote is None
+def test_the_number_counts_for_an_answer_to_a_vote(moved, word):
+    moved.signs("alice", "symple move 101 ME propose")
+    assert "would be move 3" in moved.refused("bob", f"symple move 101 ME {word}#2").text
+    moved.signs("bob", f"symple move 101 ME {word}#3")
+    assert moved.at().row.vote is None
 
 
-def test_a_mark_at_the_end_belongs_to_the_move(both_ways):
-    both_ways.begin()
-    assert "c3#" in both_ways.refused("alice", "symple move 101 ME c3#").text
+def test_a_mark_at_the_end_belongs_to_the_move(begun):
+    assert "c3#" in begun.refused("alice", "symple move 101 ME c3#").text
 
 
-def test_a_queued_move_is_dropped_if_its_number_does_not_fit(both_ways):
-    both_ways.begin()
-    both_ways.signs("bob", "symple queue 101 ME b1#4")
-    told = both_ways.signs("alice", "symple move 101 ME c3")
-    assert both_ways.played() == ["c3"]
+def test_a_queued_move_is_dropped_if_its_number_does_not_fit(begun):
+    begun.signs("bob", "symple queue 101 ME b1#4")
+    told = begun.signs("alice", "symple move 101 ME c3")
+    assert begun.played() == ["c3"]
     assert "meant as move 4, but it would be move 2" in text_to("bob", told)
-    assert both_ways.at().plans == {}
+    assert begun.at().plans == {}
 
 
 @pytest.mark.parametrize("line", ["", "   ", "** **", "Re:", "nonsense", "symple", "101", "--", "-x", "symple --"])

@@ -36,19 +36,16 @@ def test_the_comment_of_a_challenge_is_headed_challenger_writes(both_ways):
         ("", "carol", "message ME alice", "alice"),
     ],
 )
-def test_what_is_written_with_a_command_is_passed_on(both_ways, moves, name, line, reader):
-    both_ways.begin()
-    both_ways.plays(*moves.split())
-    assert f"{name} writes:\n\nHello there" in text_to(reader, both_ways.signs(name, line, HELLO))
+def test_what_is_written_with_a_command_is_passed_on(begun, moves, name, line, reader):
+    begun.plays(*moves.split())
+    assert f"{name} writes:\n\nHello there" in text_to(reader, begun.signs(name, line, HELLO))
 
 
 @pytest.mark.parametrize("vote", ["propose", "undo"])
 @pytest.mark.parametrize("answer", ["accept", "reject"])
-def test_what_is_written_with_a_vote_is_passed_on(both_ways, vote, answer):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("alice", f"symple move 101 ME {vote}")
-    told = both_ways.signs("bob", f"symple move 101 ME {answer}", HELLO)
+def test_what_is_written_with_a_vote_is_passed_on(moved, vote, answer):
+    moved.signs("alice", f"symple move 101 ME {vote}")
+    told = moved.signs("bob", f"symple move 101 ME {answer}", HELLO)
     assert "bob writes:\n\nHello there" in text_to("alice", told)
 
 
@@ -69,9 +66,8 @@ def test_what_is_written_with_a_vote_is_passed_on(both_ways, vote, answer):
         "help",
     ],
 )
-def test_other_commands_pass_nothing_on(both_ways, line):
-    both_ways.begin()
-    told = both_ways.signs("carol", line, HELLO)
+def test_other_commands_pass_nothing_on(begun, line):
+    told = begun.signs("carol", line, HELLO)
     assert told
     assert not any("Hello there" in one.text for one in told)
 
@@ -144,62 +140,53 @@ def test_challenge_accepted_is_told_to_both_players_and_everyone_under_subscribe
     assert all(one.text.startswith("New: Symple board 101") for one in told)
 
 
-def test_a_move_is_told_to_the_players_and_the_subscribers(both_ways):
-    both_ways.begin()
-    both_ways.signs("carol", "symple subscribe ME 101")
-    told = both_ways.signs("alice", "symple move 101 ME c3")
+def test_a_move_is_told_to_the_players_and_the_subscribers(begun):
+    begun.signs("carol", "symple subscribe ME 101")
+    told = begun.signs("alice", "symple move 101 ME c3")
     assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob", "carol")]
     assert all(one.text.startswith("Summary: Symple board 101") for one in told)
 
 
-def test_a_resignation_in_turn_is_told_with_no_player_in_the_subject(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("carol", "symple subscribe ME 101")
-    told = both_ways.signs("alice", "symple resign 101 ME", "Bye")
+def test_a_resignation_in_turn_is_told_with_no_player_in_the_subject(moved):
+    moved.signs("carol", "symple subscribe ME 101")
+    told = moved.signs("alice", "symple resign 101 ME", "Bye")
     assert to(told) == [(name, "Symple Board 101 **") for name in ("alice", "bob", "carol")]
 
 
 @pytest.mark.parametrize("vote", ["propose", "undo"])
 @pytest.mark.parametrize(("answer", "turn"), [(None, ""), ("accept", ""), ("reject", "")])
-def test_each_step_of_a_vote_is_told_to_the_players_and_the_subscribers(both_ways, vote, answer, turn):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("carol", "symple subscribe ME 101")
-    told = both_ways.signs("bob", f"symple move 101 ME {vote}")
+def test_each_step_of_a_vote_is_told_to_the_players_and_the_subscribers(moved, vote, answer, turn):
+    moved.signs("carol", "symple subscribe ME 101")
+    told = moved.signs("bob", f"symple move 101 ME {vote}")
     turn = "alice"
     if answer:
-        told = both_ways.signs("alice", f"symple move 101 ME {answer}")
+        told = moved.signs("alice", f"symple move 101 ME {answer}")
         turn = {("propose", "accept"): "", ("undo", "accept"): "bob"}.get((vote, answer), "alice")
     assert to(told) == [(name, f"Symple Board 101 {turn}".strip()) for name in ("alice", "bob", "carol")]
 
 
-def test_show_and_preview_and_submit_are_told_to_the_sender_alone(both_ways):
-    both_ways.begin()
+def test_show_and_preview_and_submit_are_told_to_the_sender_alone(begun):
     for line, kind in (
         ("symple show 101", "Summary"),
         ("symple preview 101", "Preview"),
         ("symple submit 101 ME c3", "Submit"),
     ):
-        [told] = both_ways.signs("alice", line)
+        [told] = begun.signs("alice", line)
         assert told.to == SENDER
         assert told.subject.startswith("Symple Board 101 ")
         assert told.text.startswith(f"{kind}: Symple board 101")
 
 
-def test_a_subscription_is_told_with_the_board_and_a_summary(both_ways):
-    both_ways.begin()
-    told = both_ways.signs("carol", "symple subscribe ME 101")
+def test_a_subscription_is_told_with_the_board_and_a_summary(begun):
+    told = begun.signs("carol", "symple subscribe ME 101")
     assert to(told) == [("carol", "Subscription summary"), ("carol", "Symple Board 101 alice")]
     assert told[0].text.startswith("Subscription Summary: Symple board 101")
 
 
-def test_the_end_of_a_game_is_told_to_who_is_notified_as_a_notification(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("carol", "symple notify ME 101")
-    both_ways.signs("dora", "symple notify ME")
-    told = both_ways.signs("alice", "symple resign 101 ME", HELLO)
+def test_the_end_of_a_game_is_told_to_who_is_notified_as_a_notification(moved):
+    moved.signs("carol", "symple notify ME 101")
+    moved.signs("dora", "symple notify ME")
+    told = moved.signs("alice", "symple resign 101 ME", HELLO)
     assert to(told) == [
         ("alice", "Symple Board 101 **"),
         ("bob", "Symple Board 101 **"),
@@ -230,15 +217,13 @@ def test_a_reminder_is_told_to_the_player_who_is_late(four):
         "symple limit ME x",
     ],
 )
-def test_what_is_refused_before_board_and_password_are_known_is_a_game_error(both_ways, line):
-    both_ways.begin()
-    assert both_ways.refused("alice", line).subject == "Symple error"
+def test_what_is_refused_before_board_and_password_are_known_is_a_game_error(begun, line):
+    assert begun.refused("alice", line).subject == "Symple error"
 
 
-def test_what_is_refused_on_a_game_that_is_over_is_a_game_error(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "resign")
-    assert both_ways.refused("alice", "symple move 101 ME c4").subject == "Symple error"
+def test_what_is_refused_on_a_game_that_is_over_is_a_game_error(begun):
+    begun.plays("c3", "b1", "resign")
+    assert begun.refused("alice", "symple move 101 ME c4").subject == "Symple error"
 
 
 @pytest.mark.parametrize(
@@ -255,9 +240,8 @@ def test_what_is_refused_on_a_game_that_is_over_is_a_game_error(both_ways):
         ("alice", "symple queue 101 ME clear"),
     ],
 )
-def test_what_is_refused_after_that_is_a_board_error_with_the_board(both_ways, name, line):
-    both_ways.begin()
-    told = both_ways.refused(name, line)
+def test_what_is_refused_after_that_is_a_board_error_with_the_board(begun, name, line):
+    told = begun.refused(name, line)
     assert told.subject == "Symple Board 101 Error"
     assert "    a b c d e\n" in told.text
 
@@ -266,25 +250,21 @@ def test_a_challenge_that_is_refused_is_an_invalid_challenge(both_ways):
     assert both_ways.refused("alice", "symple challenge alice nosuch").subject == "Invalid challenge"
 
 
-def test_a_board_that_is_left_is_told_to_the_others_the_subscribers_and_the_leaver(both_ways):
-    both_ways.begin()
-    both_ways.signs("carol", "symple subscribe ME 101")
-    told = both_ways.signs("bob", "symple resign 101 ME")
+def test_a_board_that_is_left_is_told_to_the_others_the_subscribers_and_the_leaver(begun):
+    begun.signs("carol", "symple subscribe ME 101")
+    told = begun.signs("bob", "symple resign 101 ME")
     assert to(told) == [(name, "Symple board 101 has been removed") for name in ("alice", "bob", "carol")]
 
 
-def test_a_resignation_out_of_turn_is_told_to_the_resigner_only(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("carol", "symple subscribe ME 101")
-    assert to(both_ways.signs("bob", "symple resign 101 ME")) == [("bob", "Symple Board 101 Resigned")]
+def test_a_resignation_out_of_turn_is_told_to_the_resigner_only(moved):
+    moved.signs("carol", "symple subscribe ME 101")
+    assert to(moved.signs("bob", "symple resign 101 ME")) == [("bob", "Symple Board 101 Resigned")]
 
 
 @pytest.mark.parametrize("name", ["alice", "carol", "dora"])
-def test_chat_is_told_to_the_players_the_subscribers_and_the_writer(both_ways, name):
-    both_ways.begin()
-    both_ways.signs("carol", "symple subscribe ME 101")
-    told = both_ways.signs(name, "symple chat 101 ME", HELLO)
+def test_chat_is_told_to_the_players_the_subscribers_and_the_writer(begun, name):
+    begun.signs("carol", "symple subscribe ME 101")
+    told = begun.signs(name, "symple chat 101 ME", HELLO)
     readers = sorted({"alice", "bob", "carol", name})
     assert to(told) == [(reader, f"Symple chat 101 {name}") for reader in readers]
 
@@ -318,11 +298,10 @@ def test_lists_are_told_to_the_sender(both_ways, line, subject):
         ("", "symple unsubscribe ME 101", "Subscription summary"),
     ],
 )
-def test_settings_are_told_to_the_user_at_his_own_address(both_ways, before, line, subject):
-    both_ways.begin()
+def test_settings_are_told_to_the_user_at_his_own_address(begun, before, line, subject):
     if before:
-        both_ways.signs("carol", before)
-    assert to(both_ways.signs("carol", line)) == [("carol", subject)]
+        begun.signs("carol", before)
+    assert to(begun.signs("carol", line)) == [("carol", subject)]
 
 
 @pytest.mark.parametrize("text", ["-- carol", "__", "__carol", "__ carol", "--=20", "--=20\ncarol"])
@@ -371,38 +350,34 @@ def test_the_parts_of_a_board_mail_stand_in_their_order(both_ways):
     assert text.endswith("\n\nsymple show 101\n") or both_ways.way == "shell"
 
 
-def test_a_board_mail_ends_with_the_command_to_answer_with(both_ways):
-    both_ways.begin()
-    told = both_ways.signs("alice", "symple move 101 ME c3")
+def test_a_board_mail_ends_with_the_command_to_answer_with(begun):
+    told = begun.signs("alice", "symple move 101 ME c3")
     assert text_to("bob", told).endswith("\n\nsymple move 101 bob PASSWORD MOVE#2\n")
 
 
-def test_the_list_has_the_last_four_rounds_and_every_automatic_move(both_ways):
-    both_ways.begin()
-    both_ways.signs("bob", "symple queue 101 ME b2")
-    both_ways.plays("a1", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
-    told = both_ways.signs("bob", "symple move 101 ME c5")
+def test_the_list_has_the_last_four_rounds_and_every_automatic_move(begun):
+    begun.signs("bob", "symple queue 101 ME b2")
+    begun.plays("a1", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
+    told = begun.signs("bob", "symple move 101 ME c5")
     text = text_to("alice", told)
     assert "1.    a1             b2 (Auto)" in text
     assert "5.    e5             c5" in text
-    both_ways.begin()
-    both_ways.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5", board="102")
-    text = text_to("alice", both_ways.signs("bob", "symple move 102 ME c5"))
+    begun.begin()
+    begun.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5", board="102")
+    text = text_to("alice", begun.signs("bob", "symple move 102 ME c5"))
     assert "\n1.    a1" not in text
     assert "\n2.    a3" in text
 
 
 @pytest.mark.parametrize("line", ["symple show 101", "symple preview 101", "symple subscribe ME 101"])
-def test_all_moves_are_listed_where_the_whole_board_is_asked_for(both_ways, line):
-    both_ways.begin()
-    both_ways.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
-    assert "\n1.    a1" in "\n".join(one.text for one in both_ways.signs("carol", line))
+def test_all_moves_are_listed_where_the_whole_board_is_asked_for(begun, line):
+    begun.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
+    assert "\n1.    a1" in "\n".join(one.text for one in begun.signs("carol", line))
 
 
-def test_all_moves_are_listed_when_the_game_is_over_and_the_ratings(both_ways):
-    both_ways.begin()
-    both_ways.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
-    text = text_to("alice", both_ways.signs("bob", "symple resign 101 ME"))
+def test_all_moves_are_listed_when_the_game_is_over_and_the_ratings(begun):
+    begun.plays("a1", "b2", "a3", "b4", "a5", "d2", "c1", "d4", "e5")
+    text = text_to("alice", begun.signs("bob", "symple resign 101 ME"))
     assert "\n1.    a1" in text
     assert "Won by alice (bob resigned)." in text
     assert "alice  1600 -> 1824  up 224 (provisional)" in text
@@ -410,28 +385,25 @@ def test_all_moves_are_listed_when_the_game_is_over_and_the_ratings(both_ways):
     assert "Time of both" in text
 
 
-def test_the_clocks_are_shown_only_if_there_is_something_to_say(both_ways):
-    both_ways.begin()
-    assert "Time of both" not in text_to("bob", both_ways.signs("alice", "symple move 101 ME a1"))
-    both_ways.say("symple challenge -size=5 --name=a1 alice bob")
-    text = text_to("bob", both_ways.signs("alice", "symple move a1 ME c3"))
+def test_the_clocks_are_shown_only_if_there_is_something_to_say(begun):
+    assert "Time of both" not in text_to("bob", begun.signs("alice", "symple move 101 ME a1"))
+    begun.say("symple challenge -size=5 --name=a1 alice bob")
+    text = text_to("bob", begun.signs("alice", "symple move a1 ME c3"))
     assert "Reminder       after 1 day\n" in text
     assert "Forfeit        after 7 days\n" in text
 
 
-def test_only_the_latest_comment_is_kept_and_a_move_without_one_removes_it(both_ways):
-    both_ways.begin()
-    both_ways.signs("alice", "symple move 101 ME c3", "first words")
-    told = both_ways.signs("bob", "symple move 101 ME b1", "second words")
+def test_only_the_latest_comment_is_kept_and_a_move_without_one_removes_it(begun):
+    begun.signs("alice", "symple move 101 ME c3", "first words")
+    told = begun.signs("bob", "symple move 101 ME b1", "second words")
     assert "first words" not in text_to("alice", told)
-    assert "second words" in text_to(SENDER, both_ways.give("carol", "symple show 101"))
-    both_ways.signs("alice", "symple move 101 ME e1")
-    assert "words" not in text_to(SENDER, both_ways.give("carol", "symple show 101"))
+    assert "second words" in text_to(SENDER, begun.give("carol", "symple show 101"))
+    begun.signs("alice", "symple move 101 ME e1")
+    assert "words" not in text_to(SENDER, begun.give("carol", "symple show 101"))
 
 
-def test_a_queued_move_is_shown_to_its_owner_only(both_ways):
-    both_ways.begin()
-    assert "b4" in text_to("bob", both_ways.signs("bob", "symple queue 101 ME b4"))
+def test_a_queued_move_is_shown_to_its_owner_only(begun):
+    assert "b4" in text_to("bob", begun.signs("bob", "symple queue 101 ME b4"))
     for line in (
         "symple show 101",
         "symple showas ME 101",
@@ -439,8 +411,8 @@ def test_a_queued_move_is_shown_to_its_owner_only(both_ways):
         "symple games",
         "symple subscribe ME 101",
     ):
-        assert not any("b4" in one.text for one in both_ways.signs("carol", line))
-    assert "b4" in text_to(SENDER, both_ways.signs("bob", "symple showas ME 101"))
+        assert not any("b4" in one.text for one in begun.signs("carol", line))
+    assert "b4" in text_to(SENDER, begun.signs("bob", "symple showas ME 101"))
 
 
 # Errors

@@ -29,13 +29,11 @@ OVER = "c3", "b1", "resign"
         ("alice", "move 101 ME c3", "c3"),
     ],
 )
-def test_the_first_check_that_fails_makes_the_error(both_ways, name, line, reason):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.begin()
-    both_ways.begin()
-    both_ways.plays(*OVER, board="103")
-    assert reason in both_ways.refused(name, f"symple {line}").text
+def test_the_first_check_that_fails_makes_the_error(moved, name, line, reason):
+    moved.begin()
+    moved.begin()
+    moved.plays(*OVER, board="103")
+    assert reason in moved.refused(name, f"symple {line}").text
 
 
 def test_total_time_is_checked_before_whose_turn_it_is_and_behind_the_votes(both_ways):
@@ -52,38 +50,32 @@ def test_total_time_is_checked_before_whose_turn_it_is_and_behind_the_votes(both
 # After an accepted move
 
 
-def test_a_move_is_stored_in_canonical_form(both_ways):
-    both_ways.begin()
-    both_ways.plays("A1", "b4", "C3", "d4")
-    both_ways.signs("alice", "symple move 101 ME C4 , A2")
-    assert both_ways.played() == ["a1", "b4", "c3", "d4", "a2,c4"]
+def test_a_move_is_stored_in_canonical_form(begun):
+    begun.plays("A1", "b4", "C3", "d4")
+    begun.signs("alice", "symple move 101 ME C4 , A2")
+    assert begun.played() == ["a1", "b4", "c3", "d4", "a2,c4"]
 
 
-def test_a_move_clears_a_submitted_move_and_a_vote(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("alice", "symple submit 101 ME a1")
-    both_ways.signs("bob", "symple move 101 ME propose")
-    both_ways.signs("alice", "symple move 101 ME e1")
-    row = both_ways.at().row
+def test_a_move_clears_a_submitted_move_and_a_vote(moved):
+    moved.signs("alice", "symple submit 101 ME a1")
+    moved.signs("bob", "symple move 101 ME propose")
+    moved.signs("alice", "symple move 101 ME e1")
+    row = moved.at().row
     assert (row.submitted, row.vote, row.voter) == (None, None, None)
-    both_ways.refused("bob", "symple move 101 ME accept")
+    moved.refused("bob", "symple move 101 ME accept")
 
 
-def test_a_pending_resignation_comes_before_everything_else(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("bob", "symple queue 101 ME e5")
-    both_ways.signs("bob", "symple move 101 ME resign")
-    both_ways.signs("alice", "symple move 101 ME a1")
-    assert both_ways.played() == ["c3", "b1", "a1", "(Resign)"]
-    assert both_ways.at().winner == "alice"
+def test_a_pending_resignation_comes_before_everything_else(moved):
+    moved.signs("bob", "symple queue 101 ME e5")
+    moved.signs("bob", "symple move 101 ME resign")
+    moved.signs("alice", "symple move 101 ME a1")
+    assert moved.played() == ["c3", "b1", "a1", "(Resign)"]
+    assert moved.at().winner == "alice"
 
 
-def test_a_queued_move_is_played_and_then_the_game_goes_on(both_ways):
-    both_ways.begin()
-    both_ways.signs("bob", "symple queue 101 ME b1")
-    told = both_ways.signs("alice", "symple move 101 ME c3")
+def test_a_queued_move_is_played_and_then_the_game_goes_on(begun):
+    begun.signs("bob", "symple queue 101 ME b1")
+    told = begun.signs("alice", "symple move 101 ME c3")
     assert to(told) == [(name, "Symple Board 101 alice") for name in ("alice", "bob")]
     assert all("Last turn: c3; b1 (Auto)" in one.text for one in told)
 
@@ -105,89 +97,79 @@ def test_the_mover_gets_the_board_at_his_address_and_not_the_sender(by_mail):
 # Queue
 
 
-def test_a_new_queued_move_replaces_the_one_before(both_ways):
-    both_ways.begin()
+def test_a_new_queued_move_replaces_the_one_before(begun):
     for move in ("b1", "e5", "d2"):
-        both_ways.signs("bob", f"symple queue 101 ME {move}")
-    both_ways.signs("alice", "symple move 101 ME c3")
-    assert both_ways.played() == ["c3", "(d2)"]
+        begun.signs("bob", f"symple queue 101 ME {move}")
+    begun.signs("alice", "symple move 101 ME c3")
+    assert begun.played() == ["c3", "(d2)"]
 
 
 @pytest.mark.parametrize("move", ["z9", "c3", "nonsense", "pass", "swap", "--", "b1#9"])
-def test_a_queued_move_is_not_checked_for_legality_when_it_is_queued(both_ways, move):
-    both_ways.begin()
-    told = both_ways.signs("bob", f"symple queue 101 ME {move}")
+def test_a_queued_move_is_not_checked_for_legality_when_it_is_queued(begun, move):
+    told = begun.signs("bob", f"symple queue 101 ME {move}")
     assert to(told) == [("bob", "Symple Board 101 alice")]
-    told = both_ways.signs("alice", "symple move 101 ME c3")
+    told = begun.signs("alice", "symple move 101 ME c3")
     assert to(told) == [(name, "Symple Board 101 bob") for name in ("alice", "bob")]
-    assert both_ways.played() == ["c3"]
-    assert both_ways.at().plans == {}
+    assert begun.played() == ["c3"]
+    assert begun.at().plans == {}
     dropped = f"{'--' if move == 'pass' else move}, which you had planned, cannot be played, and your plan is dropped."
     assert dropped in text_to("bob", told)
     assert "plan" not in text_to("alice", told)
 
 
 @pytest.mark.parametrize("word", ["resign", "unresign", "propose", "undo", "accept", "reject", "Resign", "undo#3"])
-def test_what_is_no_move_cannot_be_queued(both_ways, word):
-    both_ways.begin()
-    both_ways.plays("c3")
-    assert "cannot be planned" in both_ways.refused("alice", f"symple queue 101 ME {word}").text
+def test_what_is_no_move_cannot_be_queued(begun, word):
+    begun.plays("c3")
+    assert "cannot be planned" in begun.refused("alice", f"symple queue 101 ME {word}").text
 
 
-def test_a_queued_move_is_played_whatever_the_opponent_does(both_ways):
-    both_ways.begin()
-    both_ways.signs("bob", "symple queue 101 ME e5")
-    both_ways.signs("alice", "symple move 101 ME a1")
-    assert both_ways.played()[-1] == "(e5)"
+def test_a_queued_move_is_played_whatever_the_opponent_does(begun):
+    begun.signs("bob", "symple queue 101 ME e5")
+    begun.signs("alice", "symple move 101 ME a1")
+    assert begun.played()[-1] == "(e5)"
 
 
-def test_only_the_owner_is_told_of_a_queued_move(both_ways):
-    both_ways.begin()
-    both_ways.signs("carol", "symple subscribe ME 101")
-    assert {one.to for one in both_ways.signs("bob", "symple queue 101 ME b1")} == {"bob"}
+def test_only_the_owner_is_told_of_a_queued_move(begun):
+    begun.signs("carol", "symple subscribe ME 101")
+    assert {one.to for one in begun.signs("bob", "symple queue 101 ME b1")} == {"bob"}
 
 
 @pytest.mark.parametrize("word", ["clear", "CLEAR", "clear#1"])
-def test_clear_forgets_the_queued_move(both_ways, word):
-    both_ways.begin()
-    both_ways.signs("bob", "symple queue 101 ME b1")
-    assert to(both_ways.signs("bob", f"symple queue 101 ME {word}")) == [("bob", "Symple Board 101 alice")]
-    assert both_ways.at().plans == {}
-    both_ways.refused("bob", f"symple queue 101 ME {word}")
+def test_clear_forgets_the_queued_move(begun, word):
+    begun.signs("bob", "symple queue 101 ME b1")
+    assert to(begun.signs("bob", f"symple queue 101 ME {word}")) == [("bob", "Symple Board 101 alice")]
+    assert begun.at().plans == {}
+    begun.refused("bob", f"symple queue 101 ME {word}")
 
 
-def test_clear_with_a_number_that_does_not_fit_clears_nothing(both_ways):
-    both_ways.begin()
-    both_ways.signs("bob", "symple queue 101 ME b1")
-    assert "would be move 1" in both_ways.refused("bob", "symple queue 101 ME clear#2").text
+def test_clear_with_a_number_that_does_not_fit_clears_nothing(begun):
+    begun.signs("bob", "symple queue 101 ME b1")
+    assert "would be move 1" in begun.refused("bob", "symple queue 101 ME clear#2").text
 
 
-def test_an_undo_drops_a_queued_move_and_only_its_owner_is_told(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "a1")
-    both_ways.signs("alice", "symple queue 101 ME e5")
-    both_ways.signs("alice", "symple move 101 ME undo")
-    told = both_ways.signs("bob", "symple move 101 ME accept")
-    assert both_ways.played() == ["c3", "b1"]
-    assert both_ways.at().plans == {}
+def test_an_undo_drops_a_queued_move_and_only_its_owner_is_told(begun):
+    begun.plays("c3", "b1", "a1")
+    begun.signs("alice", "symple queue 101 ME e5")
+    begun.signs("alice", "symple move 101 ME undo")
+    told = begun.signs("bob", "symple move 101 ME accept")
+    assert begun.played() == ["c3", "b1"]
+    assert begun.at().plans == {}
     assert "Your plan is dropped, because a move was taken back." in text_to("alice", told)
     assert "plan" not in text_to("bob", told)
 
 
 @pytest.mark.parametrize("end", ["alice resign", "bob resign", "draw"])
-def test_a_queued_move_goes_away_when_the_game_ends(both_ways, end):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("bob", "symple queue 101 ME e5")
+def test_a_queued_move_goes_away_when_the_game_ends(moved, end):
+    moved.signs("bob", "symple queue 101 ME e5")
     if end == "draw":
-        both_ways.signs("alice", "symple move 101 ME propose")
-        both_ways.signs("bob", "symple move 101 ME accept")
+        moved.signs("alice", "symple move 101 ME propose")
+        moved.signs("bob", "symple move 101 ME accept")
     else:
-        both_ways.signs(end.split()[0], "symple move 101 ME resign")
-        if not both_ways.at().is_over:
-            both_ways.signs("alice", "symple move 101 ME a1")
-    assert both_ways.at().is_over
-    assert both_ways.at().plans == {}
+        moved.signs(end.split()[0], "symple move 101 ME resign")
+        if not moved.at().is_over:
+            moved.signs("alice", "symple move 101 ME a1")
+    assert moved.at().is_over
+    assert moved.at().plans == {}
 
 
 def test_a_queued_move_that_must_wait_for_two_turns_in_a_row_waits(both_ways):
@@ -249,72 +231,63 @@ def test_the_clocks_follow_the_user_when_seats_are_exchanged(both_ways):
 # Submit and confirm
 
 
-def test_submit_is_for_the_player_to_move(both_ways):
-    both_ways.begin()
-    assert "not your turn" in both_ways.refused("bob", "symple submit 101 ME b1").text
+def test_submit_is_for_the_player_to_move(begun):
+    assert "not your turn" in begun.refused("bob", "symple submit 101 ME b1").text
 
 
-def test_submit_stores_a_legal_move_only_and_a_new_one_replaces_it(both_ways):
-    both_ways.begin()
-    both_ways.refused("alice", "symple submit 101 ME z9")
-    both_ways.signs("alice", "symple submit 101 ME A1")
-    both_ways.refused("alice", "symple submit 101 ME z9")
-    assert both_ways.at().row.submitted == "a1"
-    both_ways.signs("alice", "symple submit 101 ME c3")
-    assert both_ways.at().row.submitted == "c3"
+def test_submit_stores_a_legal_move_only_and_a_new_one_replaces_it(begun):
+    begun.refused("alice", "symple submit 101 ME z9")
+    begun.signs("alice", "symple submit 101 ME A1")
+    begun.refused("alice", "symple submit 101 ME z9")
+    assert begun.at().row.submitted == "a1"
+    begun.signs("alice", "symple submit 101 ME c3")
+    assert begun.at().row.submitted == "c3"
 
 
 @pytest.mark.parametrize("word", ["resign", "undo", "propose", "swap", "pass", "clear"])
-def test_what_is_no_move_cannot_be_submitted(both_ways, word):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.refused("alice", f"symple submit 101 ME {word}")
+def test_what_is_no_move_cannot_be_submitted(moved, word):
+    moved.refused("alice", f"symple submit 101 ME {word}")
 
 
-def test_the_answer_to_submit_shows_the_board_and_says_that_it_must_be_confirmed(both_ways):
-    both_ways.begin()
-    [told] = both_ways.signs("alice", "symple submit 101 ME c3")
+def test_the_answer_to_submit_shows_the_board_and_says_that_it_must_be_confirmed(begun):
+    [told] = begun.signs("alice", "symple submit 101 ME c3")
     assert told.to == SENDER
     assert "Nothing is played yet" in told.text
     assert "(W)" in told.text
     assert "symple confirm 101 alice PASSWORD" in told.text
 
 
-def test_nobody_else_sees_a_submitted_move(both_ways):
-    both_ways.begin()
-    both_ways.signs("alice", "symple submit 101 ME c3")
+def test_nobody_else_sees_a_submitted_move(begun):
+    begun.signs("alice", "symple submit 101 ME c3")
     for name, line in (("carol", "symple show 101"), ("bob", "symple showas ME 101"), ("carol", "symple preview 101")):
-        assert "c3" not in "".join(one.text for one in both_ways.signs(name, line))
+        assert "c3" not in "".join(one.text for one in begun.signs(name, line))
     assert "have still to confirm your move:\nc3" in "".join(
-        one.text for one in both_ways.signs("alice", "symple showas ME 101")
+        one.text for one in begun.signs("alice", "symple showas ME 101")
     )
 
 
-def test_confirm_plays_it_with_its_own_comment(both_ways):
-    both_ways.begin()
-    both_ways.signs("alice", "symple submit 101 ME c3", "words of the submission")
-    told = both_ways.signs("alice", "symple confirm 101 ME", "words of the confirmation")
+def test_confirm_plays_it_with_its_own_comment(begun):
+    begun.signs("alice", "symple submit 101 ME c3", "words of the submission")
+    told = begun.signs("alice", "symple confirm 101 ME", "words of the confirmation")
     assert to(told) == [(name, "Symple Board 101 bob **") for name in ("alice", "bob")]
     assert "words of the confirmation" in text_to("bob", told)
     assert "words of the submission" not in text_to("bob", told)
-    assert both_ways.played() == ["c3"]
+    assert begun.played() == ["c3"]
 
 
-def test_confirm_without_a_submitted_move_is_an_error(both_ways):
-    both_ways.begin()
-    assert "no submitted move" in both_ways.refused("alice", "symple confirm 101 ME").text
-    both_ways.signs("alice", "symple submit 101 ME c3")
-    both_ways.signs("alice", "symple confirm 101 ME")
-    both_ways.plays("b1")
-    assert "no submitted move" in both_ways.refused("alice", "symple confirm 101 ME").text
+def test_confirm_without_a_submitted_move_is_an_error(begun):
+    assert "no submitted move" in begun.refused("alice", "symple confirm 101 ME").text
+    begun.signs("alice", "symple submit 101 ME c3")
+    begun.signs("alice", "symple confirm 101 ME")
+    begun.plays("b1")
+    assert "no submitted move" in begun.refused("alice", "symple confirm 101 ME").text
 
 
 # Preview
 
 
-def test_previewed_moves_alternate_and_stop_at_the_first_illegal_one_with_its_error(both_ways):
-    both_ways.begin()
-    told = both_ways.refused("carol", "symple preview 101 c3 b1 c3 e5")
+def test_previewed_moves_alternate_and_stop_at_the_first_illegal_one_with_its_error(begun):
+    told = begun.refused("carol", "symple preview 101 c3 b1 c3 e5")
     assert "c3: There is a white stone on c3" in told.text
     assert "Last turn: b1" in told.text
 
@@ -326,14 +299,13 @@ def test_a_preview_stops_when_the_game_is_over(both_ways):
     assert "Won by first." in told.text
 
 
-def test_neither_preview_nor_submit_plays_or_shows_a_queued_move(both_ways):
-    both_ways.begin()
-    both_ways.signs("bob", "symple queue 101 ME b1")
+def test_neither_preview_nor_submit_plays_or_shows_a_queued_move(begun):
+    begun.signs("bob", "symple queue 101 ME b1")
     for line in ("symple preview 101 c3", "symple preview 101 c3 e5", "symple submit 101 ME c3"):
-        before = both_ways.at().turns
-        assert "b1" not in "".join(one.text for one in both_ways.signs("alice", line))
-        assert both_ways.at().turns == before
-    assert both_ways.at().plans == {"bob": "if any then b1"}
+        before = begun.at().turns
+        assert "b1" not in "".join(one.text for one in begun.signs("alice", line))
+        assert begun.at().turns == before
+    assert begun.at().plans == {"bob": "if any then b1"}
 
 
 def test_a_preview_reveals_no_dice(both_ways):
@@ -352,62 +324,54 @@ def test_a_preview_reveals_no_dice(both_ways):
 
 @pytest.mark.parametrize("moves", [(), ("c3",)])
 @pytest.mark.parametrize("name", ["alice", "bob"])
-def test_who_resigns_before_two_moves_are_made_leaves_and_the_board_is_removed(both_ways, moves, name):
-    both_ways.begin()
-    both_ways.plays(*moves)
-    both_ways.signs(name, "symple resign 101 ME")
-    assert both_ways.store.boards.get("symple", "101") is None
-    assert both_ways.store.players.results_of_user("symple", "alice") == []
-    assert "No game of Symple is over yet" in text_to(SENDER, both_ways.give("carol", "symple history"))
-    both_ways.begin()
-    assert both_ways.store.boards.get("symple", "102")
+def test_who_resigns_before_two_moves_are_made_leaves_and_the_board_is_removed(begun, moves, name):
+    begun.plays(*moves)
+    begun.signs(name, "symple resign 101 ME")
+    assert begun.store.boards.get("symple", "101") is None
+    assert begun.store.players.results_of_user("symple", "alice") == []
+    assert "No game of Symple is over yet" in text_to(SENDER, begun.give("carol", "symple history"))
+    begun.begin()
+    assert begun.store.boards.get("symple", "102")
 
 
-def test_a_leaver_without_other_boards_becomes_inactive_and_one_with_others_does_not(both_ways):
-    both_ways.begin()
-    both_ways.begin("symple challenge -size=5 alice carol")
-    both_ways.plays("c3", "b1", "resign", board="102")  # both have a rating now
-    both_ways.begin("symple challenge -size=5 carol dora")
-    both_ways.signs("carol", "symple resign 103 ME")
-    assert both_ways.store.players.get("symple", "carol").inactive
-    both_ways.begin("symple challenge -size=5 alice dora")
-    both_ways.signs("alice", "symple resign 104 ME")
-    assert not both_ways.store.players.get("symple", "alice").inactive
+def test_a_leaver_without_other_boards_becomes_inactive_and_one_with_others_does_not(begun):
+    begun.begin("symple challenge -size=5 alice carol")
+    begun.plays("c3", "b1", "resign", board="102")  # both have a rating now
+    begun.begin("symple challenge -size=5 carol dora")
+    begun.signs("carol", "symple resign 103 ME")
+    assert begun.store.players.get("symple", "carol").inactive
+    begun.begin("symple challenge -size=5 alice dora")
+    begun.signs("alice", "symple resign 104 ME")
+    assert not begun.store.players.get("symple", "alice").inactive
 
 
-def test_who_resigns_in_turn_loses_and_becomes_a_subscriber(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    told = both_ways.signs("alice", "symple resign 101 ME")
-    assert both_ways.played() == ["c3", "b1", "Resign"]
+def test_who_resigns_in_turn_loses_and_becomes_a_subscriber(moved):
+    told = moved.signs("alice", "symple resign 101 ME")
+    assert moved.played() == ["c3", "b1", "Resign"]
     assert "Won by bob (alice resigned)." in text_to("bob", told)
-    assert [(row.userid, row.after) for row in both_ways.store.players.results_of_board("symple", "101")] == [
+    assert [(row.userid, row.after) for row in moved.store.players.results_of_board("symple", "101")] == [
         ("alice", 1424),
         ("bob", 1824),
     ]
-    assert both_ways.store.boards.followers("symple", "101")["subscriber"] == ["alice"]
+    assert moved.store.boards.followers("symple", "101")["subscriber"] == ["alice"]
 
 
-def test_a_resignation_out_of_turn_replaces_the_queued_move_and_cannot_be_given_twice(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("bob", "symple queue 101 ME e5")
-    both_ways.signs("bob", "symple resign 101 ME")
-    assert both_ways.at().plans == {"bob": "Resign"}
-    told = both_ways.refused("bob", "symple move 101 ME resign")
+def test_a_resignation_out_of_turn_replaces_the_queued_move_and_cannot_be_given_twice(moved):
+    moved.signs("bob", "symple queue 101 ME e5")
+    moved.signs("bob", "symple resign 101 ME")
+    assert moved.at().plans == {"bob": "Resign"}
+    told = moved.refused("bob", "symple move 101 ME resign")
     assert "symple move 101 bob PASSWORD unresign" in told.text
-    both_ways.refused("bob", "symple queue 101 ME e5")
-    both_ways.signs("bob", "symple move 101 ME unresign")
-    assert both_ways.at().plans == {}
-    both_ways.refused("bob", "symple move 101 ME unresign")
+    moved.refused("bob", "symple queue 101 ME e5")
+    moved.signs("bob", "symple move 101 ME unresign")
+    assert moved.at().plans == {}
+    moved.refused("bob", "symple move 101 ME unresign")
 
 
-def test_nobody_else_sees_a_resignation_out_of_turn(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("bob", "symple resign 101 ME")
+def test_nobody_else_sees_a_resignation_out_of_turn(moved):
+    moved.signs("bob", "symple resign 101 ME")
     for name, line in (("carol", "symple show 101"), ("alice", "symple showas ME 101"), ("carol", "symple games")):
-        assert "resign" not in "".join(one.text for one in both_ways.signs(name, line)).lower()
+        assert "resign" not in "".join(one.text for one in moved.signs(name, line)).lower()
 
 
 def test_nobody_leaves_a_tournament_board(four):
@@ -428,145 +392,122 @@ VOTES = {"propose": "draw", "undo": "undo"}
 
 @pytest.mark.parametrize("name", ["alice", "bob"])
 @pytest.mark.parametrize("vote", VOTES)
-def test_any_player_proposes_at_any_time_and_the_other_accepts(both_ways, name, vote):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
+def test_any_player_proposes_at_any_time_and_the_other_accepts(moved, name, vote):
     other = {"alice": "bob", "bob": "alice"}[name]
-    told = both_ways.signs(name, f"symple move 101 ME {vote}")
-    assert both_ways.at().row.vote == VOTES[vote]
+    told = moved.signs(name, f"symple move 101 ME {vote}")
+    assert moved.at().row.vote == VOTES[vote]
     assert f"{other} has still to answer" in text_to(other, told)
     assert f"symple move 101 {other} PASSWORD accept" in text_to(other, told)
-    both_ways.signs(other, "symple move 101 ME accept")
-    assert both_ways.played() == (["c3", "b1"] if vote == "propose" else ["c3"])
-    assert both_ways.at().is_over == (vote == "propose")
-    assert both_ways.at().row.vote is None
+    moved.signs(other, "symple move 101 ME accept")
+    assert moved.played() == (["c3", "b1"] if vote == "propose" else ["c3"])
+    assert moved.at().is_over == (vote == "propose")
+    assert moved.at().row.vote is None
 
 
 @pytest.mark.parametrize("name", ["alice", "bob"])
 @pytest.mark.parametrize("vote", VOTES)
-def test_either_player_rejects_and_that_ends_the_vote(both_ways, name, vote):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("alice", f"symple move 101 ME {vote}")
-    told = both_ways.signs(name, "symple move 101 ME reject")
+def test_either_player_rejects_and_that_ends_the_vote(moved, name, vote):
+    moved.signs("alice", f"symple move 101 ME {vote}")
+    told = moved.signs(name, "symple move 101 ME reject")
     assert f"{name} has rejected the proposal" in text_to("bob", told)
-    assert both_ways.at().row.vote is None
-    assert both_ways.played() == ["c3", "b1"]
+    assert moved.at().row.vote is None
+    assert moved.played() == ["c3", "b1"]
 
 
 @pytest.mark.parametrize("first", VOTES)
 @pytest.mark.parametrize("second", VOTES)
 @pytest.mark.parametrize("name", ["alice", "bob"])
-def test_the_other_kind_replaces_a_vote_and_the_same_kind_is_an_error(both_ways, first, second, name):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("alice", f"symple move 101 ME {first}")
+def test_the_other_kind_replaces_a_vote_and_the_same_kind_is_an_error(moved, first, second, name):
+    moved.signs("alice", f"symple move 101 ME {first}")
     if first == second:
-        assert "already" in both_ways.refused(name, f"symple move 101 ME {second}").text
+        assert "already" in moved.refused(name, f"symple move 101 ME {second}").text
     else:
-        both_ways.signs(name, f"symple move 101 ME {second}")
-        assert (both_ways.at().row.vote, both_ways.at().row.voter) == (VOTES[second], name)
+        moved.signs(name, f"symple move 101 ME {second}")
+        assert (moved.at().row.vote, moved.at().row.voter) == (VOTES[second], name)
 
 
-def test_who_is_asked_already_is_told_how_to_answer(both_ways):
-    both_ways.begin()
-    both_ways.signs("alice", "symple move 101 ME propose")
-    assert "`accept`" in both_ways.refused("bob", "symple move 101 ME propose").text
+def test_who_is_asked_already_is_told_how_to_answer(begun):
+    begun.signs("alice", "symple move 101 ME propose")
+    assert "`accept`" in begun.refused("bob", "symple move 101 ME propose").text
 
 
 @pytest.mark.parametrize("vote", VOTES)
-def test_the_proposer_has_accepted_and_cannot_accept_for_the_other(both_ways, vote):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("alice", f"symple move 101 ME {vote}")
-    assert "bob has still to answer" in both_ways.refused("alice", "symple move 101 ME accept").text
+def test_the_proposer_has_accepted_and_cannot_accept_for_the_other(moved, vote):
+    moved.signs("alice", f"symple move 101 ME {vote}")
+    assert "bob has still to answer" in moved.refused("alice", "symple move 101 ME accept").text
 
 
 @pytest.mark.parametrize("word", ["accept", "reject"])
-def test_where_nothing_is_proposed_nothing_can_be_answered(both_ways, word):
-    both_ways.begin()
-    assert "Nothing is proposed" in both_ways.refused("bob", f"symple move 101 ME {word}").text
+def test_where_nothing_is_proposed_nothing_can_be_answered(begun, word):
+    assert "Nothing is proposed" in begun.refused("bob", f"symple move 101 ME {word}").text
 
 
 @pytest.mark.parametrize("vote", VOTES)
-def test_a_move_that_is_merely_queued_ends_no_vote_but_one_that_is_played_does(both_ways, vote):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("bob", f"symple move 101 ME {vote}")
-    both_ways.signs("bob", "symple queue 101 ME e5")
-    assert both_ways.at().row.vote == VOTES[vote]
-    both_ways.signs("alice", "symple move 101 ME a1")
-    assert both_ways.at().row.vote is None
+def test_a_move_that_is_merely_queued_ends_no_vote_but_one_that_is_played_does(moved, vote):
+    moved.signs("bob", f"symple move 101 ME {vote}")
+    moved.signs("bob", "symple queue 101 ME e5")
+    assert moved.at().row.vote == VOTES[vote]
+    moved.signs("alice", "symple move 101 ME a1")
+    assert moved.at().row.vote is None
 
 
 @pytest.mark.parametrize("vote", VOTES)
-def test_a_vote_does_not_change_the_turn_and_the_clocks_run_on(both_ways, vote):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.pass_time(days=2)
-    both_ways.signs("bob", f"symple move 101 ME {vote}")
-    assert both_ways.at().turn == "alice"
-    both_ways.pass_time(days=3)
-    both_ways.signs("alice", "symple move 101 ME reject")
-    assert both_ways.at().used(both_ways.time)[0] == 5 * 86400
+def test_a_vote_does_not_change_the_turn_and_the_clocks_run_on(moved, vote):
+    moved.pass_time(days=2)
+    moved.signs("bob", f"symple move 101 ME {vote}")
+    assert moved.at().turn == "alice"
+    moved.pass_time(days=3)
+    moved.signs("alice", "symple move 101 ME reject")
+    assert moved.at().used(moved.time)[0] == 5 * 86400
 
 
-def test_a_draw_ends_the_game_as_a_tie_that_is_rated(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("alice", "symple move 101 ME propose")
-    told = both_ways.signs("bob", "symple move 101 ME accept")
+def test_a_draw_ends_the_game_as_a_tie_that_is_rated(moved):
+    moved.signs("alice", "symple move 101 ME propose")
+    told = moved.signs("bob", "symple move 101 ME accept")
     assert to(told) == [(name, "Symple Board 101") for name in ("alice", "bob")]
     assert "The game is a tie" in text_to("alice", told)
-    assert both_ways.store.players.get("symple", "alice").tied == 1
-    assert both_ways.played() == ["c3", "b1"]
+    assert moved.store.players.get("symple", "alice").tied == 1
+    assert moved.played() == ["c3", "b1"]
 
 
-def test_an_undo_takes_back_the_last_move_of_a_player_and_the_automatic_ones_behind_it(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("bob", "symple queue 101 ME e5")
-    both_ways.signs("alice", "symple move 101 ME a1")
-    assert both_ways.played() == ["c3", "b1", "a1", "(e5)"]
-    both_ways.signs("bob", "symple move 101 ME undo")
-    told = both_ways.signs("alice", "symple move 101 ME accept")
-    assert both_ways.played() == ["c3", "b1"]
+def test_an_undo_takes_back_the_last_move_of_a_player_and_the_automatic_ones_behind_it(moved):
+    moved.signs("bob", "symple queue 101 ME e5")
+    moved.signs("alice", "symple move 101 ME a1")
+    assert moved.played() == ["c3", "b1", "a1", "(e5)"]
+    moved.signs("bob", "symple move 101 ME undo")
+    told = moved.signs("alice", "symple move 101 ME accept")
+    assert moved.played() == ["c3", "b1"]
     assert "Taken back: a1, e5." in text_to("bob", told)
-    assert both_ways.at().turn == "alice"
+    assert moved.at().turn == "alice"
 
 
-def test_an_undo_may_go_back_to_the_start(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
+def test_an_undo_may_go_back_to_the_start(moved):
     for _ in range(2):
-        both_ways.signs("alice", "symple move 101 ME undo")
-        both_ways.signs("bob", "symple move 101 ME accept")
-    assert both_ways.played() == []
-    both_ways.refused("alice", "symple move 101 ME undo")
-    both_ways.signs("bob", "symple resign 101 ME")
-    assert both_ways.store.boards.get("symple", "101") is None
+        moved.signs("alice", "symple move 101 ME undo")
+        moved.signs("bob", "symple move 101 ME accept")
+    assert moved.played() == []
+    moved.refused("alice", "symple move 101 ME undo")
+    moved.signs("bob", "symple resign 101 ME")
+    assert moved.store.boards.get("symple", "101") is None
 
 
-def test_an_undo_keeps_a_pending_resignation(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "a1")
-    both_ways.signs("alice", "symple resign 101 ME")
-    both_ways.signs("bob", "symple move 101 ME undo")
-    both_ways.signs("alice", "symple move 101 ME accept")
-    assert both_ways.played() == ["c3", "b1"]
-    assert both_ways.at().plans == {"alice": "Resign"}
-    both_ways.signs("alice", "symple move 101 ME unresign")
-    both_ways.signs("alice", "symple move 101 ME e1")
-    assert both_ways.played() == ["c3", "b1", "e1"]
+def test_an_undo_keeps_a_pending_resignation(begun):
+    begun.plays("c3", "b1", "a1")
+    begun.signs("alice", "symple resign 101 ME")
+    begun.signs("bob", "symple move 101 ME undo")
+    begun.signs("alice", "symple move 101 ME accept")
+    assert begun.played() == ["c3", "b1"]
+    assert begun.at().plans == {"alice": "Resign"}
+    begun.signs("alice", "symple move 101 ME unresign")
+    begun.signs("alice", "symple move 101 ME e1")
+    assert begun.played() == ["c3", "b1", "e1"]
 
 
-def test_an_undo_clears_a_submitted_move(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("alice", "symple submit 101 ME a1")
-    both_ways.signs("bob", "symple move 101 ME undo")
-    both_ways.signs("alice", "symple move 101 ME accept")
-    assert both_ways.at().row.submitted is None
+def test_an_undo_clears_a_submitted_move(moved):
+    moved.signs("alice", "symple submit 101 ME a1")
+    moved.signs("bob", "symple move 101 ME undo")
+    moved.signs("alice", "symple move 101 ME accept")
+    assert moved.at().row.submitted is None
 
 
 def test_a_game_with_dice_refuses_undo_and_offers_draws(both_ways):
@@ -600,23 +541,19 @@ def test_who_plays_against_himself_agrees_with_himself_at_once(both_ways):
 
 
 @pytest.mark.parametrize("vote", VOTES)
-def test_a_vote_goes_away_with_a_resignation(both_ways, vote):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("bob", f"symple move 101 ME {vote}")
-    both_ways.signs("alice", "symple resign 101 ME")
-    assert both_ways.at().row.vote is None
-    assert both_ways.at().winner == "bob"
+def test_a_vote_goes_away_with_a_resignation(moved, vote):
+    moved.signs("bob", f"symple move 101 ME {vote}")
+    moved.signs("alice", "symple resign 101 ME")
+    assert moved.at().row.vote is None
+    assert moved.at().winner == "bob"
 
 
-def test_a_resignation_out_of_turn_stays_when_a_vote_is_rejected_and_goes_with_a_draw(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.signs("bob", "symple resign 101 ME")
-    both_ways.signs("alice", "symple move 101 ME propose")
-    both_ways.signs("bob", "symple move 101 ME reject")
-    assert both_ways.at().plans == {"bob": "Resign"}
-    both_ways.signs("alice", "symple move 101 ME propose")
-    both_ways.signs("bob", "symple move 101 ME accept")
-    assert both_ways.at().winner is None
-    assert both_ways.at().plans == {}
+def test_a_resignation_out_of_turn_stays_when_a_vote_is_rejected_and_goes_with_a_draw(moved):
+    moved.signs("bob", "symple resign 101 ME")
+    moved.signs("alice", "symple move 101 ME propose")
+    moved.signs("bob", "symple move 101 ME reject")
+    assert moved.at().plans == {"bob": "Resign"}
+    moved.signs("alice", "symple move 101 ME propose")
+    moved.signs("bob", "symple move 101 ME accept")
+    assert moved.at().winner is None
+    assert moved.at().plans == {}

@@ -13,17 +13,9 @@ from pbm.operator import doctor
 from pbm.store import BoardRow, Vacation
 
 from contract import SENDER, Told, text_to, to
-from test_contract_clocks import move_twice
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ONE = timedelta(microseconds=1)
-
-
-@pytest.fixture
-def game(four):
-    """Symple board 101, alice to move as the third one."""
-    four.become(move_twice)
-    return four
 
 
 # What is due on a board
@@ -234,21 +226,19 @@ def test_a_reminder_to_answer_a_proposal_says_what_silence_means(game):
     assert "Who does not answer for 21 days accepts by silence." in game.mails()[0].text
 
 
-def test_an_opponent_reminds_once_in_three_days(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    told = both_ways.signs("bob", "symple nag 101 ME")
+def test_an_opponent_reminds_once_in_three_days(moved):
+    told = moved.signs("bob", "symple nag 101 ME")
     assert sorted(to(told)) == [("alice", "Nag: Symple Board 101 alice"), ("bob", "Symple nag")]
     assert "bob reminds you of this board." in text_to("alice", told)
     assert "alice is reminded of Symple board 101." in text_to("bob", told)
-    both_ways.pass_time(days=3, seconds=-1)
-    refusal = " ".join(both_ways.refused("bob", "symple nag 101 ME").text.split())
+    moved.pass_time(days=3, seconds=-1)
+    refusal = " ".join(moved.refused("bob", "symple nag 101 ME").text.split())
     assert (
         "You have reminded alice of this board within the last 3 days; you can again from 2026-11-23 12:00 UTC on."
         in (refusal)
     )
-    both_ways.pass_time(seconds=1)
-    assert len(both_ways.signs("bob", "symple nag 101 ME")) == 2
+    moved.pass_time(seconds=1)
+    assert len(moved.signs("bob", "symple nag 101 ME")) == 2
 
 
 def test_the_three_days_count_for_each_player_and_board_also_over_moves(game):
@@ -332,14 +322,12 @@ def table(told):
     return [line.split() for line in text_to(SENDER, told).splitlines()]
 
 
-def test_all_games_are_one_table_with_opponent_turn_and_the_days_that_are_left(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1")
-    both_ways.begin("spora challenge -size=5 --totaltime=9 carol alice")
-    both_ways.begin("papagra challenge bob carol")
-    both_ways.pass_time(days=1, hours=1)
-    both_ways.signs("bob", "symple move 101 ME propose")
-    told = both_ways.give("alice", "all games alice")
+def test_all_games_are_one_table_with_opponent_turn_and_the_days_that_are_left(moved):
+    moved.begin("spora challenge -size=5 --totaltime=9 carol alice")
+    moved.begin("papagra challenge bob carol")
+    moved.pass_time(days=1, hours=1)
+    moved.signs("bob", "symple move 101 ME propose")
+    told = moved.give("alice", "all games alice")
     assert to(told) == [(SENDER, "List of all games")]
     assert text_to(SENDER, told).splitlines()[:3] == [
         "Game    Board  Opponent  Turn   Since (UTC)       Days left",
@@ -353,13 +341,12 @@ def test_a_proposal_waits_for_its_answer_whoever_is_to_move(game):
     assert "alice  2026-11-20 12:00  21 for bob" in text_to(SENDER, game.give("alice", "all games alice"))
 
 
-def test_all_games_take_selectors_and_several_users(both_ways):
-    both_ways.begin()
-    both_ways.plays("c3", "b1", "resign")
-    both_ways.begin("spora challenge -size=5 carol alice")
-    both_ways.begin("papagra challenge --name=a1 alice dora")
+def test_all_games_take_selectors_and_several_users(begun):
+    begun.plays("c3", "b1", "resign")
+    begun.begin("spora challenge -size=5 carol alice")
+    begun.begin("papagra challenge --name=a1 alice dora")
     boards = {
-        words: [line[:2] for line in table(both_ways.give("bob", f"all games {words}"))[1:] if len(line) > 4]
+        words: [line[:2] for line in table(begun.give("bob", f"all games {words}"))[1:] if len(line) > 4]
         for words in ("alice", "alice active", "alice next", "alice inactive", "alice tournament", "dora carol")
     }
     both = [["papagra", "a1"], ["spora", "101"]]

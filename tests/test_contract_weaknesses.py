@@ -8,7 +8,6 @@ import pytest
 from pbm.mail.incoming import handle
 
 from contract import SENDER, text_to, to
-from test_contract_clocks import move_twice
 
 EVIL = "x;touch${IFS}f; x|y $(id) `id` ../../etc/users %s%n -- -rf * ~ 'x' {} \\".split()
 
@@ -21,7 +20,8 @@ def game(both_ways):
 
 
 def queue_after_two_moves(four):
-    move_twice(four)
+    four.begin()
+    four.plays("c3", "b1")
     four.signs("bob", "symple queue 101 ME e5")
     four.forget_mails()
 
