@@ -31,22 +31,6 @@ def both(first: Rating, second: Rating, outcome: int) -> tuple[int, int]:
 # The formula
 
 
-def test_of_two_newcomers_the_winner_gets_1824_and_the_loser_1424():
-    assert both(Rating(), Rating(), WIN) == (1824, 1424)
-
-
-def test_1683_after_2_games_and_1604_after_2_games_that_tie_get_1676_and_1640():
-    assert both(Rating(1683, 2), Rating(1604, 2), TIE) == (1676, 1640)
-
-
-def test_an_established_1800_that_loses_to_an_established_1600_gets_1776_and_the_other_1624():
-    assert both(Rating(1800, 20), Rating(1600, 20), LOSS) == (1776, 1624)
-
-
-def test_1750_after_13_games_that_loses_to_an_established_1624_gets_1706_and_the_winner_1638():
-    assert both(Rating(1750, 13), Rating(1624, 20), LOSS) == (1706, 1638)
-
-
 def test_a_rating_is_established_with_the_20th_game():
     assert not Rating(1600, 19).is_established
     assert Rating(1600, 20).is_established
