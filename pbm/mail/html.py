@@ -84,8 +84,8 @@ class _Part(NamedTuple):
     """How high their letters are at most, in pixels, if they do not wrap."""
     columns: int = 0
     """How wide they are then."""
-    is_table: bool = False
-    """Whether it is a table by itself, and stands in no paragraph."""
+    is_whole: bool = False
+    """Whether it is a table or a picture, and stands in no paragraph."""
 
     @property
     def name(self) -> str:
@@ -98,6 +98,12 @@ class _Part(NamedTuple):
         width = f"calc((100vw - {MARGINS}px) / {self.columns * LETTER:.2f})"
         return f".{self.name} {{ font-size: min({self.most}px, {width}) !important; }}\n" if self.most else ""
 
+    @property
+    def shown(self) -> str:
+        """The lines in their paragraph."""
+        style = FIXED if self.most else WRAPPING
+        return self.html if self.is_whole else PARAGRAPH.format(name=self.name, style=style, text=self.html)
+
 
 def page(mail: Mail, server_address: str, illustration: Illustration | None = None, name: str = "") -> str:
     """The HTML of a mail, in ASCII.
@@ -106,36 +112,26 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
     in text stands below it all the same: for those who see no pictures, and for filters that distrust a mail of little
     else.
     """
-    parts: list[_Part] = []
+    parts = [*_illustrated(illustration, name, mail)] if illustration else []
     for block, behind in spaced(read(mail.blocks)):
-        *before, last = [_linked(block, mail, server_address)] if isinstance(block, NextCommand) else _parts(block)
+        *before, last = _parts(block, mail, server_address)
         parts += [*before, last._replace(html=f"{last.html}{behind}")]
-    shown = [
-        part.html
-        if part.is_table
-        else PARAGRAPH.format(name=part.name, style=FIXED if part.most else WRAPPING, text=part.html)
-        for part in parts
-    ]
-    above = _illustrated(illustration, name, mail) if illustration else ()
-    plainer = [_wrapping(f"\n{PLAINER.format(mail.userid or 'USERID')}\n")] if illustration else []
+    if illustration:
+        parts.append(_Part(f"\n{PLAINER.format(mail.userid or 'USERID')}\n"))
     rules = sorted({part.rule for part in parts})
-    whole = "".join([HEAD.format("".join(rules)), *above, *shown, *plainer, "</body>\n</html>\n"])
+    whole = "".join([HEAD.format("".join(rules)), *(part.shown for part in parts), "</body>\n</html>\n"])
     return whole.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def _wrapping(html: str) -> str:
-    return PARAGRAPH.format(name="text", style=WRAPPING, text=html)
-
-
-def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[str]:
+def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[_Part]:
     """The picture of a board, and below it what can be tapped."""
     text = f"{mail.subject}, as a picture; the board stands below in letters."
-    yield PICTURE.format(name=escape(name), text=escape(text), width=illustration.width)
+    yield _Part(PICTURE.format(name=escape(name), text=escape(text), width=illustration.width), is_whole=True)
     if illustration.turns:
         links = (TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn)) for turn in illustration.turns)
-        yield _wrapping("".join(["Your turn; each of these begins the answer:\n", *links, "\n\n"]))
+        yield _Part("".join(["Your turn; each of these begins the answer:\n", *links, "\n\n"]))
     elif illustration.page:
-        yield _wrapping(f'<a\nhref="{escape(illustration.page)}">The board on its page</a>\n\n')
+        yield _Part(f'<a\nhref="{escape(illustration.page)}">The board on its page</a>\n\n')
 
 
 def _answer(move: str, mail: Mail) -> str:
@@ -152,11 +148,6 @@ def link(command: NextCommand, mail: Mail, server_address: str) -> str:
     return f"mailto:{quote(server_address, safe='@+')}?subject={_quoted(command.text)}"
 
 
-def _linked(command: NextCommand, mail: Mail, server_address: str) -> _Part:
-    target, shown = link(command, mail, server_address), _worded(texts.fitted(command.text))
-    return _Part(shown if len(target) > LONGEST_LINK else f'<a\nhref="{escape(target)}">{shown}</a>')
-
-
 def _quoted(text: str) -> str:
     return quote(text, safe=":")
 
@@ -164,16 +155,19 @@ def _quoted(text: str) -> str:
 # Blocks
 
 
-def _parts(block: Block) -> Iterator[_Part]:
+def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
     """A block as it is shown. What is wider than a mail is broken as in its text."""
     match block:
+        case NextCommand():
+            target, shown = link(block, mail, server_address), _worded(texts.fitted(block.text))
+            yield _Part(shown if len(target) > LONGEST_LINK else f'<a\nhref="{escape(target)}">{shown}</a>')
         case Moves():
             yield _Part(_worded("\n".join(_turn_by_turn(block))))
         case Comment():
             yield _fixed(f"{Rule().text}\n", TABLE_SIZE)
             yield _Part(_worded(texts.fitted(f"{block.writer} writes:\n\n{block.words}")))
         case Table(rows=[_, *_] as rows):
-            yield _Part(f"{hypertext(rows)}\n", is_table=True)
+            yield _Part(f"{hypertext(rows)}\n", is_whole=True)
         case Table() | Rule():
             yield _fixed(texts.fitted(block.text), TABLE_SIZE)
         case Drawing():

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from pbm.mail import automatic, quotes
 from pbm.mail.automatic import MOST_HEADER, without_comments
 from pbm.names import is_address
-from pbm.texts import clean, written
+from pbm.texts import clean
 
 MOST_TEXT, MOST_HTML = 100_000, 300_000
 """How many characters of a text are looked at."""
@@ -83,11 +83,6 @@ class Incoming(NamedTuple):
     """All addresses that it is from, in small letters."""
 
     @property
-    def comment(self) -> str:
-        """The body as others may see it."""
-        return written(self.body)
-
-    @property
     def is_absence(self) -> bool:
         """Whether its subject reads like the answer of a program while somebody is away."""
         return automatic.is_absence(self.subject)
@@ -125,7 +120,12 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
 def _opened(raw: bytes) -> tuple[Message, str, Report | None]:
     """A message, its text, and what it reports; of one that nobody has written, its header."""
     lowered = raw.lower()
-    if _is_small(lowered):
+    is_small = (
+        lowered.count(b"\n--") + lowered.count(b"\naction:") <= MOST_PARTS
+        and lowered.count(b"boundary") * lowered.count(b"\n") <= MOST_COMPARED
+        and all(len(field[0]) <= LONGEST_FIELD for field in DESCRIPTIONS.finditer(lowered))
+    )
+    if is_small:
         with suppress(RecursionError, MessageError, ValueError, LookupError, TypeError):
             message = message_from_bytes(raw)
             report = _report(message) if any(word in lowered for word in REPORTED) else None
@@ -142,15 +142,6 @@ def _with_header(raw: bytes) -> bytes:
     if b" :" in header or b"\t:" in header:  # few have one, and the pattern looks at every letter
         header = LOOSE.sub(rb"\1:", header)
     return header + begun[at:]
-
-
-def _is_small(lowered: bytes) -> bool:
-    """Whether a mail can be taken apart in a time that is worth it."""
-    return (
-        lowered.count(b"\n--") + lowered.count(b"\naction:") <= MOST_PARTS
-        and lowered.count(b"boundary") * lowered.count(b"\n") <= MOST_COMPARED
-        and all(len(field[0]) <= LONGEST_FIELD for field in DESCRIPTIONS.finditer(lowered))
-    )
 
 
 def recipients(raw: bytes) -> list[str]:

@@ -9,8 +9,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from email import message_from_bytes
 from email.message import EmailMessage
-from email.parser import BytesParser
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -37,23 +37,23 @@ class Correspondent:
         self.smtp = smtp
         self.rng = Random(name)
 
-    def write(self, subject: str, body: str = "", answered: EmailMessage | None = None) -> None:
+    def write(self, subject: str, answered: EmailMessage | None = None) -> None:
         """Send a mail to the server."""
         message = EmailMessage()
         message["From"], message["To"], message["Subject"] = self.address, SERVER_ADDRESS, subject
         if answered:
             message["In-Reply-To"] = answered["Message-ID"]
-        message.set_content(body)
+        message.set_content("")
         self.smtp.send_message(message)
 
     def receive(self) -> EmailMessage:
         """The next mail that arrives. Raises TimeoutError if none does."""
         end = time.monotonic() + MAIL_PATIENCE
         while time.monotonic() < end:
-            for path in sorted(self.inbox.glob("*")):
+            if path := min(self.inbox.glob("*"), default=None):
                 raw = path.read_bytes()
                 path.unlink()
-                return BytesParser(EmailMessage, policy=email.policy.default).parsebytes(raw)
+                return message_from_bytes(raw, EmailMessage, policy=email.policy.default)
             time.sleep(0.005)
         raise TimeoutError(f"No mail came to {self.address} within {MAIL_PATIENCE} seconds.")
 
