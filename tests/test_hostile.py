@@ -24,7 +24,7 @@ from examples import IS_QUICK, PART
 
 ROOM = Path(pbm.__file__).parent
 READERS = [
-    *(ROOM / "mail" / f"{name}.py" for name in "reading quotes unhtml automatic typography incoming".split()),
+    *(ROOM / "mail" / f"{name}.py" for name in "reading quotes unhtml automatic typed incoming".split()),
     *sorted((ROOM / "language").glob("*.py")),
     ROOM / "texts.py",
     *(Path(email.__file__).parent / f"{name}.py" for name in "_parseaddr feedparser header message utils".split()),
