@@ -13,7 +13,8 @@ import pytest
 import games
 from games import spiro
 from pbm.robots import Player, thinker
-from pbm.robots.general import Rules, thrown
+from pbm.robots.best_first import BestFirst
+from pbm.robots.general import Rules, leader, thrown
 from pbm.robots.search import Search
 from pbm.robots.thinking import Limit
 
@@ -235,6 +236,39 @@ def test_a_new_position_begins_with_what_it_looks_like_and_a_game_from_there_is_
     assert (root.visits, root.worth) in {(1, 0.45), (1, 0.95)}
     [child] = root.children
     assert (child.visits, child.worth) == (1 + 4, pytest.approx(root.worth + 4 * 0.9))
+
+
+def test_a_game_that_does_not_end_is_given_to_whom_it_gives_more():
+    for more, worth in ({"a2": "W"}, 1), ({"e4": "B"}, 0), ({}, 0.5):
+        _, [state] = position("symple", {"cells": {"a1": "W", "e5": "B"} | more, "turn": "white"}, "-size=5")
+        assert leader(state) == worth
+
+
+class Answers:
+    """A game of many turns, of which it is known how they look to whoever plays them."""
+
+    LOOKS = MappingProxyType({"a": 0.9, "b": 0.6, "aa": 0.95, "ba": 0.3})
+
+    def root(self, states):
+        return states[-1]
+
+    def side(self, position):
+        return len(position) % 2
+
+    def outcome(self, position):
+        return None
+
+    def valued(self, position, most, rng, limit):
+        looks = [(self.LOOKS.get(position + turn, 0.5), turn, position + turn) for turn in "ab"]
+        return sorted(looks, reverse=True)
+
+    def text(self, position, turn):
+        return turn
+
+
+def test_a_turn_is_worth_what_its_best_answer_leaves():
+    thought = BestFirst(Answers()).think([""], Limit(playouts=3), Random(1))
+    assert (thought.move, thought.chance, thought.line) == ("b", 0.5, ["b", "b"])
 
 
 def test_the_only_turn_is_played_at_once():
