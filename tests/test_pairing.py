@@ -11,8 +11,8 @@ from caissify_pairings.fpc import check_trf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbm.tournaments import dutch, knockout, ladder
-from pbm.tournaments.kinds import NOBODY, Entrant, Meeting, fewest_firsts, points
+from pbm.tournaments import arena, dutch, knockout, ladder
+from pbm.tournaments.kinds import NOBODY, Entrant, Meeting, Progress, fewest_firsts, points
 
 from examples import examples
 
@@ -381,3 +381,15 @@ def test_on_a_ladder_the_winner_from_below_changes_places_and_others_stay():
 def test_who_has_begun_less_often_begins():
     assert fewest_firsts("p001", "p002", [Meeting(1, "p001", "p003", 1)]) == ("p002", "p001")
     assert fewest_firsts("p001", "p002", [Meeting(1, "p002", "p003", 1)]) == ("p001", "p002")
+
+
+def test_a_match_of_ties_is_won_by_who_is_placed_higher_after_two_games_more_than_planned():
+    ties = [Meeting(1, "p001", "p002", 0), Meeting(1, "p002", "p001", 0)]
+    assert knockout.games_due(entrants(2), ties) == (1, [("p001", "p002")])
+    assert knockout.places(entrants(2), [*ties, ties[0]]) == {"p001": 1, "p002": 2}
+
+
+def test_in_an_arena_nobody_meets_the_same_player_twice_in_a_row_unless_there_are_only_two():
+    met = [Meeting(1, "p001", "p002", 1), Meeting(1, "p003", "p004", 1)]
+    assert arena.free_pairs(Progress(None, entrants(4), met)) == [("p003", "p001"), ("p004", "p002")]
+    assert arena.free_pairs(Progress(None, entrants(2), met[:1])) == [("p002", "p001")]

@@ -71,7 +71,7 @@ def _through(one: str, other: str, gone: set[str], meetings: Sequence[Meeting], 
     over = [game for game in games if not game.is_running]
     score = points((one, other), over)
     for name, rival in ((one, other), (other, one)):
-        if score[name] > best_of / 2 or (len(over) >= best_of and score[name] > score[rival]):
+        if score[name] > score[rival] and (score[name] > best_of / 2 or len(over) >= best_of):
             return name
     if len(over) >= best_of + MOST_TIES:
         return one
