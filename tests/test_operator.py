@@ -1152,7 +1152,7 @@ def test_every_command_of_the_operator_is_listed_with_the_others(name):
 
 def test_a_group_of_commands_lists_each_with_the_whole_of_its_first_paragraph(capsys):
     text = " ".join(printed(capsys, "help", "users").split())
-    assert "list List users with their addresses and the number of their active boards; tell more of those" in text
+    assert "list List users with their addresses and the number of their active boards; show more about" in text
 
 
 def test_json_is_named_in_the_help_of_every_command_that_has_an_answer_and_of_no_other(capsys):

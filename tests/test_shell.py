@@ -364,7 +364,7 @@ def test_where_there_can_be_no_data_folder_a_command_says_what_to_do(shell, tmp_
         (["signup", "carol", "--help"], "signup USERID PASSWORD [ADDRESSES]..."),
         (["dice", "spiro", "101", "-h"], "dice GAME [BOARD]"),
         (["list", "spiro", "--help"], "list [GAME]..."),
-        (["outbox", "--help"], "go out with the next flush."),
+        (["outbox", "--help"], "the next flush sends them."),
         (["outbox", "list", "--help"], "--limit N"),
         (["outbox", "LIST", "--limit=3", "-h"], "--limit N"),
         (["help", "users", "list"], "--after USERID"),

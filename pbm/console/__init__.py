@@ -1,6 +1,6 @@
-"""Commands for whoever runs the server. They are for the shell alone; no mail can give them.
+"""The commands of the operator. They can be given in a shell only, not by mail.
 
-Each module that has some brings them as a click group named `commands`; only the one that is needed is imported.
+A module that has commands brings them as a click group named `commands`. Only the module that is needed is imported.
 """
 
 import gc
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
+from itertools import takewhile
 
 import click
 from click.exceptions import NoArgsIsHelpError
@@ -62,7 +63,7 @@ MODULES: Mapping[str, str] = {
 ABOUT_VALUES = click.NoSuchOption, click.BadOptionUsage, click.BadParameter
 """The refusals that are about an option or a value, and not about the number of words."""
 NICER = 5
-"""How much nicer than `pbm serve` the processes are that work for it while nobody waits."""
+"""The niceness of processes for whose work nobody waits, above that of `pbm serve`."""
 INTERRUPTED = 130
 """The exit status of a command that its user has ended."""
 
@@ -112,7 +113,7 @@ def open_existing() -> Server:
 
 
 def end_with_input_alone() -> None:
-    """Let no signal end this process: who sends it to a whole group means `pbm serve`, which ends the input."""
+    """Ignore SIGINT and SIGTERM: they are sent to `pbm serve` and its group, and `pbm serve` ends our input then."""
     import signal
 
     for sent in (signal.SIGINT, signal.SIGTERM):
@@ -132,7 +133,7 @@ def rested(seconds: float) -> bool:
 
 
 def let_server_go_first() -> None:
-    """Be nicer than `pbm serve`, so that nobody waits for its answer because of this process."""
+    """Give this process a lower priority than `pbm serve`, so that mails are answered first."""
     os.nice(NICER)
 
 
@@ -186,22 +187,26 @@ def confirm(question: str, *, yes: bool) -> None:
 
 def named(words: Sequence[str]) -> list[str]:
     """As many of the words, from the first on, as name an operator's command; none if the first one does not."""
-    if not words or words[0] not in MODULES or operation(words[0]).hidden:
-        return []
-    node, names = operation(words[0]), [words[0]]
-    for word in words[1:]:
-        further = node.commands.get(word) if isinstance(node, click.Group) else None
-        if further is None or further.hidden:
-            break
-        node, names = further, [*names, word]
-    return names
+    shown = takewhile(lambda ctx: not ctx.command.hidden, _contexts(words))
+    return [word for _, word in zip(shown, words, strict=False)]
 
 
 def help_on(names: Sequence[str]) -> str:
     """The help text of the operator's command that these words name."""
-    node = operation(names[0])
-    ctx = click.Context(node, info_name=f"pbm {names[0]}")
-    for name in names[1:]:
-        node = node.commands[name] if isinstance(node, click.Group) else node
-        ctx = click.Context(node, info_name=name, parent=ctx)
-    return node.get_help(ctx)
+    return _contexts(names)[-1].get_help()
+
+
+def _contexts(words: Sequence[str]) -> list[click.Context]:
+    """The contexts of the command that the words name, and of the groups that lead to it, from the first word on."""
+    found: list[click.Context] = []
+    for word in words:
+        if found:
+            group = found[-1].command
+            command = group.commands.get(word) if isinstance(group, click.Group) else None
+        else:
+            command = operation(word) if word in MODULES else None
+        if command is None:
+            break
+        parent = found[-1] if found else None
+        found.append(click.Context(command, parent, word if parent else f"pbm {word}"))
+    return found

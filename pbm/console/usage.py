@@ -1,4 +1,4 @@
-"""What the operator's commands say of themselves, and of words that they cannot take."""
+"""Classes for the operator's commands and their values: their help, and sentences about words that they refuse."""
 
 import math
 import re

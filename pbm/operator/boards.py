@@ -1,4 +1,4 @@
-"""The commands by which an operator looks after boards."""
+"""The operator's commands for boards."""
 
 from itertools import islice
 
@@ -30,8 +30,8 @@ def boards() -> None:
 def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -> None:
     """List boards with their options and their ages in days since the last move.
 
-    The selector is any number of userids (boards where one of them plays), and of the words `active`, `inactive`,
-    `next` (one of them is to move), `tournament` and `standard`.
+    A SELECTOR is a userid (boards where this user plays) or one of the words `active`, `inactive`, `next` (one of the
+    users is to move), `tournament` and `standard`. You can give several.
     """
     if limit is None:  # a program would not see that there are more, and a tournament has hundreds
         limit = ALL if click.get_current_context().obj else LISTED
@@ -121,7 +121,7 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
 @click.argument("game")
 @click.argument("board")
 def mend_board(game: str, board: str) -> None:
-    """Set right what is stored of a board, who is to move and who has won, by the moves that were played on it."""
+    """Correct what is stored about a board (who is to move, who has won) by replaying its moves."""
     server = open_existing()
     with server.store.writing():
         row = find_row(Session(server), _game(game), board)

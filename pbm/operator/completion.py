@@ -1,4 +1,4 @@
-"""What a shell offers when the tab key is pressed: the words of the command language, and what is stored.
+"""Completion for shells: the words of the command language, and names that are stored.
 
 The scripts for the shells only pass the words on to `pbm complete`. So all shells offer the same, and every command is
 offered without being named here.
@@ -79,8 +79,8 @@ commands = Commands("pbm")
 def completion(ctx: click.Context, shell: str) -> None:
     """Print a script that lets a shell complete games, commands, boards, pools, users and options.
 
-    SHELL is bash, zsh or fish. The second line of the script says how your shell gets it at each start. The script is
-    for the pbm that printed it; print it anew if that moves to another folder, or if a game is added.
+    SHELL is bash, zsh or fish. The second line of the script says how your shell loads it at each start. The script
+    belongs to the pbm that printed it. Print it again if pbm moves to another folder, or if a game is added.
     """
     program = Path(sys.argv[0])
     pbm = [str(program.absolute())] if program.name == "pbm" else [sys.executable, "-m", "pbm"]
@@ -216,7 +216,7 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
 
 
 def _from_store(look: Callable[[Store], list[str]]) -> list[str]:
-    """What a look at the database finds, if there is one that can be looked at."""
+    """What is found in the database; nothing if there is none that can be read."""
     try:
         with Store(database_path(), read_only=True) as store, store.reading():
             return look(store)

@@ -27,10 +27,10 @@ TIME = "%Y%m%dT%H%M%S.%fZ"
 @click.option("--force", is_flag=True, help="Overwrite the file.")
 @click.option("--keep", type=WHOLE_NUMBER, metavar="N", help="FILE is a folder for dated backups: keep the last N.")
 def backup(file: Path, keep: int | None, *, force: bool) -> None:
-    """Copy the database to a file, as it is at one moment, while it goes on being used.
+    """Copy the database to a file, as it is at one moment. The server can go on meanwhile.
 
-    The copy holds all there is: addresses, hashes of passwords, and the secrets of dice. Only its owner can read it.
-    With --keep the copy gets a name of its own in a folder, and older ones that were made so are removed, all but N.
+    The copy holds everything: addresses, hashes of passwords, and the secrets of dice. Only its owner can read it.
+    With --keep, FILE is a folder: the copy gets a name with a date, and only the last N such copies are kept.
     """
     source = _present(database_path())
     now = datetime.now(UTC)
@@ -57,12 +57,12 @@ def backup(file: Path, keep: int | None, *, force: bool) -> None:
 @FILE
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def restore(file: Path, *, yes: bool) -> None:
-    """Put a backup in the place of the database, which is kept beside it under another name.
+    """Replace the database by a backup. The old database is kept beside it under another name.
 
-    Nothing else may use the database meanwhile: end `pbm serve`, and whatever delivers or fetches mail. What has
-    happened since the backup is undone, also the note of which mails were handled and sent.
+    Nothing else may use the database meanwhile: end `pbm serve`, and all programs that deliver or fetch mail. Whatever
+    has happened since the backup is undone, including the record of which mails were handled and sent.
 
-    The backup of an older version is brought up to date, and every one is checked, before anything is replaced.
+    Before anything is replaced, the backup is checked. A backup of an older version is brought up to date.
     """
     target = Path(database())
     with touching(f"{file} cannot be read"):

@@ -48,7 +48,7 @@ MISSED = timedelta(days=2)
 CLOCK_ERROR = timedelta(minutes=5)
 BACKUP = "Go back to a backup from before: `pbm restore FILE`."
 BOARDS_AT_ONCE = 500
-"""How many boards are looked at before progress is shown."""
+"""How many boards are played again before progress is shown."""
 
 commands = Commands("pbm")
 
@@ -63,15 +63,20 @@ class Finding(NamedTuple):
 
 
 @commands.command()
-@click.option("--processes", type=WHOLE_NUMBER, metavar="N", help="How many look at boards at a time; else one a core.")
-@click.option("--sample", type=WHOLE_NUMBER, metavar="N", help="Play N boards again, others each time; else all.")
+@click.option(
+    "--processes",
+    type=WHOLE_NUMBER,
+    metavar="N",
+    help="How many processes play boards again at a time; one for each core if not given.",
+)
+@click.option("--sample", type=WHOLE_NUMBER, metavar="N", help="Play only N boards again, different ones each time.")
 def doctor(processes: int | None, sample: int | None) -> int:
-    """Find out whether all is well, and say what is wrong and how to mend it. The exit status is 1 if anything is.
+    """Check whether all is well, and say what is wrong and how to mend it. If anything is wrong, the exit status is 1.
 
-    It checks the database file, plays every board in it again, and adds up ratings; then it looks at the settings, the
-    games and the outbox. It changes nothing, and may run while the server does.
+    It checks the database file, plays every board in it again, and adds up ratings. Then it checks the settings, the
+    games and the outbox. It changes nothing, and can run while the server runs.
 
-    Where all boards take too long, --sample=N plays N of them again, chosen at random.
+    If all boards take too long, --sample=N plays N boards again, chosen at random.
     """
     path = database_path()
     if not path.exists():
@@ -246,7 +251,7 @@ def _is_late(store: Store, row: BoardRow, seat: int, now: datetime) -> bool:
 
 
 def _ratings(store: Store) -> Iterator[Finding]:
-    """Whether what is counted of each player is what his results add up to."""
+    """Whether the results of each player add up to what is stored of them."""
     for game, userid in store.health.players_without_row():
         yield Finding(f"{game}, {userid}", "there are results, but no rating.", BACKUP)
     for game, userid, score in store.health.scores():
@@ -374,10 +379,10 @@ def _games() -> Iterator[Finding]:
 @commands.command()
 @click.argument("game")
 def promises(game: str) -> int:
-    """Find out whether a game keeps what every game promises to the server.
+    """Check whether a game keeps what every game promises to the server.
 
-    It plays the game at random, and looks at its help, its pictures, its refusals and its positions. The exit status
-    is 1 if a promise is broken; then there is a sentence for each. The same game is played each time.
+    It plays the game at random, and checks its help, its pictures, its refusals and its positions. For each promise
+    that is broken it prints a sentence, and the exit status is 1. The same game is played each time.
     """
     name = game.lower()
     if not games.exists(name):

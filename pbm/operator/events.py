@@ -65,12 +65,11 @@ commands = Commands("pbm")
 @click.option("--since", type=Within(range(10**9), "number"), default=0, metavar="N", help="Only those behind event N.")
 @click.pass_context
 def events(ctx: click.Context, *, follow: bool, since: int) -> None:
-    """List what has happened, a line each: sign-ups, challenges, moves, ends of games, rounds of tournaments.
+    """List what has happened, one line for each event: sign-ups, challenges, moves, ends of games, rounds.
 
-    Each event has a number, and later ones have higher ones, so that a program that remembers the last number goes on
-    where it was, with --since. With --json each line is an object; `pbm help json` says what stands in it. Queued
-    moves, passwords, addresses and what players write to each other are no events. `pbm cleanup` forgets events after
-    100 days.
+    Events are numbered, and later events have higher numbers. A program can remember the last number and go on from
+    there with --since. With --json, each line is an object; `pbm help json` describes it. Queued moves, passwords,
+    addresses and what players write to each other are no events. `pbm cleanup` forgets events after 100 days.
 
     The kinds: signup, signoff; challenge, move, resign, forfeit, undo, end, remove (a board); open, join, withdraw,
     replace, start, round, finish, cancel (a tournament).
@@ -118,9 +117,10 @@ def hook() -> None:
 def add_hook(program: str, kinds: str) -> None:
     """Run a program for each event from now on.
 
-    It gets the event as a line of JSON on its standard input. The words of PROGRAM are split as a shell does it, but
-    there is no shell. `pbm serve` runs programs, and so does `pbm hook run`, one after the other; one that ends with
-    another status than 0, or takes more than a minute, is tried again ten times, ever later.
+    The program gets the event as a line of JSON on its standard input. The words of PROGRAM are split as a shell splits
+    them, but there is no shell. `pbm serve` and `pbm hook run` run the programs one after the other. If a program ends
+    with another status than 0, or takes more than a minute, it is tried again up to ten times, after longer and longer
+    pauses.
     """
     wanted = [kind for kind in kinds.lower().split(",") if kind]
     if unknown := sorted({*wanted} - EVENTS):
@@ -152,7 +152,7 @@ def list_hooks() -> None:
 @hook.command("remove")
 @click.argument("number", type=WHOLE_NUMBER)
 def remove_hook(number: int) -> None:
-    """Run a program no more."""
+    """Stop running a program for events."""
     server = open_existing()
     with server.store.writing():
         if not server.store.events.remove_hook(number):
@@ -163,7 +163,7 @@ def remove_hook(number: int) -> None:
 @hook.command("run")
 @click.option("--follow", is_flag=True, help="Go on, and run them as things happen.")
 def run_hooks(*, follow: bool) -> int:
-    """Run the programs for all events that they have not seen; `pbm serve` does so anyway."""
+    """Run the programs for all events that they have not seen. `pbm serve` does this by itself."""
     server = open_server()
     if follow:
         keep_running(server, rested)

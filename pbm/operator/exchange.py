@@ -35,7 +35,7 @@ commands = Commands("pbm")
 def export(game: str, boards: tuple[str, ...], pool: str | None, *, wants_all: bool) -> None:
     """Print the records of games as JSON, a line each, for `pbm import` and for other programs.
 
-    Where the dice come from is told when the game is over, and not before.
+    A record has the secret of its dice only when the game is over.
     """
     if [bool(boards), pool is not None, wants_all].count(True) != 1:
         raise click.UsageError("Name boards, or a pool by --pool, or all by --all.")
@@ -75,10 +75,10 @@ def _rows(server: Server, game: str, boards: Sequence[str], pool: str | None) ->
 @click.option("--as", "number", metavar="NUMBER", help="Give the board that number.")
 @click.option("--map", "pairs", multiple=True, metavar="OLD:NEW", help="What a player of the record is called here.")
 def import_(file: Path | None, number: str | None, pairs: tuple[str, ...]) -> None:
-    """Take in the records of games from a file or standard input, as `pbm export` prints them: all or none.
+    """Store the records of games from a file or standard input, as `pbm export` prints them: all or none.
 
-    Every turn is checked by the rules. A board keeps its number if that is free, and else gets a new one. The players
-    have to be users here; they get no mail, and the games are not rated again.
+    Every turn is checked by the rules. A board keeps its number if that is free; otherwise it gets a new one. The
+    players have to be users here. They get no mail, and the games are not rated again.
     """
     names = _names(pairs)
     documents = list(_documents(_text(file)))

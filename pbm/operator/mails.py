@@ -1,4 +1,4 @@
-"""The commands by which an operator looks after the mails that have still to go out."""
+"""The operator's commands for the outbox."""
 
 import sys
 from typing import Any
@@ -88,7 +88,7 @@ def show_mail(number: int) -> None:
 @click.argument("numbers", nargs=-1, type=WHOLE_NUMBER, metavar="[ID]...")
 @click.option("--all", "wants_all", is_flag=True, help="All that have an address.")
 def retry_mails(numbers: tuple[int, ...], *, wants_all: bool) -> None:
-    """Try mails again now, also such as were given up: they become due, and go out with the next flush."""
+    """Try mails again now, also those that were given up: they become due, and the next flush sends them."""
     server = open_existing()
     if bool(numbers) == wants_all:
         raise click.UsageError("Name mails by their numbers, or all by --all.")

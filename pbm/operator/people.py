@@ -1,4 +1,4 @@
-"""The commands by which an operator looks after users and their addresses."""
+"""The operator's commands for users and their addresses."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ AFTER = click.option("--after", default="", metavar="USERID", help="Begin behind
 
 @commands.group("users", cls=Listing)
 def users_() -> None:
-    """List users, or tell what is known of some."""
+    """List users, or show what is known about some of them."""
 
 
 @users_.command("list")
@@ -39,7 +39,7 @@ def users_() -> None:
 @LIMIT
 @AFTER
 def list_users(userids: tuple[str, ...], limit: int, after: str) -> None:
-    """List users with their addresses and the number of their active boards; tell more of those that are named."""
+    """List users with their addresses and the number of their active boards; show more about users who are named."""
     server = open_existing()
     with server.store.reading():
         rows, more = _page(server, userids, limit, after)
@@ -127,9 +127,10 @@ def _described(user: Mapping[str, Any], today: date) -> str:
 @users_.command("password")
 @click.argument("userid")
 def set_password(userid: str) -> None:
-    """Give a user another password, for one who gets no mail.
+    """Give a user a new password, for example one who gets no mail.
 
-    It is PBM_PASSWORD if that is set, or else asked for, or else the first line of standard input.
+    The password is PBM_PASSWORD if that is set. Otherwise it is asked for in a terminal, or it is the first line of
+    standard input.
     """
     server = open_existing()
     user = find_user(server, userid)
@@ -148,7 +149,7 @@ def set_password(userid: str) -> None:
 def remove_user(userid: str, *, yes: bool) -> None:
     """Sign a user off: they give up all their boards, and their userid is never given out again.
 
-    Their opponents are told, and they are not. What they have played stays on record.
+    Their opponents are told; the user is not. What they have played stays on record.
     """
     server = open_existing()
     user = find_user(server, userid)
@@ -181,7 +182,7 @@ def _new_password() -> str:
 
 
 def _known(server: Server, userid: str, address: str) -> KnownAddress:
-    """An address of a user. Raises Refused if it is none of his."""
+    """An address of a user. Raises Refused if the user does not have it."""
     user = find_user(server, userid)
     found = [one for one in server.store.users.known_addresses([user.userid]) if one.address.lower() == address.lower()]
     if not found:
@@ -191,7 +192,7 @@ def _known(server: Server, userid: str, address: str) -> KnownAddress:
 
 @commands.group(cls=Listing)
 def addresses() -> None:
-    """List the addresses of users, and set them right."""
+    """List the addresses of users, add, drop or confirm them."""
 
 
 @addresses.command("list")
@@ -199,7 +200,7 @@ def addresses() -> None:
 @LIMIT
 @AFTER
 def list_addresses(userids: tuple[str, ...], limit: int, after: str) -> None:
-    """List the addresses of these users, or of all; the limit counts users."""
+    """List the addresses of these users, or of all users. The limit counts users."""
     server = open_existing()
     with server.store.reading():
         rows, more = _page(server, userids, limit, after)
@@ -213,7 +214,7 @@ def list_addresses(userids: tuple[str, ...], limit: int, after: str) -> None:
 @click.argument("userid")
 @click.argument("address")
 def add_address(userid: str, address: str) -> None:
-    """Give a user one more address. It counts as confirmed, and mails that wait for one go there."""
+    """Give a user one more address. It counts as confirmed, and mails that wait for an address go there."""
     server = open_existing()
     user = find_user(server, userid)
     _check_person(server, user)
@@ -233,7 +234,7 @@ def add_address(userid: str, address: str) -> None:
 @click.argument("userid")
 @click.argument("address")
 def drop_address(userid: str, address: str) -> None:
-    """Take an address from a user, and drop the mails that were still to go there."""
+    """Take an address from a user, and drop the mails that are waiting to go there."""
     server = open_existing()
     with server.store.writing():
         known = _known(server, userid, address)
@@ -264,7 +265,7 @@ def confirm_address(userid: str, address: str) -> None:
 @addresses.command("resume")
 @click.argument("address")
 def resume_address(address: str) -> None:
-    """Send mails to an address again that was suspended because mails to it came back."""
+    """Send mails again to an address that was suspended because mails to it came back."""
     server = open_existing()
     with server.store.writing():
         userids = server.store.users.resume_address(address, server.now())

@@ -35,12 +35,12 @@ LOOK_AGAIN_AFTER = 1.0
 @click.option("--whole", is_flag=True, help="Make all pages again, and not only those of what has changed.")
 @click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
 def site(folder: Path, url: str, *, no_pictures: bool, whole: bool, follow: bool) -> int:
-    """Write a site to look at: plain files for any web server, with a page for each board.
+    """Write a web site: plain files for any web server, with a page for each board.
 
-    Only what has changed since the last time is written, and only what anybody may see with `show` stands there. With
-    --url pages tell search engines and other sites where they are, and each board has a picture for whoever links to
-    it. Files in DIR that are no pages of the site are left alone. With --follow it also ends where standard input is a
-    pipe that ends. A page that cannot be made is told and left as it was, and the exit status is 1.
+    Only what has changed since the last time is written. The pages show only what anybody may see with `show`. With
+    --url, pages tell search engines and other sites where they are, and each board has a picture for links to it.
+    Files in DIR that are no pages of the site are left alone. If standard input is a pipe, --follow ends when the pipe
+    ends. If a page cannot be made, it stays as it was, the error is printed, and the exit status is 1.
     """
     session = Session(open_existing())
     if follow:

@@ -49,10 +49,10 @@ class Status(NamedTuple):
 
 @commands.command()
 def status() -> int:
-    """Tell how the server is doing. The exit status is 1 if anything needs a person; the answer says what.
+    """Show how the server is doing. If anything needs a person, the answer says what, and the exit status is 1.
 
-    It is quick, however many boards there are; `pbm doctor` looks at everything. The commands are those that came by
-    mail, and those given in a shell that changed something.
+    It is quick, however many boards there are; `pbm doctor` checks everything. Commands are counted if they came by
+    mail, or if they were given in a shell and changed something.
     """
     path = database_path()
     if not path.exists():

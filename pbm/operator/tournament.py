@@ -32,20 +32,20 @@ MOST_GAMES = 9
 
 TOURNAMENT = """Start a tournament, let it be joined, direct it, or show how it stands.
 
-With players, a pool of them is made, and its games are started: boards a1, a2 and so on in the pool a. In a round
-robin each two of them get a board at once. A Swiss tournament, a knockout, a ladder and an arena go on by
-themselves: the next round starts with the end of the last game of the one before. Options of the game are written
-as in a challenge. Whoever rejects or limits challenges plays nevertheless.
+With players, it makes a pool of them and starts its games: boards a1, a2 and so on in the pool a. In a round robin,
+every two players get a board at once. A Swiss tournament, a knockout, a ladder and an arena go on by themselves: the
+next round starts when the last game of the round before ends. Options of the game are written as in a challenge.
+Players who reject or limit challenges play nevertheless.
 
 With --open, players join by `GAME join POOL USERID PASSWORD`.
 
-Without players, the table of the pool: a win or a bye is 1 point, a tie 0.5. Under it stands what decides between
-equal points; their games against each other (direct encounter) are usually among that, so they share a place only if
-these do not tell either. Then what each player has reached: 1 won, 0 lost, = tied, a dot for a game that is still
-to be played, x for one that was cancelled; where there are rounds, behind the line of the opponent, such as 7:1.
-A bye is 1 point, bye= half a one, for who has asked for it by `GAME bye POOL USERID PASSWORD`.
+Without players, it prints the table of the pool. A win or a bye is 1 point, a tie 0.5. The line below the table says
+what decides between equal points. Usually their games against each other (direct encounter) do, too; players share a
+place only if these games do not decide either. The results are: 1 won, 0 lost, = tied, a dot for a game that is still
+to be played, x for one that was cancelled. If there are rounds, the line of the opponent stands in front, such as 7:1.
+A bye is 1 point; bye= is half a point, for players who have asked for it by `GAME bye POOL USERID PASSWORD`.
 
-Without a pool, the pools there are.
+Without a pool, it lists the pools.
 
 \b
 A DIRECTION is one of these:
@@ -79,9 +79,11 @@ commands = Commands("pbm")
 @click.option("--until", metavar="TIME", help="When an arena ends, such as 2027-01-31T18:00 in UTC.")
 @click.option("--never", multiple=True, metavar="A:B", help="Players who never meet in a Swiss tournament.")
 @click.option("--byes", metavar="N", help="For how many byes of half a point a player of a Swiss tournament can ask.")
-@click.option("--round-days", metavar="DAYS", help="How long a round lasts; then whoever is to move has lost.")
+@click.option("--round-days", metavar="DAYS", help="How long a round lasts; then the players who are to move lose.")
 @click.option("--tiebreaks", metavar="LIST", help="What decides between equal points: direct,sb,buchholz,cut1,wins.")
-@click.option("--director", metavar="USERID", help="Who may give the commands of a tournament by mail, and is told.")
+@click.option(
+    "--director", metavar="USERID", help="A user who may direct the tournament by mail, and is told about it."
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--nagtime", metavar="DAYS", help="Until the player to move is reminded.")
 @click.option("--forfeittime", metavar="DAYS", help="Until they have lost.")

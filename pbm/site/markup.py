@@ -1,4 +1,4 @@
-"""What pages are put together from: templates, in which all that is no markup of ours is escaped, lines and curves."""
+"""Templates of the pages, which escape all text, and what they call: help texts, curves, data for scripts."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What stands on the pages of the site: what any stranger may see, no address, no queued move, no open secret."""
+"""The contents of the pages of the site. Strangers may see them: no address, no queued move, no secret of dice."""
 
 import json
 from collections.abc import Sequence
@@ -299,7 +299,7 @@ class Pages:
         )
 
     def user(self, userid: str) -> str:
-        """A player: his ratings and his boards."""
+        """A player: their ratings and boards."""
         running, finished = (Among(self.games, userid, over=over) for over in (False, True))
         rated = [(game, self.store.players.get(game, userid)) for game in self.games]
         ratings_of = [

@@ -19,7 +19,7 @@ class Seen(NamedTuple):
     """How far somebody has looked at what changes in a database."""
 
     number: int
-    """The number of the last change that he has seen."""
+    """The number of the last change that they have seen."""
     event: int
     """The number of the last event by then, 0 if there was none, and when it happened: in a database that was put back
     to what it was before, and has gone on since, an event of that number happened at another time."""
