@@ -24,10 +24,11 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.texts import WIDTH
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import NOBODY, Kind, Tournament, points
+from pbm.tournaments.kinds import Kind, Tournament, points
 
 from conftest import ADDRESS, PASSWORDS, Club
 from test_championships import KILLED
+from test_pairing import check_rules
 
 
 class League:
@@ -92,52 +93,6 @@ class League:
 @pytest.fixture
 def league(club):
     return League(club)
-
-
-def balances(meetings):
-    begun = Counter()
-    for one in meetings:
-        if not one.is_bye:
-            begun.update({one.first: 1, one.second: -1})
-    return begun
-
-
-def check_fair(found):
-    """Nobody has met anybody twice, or had two byes; sides are in balance; the table is that of the games."""
-    pairs = Counter(frozenset(one.pair) for one in found.meetings)
-    assert max(pairs.values()) == 1
-    assert all(abs(balance) <= 2 for balance in balances(found.meetings).values())
-    reckoned = points([one.name for one in found.entrants], found.meetings)
-    assert {line.name: line.points for line in found.lines} == reckoned
-
-
-@pytest.mark.long
-def test_a_swiss_of_33_with_withdrawals_and_a_late_joiner(league):
-    rng = Random(3)
-    *names, late = league.signed_up(34)
-    league.start("swiss", names, rounds=6)
-    league.play(rng, until=20)
-    league.do(f"withdraw {names[4]}")
-    league.do(f"add {late}")
-    league.play(rng, until=20)
-    league.do(f"withdraw {names[8]}")
-    league.play(rng)
-    found = league.now()
-    assert (found.one.state, found.one.round) == ("finished", 6)
-    check_fair(found)
-    byes = [one for one in found.meetings if one.is_bye]
-    # 33 players, then 33 again (one gone, one come), then 32
-    assert len(byes) == len({one.first for one in byes})
-    for bye in byes:
-        before = [one for one in found.meetings if one.round < bye.round]
-        had = {one.first for one in before if one.is_bye}
-        score = points([one.name for one in found.entrants], before)
-        here = [one.name for one in found.entrants if one.is_in(bye.round) and one.name not in had | {late}]
-        assert score[bye.first] == min(score[name] for name in here)
-    for name in [*names, late]:
-        new = [one for one in found.meetings if name in one.pair and not one.is_bye]
-        assert len(league.mails(name, "^New Symple Board s")) == len(new)
-        assert len(league.mails(name, "tournament s: the end")) == 1
 
 
 @pytest.mark.parametrize("count", [2, 3, 6, 12])
@@ -207,20 +162,6 @@ def test_a_match_of_two_teams_by_rank(league):
         (1, "red", 1, 2.5),
         (2, "blue", 0, 1.5),
     ]
-
-
-@pytest.mark.long
-def test_a_round_robin_of_12_has_one_mail_for_all_boards_of_a_player(league):
-    names = league.signed_up(12)
-    league.start("roundrobin", names)
-    for name in names:
-        [mail] = league.mails(name, "your boards of round 1")
-        assert len(re.findall("^New: Symple board s", mail.text, re.MULTILINE)) == 11
-    assert not any(league.mails(name, "^New Symple Board") for name in names)
-    league.play(Random(5))
-    check_fair(league.now())
-    assert all(len(league.mails(name, "the end")) == 1 for name in names)
-    assert all(abs(balance) <= 1 for balance in balances(league.now().meetings).values())
 
 
 def test_an_arena_pairs_whoever_is_free_until_it_closes(league):
@@ -491,15 +432,6 @@ def test_nobody_can_go_on_giving_up_games_without_an_end_while_others_do_not_mov
             assert given_up < 5  # soon the other one begins, and has to move before this one can give up
 
 
-def test_nobody_is_sat_down_against_nobody(league):
-    names = league.signed_up(7)
-    league.start("swiss", names, rounds=5)
-    league.play(Random(9))
-    found = league.now()
-    assert len({one.first for one in found.meetings if one.second == NOBODY}) == 5  # nobody has two byes
-    check_fair(found)
-
-
 def test_a_tournament_that_ends_at_its_planned_end_gives_no_other_reason(league):
     names = league.signed_up(4)
     league.start("swiss", names, rounds=2)
@@ -657,7 +589,8 @@ def test_a_swiss_ends_before_its_last_round_where_those_who_are_left_have_all_me
     league.play(Random(1))
     found = league.now()
     assert (found.one.state, found.one.round) == ("finished", 2)
-    check_fair(found)
+    check_rules(found.entrants, found.meetings, 3)
+    assert {line.name: line.points for line in found.lines} == points(names, found.meetings)
     why = "It is over. Round 3 of 3 cannot be paired: those who are left have met, or may not meet."
     assert all(why in " ".join(league.mails(name, "the end")[0].text.split()) for name in [*names, director])
 

@@ -159,7 +159,6 @@ def _question(name: str, token: str, *, is_new: bool) -> Letter:
     return letters.note(text, subject=f"confirm-address {token}", answer=f"confirm-address {token}")
 
 
-CHANGED = "The password of {} was changed. Older mails about boards cannot be answered without it any more."
 RESET_HOLDS = timedelta(hours=24)
 """For how long such a code is good."""
 
@@ -167,10 +166,15 @@ RESET_HOLDS = timedelta(hours=24)
 def change_password(session: Session, name: str, new: str) -> list[Letter]:
     """Give a user another password, and tell them so at all their addresses."""
     check_new_password(new)
+    return [_set_password(session, name, new)._replace(to=name)]
+
+
+def _set_password(session: Session, name: str, new: str) -> Letter:
+    """Store another password, without which no older mail can be answered any more."""
     session.store.users.set_password(name, session.server.passwords.hash(new))
     session.store.trust.revoke_replies(name)
-    letter = settled(CHANGED.format(name), f"all show {name}", userid=name)
-    return [letter._replace(to=name)]
+    text = f"The password of {name} was changed. Older mails about boards cannot be answered without it any more."
+    return settled(text, f"all show {name}", userid=name)
 
 
 def check_reset(session: Session, *, userid: str, one_time_password: str, new_password: str, **_: object) -> None:
@@ -199,7 +203,10 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
     """
     name = userid.lower()
     if code:
-        return _with_code(session, name, new)
+        session.store.users.set_reset_code(name, None, session.now())
+        session.store.trust.save_failures("userid", name, NO_FAILURES)
+        letter = _set_password(session, name, new)
+        return [letter, *([] if session.in_shell else [letter._replace(to=name)])]
     addresses = {address.address.lower() for address in session.store.users.addresses(name) if address.confirmed}
     is_own = session.in_shell or str(session.sender).lower() in addresses
     if not is_own and not session.take("request for a reset"):
@@ -212,16 +219,6 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
     return [settled(text, f"reset {name} CODE NEWPASSWORD", userid=name)]
 
 
-def _with_code(session: Session, name: str, new: str) -> list[Letter]:
-    """Set a new password."""
-    session.store.users.set_password(name, session.server.passwords.hash(new))
-    session.store.users.set_reset_code(name, None, session.now())
-    session.store.trust.revoke_replies(name)
-    session.store.trust.save_failures("userid", name, NO_FAILURES)
-    letter = settled(CHANGED.format(name), f"all show {name}", userid=name)
-    return [letter, *([] if session.in_shell else [letter._replace(to=name)])]
-
-
 def _reset_letter(name: str, token: str) -> Letter:
     text = (
         f"Somebody asked for a new password of the user {name} of this play-by-mail server.\n\n"
@@ -229,8 +226,7 @@ def _reset_letter(name: str, token: str) -> Letter:
         "If it was not, do nothing; your password is still the old one."
     )
     command = f"reset {name} {token} NEWPASSWORD"
-    letter = letters.note(text, subject="pbm reset", answer=command)
-    return letter._replace(to=name, is_urgent=True)
+    return letters.note(text, subject="pbm reset", answer=command, to=name)._replace(is_urgent=True)
 
 
 def check_new_password(password: str) -> None:
