@@ -17,7 +17,7 @@ from pbm.board.board import FORFEIT, RESIGN, SERVER
 from pbm.board.records import outcome, replayed
 from pbm.console.usage import Commands
 from pbm.lab.duel import SEED, TIMEOUT, WORKERS, new_seed, number_of_games, read_program, read_words
-from pbm.lab.matches import Match, Played, TwoGames, play_pairs
+from pbm.lab.matches import Match, Played, play_pairs
 from pbm.referee import Referee
 from pbm.refusals import Refused
 from pbm.server import Server
@@ -80,23 +80,21 @@ def arena(
     boards: list[str] = []
     for names in combinations(programs, 2):
 
-        def report(two: TwoGames, names: Pair = names) -> None:
-            for players, played in zip((names, names[::-1]), two.played, strict=True):
-                worth = OUTCOMES[played.points]
-                meetings.append(Meeting(1, *players, worth if players == names else -worth))
-                if played.fault:
-                    loser = "" if played.by is None else f"{names[played.by]} has lost: "
-                    faults.append(f"{' against '.join(names)}: {loser}{played.fault}")
-
         def note(
             beginner: int, referee: Referee, moments: Sequence[datetime], played: Played, names: Pair = names
         ) -> None:
+            one, other = names[::-1] if beginner else names
+            worth = OUTCOMES[played.points]
+            meetings.append(Meeting(1, one, other, -worth if beginner else worth))
+            if played.fault:
+                loser = "" if played.by is None else f"{names[played.by]} has lost: "
+                faults.append(f"{' against '.join(names)}: {loser}{played.fault}")
             if server and tournament:
-                first, second = (name.lower() for name in (names[::-1] if beginner else names))
-                boards.append(store_game(server, tournament, (first, second), referee, moments, played, is_rated=rated))
+                players = one.lower(), other.lower()
+                boards.append(store_game(server, tournament, players, referee, moments, played, is_rated=rated))
 
         match = Match(game, options, (programs[names[0]], programs[names[1]]), timeout, f"{seed} {' '.join(names)}")
-        play_pairs(match, range(1, pairs + 1), min(workers, pairs), report, note)
+        play_pairs(match, range(1, pairs + 1), min(workers, pairs), note=note)
     lines = tables.places_of(programs, meetings, ORDER)
     shown = texts.table(tables.of_places(lines, ORDER))
     heading = f"{texts.title(game)}: {texts.counted(len(meetings), 'game')}"

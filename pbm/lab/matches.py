@@ -140,7 +140,13 @@ class MatchTable:
         return f"{MOST_REFUSED} moves in a row were refused, the last one ({move[:80]!r}): {question[2:]}"
 
 
-def play_pairs(match: Match, pairs: Iterable[int], workers: int, report: Reporting, note: Noted | None = None) -> None:
+def play_pairs(
+    match: Match,
+    pairs: Iterable[int],
+    workers: int = 1,
+    report: Reporting = lambda _: False,
+    note: Noted | None = None,
+) -> None:
     """Play these pairs on so many tables side by side, until they are all done or enough."""
     left = iter(pairs)
     errors = DEVNULL if match.is_quiet else None
@@ -170,7 +176,7 @@ def play_pairs(match: Match, pairs: Iterable[int], workers: int, report: Reporti
 def play_part(match: Match, pairs: Sequence[int]) -> list[TwoGames]:
     """What a worker of a cluster is asked for: these pairs, on one table."""
     done: list[TwoGames] = []
-    play_pairs(match, pairs, 1, done.append)
+    play_pairs(match, pairs, report=done.append)
     return done
 
 
