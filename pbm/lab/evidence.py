@@ -13,25 +13,18 @@ NEVER_SEEN = 1e-3
 """How often an outcome that never came is taken to have come."""
 
 
-class Interval(NamedTuple):
-    """Where a value lies, with a probability of 95 %."""
-
-    low: float
-    high: float
-
-
-def wilson(points: float, number: int) -> Interval:
-    """Where the probability to win lies after so many points in a number of games, a draw being half a point.
+def wilson(points: float, number: int) -> tuple[float, float]:
+    """Where the probability to win lies, with 95 %, after so many points in a number of games; a draw is half a point.
 
     The score interval of Wilson (1927, "Probable inference, the law of succession, and statistical inference"). Draws
     make it wider than it need be.
     """
     if not number:
-        return Interval(0, 1)
+        return 0, 1
     share, square = points / number, NORMAL_95**2
     middle = (share + square / (2 * number)) / (1 + square / number)
     half = NORMAL_95 * sqrt(share * (1 - share) / number + square / (4 * number**2)) / (1 + square / number)
-    return Interval(middle - half if points else 0, middle + half if points < number else 1)  # not nearly 0 and 1
+    return (middle - half if points else 0), (middle + half if points < number else 1)  # not nearly 0 and 1
 
 
 def elo(share: float) -> float:
@@ -71,9 +64,9 @@ def _multiplier(counts: Mapping[float, float], total: float, mean: float) -> flo
     return (low + high) / 2
 
 
-def bounds() -> Interval:
+def bounds() -> tuple[float, float]:
     """The test of `likelihood_ratio` is over when it is no more between these (Wald 1945)."""
-    return Interval(log(RISK / (1 - RISK)), log((1 - RISK) / RISK))
+    return log(RISK / (1 - RISK)), log((1 - RISK) / RISK)
 
 
 class Decision(NamedTuple):
