@@ -41,6 +41,8 @@ MOST_COMMANDS = 50
 MOST_ANSWERED = 200_000
 """How many characters the gathered answer of `multiple` may have before no more commands are taken."""
 
+ANSWERED_FOR = timedelta(days=30)
+"""How long after the end of a game an answer to its mails counts."""
 TOO_MUCH = "This has grown too much; the commands from here on are not carried out."
 
 
@@ -203,7 +205,10 @@ def _player(session: Session, userid: str, password: str, row: BoardRow | None) 
     The reply address of a board speaks for its player there. That they gave a command is noted where one can write.
     """
     store, passwords, name = session.store, session.server.passwords, userid.lower()
-    if not (row and not password and session.proved == Reply(row.game, row.board, name)):
+    if row and not password and session.proved == Reply(row.game, row.board, name):
+        if row.ended and session.now() > row.ended + ANSWERED_FOR:
+            raise Refused(f"The game has been over for more than {ANSWERED_FOR.days} days; please write a command.")
+    else:
         if session.guesses and (until := session.guesses.wait_until(name)):
             when = f"{until + timedelta(minutes=1):%Y-%m-%d %H:%M} UTC"
             raise Refused(f"Too many passwords were wrong; the next one is looked at from {when} on.")

@@ -52,7 +52,7 @@ mail bob bob-secret text"""
 CHANGES = [
     "UPDATE users SET password = ''",
     "UPDATE addresses SET suspended = confirmed, bounces = 9 WHERE userid = 'bob'",
-    "INSERT INTO queued VALUES ('symple', '101', 'bob', 'c1')",
+    "INSERT INTO plans VALUES ('symple', '101', 'bob', 'if any then c1')",
     "INSERT INTO followers VALUES ('symple', '101', 'carol', 'subscriber')",
     "INSERT INTO vacations VALUES ('bob', '2026-11-20', '2026-11-30')",
     "INSERT INTO vacation_days VALUES ('bob', '2026-11-20')",

@@ -17,7 +17,7 @@ from pbm.letters import Letter
 from pbm.names import is_tournament_board
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import PlayerRow, Robot
+from pbm.store import BoardRow, PlayerRow, Robot
 from pbm.store.robots import Task
 
 TALK = "-talk"
@@ -83,6 +83,28 @@ def challenge(
         session.store.robots.let_talk(task, "always")
     is_director = session.sender is None or not {first, second} & session.store.users.ids_at(session.sender)
     return announced(session, board, *([None] if is_director else []))
+
+
+def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
+    """Start a board like one that is over, between the same players, with the sides exchanged."""
+    if name not in {row.first_player, row.second_player}:
+        raise Illegal("You did not play on this board.")
+    if not row.ended:
+        raise Illegal("The game is not over yet.")
+    if row.rematch:
+        raise Illegal(f"There was a rematch already: {texts.title(row.game)} board {row.rematch}.")
+    opponent = row.second_player if name == row.first_player else row.first_player
+    robots = session.store.robots.among((opponent,))
+    problems = _refusing(session, row.game, [opponent] if opponent != name else [])
+    problems += _of_robots(session, row.game, [name, opponent], robots, is_named=False) if robots else []
+    if not (session.in_shell or session.take("challenge")):
+        problems.append(f"There were {most('challenge', 'address')} challenges from your address today.")
+    if problems:
+        raise Refused("\n".join(problems), subject="Invalid challenge")
+    players = row.second_player, row.first_player
+    board = turns.start(session, row.game, row.options.split(), players, times=clocks.of(row))
+    session.store.boards.save(row._replace(rematch=board.row.board))
+    return announced(session, board)
 
 
 def _beginning(session: Session, game: str, source: str, options: Sequence[str], name: str | None) -> Point:

@@ -63,6 +63,7 @@ def board_of(session: Session, row: BoardRow) -> Board:
         away=away,
         results=store.players.results_of_board(*place) if row.ended else (),
         robots=robots,
+        notes=store.boards.notes(*place),
     )
     return Board(row, store.boards.turns(*place), store.boards.plans(*place), about)
 

@@ -49,6 +49,8 @@ class About(NamedTuple):
     """What it did to the ratings of its players."""
     robots: Mapping[str, Robot] = MappingProxyType({})
     """The players who are robots, by name."""
+    notes: Mapping[str, str] = MappingProxyType({})
+    """What users have noted on it, each for themselves."""
 
 
 NOTHING = About()

@@ -85,7 +85,8 @@ def _answered(session: Session, letter: Letter, number: int | None = None) -> An
     """
     place = _place(session, letter)
     mover = _mover(session, letter, place) if place else ""
-    address = tokens.reply_address(session.server, *place, number) if place and mover else None
+    is_open = place and (mover or letter.hint)
+    address = tokens.reply_address(session.server, *place, number) if place and is_open else None
     is_easy = place is not None and mover == place.userid and bool(letter.notation)
     return Answered(reply_to=address, is_easy=is_easy)
 

@@ -54,7 +54,7 @@ def takes(line: str) -> str | None:
     """What has to stand behind a line that is one of the words; None if it is something else."""
     word = bare(line).lower()
     found = ANSWERS.get(words.command(word))
-    return _takes(found) if found else "" if word in votes.INSTEAD_OF_A_MOVE else None
+    return _takes(found).partition("[")[0] if found else "" if word in votes.INSTEAD_OF_A_MOVE else None
 
 
 def as_answer(reply: Reply, typed: Sequence[str]) -> str | None:
@@ -87,13 +87,13 @@ def read(reply: Reply, line: str, body: str = "") -> tuple[Call, str]:
     command = ANSWERS[name]
     takes = _takes(command)
     moves = [bare(one) for one in words.moves(rest)] if takes == SOME else words.one_move(bare(rest))
-    fits = {"": not moves, ONE: len(moves) == 1, SOME: bool(moves)}[takes]
+    fits = {"": not moves, ONE: len(moves) == 1, SOME: bool(moves)}.get(takes, len(moves) < 2)
     if not fits or len(line) > MOST_CHARACTERS:
         raise Misused(_misused(name, takes, has_words=bool(moves)))
     if name == "help":
         return Call(command, {"game": reply.game, "command": ""}), body
     if takes:
-        given |= {"move": moves[0]} if takes == ONE else {"moves": moves}
+        given[str(command.params[-1].name)] = moves if takes == SOME else "".join(moves)
     if name == "move":
         typed, body = plans.split_plan(body)
         given["lines"] = [plans.read(line) for line in typed]
@@ -101,8 +101,9 @@ def read(reply: Reply, line: str, body: str = "") -> tuple[Call, str]:
 
 
 def _takes(command: Command) -> str:
-    """What stands behind the word that gives a command: nothing, ONE or SOME."""
-    return {"move": ONE, "moves": SOME}.get(str(command.params[-1].name), "")
+    """What stands behind the word that gives a command: nothing, ONE, SOME, or another word."""
+    last = command.params[-1]
+    return "" if last in ON_BOARD else {"move": ONE, "moves": SOME}.get(str(last.name), str(last.metavar))
 
 
 def send_again(session: Session, title: Line, why: Misused) -> Misused:
@@ -152,6 +153,8 @@ ANSWERS: Mapping[str, Command] = {
     "history": GameCommand("history", ON_BOARD, "actions.lists.turns"),
     "help": OF_GAME["help"],
     "nag": OF_GAME["nag"],
+    "note": OF_GAME["note"],
+    "rematch": OF_GAME["rematch"],
     "unsubscribe": GameCommand("unsubscribe", ON_BOARD, "actions.subscriptions.stop", writes=True),
 }
 """What an answer can say but a move, and what may stand in the place of one."""

@@ -130,6 +130,18 @@ OF_A_GAME = (
 
         A robot answers with its next move: it says what it thinks of its chances.
         """),
+    GameCommand("note", [BOARD, USERID, PASSWORD, argument("word", "[clear]")], "actions.notes.add_note", writes=True,
+        text="""Note something for yourself on a board. The text stands in the body, or in --comment=TEXT in a shell.
+
+        Only you see your notes, below the board in your mails and in `showas`, also when the game is over. They have at
+        most 4000 bytes. `clear` forgets them; without a text, they are shown.
+        """),
+    GameCommand("rematch", [BOARD, USERID, PASSWORD], "actions.challenges.rematch", writes=True,
+        text="""Play a game that is over again, against the same opponent, with the same options and clocks, and with
+        the sides exchanged.
+
+        There is one rematch of a board. Limits, and who takes no challenges, count as with `challenge`.
+        """),
     GameCommand("nag", [BOARD, USERID, PASSWORD], "actions.reminders.nag", writes=True,
         text="""Remind your opponent that it is their turn on a board, at most once in three days.
 

@@ -18,8 +18,8 @@ from pbm.session import Session
 EMPTY_LINE = "\n\n"
 SPACED = re.compile(r"\S {2,}\S")
 TOPICS = {
-    "Play": "challenge move plan queue submit confirm preview resign swap",
-    "Look at boards and lists": "show showas games history standings all-show all-games list dice",
+    "Play": "challenge rematch move plan queue submit confirm preview resign swap",
+    "Look at boards and lists": "show showas note games history standings all-show all-games list dice",
     "Write to others": "chat nag message broadcast",
     "Follow games of others": "subscribe unsubscribe notify",
     "Find opponents": "seek all-seekers accept reject limit",

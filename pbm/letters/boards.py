@@ -8,7 +8,7 @@ import games
 from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
 from pbm.board import clocks, dice, plans, ratings
 from pbm.board.board import FORFEIT, REASONS, RESIGN, SERVER, SWAP, Board, Point
-from pbm.letters.letter import Letter, note
+from pbm.letters.letter import OVER, WAITING, Letter, note
 from pbm.store import BoardRow, TurnRow
 from pbm.texts import MINUTES, broken, counted, table, title, wrapped
 
@@ -68,7 +68,7 @@ def of_board(
         letter = Letter(
             to=to,
             subject=f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}",
-            blocks=(*above, *told, *below, *_clocks(point, now, zones, to)),
+            blocks=(*above, *told, *below, *_notes(point, to), *_clocks(point, now, zones, to)),
             answer=how,
             bare=bare,
             data=found | own,
@@ -80,6 +80,7 @@ def of_board(
             is_urgent=point.is_over or to in board.told,
             is_subscribed=to in board.about.subscribers,
             notation=notation,
+            hint=_hint(point, to) if row.board != "new" else "",
         )
         letters.append(letter)
     return letters
@@ -372,6 +373,23 @@ def dice_proof(board: Board, *, is_told: bool, is_over: bool) -> tuple[str, str]
 def comment_part(writer: str | None, text: str | None) -> list[Comment]:
     """The part of a letter that passes on what somebody wrote, if he did; None is whoever started the board."""
     return [Comment(writer or "Challenger", text)] if text else []
+
+
+def _hint(point: Point, to: str | None) -> str:
+    """What a player can answer a board mail with, if it is not their turn."""
+    board = point.board
+    if to not in board.players or not point.is_present or to == point.turn:
+        return ""
+    if point.is_over:
+        return OVER
+    waits_for_robot = board.opponent(to) in board.about.robots
+    return WAITING.format(words="`plan`, `note` or `chat`" if waits_for_robot else "`plan`, `nag`, `note` or `chat`")
+
+
+def _notes(point: Point, to: str | None) -> list[Block]:
+    """What the reader has noted on the board, for nobody else."""
+    found = point.board.about.notes.get(to or "")
+    return [Rule(), Paragraph(f"Your notes:\n{found}")] if found else []
 
 
 def _mark(comment: str | None) -> str:

@@ -8,6 +8,8 @@ from pbm import texts
 from pbm.blocks import Block, Drawing, NextCommand, Paragraph, Told, blocks_of, text_of
 
 EASY = "To play, answer this mail with your move as its first line; no password."
+WAITING = "While you wait, you can answer this mail with {words}; `help` says more."
+OVER = "You can answer this mail with `rematch`, `note`, `chat` or `history`."
 
 
 class Letter(NamedTuple):
@@ -40,6 +42,8 @@ class Letter(NamedTuple):
     """The board that it reminds its reader of, such as ``spiro 101``, if it is a reminder."""
     notation: str = ""
     """How the moves of its game are written, for the mail; empty where there is nothing to move."""
+    hint: str = ""
+    """What else its reader can answer with at this moment, such as a rematch when the game is over."""
     reader: str = ""
     """The player to whom it is told, where it goes to whoever gave the command."""
 
@@ -66,7 +70,7 @@ class Letter(NamedTuple):
     def mailed(self, *, is_easy: bool) -> tuple[Block, ...]:
         """The blocks of a mail; *is_easy* if its reader is to move, and an answer needs no more than the move."""
         notation = [f"Notation: {self.notation}"] if self.notation else []
-        return self.with_answer(*([EASY] if is_easy else []), *notation)
+        return self.with_answer(*([EASY] if is_easy else filter(None, [self.hint])), *notation)
 
 
 def note(told: Told, *, subject: str, answer: str, data: dict[str, Any] | None = None, to: str | None = None) -> Letter:

@@ -12,7 +12,8 @@ from pbm.store.form import DUE, columns, text, time_of
 from pbm.store.rows import BoardRow, TurnRow
 
 CHANGING = (
-    "moves turn ended winner commenter comment changed first_used second_used nagged vote voter submitted drawn reason"
+    "moves turn ended winner commenter comment changed first_used second_used nagged vote voter submitted drawn reason "
+    "rematch"
 ).split()
 """What can change in the row of a board."""
 BY_NUMBER = "ORDER BY length(board), board"
@@ -215,6 +216,15 @@ class Boards(Questions):
         """Forget what a player, or all of them, wanted to be played."""
         query = "DELETE FROM plans WHERE game = ? AND board = ? AND userid = coalesce(?, userid)"
         self.db.execute(query, [game, board, userid])
+
+    def notes(self, game: str, board: str) -> dict[str, str]:
+        """What each user has noted for themselves."""
+        query = "SELECT userid, text FROM board_notes WHERE game = ? AND board = ?"
+        return dict(self.db.execute(query, [game, board]).fetchall())
+
+    def keep_notes(self, game: str, board: str, userid: str, text: str) -> None:
+        """Store the notes of a user in place of those before."""
+        self.db.execute("INSERT OR REPLACE INTO board_notes VALUES (?, ?, ?, ?)", [game, board, userid, text])
 
     # Reminders by players
 

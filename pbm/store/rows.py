@@ -59,6 +59,8 @@ class BoardRow(NamedTuple):
     """Whether it is against a robot whose games do not count in the ratings."""
     until: datetime | None = None
     """When the round of its tournament ends, and with it the game; None if it has no such end."""
+    rematch: str | None = None
+    """The board on which the players play again with the sides exchanged; None if nobody has asked for that."""
 
 
 class TurnRow(NamedTuple):

@@ -241,6 +241,7 @@ def _create_boards(db: Database) -> None:
         "reason": str,
         "unrated": int,
         "until": str,
+        "rematch": str,
     }
     defaults = dict.fromkeys(("first_used", "second_used", "drawn", "given", "novacation", "unrated"), 0)
     always = ("game", "board", "options", "first_player", "second_player", "secret", "started", "moves", *defaults)
@@ -270,6 +271,7 @@ def _create_boards(db: Database) -> None:
     )
     place = {"game": str, "board": str, "userid": str}
     _create(db, "plans", {**place, "text": str}, [*place], of_board=True)
+    _create(db, "board_notes", {**place, "text": str}, [*place], users=["userid"], of_board=True)
     _create(db, "followers", {**place, "kind": str}, [*place, "kind"], users=["userid"], of_board=True)
     _create(db, "reminders", {**place, "sent": str}, [*place], users=["userid"], of_board=True)
     numbers = {"outcome": int, "before": int, "after": int, "games": int}

@@ -1,0 +1,154 @@
+"""What players do for themselves and each other beside the moves: notes, rematches, and answers when all is over."""
+
+import pytest
+
+from pbm.refusals import Refused
+
+from test_answers import answer, board, send, turns  # noqa: F401 board is a fixture
+
+
+def plans(club):
+    return club.store.boards.plans("symple", "101")
+
+
+# Plans in answers
+
+
+def test_a_plan_stands_between_a_move_and_its_comment(board):  # noqa: F811
+    told = answer(board, "a1\nif c3 then a9\n- If d4, then e5\n\nGood luck!")
+    assert turns(board) == ["a1"]
+    assert plans(board) == {"alice": "if c3 then a9\nif d4 then e5"}
+    assert "alice writes:\n\nGood luck!" in told[-1].text
+    [mine] = [mail.text for mail in told if mail.userid == "alice"]
+    assert "Your plan:\nif c3 then a9\nif d4 then e5\n" in mine
+    assert all("if c3" not in mail.text for mail in told if mail.userid != "alice")
+    told = answer(board, "c3", "bob")
+    assert turns(board) == ["a1", "c3", "a9"]
+    assert all("Played at once, as planned: a9 by alice." in mail.text for mail in told)
+
+
+@pytest.mark.parametrize(
+    "body", ["if c3 then a9\nif d4 then e5", "plan\nif c3 then a9; if d4 then e5", "plan if c3 a9\nif d4 e5"]
+)
+def test_a_plan_may_be_all_of_an_answer(board, body):  # noqa: F811
+    answer(board, "a1")
+    [told] = answer(board, body)
+    assert told.userid is None
+    assert plans(board) == {"alice": "if c3 then a9\nif d4 then e5"}
+    answer(board, "plan clear")
+    assert plans(board) == {}
+
+
+def test_with_a_bad_plan_the_move_is_not_played_either(board):  # noqa: F811
+    [told] = answer(board, "a1\nif c3 then a1")
+    assert "white stone on a1" in " ".join(told.text.split())
+    assert "`if c3 then a1`" in told.text
+    assert (turns(board), plans(board)) == ([], {})
+
+
+def test_two_plans_answer_each_other_in_one_mail_to_each_player(board):  # noqa: F811
+    answer(board, "a1\nif c3 then a9 if c4 then b9,b1")
+    before = len(board.mails())
+    told = answer(board, "c3\nif a9 then e5", "bob")
+    assert turns(board) == ["a1", "c3", "a9", "e5"]
+    assert len(told) == len(board.mails()) - before == 2
+    [alices] = [mail.text for mail in told if mail.userid == "alice"]
+    assert "Your plan has no answer to e5, and is dropped." in alices
+    assert "as planned: a9 by alice, e5 by bob." in alices
+    assert plans(board) == {}
+
+
+def test_a_queued_move_and_a_plan_are_one_tree(board):  # noqa: F811
+    answer(board, "a1")
+    answer(board, "if c3 then a9")
+    answer(board, "queue e5")
+    assert plans(board) == {"alice": "if c3 then a9\nif any then e5"}
+
+
+# Notes
+
+
+def test_notes_are_seen_by_their_writer_alone_also_when_the_game_is_over(board):  # noqa: F811
+    answer(board, "note\nBeware of the corner.")
+    [shown] = answer(board, "note\n\nAnd of the edge.")
+    assert "Your notes:\nThe start, 2026-" in shown.text
+    assert shown.text.count("Beware of the corner.") == shown.text.count("And of the edge.") == 1
+    answer(board, "a1")
+    told = answer(board, "c3", "bob")
+    assert [("Beware" in mail.text) for mail in told] == [mail.userid == "alice" for mail in told]
+    answer(board, "resign")
+    for name in ("alice", "bob"):
+        [last] = board.mails(name)[-1:]
+        assert ("Beware" in last.text) == (name == "alice")
+    assert "Beware" not in board.text("symple show 101")
+    assert "Beware" in board.text("symple showas alice alice-secret 101")
+    answer(board, "note clear")
+    assert "Beware" not in board.text("symple showas alice alice-secret 101")
+
+
+def test_notes_have_a_size(board):  # noqa: F811
+    answer(board, "note\n" + "x" * 60 + "\n" + "y " * 1900)
+    [told] = answer(board, "note\n" + "z" * 70 + "\n" + "z" * 70)
+    assert "Your notes on a board have at most 4000 bytes" in told.text
+    assert "z" not in board.store.boards.notes("symple", "101")["alice"]
+
+
+# A rematch
+
+
+def over(club):
+    for body, name in (("a1", "alice"), ("c3", "bob"), ("resign", "alice")):
+        answer(club, body, name)
+
+
+def test_a_rematch_has_the_same_options_and_clocks_and_the_sides_exchanged(board):  # noqa: F811
+    board.say("symple challenge -size=7 --nagtime=3 --totaltime=20 alice bob")
+    for line in ("move 102 alice alice-secret a1", "move 102 bob bob-secret c3", "resign 102 alice alice-secret"):
+        board.say(f"symple {line}")
+    board.say("symple rematch 102 bob bob-secret")
+    new = board.store.boards.get("symple", "103")
+    assert (new.options, new.first_player, new.second_player) == ("-size=7", "bob", "alice")
+    assert (new.nag_days, new.total_days) == (3, 20)
+    with pytest.raises(Refused, match="There was a rematch already: Symple board 103"):
+        board.say("symple rematch 102 alice alice-secret")
+
+
+@pytest.mark.parametrize("name", ["alice", "bob"])
+def test_a_rematch_is_one_word_in_answer_to_the_last_mail(board, name):  # noqa: F811
+    over(board)
+    last = board.mails(name)[-1]
+    assert "You can answer this mail with `rematch`, `note`, `chat` or `history`." in last.text
+    told = send(board, last.subject, "rematch", f"{name}@players.example", last.reply_to)
+    assert {mail.subject for mail in told} == {"New Symple Board 102 bob"}
+    [again] = send(board, last.subject, "rematch", f"{name}@players.example", last.reply_to)
+    assert "There was a rematch already" in again.text
+
+
+def test_there_is_no_rematch_of_a_game_that_goes_on_of_others_or_against_who_takes_none(board):  # noqa: F811
+    with pytest.raises(Refused, match="The game is not over yet"):
+        board.say("symple rematch 101 alice alice-secret")
+    over(board)
+    with pytest.raises(Refused, match="You did not play on this board"):
+        board.say("symple rematch 101 carol carol-secret")
+    board.say("symple reject bob bob-secret")
+    with pytest.raises(Refused, match="bob takes no challenges"):
+        board.say("symple rematch 101 alice alice-secret")
+    board.say("symple rematch 101 bob bob-secret")
+
+
+def test_an_answer_counts_for_30_days_after_the_end(board):  # noqa: F811
+    over(board)
+    last = board.mails("alice")[-1]
+    board.pass_time(days=30)
+    [told] = send(board, last.subject, "show", "alice@players.example", last.reply_to)
+    assert "Won by bob" in told.text
+    board.pass_time(days=1)
+    [told] = send(board, last.subject, "rematch", "alice@players.example", last.reply_to)
+    assert "over for more than 30 days" in told.text
+
+
+def test_a_board_mail_names_what_fits_while_its_reader_waits(board):  # noqa: F811
+    told = answer(board, "a1")
+    mails = {mail.userid: mail.text for mail in told}
+    assert "While you wait, you can answer this mail with `plan`, `nag`, `note` or `chat`" in mails["alice"]
+    assert "While you wait" not in mails["bob"]
