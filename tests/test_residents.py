@@ -466,12 +466,26 @@ def test_a_board_that_has_changed_meanwhile_is_thought_about_again(against, mind
     assert moves(against) == ["c3", "a1"]
 
 
-def test_it_stands_in_for_itself_at_random_when_it_fails(against, mind, capsys):
-    mind.meanwhile = lambda: 1 / 0
-    assert plays(against) == 1
+@pytest.mark.parametrize(
+    ("meanwhile", "said"),
+    [
+        (lambda: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda: time.sleep(PATIENCE), "TimeoutError: it took more than 0.05 seconds"),
+        (lambda: bytearray(2 * turns.MOST_MEMORY), "MemoryError: "),
+    ],
+)
+def test_a_robot_that_fails_or_takes_too_much_time_or_memory_plays_at_random(
+    against, mind, monkeypatch, capsys, meanwhile, said
+):
+    if "Timeout" in said:
+        monkeypatch.setattr(turns, "GRACE_SECONDS", -1.95)
+    mind.meanwhile = meanwhile
+    before = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    with turns.limited_memory():
+        assert plays(against) == 1
     assert len(moves(against)) == 2
-    said = "robot2 could not think about symple 101 (ZeroDivisionError: division by zero); it plays at random.\n"
-    assert capsys.readouterr().err == said
+    assert capsys.readouterr().err == f"robot2 could not think about symple 101 ({said}); it plays at random.\n"
+    assert resource.getrlimit(resource.RLIMIT_DATA)[0] == before
 
 
 def test_an_illegal_move_of_ours_is_not_sent(against, mind, monkeypatch, capsys):
@@ -482,25 +496,9 @@ def test_an_illegal_move_of_ours_is_not_sent(against, mind, monkeypatch, capsys)
 
 def test_in_a_shell_whatever_goes_wrong_with_the_robot_the_move_is_played(typed, monkeypatch):
     monkeypatch.setattr(turns, "do_task", lambda *_: 1 / 0)
-    done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
+    done = types(typed, "c3")
     assert (done.returncode, done.stderr) == (0, "robot1 could not answer (ZeroDivisionError: division by zero).\n")
     assert "robot1's turn (black)." in done.stdout
-
-
-def test_thinking_for_far_too_long_is_ended(against, mind, monkeypatch, capsys):
-    monkeypatch.setattr(turns, "GRACE_SECONDS", -1.95)
-    mind.meanwhile = lambda: time.sleep(PATIENCE)
-    assert plays(against) == 1
-    assert "(TimeoutError: it took more than 0.05 seconds)" in capsys.readouterr().err
-
-
-def test_thinking_has_no_more_memory_than_it_takes(against, mind, monkeypatch, capsys):
-    before = resource.getrlimit(resource.RLIMIT_DATA)[0]
-    mind.meanwhile = lambda: bytearray(2 * turns.MOST_MEMORY)
-    with turns.limited_memory():
-        assert plays(against) == 1
-    assert "could not think about symple 101 (MemoryError: ); it plays at random." in capsys.readouterr().err
-    assert resource.getrlimit(resource.RLIMIT_DATA)[0] == before
 
 
 @pytest.mark.parametrize(("before", "after"), [(0, 10), (15, 15)])
@@ -612,12 +610,9 @@ def test_a_program_plays(club, tmp_path):
 
 def test_a_program_can_resign(club, tmp_path):
     with_program(club, tmp_path, "print('resign' if json.loads(sys.stdin.readline())['moves'] else 'b2', flush=True)\n")
-    for name, move, board in (("bob", "c3", "101"), ("bob", "d4", "101")):
-        plays(club)
-        signs(club, f"symple move {board} ME {move}", name=name)
-        plays(club)
-        if at(club, board).is_over:
-            break
+    plays(club)
+    signs(club, "symple move 101 ME c3", name="bob")
+    plays(club)
     assert moves(club) == ["b2", "c3", "Resign"]
 
 
@@ -734,6 +729,11 @@ def test_a_game_that_was_taken_in_from_elsewhere_goes_on_with_the_robot(shell):
 # In a shell
 
 
+def types(shell, text, *words):
+    """What a shell answers to a move of alice."""
+    return shell.run("symple", "move", *words, "101", "alice", PASSWORDS["alice"], text)
+
+
 @pytest.fixture
 def typed(shell):
     shell.run("signup", "alice", PASSWORDS["alice"], "alice@players.example")
@@ -744,14 +744,14 @@ def typed(shell):
 def test_a_robot_answers_before_the_command_of_a_shell_ends(typed):
     with Store(typed.folder / "pbm.db") as store:
         before = len(store.outbox.all())
-    done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
+    done = types(typed, "c3")
     assert done.stdout.startswith("Summary: Symple board 101, alice (white) against robot1 (black)")
     assert "alice's turn (white)." in done.stdout
     assert done.stdout.splitlines()[-1] == "symple move 101 alice PASSWORD MOVE#3"
     assert done.stderr == ""
     with Store(typed.folder / "pbm.db") as store:
         assert len(store.outbox.all()) == before  # she has seen it
-    shown = json.loads(typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "resign", "--json").stdout)
+    shown = json.loads(types(typed, "resign", "--json").stdout)
     assert shown["over"]
     first = json.loads(typed.run("symple", "challenge", "robot1", "alice", "--json").stdout)
     assert (first["moves"], first["turn"]) == (1, "alice")
@@ -763,17 +763,15 @@ def test_a_board_of_one_robot_with_itself_is_awaited_by_nobody(shell):
 
 
 def test_with_no_wait_it_does_not(typed):
-    shown = json.loads(
-        typed.run("symple", "move", "--no-wait", "101", "alice", PASSWORDS["alice"], "c3", "--json").stdout
-    )
+    shown = json.loads(types(typed, "c3", "--no-wait", "--json").stdout)
     assert (shown["moves"], shown["turn"]) == (1, "robot1")
     assert json.loads(typed.run("robots", "run", "--once", "--json").stdout) == {"given": 1}
     assert json.loads(typed.run("symple", "show", "101", "--json").stdout)["moves"] == 2
 
 
 def test_a_proposal_is_answered_in_a_shell_too(typed):
-    typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
-    shown = json.loads(typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "undo", "--json").stdout)
+    types(typed, "c3")
+    shown = json.loads(types(typed, "undo", "--json").stdout)
     assert (shown["moves"], shown.get("vote"), shown["turn"]) == (0, None, "alice")
 
 
@@ -782,7 +780,7 @@ def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
     with Store(typed.folder / "pbm.db") as store, store.writing():
         until = datetime.now(UTC) + timedelta(minutes=5)
         store.robots.claim_task(Task("symple", "101", "robot1", "alice"), Claim(turns.EVERYBODY, until))
-    done = typed.run("symple", "move", "101", "alice", PASSWORDS["alice"], "c3")
+    done = types(typed, "c3")
     assert "robot1's turn (black)." in done.stdout
 
 
