@@ -519,7 +519,7 @@ def test_whatever_a_title_says_is_text(text):
         labels=(Label((0, 0), "<&>"),),
         notes=(Note("<i>"),),
     )
-    source = svg.svg(figure, ("<one>", "two"), text, text)
+    source = svg.svg(figure, ("<one>", "two"), text)
     drawn = ET.fromstring(source.encode())
     assert drawn[0].text == "".join(letter for letter in text if letter.isprintable())
     assert {element.tag.removeprefix(SVG) for element in drawn.iter()} <= {

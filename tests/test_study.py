@@ -295,8 +295,7 @@ def test_the_pieces_of_each_side_have_its_colour_and_those_of_the_last_turn_are_
     drawn = rules.draw(states[-1], states[-2])
     shown = replay.painted(rules, drawn)
     glyphs = games.glyphs(rules)
-    for tile, pattern in zip(replay.tiles_of(rules.SIDES), glyphs.sides, strict=True):
-        red, green, blue = bytes.fromhex(tile.paper[1:])
+    for (_, (red, green, blue)), pattern in zip(replay.tiles_of(rules.SIDES), glyphs.sides, strict=True):
         tiles = re.findall(rf"\x1b\[1m\x1b\[38;2[^m]*m\x1b\[48;2;{red};{green};{blue}m(.*?)\x1b\[0m", shown)
         tiles = tiles or re.findall(rf"48;2;{red};{green};{blue}m\x1b\[1m(.*?)\x1b\[0m", shown)
         assert tiles == re.findall(pattern, drawn) != []
@@ -322,7 +321,7 @@ def test_of_a_game_that_says_nothing_initials_brackets_and_asterisks_are_coloure
 
 
 def luminance(colour):
-    parts = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    parts = (part / 255 for part in colour)
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -339,9 +338,9 @@ def test_pieces_can_be_read_on_their_tiles(game):
 
 def test_black_is_dark_and_white_is_light_and_pink_is_pink():
     symple, papagra = (replay.tiles_of(games.load(game).SIDES) for game in ("symple", "papagra"))
-    assert [tile.paper for tile in symple] == ["#ffffff", "#000000"]  # White moves first
-    assert papagra[1].paper == "#000000"
-    red, green, blue = bytes.fromhex(papagra[0].paper[1:])
+    assert [paper for _, paper in symple] == [(255, 255, 255), (0, 0, 0)]  # White moves first
+    assert papagra[1][1] == (0, 0, 0)
+    red, green, blue = papagra[0][1]
     assert red > blue > green
 
 

@@ -44,7 +44,7 @@ MODULES: Mapping[str, str] = {
     "hook": "operator.events",
     "import": "operator.exchange",
     "outbox": "operator.mails",
-    "picture": "operator.pictures",
+    "picture": "operator.replay",
     "play": "robot_players.scripts",
     "promises": "operator.doctor",
     "referee": "service.commands",

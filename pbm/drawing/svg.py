@@ -7,7 +7,6 @@ What is drawn has classes and no colours: these stand in `STYLE`, which a page w
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from html import escape
 from itertools import chain, groupby
 from math import ceil
@@ -154,13 +153,12 @@ def hues(sides: tuple[str, str]) -> tuple[str, str]:
     return first, second
 
 
-def svg(figure: Figure, sides: tuple[str, str], title: str, told: str = "", *, style: str = STYLE) -> str:
-    """A figure as SVG, called by a *title*.
+def svg(figure: Figure, sides: tuple[str, str], title: str, *, style: str = STYLE) -> str:
+    """A figure as SVG, called by a *title*; without a *style* sheet the page has to bring `STYLE`.
 
-    Those who cannot see it are told what stands where, and whatever else is to be *told*. Without a *style* sheet the
-    page has to bring `STYLE`.
+    Those who cannot see it are told what stands where.
     """
-    return Canvas(figure, sides).picture(figure, title, told, style=style)
+    return Canvas(figure, sides).picture(figure, title, style=style)
 
 
 def text_svg(text: str, title: str, *, style: str = STYLE) -> str:
@@ -221,47 +219,12 @@ def _document(
 
 def _clean(text: str) -> str:
     """A text in XML, without what XML cannot hold."""
-    if not text.isprintable():
-        text = "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")
-    return escape(text)
+    return escape("".join(letter for letter in text if letter.isprintable() or letter in "\n\t"))
 
 
 def pixels(value: float) -> str:
     """A number of them, no more exact than can be seen."""
     return f"{value:.1f}".removesuffix(".0").replace("-0.0", "0")
-
-
-class _Frame(NamedTuple):
-    """The coordinates between which the shapes of a figure lie."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-
-class _Plane(NamedTuple):
-    """Where coordinates of a figure lie in its picture."""
-
-    scale: float
-    """How many pixels are 1."""
-    left: float
-    """Pixels at the left of the frame."""
-    frame: _Frame
-
-    def at(self, place: Place) -> Place:
-        """A place in pixels, from the upper left."""
-        x, y = place
-        return self.left + (x - self.frame.left) * self.scale, MARGIN + (self.frame.top - y) * self.scale
-
-    def way(self, places: Sequence[Place]) -> str:
-        """The lines through these places, as a path."""
-        start, *others = [(round(x, 1), round(y, 1)) for x, y in map(self.at, places)]
-        steps, (x, y) = [], start
-        for further, lower in others:
-            steps.append(_step(further - x, lower - y))
-            x, y = further, lower
-        return f"M{pixels(start[0])} {pixels(start[1])}{''.join(steps)}"
 
 
 class Ring(NamedTuple):
@@ -291,23 +254,23 @@ class Canvas:
     def __init__(self, figure: Figure, sides: tuple[str, str]) -> None:
         """Find out how large everything is."""
         self.sides, self.hues, self.cells = sides, hues(sides), figure.cells
-        self.frame = _frame(figure)
-        wide = self.frame.right - self.frame.left
+        xs, ys = map(sorted, zip(*_places(figure), strict=True))
+        self.left, self.top, wide = xs[0], ys[-1], xs[-1] - xs[0]
         self.scale = max(SMALLEST, min(LARGEST, 2 * int(USUAL_WIDTH / wide / 2)))
         self.width = max(LEAST_WIDTH, 2 * MARGIN + self.scale * wide)
-        self.plane = _Plane(self.scale, (self.width - self.scale * wide) / 2, self.frame)
-        self.foot = 2 * MARGIN + self.scale * (self.frame.top - self.frame.bottom)
+        self.indent = (self.width - self.scale * wide) / 2
+        self.foot = 2 * MARGIN + self.scale * (self.top - ys[0])
         self.by_name = {cell.name: number for number, cell in enumerate(figure.cells)}
         self.by_place = {cell.at: number for number, cell in enumerate(figure.cells)}
 
-    def picture(self, figure: Figure, title: str, told: str = "", *, style: str) -> str:
+    def picture(self, figure: Figure, title: str, *, style: str) -> str:
         """A position as SVG, as `svg` makes it."""
-        words = " ".join(filter(None, [description(figure, self.sides), told]))
         has_points = any(strokes.role == "grid" for strokes in figure.lines)
         cells = "".join(map(self._cell, self.cells))
         below, height = self.below(figure)
         shapes = [self.markup(shape) for _, part in sorted(self.parts(figure).items()) for shape in part]
         shapes = [f'<g class="cells{" points" * has_points}">\n{cells}</g>\n', *shapes, below]
+        words = description(figure, self.sides)
         return _document(self.width, height, ground(self.sides), title, words, shapes, style)
 
     def parts(self, figure: Figure) -> dict[int, list[Shape]]:
@@ -320,13 +283,13 @@ class Canvas:
         joins, on_cells = 3, 4 + len(self.cells)
         track = on_cells + 1 + len(self.cells)
         labels = [label for label in figure.labels if not label.cell]
-        groups: Mapping[int, tuple[str, Sequence[Strokes | Label]]] = {
-            0: ("coordinate", [label for label in labels if label.role == "coordinate"]),
-            1: ("lines", [strokes for strokes in figure.lines if strokes.role in UNDER]),
-            2: ("lines", [strokes for strokes in figure.lines if strokes.role not in UNDER and strokes.role != "join"]),
-            track: ("track", [label for label in labels if label.role != "coordinate"]),
-        }
-        for number, (name, shapes) in groups.items():
+        groups: Sequence[tuple[int, str, Sequence[Strokes | Label]]] = (
+            (0, "coordinate", [label for label in labels if label.role == "coordinate"]),
+            (1, "lines", [strokes for strokes in figure.lines if strokes.role in UNDER]),
+            (2, "lines", [strokes for strokes in figure.lines if strokes.role not in {*UNDER, "join"}]),
+            (track, "track", [label for label in labels if label.role != "coordinate"]),
+        )
+        for number, name, shapes in groups:
             if shapes:
                 parts[number].append(NamedShapes(name, tuple(shapes)))
         for role, ways, side in [strokes for strokes in figure.lines if strokes.role == "join"]:
@@ -344,10 +307,24 @@ class Canvas:
                 parts[on_cells + self.by_name[label.cell]].append(label)
         return parts
 
+    def at(self, place: Place) -> Place:
+        """A place of the figure in pixels, from the upper left."""
+        x, y = place
+        return self.indent + (x - self.left) * self.scale, MARGIN + (self.top - y) * self.scale
+
+    def way(self, places: Sequence[Place]) -> str:
+        """The lines through these places, as a path."""
+        start, *others = [(round(x, 1), round(y, 1)) for x, y in map(self.at, places)]
+        steps, (x, y) = [], start
+        for further, lower in others:
+            steps.append(_step(further - x, lower - y))
+            x, y = further, lower
+        return f"M{pixels(start[0])} {pixels(start[1])}{''.join(steps)}"
+
     def _cell(self, cell: Cell) -> str:
         """A cell, on which pieces stand and which can be tapped."""
         tint = f' class="{self.hues[cell.side]}"' if cell.side is not None else ""
-        return f'<path{tint} data-cell="{escape(cell.name)}" d="{self.plane.way(cell.outline)}z"/>\n'
+        return f'<path{tint} data-cell="{escape(cell.name)}" d="{self.way(cell.outline)}z"/>\n'
 
     def markup(self, shape: Shape) -> str:
         """A shape as SVG."""
@@ -356,11 +333,9 @@ class Canvas:
                 return f'<g class="{shape.name}">\n{"".join(map(self.markup, shape.shapes))}</g>\n'
             case Strokes():
                 return self._strokes(shape)
-            case Piece():
-                kind = f'class="piece{self.hue(shape.side)}" data-cell="{escape(shape.cell)}"'
-                return f"<circle {kind} {self.circle(shape.at, shape.size)}/>\n"
-            case Ring():
-                kind = f'class="latest{self.hue(shape.side)}" data-cell="{escape(shape.cell)}"'
+            case Piece() | Ring():
+                name = "piece" if isinstance(shape, Piece) else "latest"
+                kind = f'class="{name}{self.hue(shape.side)}" data-cell="{escape(shape.cell)}"'
                 return f"<circle {kind} {self.circle(shape.at, shape.size)}/>\n"
             case Mark():
                 return self._mark(shape)
@@ -373,12 +348,12 @@ class Canvas:
 
     def circle(self, at: Place, size: float) -> str:
         """The attributes of a circle."""
-        x, y = self.plane.at(at)
-        return f'cx="{pixels(x)}" cy="{pixels(y)}" r="{pixels(size * self.plane.scale)}"'
+        x, y = self.at(at)
+        return f'cx="{pixels(x)}" cy="{pixels(y)}" r="{pixels(size * self.scale)}"'
 
     def _strokes(self, strokes: Strokes) -> str:
         """Lines that look alike; joins have an edge as stones do, so that they are seen on any ground."""
-        ways = "".join(map(self.plane.way, strokes.ways))
+        ways = "".join(map(self.way, strokes.ways))
         rim = f'<path class="rim" d="{ways}"/>\n' if strokes.role == "join" else ""
         return f'{rim}<path class="{strokes.role}{self.hue(strokes.side)}" d="{ways}"/>\n'
 
@@ -387,16 +362,16 @@ class Canvas:
         if mark.role == "eye":  # a lozenge, so that it is no small piece
             x, y = mark.at
             corners = [(x, y + mark.size), (x + mark.size, y), (x, y - mark.size), (x - mark.size, y)]
-            return f'<path {kind} d="{self.plane.way(corners)}z"/>\n'
+            return f'<path {kind} d="{self.way(corners)}z"/>\n'
         if mark.role == "territory":
-            x, y, size = *self.plane.at(mark.at), mark.size * self.plane.scale
+            x, y, size = *self.at(mark.at), mark.size * self.scale
             corner = f'x="{pixels(x - size)}" y="{pixels(y - size)}"'
             return f'<rect {kind} {corner} width="{pixels(2 * size)}" height="{pixels(2 * size)}"/>\n'
         return f"<circle {kind} {self.circle(mark.at, mark.size)}/>\n"
 
     def _label(self, label: Label) -> str:
-        x, y = self.plane.at(label.at)
-        size = label.size * self.plane.scale
+        x, y = self.at(label.at)
+        size = label.size * self.scale
         if label.role == "coordinate":
             size = max(10.5, min(14.0, size))
         hue = f' class="count{self.hue(label.side)}"' if label.side is not None else ""
@@ -405,10 +380,7 @@ class Canvas:
 
     def _latest(self, figure: Figure) -> Iterator[Ring]:
         """A ring on the highest piece of each cell that the last turn has changed, or where it has none."""
-        if not figure.latest:
-            return
-        changed = {*figure.latest}
-        highest = {piece.cell: piece for piece in figure.pieces if piece.cell in changed}
+        highest = {piece.cell: piece for piece in figure.pieces}
         for name in figure.latest:
             piece = highest.get(name)
             at, size = (piece.at, piece.size * 0.84) if piece else (self.cells[self.by_name[name]].at, 0.16)
@@ -447,12 +419,6 @@ def _legend(roles: Iterable[str], y: float, hue: str) -> Iterator[str]:
         yield f"{LEGEND_SHAPES[role].format(x=x, y=pixels(y), hue=hue)}\n<text {place}>{EXPLAINED[role]}</text>\n"
 
 
-def _wrapped(note: Note, width: float) -> list[str]:
-    """The lines of a note below a board so many pixels wide."""
-    columns = int((width - 2 * MARGIN - NOTE_INDENT) / (NOTE_SIZE * LETTER_RATIO)) - 4 * len(note.dice)
-    return wrap(note.text, columns) if len(note.text) > columns else [note.text]
-
-
 def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tuple[str, int]:
     """A note, the middle of whose first line is so far down, and how many lines it has."""
     parts = []
@@ -461,7 +427,8 @@ def _note(note: Note, y: float, width: float, hue: str, *, is_turn: bool) -> tup
     if note.side is not None:
         parts.append(f'<circle class="swatch{hue}" cx="{MARGIN + 20}" cy="{pixels(y)}" r="7"/>\n')
     left = MARGIN + (NOTE_INDENT if note.side is not None else 4)
-    lines = _wrapped(note, width)
+    columns = int((width - 2 * MARGIN - NOTE_INDENT) / (NOTE_SIZE * LETTER_RATIO)) - 4 * len(note.dice)
+    lines = wrap(note.text, columns) if len(note.text) > columns else [note.text]
     for number, line in enumerate(lines):
         place = f'x="{left}" y="{pixels(y + LINE_HEIGHT * number + 0.36 * NOTE_SIZE)}" font-size="{NOTE_SIZE}"'
         parts.append(f"<text {place}>{escape(line)}</text>\n")
@@ -478,26 +445,16 @@ def _step(right: float, down: float) -> str:
     return f"v{pixels(down)}" if not round(right, 1) else f"l{pixels(right)} {pixels(down)}"
 
 
-def _frame(figure: Figure) -> _Frame:
-    """What is wide enough for all shapes."""
-    places = [*_corners(figure.cells)]
-    for strokes in figure.lines:
-        places += chain.from_iterable(strokes.ways)
-    circles = {(piece.at, piece.size) for piece in figure.pieces} | {(mark.at, mark.size) for mark in figure.marks}
-    for (x, y), size in circles:
-        places += ((x - size, y - size), (x + size, y + size))
-    for (x, y), text, _, size, *_ in figure.labels:
-        wide = size * LETTER_RATIO * len(text) / 2
-        places += ((x - wide, y - size / 2), (x + wide, y + size / 2))
-    xs, ys = [x for x, _ in places], [y for _, y in places]
-    return _Frame(min(xs), min(ys), max(xs), max(ys))
-
-
-@lru_cache(maxsize=16)
-def _corners(cells: tuple[Cell, ...]) -> tuple[Place, Place]:
-    """The lower left and the upper right corner of what all cells lie in."""
-    xs, ys = zip(*(place for cell in cells for place in cell.outline), strict=True)
-    return (min(xs), min(ys)), (max(xs), max(ys))
+def _places(figure: Figure) -> Iterator[Place]:
+    """Places between which all shapes lie."""
+    yield from chain.from_iterable(cell.outline for cell in figure.cells)
+    yield from chain.from_iterable(way for strokes in figure.lines for way in strokes.ways)
+    circles = {(piece.at, piece.size, piece.size) for piece in figure.pieces}
+    circles |= {(mark.at, mark.size, mark.size) for mark in figure.marks}
+    letters = {(label.at, label.size * LETTER_RATIO * len(label.text) / 2, label.size / 2) for label in figure.labels}
+    for (x, y), right, up in circles | letters:
+        yield x - right, y - up
+        yield x + right, y + up
 
 
 UNDER = frozenset({"grid", "track", "path"})

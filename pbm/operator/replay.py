@@ -1,24 +1,26 @@
-"""The command that leads through a game, turn by turn."""
+"""The commands that show a stored board: turn by turn in a terminal, or as a picture in a file."""
 
 import os
 import re
 import sys
 import termios
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import click
 
 import games
 from games import Game
 from pbm import letters, texts
-from pbm.actions.finding import find_board
+from pbm.actions.finding import find_board, find_point
 from pbm.board.board import Board, Point
 from pbm.console import answer, open_existing
 from pbm.console.usage import Commands
-from pbm.refusals import Refused
+from pbm.drawing import images
+from pbm.refusals import Refused, touching
 from pbm.session import Session
 from pbm.terminal import escaped
 
@@ -33,21 +35,21 @@ QUIT = "q", "Q", "\x1b", "\x04"
 PLAIN, UNDERLINED = "\x1b[0m", "\x1b[4m"
 
 
-class Tile(NamedTuple):
-    """How a piece is coloured: a letter on a tile."""
-
-    ink: str
-    paper: str
-
-
-PALETTE = {
-    "black": Tile(ink="#ffffff", paper="#000000"),
-    "white": Tile(ink="#000000", paper="#ffffff"),
-    "pink": Tile(ink="#000000", paper="#ff9ec8"),
+Colour = tuple[int, int, int]
+DARK, LIGHT = (0, 0, 0), (255, 255, 255)
+PALETTE: Mapping[str, tuple[Colour, Colour]] = {
+    "black": (LIGHT, DARK),
+    "white": (DARK, LIGHT),
+    "pink": (DARK, (255, 158, 200)),
 }
-"""The pieces of sides that are called after their colours."""
-OTHERS = Tile(ink="#000000", paper="#ffd60a"), Tile(ink="#ffffff", paper="#10206b")
-"""The pieces of other sides: yellow, and dark blue."""
+"""The letter and the ground of the pieces of sides that are called after their colours."""
+OTHERS: tuple[tuple[Colour, Colour], ...] = (DARK, (255, 214, 10)), (LIGHT, (16, 32, 107))
+"""Those of other sides: yellow, and dark blue."""
+FILES: Mapping[str, Callable[[Point], bytes]] = {
+    ".svg": lambda point: images.board_svg(point).encode(),
+    ".png": images.board_png,
+}
+"""What becomes a file, by the ending of its name."""
 KEYS = "arrow keys: a turn back, a turn forward; Home, End; q quits"
 
 commands = Commands("pbm")
@@ -61,16 +63,47 @@ def replay(game: str, board: str) -> None:
 
     Where there is no terminal, it lists the turns.
     """
-    if not games.exists(game.lower()):
-        raise Refused(games.unknown(game))
-    session = Session(open_existing())
-    with session.store.reading():
+    with _stored(game) as session:
         found = find_board(session, game.lower(), board)
     is_seen = sys.stdin.isatty() and sys.stdout.isatty() and not click.get_current_context().obj
     if is_seen:
         _lead(found)
     else:
         answer(listed(found), data(found))
+
+
+@commands.command()
+@click.argument("game")
+@click.argument("board", metavar="BOARD[#n]")
+@click.argument("file", type=click.Path(path_type=Path))
+def picture(game: str, board: str, file: Path) -> None:
+    """Draw a board as it is, or after n moves, into FILE, which ends in .svg or .png; `#-1` is one move ago.
+
+    SVG is drawn for light and for dark surroundings, and can be shown as large as one likes. PNG needs
+    `pip install '.[pictures]'`.
+    """
+    draw = FILES.get(file.suffix.lower())
+    if draw is None:
+        raise Refused(f"A picture is drawn into a file whose name ends in .svg or .png, and not into {file.name!r}.")
+    with _stored(game) as session:
+        point = find_point(session, game.lower(), board)
+    drawn = draw(point)
+    with touching(f"The file {file} cannot be written"):
+        file.write_bytes(drawn)
+    row = point.board.row
+    data = {"game": row.game, "board": row.board, "moves": point.moves, "file": str(file), "bytes": len(drawn)}
+    text = f"{file} shows {texts.title(row.game)} board {row.board} after {texts.counted(point.moves, 'move')}."
+    answer(text, {**data, "reply": text})
+
+
+@contextmanager
+def _stored(game: str) -> Iterator[Session]:
+    """Read the boards of a game that was named. Raises Refused if there is none of that name."""
+    if not games.exists(game.lower()):
+        raise Refused(games.unknown(game))
+    session = Session(open_existing())
+    with session.store.reading():
+        yield session
 
 
 def _lead(board: Board) -> None:
@@ -123,10 +156,11 @@ def painted(rules: Game[Any], drawn: str) -> str:
     (first, second), latest = games.glyphs(rules)
     pieces = re.compile(f"(?P<first>{first})|(?P<second>{second})")
     every = re.compile(f"(?P<latest>{latest})|{pieces.pattern}")
-    tiles = dict(zip(("first", "second"), tiles_of(rules.SIDES), strict=True))
+    colours = dict(zip(("first", "second"), tiles_of(rules.SIDES), strict=True))
 
     def tiled(found: re.Match[str]) -> str:
-        return _on(tiles[str(found.lastgroup)], found[0])
+        letters, paper = colours[str(found.lastgroup)]
+        return click.style(found[0], fg=letters, bg=paper, bold=True)
 
     def marked(found: re.Match[str]) -> str:
         if found.lastgroup != "latest":
@@ -136,20 +170,9 @@ def painted(rules: Game[Any], drawn: str) -> str:
     return "\n".join(every.sub(marked, line) for line in escaped(drawn).split("\n"))
 
 
-def tiles_of(sides: tuple[str, str]) -> tuple[Tile, Tile]:
+def tiles_of(sides: tuple[str, str]) -> list[tuple[Colour, Colour]]:
     """What fits the names of the sides: black pieces are dark, and white ones bright."""
-    first, second = (PALETTE.get(side.lower(), other) for side, other in zip(sides, OTHERS, strict=True))
-    return first, second
-
-
-def _on(tile: Tile, text: str) -> str:
-    return click.style(text, fg=_parts(tile.ink), bg=_parts(tile.paper), bold=True)
-
-
-def _parts(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue of a colour such as ``#ff9ec8``."""
-    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
-    return red, green, blue
+    return [PALETTE.get(side.lower(), other) for side, other in zip(sides, OTHERS, strict=True)]
 
 
 def listed(board: Board) -> str:
