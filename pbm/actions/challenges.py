@@ -156,7 +156,7 @@ def _of_sender(session: Session) -> list[str]:
 
 
 def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
-    """Who of the players does not want another board; he who takes none and has none becomes inactive."""
+    """Who of the players does not want another board; whoever takes none and has none becomes inactive."""
     problems = []
     for name in dict.fromkeys(players):
         most = session.store.players.get(game, name).most

@@ -69,7 +69,7 @@ def board_of(session: Session, row: BoardRow) -> Board:
 
 
 def player_at_sender(session: Session, board: Board, reader: str | None = None) -> str | None:
-    """The player of a board, or the *reader* if he is one, who has confirmed the address that the command came from.
+    """The player of a board, or the *reader* if they are one, who has confirmed the address that the command came from.
 
     Of two players who share it, that is the one who is to move; in a shell there is none.
     """

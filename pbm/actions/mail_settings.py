@@ -1,4 +1,4 @@
-"""How a user wants his mails about boards, and the times in them."""
+"""How a user wants their mails about boards, and the times in them."""
 
 from difflib import get_close_matches
 from zoneinfo import available_timezones
@@ -49,7 +49,7 @@ def check_form(_: Session, *, form: str, **__: object) -> None:
 
 
 def choose_form(session: Session, user: str, word: str) -> list[Letter]:
-    """Store whether a user wants HTML beside the text of his mails, and pictures in it."""
+    """Store whether a user wants HTML beside the text of their mails, and pictures in it."""
     form = word.lower()
     session.store.users.set_form(user, form)
     data = {"userid": user, "mail": form}

@@ -14,7 +14,7 @@ from pbm.session import Session
 from pbm.store import BoardRow
 
 BETWEEN_NAGS = timedelta(days=3)
-"""How long a player waits before he can remind the other one of the same board again."""
+"""How long a player waits before they can remind the other one of the same board again."""
 
 
 def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -46,7 +46,7 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 
 def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
-    """The letter that reminds a player, with the rule by which the game would end; that he was reminded is stored."""
+    """The letter that reminds a player, with the rule by which the game would end. The board notes it."""
     row, store, now = board.row, session.store, session.now()
     days, allowed = (texts.counted(number, "day") for number in (clocks.age(row, now).days, clocks.limits(row)[1].days))
     if row.vote == "draw":

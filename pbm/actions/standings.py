@@ -15,7 +15,7 @@ from pbm.board.ratings import Rating
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow, PlayerRow, ResultRow, Robot, Section
+from pbm.store import BoardRow, PlayerRow, Robot, Section
 from pbm.texts import WIDTH
 
 SECTIONS = {
@@ -64,7 +64,7 @@ def _no_page(game: str, command: str) -> str:
 
 
 def plotted(session: Session, game: str, userid: str) -> list[Letter]:
-    """How the rating of a player has gone, drawn. Raises Refused if he has none."""
+    """How the rating of a player has gone, drawn. Raises Refused if they have none."""
     player, name = userid.lower(), texts.title(game)
     results = session.store.players.results_of_user(game, player)
     if not results:
@@ -76,7 +76,17 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
     count = f"{len(results)} rated game{'s' if len(results) > 1 else ''}"
     said = f"{player}: {last.after} ({kind})\n{count} of {name}, highest {max(ratings)}, lowest {min(ratings)}"
     drawn = drawing(ratings, f"{results[0].ended:%Y-%m-%d}", f"{last.ended:%Y-%m-%d}")
-    data = {"game": game, "userid": player, "results": [_of_result(result) for result in results]}
+    shown = [
+        {
+            "board": one.board,
+            "outcome": one.outcome,
+            "before": one.before,
+            "after": one.after,
+            "ended": one.ended.isoformat(),
+        }
+        for one in results
+    ]
+    data = {"game": game, "userid": player, "results": shown}
     told: list[Block] = [Paragraph(said), Table(drawn)]
     return [letters.note(told, subject=f"{name} Standings", answer=f"{game} standings", data=data)]
 
@@ -258,18 +268,6 @@ def _of_player(player: PlayerRow, active: Mapping[str, int], *, is_robot: bool) 
         "limit": player.most,
         "seeking": player.seeking,
         **({"robot": True} if is_robot else {}),
-    }
-
-
-def _of_result(result: ResultRow) -> dict[str, Any]:
-    """What a program is told of what a game did to a rating."""
-    ended = result.ended.isoformat()
-    return {
-        "board": result.board,
-        "outcome": result.outcome,
-        "before": result.before,
-        "after": result.after,
-        "ended": ended,
     }
 
 

@@ -122,7 +122,7 @@ def _set(session: Session, game: str, name: str, **flags: Any) -> None:
 
 
 def _objection(session: Session, row: BoardRow, name: str) -> str:
-    """Why a user cannot subscribe to a board; empty if he can."""
+    """Why a user cannot subscribe to a board; empty if they can."""
     if row.ended:
         return "the game is over"
     if name in {row.first_player, row.second_player}:

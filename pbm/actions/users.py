@@ -99,7 +99,7 @@ def change_address(session: Session, name: str, addresses: Sequence[str]) -> lis
 def set_addresses(
     session: Session, name: str, addresses: Sequence[str], done: str, *, is_new: bool = False
 ) -> list[Letter]:
-    """Give a user new addresses, and say that it is *done*, also to the addresses that he had.
+    """Give a user new addresses, and say that it is *done*, also to the addresses that they had.
 
     A user who *is new* is welcomed there.
 
@@ -125,14 +125,14 @@ def set_addresses(
     for address in old:
         send(session, address, letter)
     if str(session.sender).lower() in {*old, *map(str.lower, asked)}:
-        return []  # he has been told there; or gets nothing but the confirmation mail before he has answered it
+        return []  # they have been told there; or get nothing but the confirmation mail before they have answered it
     return [letter]
 
 
 def _count_question(session: Session, address: str, *, is_known: bool) -> None:
     """Count a confirmation mail to an address. Raises Refused if there were too many.
 
-    A user who writes from an address of his own *is known*, and does not suffer from what strangers ask for.
+    A user who writes from an address of their own *is known*, and does not suffer from what strangers ask for.
     """
     if not session.take("asked"):
         asked = most("asked", "address")

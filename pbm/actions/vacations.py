@@ -61,9 +61,9 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
 
 
 def _planned(session: Session, name: str, words: Sequence[str], today: date) -> list[Vacation]:
-    """The vacations of a user from today on, with the one that he asks for in place of those that it overlaps.
+    """The vacations of a user from today on, with the one that they ask for in place of those that it overlaps.
 
-    The one that he is on goes on; if the new one follows it at once, the two are one. Raises Refused.
+    The one that they are on goes on; if the new one follows it at once, the two are one. Raises Refused.
     """
     days = [_day(word) for word in words]
     first, last = days if len(days) == 2 else (today, days[0])
@@ -101,7 +101,7 @@ def _longest_run(vacations: Sequence[Vacation]) -> int:
 
 
 def _ended(planned: Sequence[Vacation], today: date) -> list[Vacation]:
-    """What is left of vacations that a user ends today: the days that he has had, at least the first one."""
+    """What is left of vacations that a user ends today: the days that they have had, at least the first one."""
     return [away._replace(last=max(away.first, today - clocks.DAY)) for away in planned if away.first <= today]
 
 

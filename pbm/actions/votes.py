@@ -73,9 +73,9 @@ def agree_draw(session: Session, board: Board, *notes: str, reason: str | None =
 
 
 def _take_back(session: Session, board: Board) -> list[Letter]:
-    """Take the last turn back that a player made himself, and those that the server made after it.
+    """Take the last turn back that a player made themselves, and those that the server made after it.
 
-    A robot answers at once, so what a person takes back who plays against one is his own last turn, and the answer.
+    A robot answers at once, so what a person takes back who plays against one is their own last turn, and the answer.
     """
     first = board.present.last_typed
     asker = str(board.row.voter)

@@ -17,15 +17,15 @@ class Entrant(NamedTuple):
 
     name: str
     joined: int = 1
-    """The first round in which he takes part."""
+    """The first round in which they take part."""
     withdrawn: int | None = None
-    """The first round in which he does not take part any more."""
+    """The first round in which they do not take part any more."""
     team: str = ""
     byes: frozenset[int] = frozenset()
     """The rounds in which they have asked for a bye, which counts as half a win."""
 
     def is_in(self, number: int) -> bool:
-        """Whether he takes part in a round."""
+        """Whether they take part in a round."""
         return self.joined <= number and (self.withdrawn is None or number < self.withdrawn)
 
 

@@ -50,10 +50,10 @@ class Pairs(Kind):
 def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
     """Each two players once, round by round; *double* adds them all again with the other one beginning.
 
-    No player begins more than one game more, or less, than he does not begin.
+    No player begins more than one game more, or less, than they do not begin.
     """
     seats = len(players) + len(players) % 2
-    last = seats - 1  # keeps his seat while all others move on; nobody sits there if the players are odd in number
+    last = seats - 1  # keeps this seat while all others move on; nobody sits there if the players are odd in number
     pairs = []
     for turn in range(last):
         meetings = [(turn, last), *(((turn + step) % last, (turn - step) % last) for step in range(1, seats // 2))]

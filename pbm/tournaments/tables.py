@@ -9,7 +9,7 @@ Points: 1 for a win or a bye, 0.5 for a tie. What decides between equal points, 
 - ``cut1``: the same without the opponent who has the fewest points;
 - ``wins``: games won.
 
-A bye counts as a game against somebody with as many points as the player himself.
+A bye counts as a game against somebody with as many points as the player has.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
