@@ -116,13 +116,12 @@ def serve_(
     opened = open_server()
     # systemd adds the time to what goes into its journal
     journal = Journal(as_json=log_format == "json", has_time="JOURNAL_STREAM" not in os.environ, now=opened.now)
-    notes: list[Callable[[Entry], None]] = [journal.note]
-    if metrics:
-        notes.append(_measured(opened, metrics))
+    count = _measured(opened, metrics) if metrics else None
 
     def note(entry: "Entry") -> None:
-        for each in notes:
-            each(entry)
+        journal.note(entry)
+        if count:
+            count(entry)
 
     words, thread = _words_of_site(site, url), MainThread()
     served = serve(opened, where, thread, note=note, lmtp=lmtp, certificate=tls, robots=robots, site=words)
