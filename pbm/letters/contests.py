@@ -40,8 +40,10 @@ class Shown(Progress):
         names = chain((entrant.name for entrant in self.entrants), *(one.pair for one in self.meetings))
         lines = tables.places_of(filter(None, names), self.meetings, self.one.tie_breaks.split(","))
         places = self.one.kind.places(self)
-        lines = [line._replace(place=places.get(line.name, len(places) + 1)) for line in lines] if places else lines
-        return sorted(lines, key=lambda line: line.place)
+        if places is None:
+            return lines
+        placed = [line._replace(place=places.get(line.name, len(places) + 1)) for line in lines]
+        return sorted(placed, key=lambda line: line.place)
 
     @property
     def teams(self) -> list[TeamLine]:

@@ -194,9 +194,9 @@ class Kind:
         """Return why a tournament ends earlier than planned, as a sentence; empty if it does not."""
         return ""
 
-    def places(self, now: Progress) -> Mapping[str, int]:
-        """Return the place of each player who has one, such as 1 for the winner; empty if points decide."""
-        return {}
+    def places(self, now: Progress) -> Mapping[str, int] | None:
+        """Return the place of each player who has one, such as 1 for the winner; None if points decide."""
+        return None
 
     def report(self, now: Progress, title: str) -> str:
         """Return the report for FIDE's programs; empty if there is none of such a tournament."""
