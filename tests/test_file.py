@@ -224,6 +224,8 @@ def test_restore_brings_an_older_version_up_to_date_before_it_is_put_in_place(ke
     assert (tmp_path / "copy").read_bytes() == before
     assert users(tmp_path / "pbm.db") == ["alice"]
     assert not list(tmp_path.glob("*before-schema*"))
+    assert kept.run("signup", "dave", "dave-secret").returncode == 0
+    assert schema_of(tmp_path / "pbm.db") == NEXT_SCHEMA
     assert kept.run("doctor").returncode == 0
 
 

@@ -21,7 +21,6 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlite_utils import Database
 
 from games import SKIP
 from pbm import console, texts
@@ -38,7 +37,6 @@ from pbm.shell import main
 from pbm.store import BoardRow, ResultRow, Store, TurnRow, copies
 
 import helptexts
-import next_version
 from conftest import ADDRESS, PASSWORDS, pair_up
 from examples import examples
 from patience import PATIENCE, until
@@ -742,13 +740,6 @@ def test_restore_replaces_a_database_that_is_damaged(kept):
         path.write_bytes(b"rubbish" * 1000)
     assert kept.run("restore", str(kept.folder / "copy"), "--yes").returncode == 0
     assert names(kept.folder / "pbm.db") == ["alice"]
-
-
-def test_restore_takes_a_backup_of_an_older_version(kept, monkeypatch):
-    next_version.install(monkeypatch.setattr)
-    assert kept.run("restore", str(kept.folder / "copy"), "--yes").returncode == 0
-    assert kept.run("signup", "dave", "dave-secret").returncode == 0
-    assert "inventions" in Database(kept.folder / "pbm.db").table_names()
 
 
 @pytest.mark.parametrize(

@@ -287,10 +287,7 @@ class Pages:
 
     def index(self) -> str:
         """Where a visitor begins."""
-        counts = []
-        for game in self.games:
-            boards, running = self.store.boards.totals(game)
-            counts.append({"game": game, "running": running, "finished": boards - running})
+        counts = [(game, *self.store.boards.totals(game)) for game in self.games]
         host = self.session.server.host
         rows = self.store.boards.latest(Among(self.games), RECENT)
         seekers = self.store.players.all_seekers(ON_PAGE)
@@ -301,11 +298,10 @@ class Pages:
     def user(self, userid: str) -> str:
         """A player: their ratings and boards."""
         running, finished = (Among(self.games, userid, over=over) for over in (False, True))
-        rated = [(game, self.store.players.get(game, userid)) for game in self.games]
         ratings_of = [
-            {"game": game, "player": player, "ratings": self.store.players.ratings_of(game, [userid]).get(userid, [])}
-            for game, player in rated
-            if player.rating is not None
+            (game, player, self.store.players.ratings_of(game, [userid]).get(userid, []))
+            for game in self.games
+            if (player := self.store.players.get(game, userid)).rating is not None
         ]
         rows = [self.store.boards.latest(among, ON_PAGE) for among in (running, finished)]
         if not (ratings_of or any(rows)):
