@@ -14,6 +14,7 @@ note that it was handled; so a mail that only reads has its answer before the lo
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -114,7 +115,7 @@ def prepare(session: Session, call: Call | Refused, line: Line | None = None) ->
     if line and isinstance(call, Call) and call.command.name == "multiple":
         ready = _with_lines(ready, line)
     calls = [one for one in ([each for _, each in ready.lines] or [ready.call]) if isinstance(one, Call)]
-    trying = replace(session, guesses=session.guesses and session.guesses.anew())  # each is counted under the lock
+    trying = replace(session, guesses=copy(session.guesses))  # each is counted under the lock
     for one in calls:
         with suppress(Refused):
             _signed(trying, one)

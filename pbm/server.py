@@ -3,14 +3,11 @@
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 from pbm.passwords import Passwords
 from pbm.store import Store
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 class Server(NamedTuple):
@@ -20,7 +17,7 @@ class Server(NamedTuple):
     address: str
     """Where the server gets its mail."""
     passwords: Passwords
-    now: Callable[[], datetime] = _utc_now
+    now: Callable[[], datetime] = partial(datetime.now, UTC)
     random_bytes: Callable[[int], bytes] = os.urandom
     operator: str | None = None
     """Where mail for the postmaster goes; None if it is only logged."""

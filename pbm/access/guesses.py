@@ -26,10 +26,6 @@ class Guesses:
         self.was_right = False
         self.noted: dict[tuple[str, str], Failures] = {}
 
-    def anew(self) -> "Guesses":
-        """The same without what was noted since."""
-        return Guesses(self.store, self.peer, self.now)
-
     def wait_until(self, userid: str) -> datetime | None:
         """When the next password for a user is looked at; None if that is now."""
         waits = [
@@ -46,7 +42,7 @@ class Guesses:
         for holder, before in self._failures(userid).items():
             after = NO_FAILURES if is_right else Failures(before.times + 1, self.now)
             if after != before:
-                self.noted[holder] = after
+                self.noted = self.noted | {holder: after}  # a copy of these guesses keeps its own
 
     def save(self) -> None:
         """Store what was noted."""

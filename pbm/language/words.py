@@ -64,7 +64,7 @@ def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:
     Words may hold blanks, as those of a shell can. Options in front of the second word come behind it.
     """
     text = " ".join(line).lstrip()
-    if _may_be_reply(text) and (replies := re.match(rf"(?:(?:{REPLIES})[ *]*)+", text, re.IGNORECASE | re.ASCII)):
+    if replies := re.match(rf"(?:(?:{REPLIES})[ *]*)+", text, re.IGNORECASE | re.ASCII):
         text = text[replies.end() :]
     words = [word for word in text.split() if word != "**"]
     if len(words) > 1 and words[0].lower() == "new" and is_game(words[1].lower()):
@@ -76,11 +76,6 @@ def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:
             return commands + options + words[at:]
         (options if is_option(word) else commands).append(word)
     return commands + options
-
-
-def _may_be_reply(text: str) -> bool:
-    """Whether something may stand in front of a line, so that it is worth a pattern: commands in a shell need none."""
-    return text[:1] in {"[", "*"} or any(mark in word for word in text.split(None, 2)[:2] for mark in ":\uff1a")
 
 
 def is_option(word: str) -> bool:

@@ -6,6 +6,7 @@ replay games.
 """
 
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pbm.store.base import Base
@@ -61,42 +62,29 @@ __all__ = [
 
 
 class Store(Base):
-    """An open database. It has a member for each noun, opened when first asked: `store.boards.get("spiro", "101")`."""
+    """An open database. It has a member for each noun: `store.boards.get("spiro", "101")`."""
 
-    @cached_property
-    def boards(self) -> Boards:
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        """Open the database of that path, and make or bring up to date what is in it. Raises Unusable."""
+        super().__init__(path, read_only=read_only)
+        self.boards = Boards(self.db)
         """Boards, their turns, and who follows them."""
-        return Boards(self.db)
-
-    @cached_property
-    def users(self) -> Users:
+        self.users = Users(self.db)
         """Users and their addresses."""
-        return Users(self.db)
-
-    @cached_property
-    def players(self) -> Players:
+        self.players = Players(self.db)
         """What each user is in one game: their rating, and what they want."""
-        return Players(self.db)
-
-    @cached_property
-    def robots(self) -> Robots:
+        self.robots = Robots(self.db)
         """Users that are programs."""
-        return Robots(self.db)
-
-    @cached_property
-    def outbox(self) -> Outbox:
+        self.outbox = Outbox(self.db)
         """Mails that go out."""
-        return Outbox(self.db)
-
-    @cached_property
-    def handled(self) -> Handled:
+        self.handled = Handled(self.db)
         """A note of each mail that came in."""
-        return Handled(self.db)
-
-    @cached_property
-    def trust(self) -> Trust:
+        self.trust = Trust(self.db)
         """Whom the server believes, and quotas."""
-        return Trust(self.db)
+        self.events = Events(self.db)
+        """What has happened."""
+        self.changes = Changes(self.db)
+        """What has changed since somebody looked."""
 
     @cached_property
     def tournaments(self) -> "Tournaments":
@@ -104,16 +92,6 @@ class Store(Base):
         from pbm.store.tournaments import Tournaments  # takes 0.9 ms, and few commands need it
 
         return Tournaments(self.db)
-
-    @cached_property
-    def events(self) -> Events:
-        """What has happened."""
-        return Events(self.db)
-
-    @cached_property
-    def changes(self) -> Changes:
-        """What has changed since somebody looked."""
-        return Changes(self.db)
 
     @cached_property
     def health(self) -> "Health":
