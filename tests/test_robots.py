@@ -88,31 +88,29 @@ def test_nothing_that_was_so_before_is_a_change(watched):
     assert list(islice(watched("change"), 3)) == [[], [], []]
 
 
-def test_a_move_is_a_change(watched, pair):
-    looks = watched("change")
-    assert next(looks) == []
-    pair.move("alice", "e3:+")
-    assert numbers(next(looks)) == ["101"]
+REMOVED = "spiro move 101 alice alice-secret resign"
+"""Before both have moved, that leaves no board."""
 
 
-def test_what_happens_on_another_board_is_no_change(watched, pair):
-    looks = watched("change")
+@pytest.mark.parametrize(
+    ("until", "event", "is_seen"),
+    [
+        ("change", "spiro move 101 alice alice-secret e3:+", True),
+        ("change", "spiro challenge alice bob", False),  # on another board
+        *((until, REMOVED, True) for until in ("change", "over", "turn=bob")),
+    ],
+)
+def test_what_is_waited_for_is_seen_at_the_next_look(watched, pair, until, event, is_seen):
+    looks = watched(until)
     assert next(looks) == []
-    pair.say("spiro challenge alice bob")
-    assert next(looks) == []
+    pair.say(event)
+    assert numbers(next(looks)) == ["101"] * is_seen
 
 
 def test_a_move_between_the_start_and_the_first_look_is_seen(watched, pair):
     looks = watched("change")
     pair.move("alice", "e3:+")
     assert numbers(next(looks)) == ["101"]
-
-
-def test_a_removed_board_ends_every_wait(watched, pair):
-    waiting = [watched(until) for until in ("change", "over", "turn=bob")]
-    assert [next(looks) for looks in waiting] == [[], [], []]
-    pair.move("alice", "resign")
-    assert [numbers(next(looks)) for looks in waiting] == [["101"]] * 3
 
 
 def test_a_turn_that_is_there_already_is_not_waited_for(watched):

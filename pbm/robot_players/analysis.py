@@ -19,6 +19,7 @@ from pbm.console import answer, open_existing
 from pbm.console.usage import Commands, Seconds
 from pbm.refusals import Refused
 from pbm.robots import Player
+from pbm.robots.general import thrown
 from pbm.session import Session
 from pbm.texts import WIDTH
 
@@ -130,10 +131,7 @@ class Critic:
     def _valued(self, line: list[State], userid: str, rng: Random) -> float:
         """The chance of a player in the last of some positions, whose dice are thrown here."""
         while (result := line[-1].result()) is None:
-            state = line[-1]
-            if games.needs_dice(state):
-                state = state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed)))
-                line[-1] = state
+            line[-1] = state = thrown(line[-1], rng)
             if not state.must_skip:
                 chance = self.judge_of_one.think(line).chance
                 return chance if self.board.player(state, state.turn) == userid else 1 - chance

@@ -85,9 +85,6 @@ class Rules(Knowledge[State, str]):
         self.longest = max(CUT_AT_LEAST, self.longest // 2)
         return leader(position)
 
-    def expected(self, position: State) -> None:
-        """Nothing, as nothing is known."""
-
     def text(self, position: State, turn: str) -> str:
         """The turn itself."""
         return turn

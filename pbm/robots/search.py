@@ -72,6 +72,7 @@ class Knowledge(Protocol[P, T]):
 
     def expected(self, position: P) -> float | None:
         """What the game is worth for side 0, on average, by the looks of the position; None if they say too little."""
+        return None
 
     def text(self, position: P, turn: T) -> str:
         """The turn in canonical form."""

@@ -134,9 +134,6 @@ class Symple(Knowledge[Stones, int]):
             side, surplus = 1 - side, -surplus
         return self._worth(own, enemy, surplus + len(own_rings) - len(enemy_rings), side)
 
-    def expected(self, position: Stones) -> None:
-        """Nothing: what stands on the board says little before it is full."""
-
     def text(self, position: Stones, turn: int) -> str:
         """The points by column and row, but the one that founds last."""
         growth = turn & self.board.near(position.own)
