@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 from functools import partial
 from itertools import islice
 from random import Random
@@ -110,19 +111,6 @@ def test_options_may_be_shortened_while_only_one_fits():
             games.read_options(Made, [word])
 
 
-def played(game, rng, most):
-    """The positions of a random game, each with the move played there."""
-    state = game.new(**games.read_options(game, []))
-    for _ in range(most):
-        if needs_dice(state):
-            state = state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed)))
-        if state.result():
-            return
-        move = state.random(rng)
-        yield state, move
-        state = state.play(move)
-
-
 @pytest.mark.parametrize("name", helptexts.GAMES)
 def test_the_examples_of_a_games_help_are_what_the_referee_answers(name):
     assert helptexts.check(name) > 20
@@ -148,46 +136,33 @@ def test_every_game_keeps_its_promises(name):
     assert list(promises.broken(game, Random(name), text, partial(referee.replies, name))) == []
 
 
-@pytest.mark.parametrize("name", helptexts.GAMES)
-def test_capital_letters_and_blanks_around_a_turn_do_no_harm(name):
-    game = games.load(name)
-    rng = Random(name)
-    for state, move in played(game, rng, 60):
-        assert move == SKIP or state.parse(move) == move
-        assert state.parse(f" {move.upper()} ") == move or move == SKIP
-        assert state.must_skip == (move == SKIP)
-        assert set(state.seats) == {0, 1}
-        seen = state.view()
-        assert seen["turn"] == game.SIDES[state.turn]
-        assert {"cells", "over", "winner", "scores"} <= set(seen)
-        drawn = game.draw(state)
-        assert all(len(line) <= 78 and line == line.rstrip() and line.isascii() for line in drawn.splitlines())
-
-
-@given(st.sampled_from(helptexts.GAMES), st.integers(0, 10**6))
-@examples(25)
-def test_what_is_read_is_one_of_the_moves_and_is_read_again_as_it_is(name, seed):
-    options = {"spiro": ["-small", "-pieces=4"], "sprout": ["-board=limping-3"], "papagra": ["-size=3", "-removals=1"]}
-    game, rng = games.load(name), Random(seed)
-    state = game.new(**games.read_options(game, options.get(name, ["-size=5"])))
-    for _ in range(rng.randrange(12)):
-        state = thrown(state, rng)
-        if not state.result():
-            state = state.play(state.random(rng))
-    state = thrown(state, rng)
-    listed = list(islice(state.moves(), 5000))
-    for move in rng.sample(listed, min(len(listed), 5)):
-        for text in altered(move, rng):
-            try:
-                canonical = state.parse(text)
-            except Illegal:
-                continue
-            assert state.parse(canonical) == canonical
-            assert canonical in listed or len(listed) == 5000
+SMALL = {"spiro": ["-small", "-pieces=4"], "sprout": ["-board=limping-3"], "papagra": ["-size=3", "-removals=1"]}
+SHORT = {"spiro": 400, "papagra": 160}
+"""How many letters a refusal has at most, where that is not 200."""
+HOSTILE = (
+    *("\0", "\ud800", "\u212a5", "\u212a3:1", "c\uff13", "c\u00b2", "\N{FULLWIDTH DIGIT ONE}xe3:1", "c3\u00a0d4"),
+    *("c3\nd4", "e3:1\ne3:1", "--,--", "__import__('os')", "'; DROP TABLE boards; --", "c999999", "9999xe3:1"),
+    *(text * (10**5 // len(text)) for text in ("x", "-", "--", ",", "1", "a1,", "-a1", "c4,e4", "f3-g3,", "e3:x")),
+    *(start + text * 30_000 for start, text in (("e3", ":1"), ("e3", "-e3"), ("e3", "-+"), ("a1,c1,-", "c1-"))),
+    *(start + text * 10**5 for start, text in (("a1,b2@", "n"), ("a1,b2@", "x"))),
+    *(text + "9" * 5000 for text in ("", "e3:", "e3-a", "c")),
+    *("9" * 5000 + text for text in (":1", "xe3:1")),
+    *(text.replace("_", " " * 10**5) for text in ("_x", "_,", "a1_b2")),
+    ",".join(["9999xe3:1"] * 5000),
+)
 
 
 def thrown(state, rng):
     return state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed))) if needs_dice(state) else state
+
+
+def position(name, rng):
+    """A position of a small board after some turns at random, with its dice."""
+    state = thrown(games.load(name).new(**games.read_options(games.load(name), SMALL.get(name, ["-size=5"]))), rng)
+    for _ in range(rng.randrange(12)):
+        if not state.result():
+            state = thrown(state.play(state.random(rng)), rng)
+    return state
 
 
 def altered(move, rng):
@@ -199,6 +174,87 @@ def altered(move, rng):
     yield ",".join(rng.sample(parts, rng.randint(1, len(parts))))
     yield move.replace(rng.choice(move), rng.choice("abcd1234:x+-"), 1)
     yield move.replace("+", "").replace(":1", "")
+
+
+@pytest.mark.parametrize("name", helptexts.GAMES)
+@pytest.mark.parametrize("words", [[], None], ids=["usual", "small"])
+def test_capital_letters_and_blanks_around_a_turn_and_its_parts_do_no_harm(name, words):
+    game, rng = games.load(name), Random(name)
+    state = game.new(**games.read_options(game, SMALL.get(name, ["-size=5"]) if words is None else words))
+    for _ in range(60):
+        state = thrown(state, rng)
+        if state.result():
+            break
+        move = state.random(rng)
+        assert state.must_skip == (move == SKIP)
+        assert move == SKIP or state.parse(move) == state.parse(f" {move.upper().replace(',', ' , ')} ") == move
+        state = state.play(move)
+
+
+TEXTS = st.text() | st.text("abcdefg12345nesw+-:@,x= ", max_size=16)
+
+
+@given(st.sampled_from(helptexts.GAMES), st.integers(0, 10**6), TEXTS)
+@examples(150)
+def test_what_is_read_is_one_of_the_moves_and_all_else_is_refused_in_few_words(name, seed, written):
+    rng = Random(seed)
+    state = position(name, rng)
+    listed = list(islice(state.moves(), 5000))
+    texts = [text for move in rng.sample(listed, min(len(listed), 5)) for text in altered(move, rng)]
+    for text in (written, *texts):
+        canonical, why = read(state, text)
+        if canonical is None:
+            assert 10 < len(why) < SHORT.get(name, 200) or len(text) > 40
+            assert why.endswith(".")
+        else:
+            assert state.parse(canonical) == canonical
+            assert canonical in listed or len(listed) == 5000
+
+
+def read(state, text):
+    """The move that was written, or None and why it is refused."""
+    try:
+        return state.parse(text), ""
+    except Illegal as why:
+        return None, str(why)
+
+
+@pytest.mark.parametrize("name", helptexts.GAMES)
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
+def test_a_hostile_text_is_refused_at_once_and_shortly(name, text):
+    begin = time.process_time()
+    for seed in range(2):
+        with pytest.raises(Illegal) as refused:
+            position(name, Random(seed)).parse(text)
+        assert len(str(refused.value)) < SHORT.get(name, 200)
+        assert str(refused.value).isprintable()
+    assert time.process_time() - begin < 10
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
+    | st.sampled_from(["B", "W", "P", "X", "OX", "B1", "W3", "black", "white", "pink", "a1"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+        st.sampled_from(["a1", "b2", "e5", "f3", "B1", "black", "white", "pink", "x", "\u0661"]), inner, max_size=3
+    ),
+    max_leaves=6,
+)  # fmt: skip
+
+
+KEYS = ("cells", "turn", "marks", "moves", "scores", "reserve", "komi", "over", "eyes", "dice")
+
+
+@given(st.sampled_from(helptexts.GAMES), st.fixed_dictionaries({}, optional=dict.fromkeys(KEYS, JSON)))
+@examples(500)
+def test_any_json_is_a_position_or_is_refused(name, view):
+    game = games.load(name)
+    try:
+        state = game.setup(view, **games.read_options(game, SMALL.get(name, ["-size=5"])))
+    except Illegal:
+        return
+    assert state.view()["cells"] == view["cells"]
+    assert game.draw(state)
+    assert state.view()["over"] == (next(thrown(state, Random(1)).moves(), None) is None)
 
 
 def test_boards_that_are_equal_are_the_same_object():

@@ -353,25 +353,6 @@ def test_a_third_action_needs_a_game_with_removals(third):
     assert refusal(state, f"c1,c2,{third}") == f"A turn of this game is two actions; '{third}' would be a third one."
 
 
-@given(st.text(alphabet="+-,abcdk1239 \u212a\u0663\n", max_size=40) | st.text(max_size=40))
-def test_whatever_a_player_writes_is_read_or_refused(text):
-    state = papagra.setup({"cells": {"b2": "P", "a1": "B"}}, size=3, removals=2)
-    canonical = read(state, text)
-    if canonical is None:
-        assert len(refusal(state, text)) < 160
-    else:
-        assert state.parse(canonical) == canonical
-
-
-@pytest.mark.parametrize(
-    "text", ["a" * 10**5, "a1," * 10**5, "a1,c1,-" + "c1-" * 10**5, " " * 10**5 + ",", "-a1" * 10**5]
-)
-def test_a_very_long_text_is_refused_in_few_words(text):
-    state = papagra.setup({"cells": {"b2": "P"}}, size=3, removals=2)
-    assert len(refusal(state, text)) < 160
-    assert len(refusal(papagra.new(size=3), text)) < 160
-
-
 # The marks
 
 WALL = """
@@ -628,22 +609,6 @@ def test_a_position_that_cannot_be_is_refused(view, reason):
         papagra.setup(view, size=3)
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["P", "B", "pink", "black"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a1", "b2", "pink", "x"]), inner),
-    max_leaves=5,
-)
-
-
-@given(st.fixed_dictionaries({}, optional=dict.fromkeys(("cells", "turn", "marks", "moves", "scores"), JSON)))
-def test_any_json_is_a_position_or_refused(view):
-    try:
-        state = papagra.setup(view, size=3)
-    except Illegal:
-        return
-    assert state.view()["cells"] == view["cells"]
-
-
 # Whole games
 
 
@@ -692,19 +657,6 @@ def read(state, text):
         return state.parse(text)
     except Illegal:
         return None
-
-
-@given(*GAMES)
-@examples(25)
-def test_what_random_play_chooses_is_legal_and_replays_to_the_same_position(size, removals, seed):
-    replayed = papagra.new(size=size, removals=removals)
-    for state, move in random_game(size, removals, seed, 150):
-        assert replayed == state
-        assert (replayed.seats, replayed.dice_needed) == ((0, 1), 0)
-        assert state.must_skip == (next(state.moves(), None) == SKIP)
-        if move:
-            replayed = replayed.play(move if move == SKIP else replayed.parse(move))
-    assert (state.result() is not None) == (move is None)
 
 
 @given(*GAMES)
@@ -939,18 +891,6 @@ def test_the_end_of_the_game_is_said_in_one_line():
     for state, line in (pink, "Pink has won."), (black, "Black has won."), (drawn, "The game is drawn."):
         assert below(state)[-1] == f"   {line}"
         assert "leads" not in papagra.draw(state)
-
-
-@given(*GAMES)
-@examples(15)
-def test_no_line_is_longer_than_78_columns_or_ends_in_blanks(size, removals, seed):
-    before = None
-    for number, (state, _) in enumerate(random_game(size, removals, seed, 60)):
-        if number % 8 == 0:
-            lines = papagra.draw(state, before).split("\n")
-            assert all(len(line) <= 78 and line == line.rstrip() and line.isascii() for line in lines)
-            assert lines[4 * size + 1] == ""
-        before = state
 
 
 def test_the_largest_board_is_as_wide_as_a_terminal():

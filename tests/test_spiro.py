@@ -3,7 +3,6 @@
 import json
 import re
 import time
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -813,51 +812,6 @@ def test_a_refusal_says_what_stands_in_the_way():
     assert refusal(state._replace(dice=(1, 4)), "f3-g3").endswith(f"with the dice left (1, 4): g3 {BLOCKED}")
 
 
-HOSTILE = [
-    "f3-g3," * 20_000,
-    "9999xe3:1",
-    ",".join(["9999xe3:1"] * 5_000),
-    "e3" + ":1" * 50_000,
-    "e3" + "-e3" * 50_000,
-    "e3" + "-+" * 50_000,
-    "1" * 100_000,
-    "1" * 100_000 + "xe3:1",
-    "e3:" + "9" * 5_000,
-    "e3-a" + "9" * 5_000,
-    "a" + "9" * 5_000 + ":1",
-    "," * 100_000,
-    " " * 100_000 + "x",
-    "-" * 100_000,
-    "e3:x" * 20_000,
-    "\0",
-    "e3:1\ne3:1",
-    "\ud800",
-    "\u212a3:1",
-    "\N{FULLWIDTH DIGIT ONE}xe3:1",
-    "__import__('os')",
-    "--" * 30_000,
-    "'; DROP TABLE boards; --",
-]
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
-def test_a_hostile_text_is_refused_at_once_and_shortly(text):
-    state = position("X", 3, 3, e3="X", f3="XX", g3="XX", d1="X", e2="O")
-    begin = time.process_time()
-    assert len(refusal(state, text)) < 400
-    assert time.process_time() - begin < 10
-
-
-@given(st.text() | st.text("ef3g12-:x+, 4"))
-def test_any_text_is_a_turn_or_refused(text):
-    state = position("X", 1, 2, e3="X", f3="XX", g3="XX", e2="O")
-    try:
-        canonical = state.parse(text)
-    except Illegal:
-        return
-    assert state.parse(canonical) == canonical
-
-
 # Positions that are set up
 
 
@@ -1097,17 +1051,6 @@ def test_a_shortened_text_means_what_it_fits_and_is_refused_if_that_is_not_one_p
                 assert frozen(after(state, text)) in readings
             else:
                 assert ("which lead to different positions" in refusal(state, text)) == (len(readings) > 1)
-
-
-@given(OPTIONS, SEEDS)
-@examples(15)
-def test_the_turns_of_a_game_played_again_lead_to_the_same_positions(options, seed):
-    states = list(random_game(options, seed, 80))
-    rng = Random(seed)
-    for before, then in pairwise(states):
-        canonical = next(turn for turn in before.moves() if before.play(turn)._replace(dice=then.dice) == then)
-        blanks = rng.choice([",", " , ", ", "])
-        assert before.play(before.parse(canonical.upper().replace(",", blanks)))._replace(dice=then.dice) == then
 
 
 @pytest.mark.parametrize("small", [True, False])

@@ -243,14 +243,6 @@ def test_a_turn_is_never_skipped():
     assert not position(OPEN).must_skip
 
 
-def test_a_refusal_of_a_long_text_is_short():
-    assert len(refusal(position(OPEN), "x" * 100_000)) < 160
-    assert len(refusal(position(OPEN), "a1," * 100_000)) < 160
-    assert len(refusal(position(OPEN), "a1,b2@" + "n" * 100_000)) < 160
-    assert len(refusal(position(OPEN), "a1,b2@" + "x" * 100_000)) < 160
-    assert len(refusal(position(OPEN), "a1" + " " * 100_000 + "b2")) < 160
-
-
 # Sowing
 
 BIG = """
@@ -870,40 +862,6 @@ def test_what_a_position_leaves_out_is_as_after_the_first_turns():
     assert view["reserve"] == {"black": 12, "white": 14}
     assert view["komi"] == 7
     assert view["turn"] == "black"
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.sampled_from(["B1", "black"]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["a1", "e5", "B1", "black", "white", "\u0661"]), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-
-
-@given(
-    st.dictionaries(st.sampled_from(["cells", "turn", "reserve", "komi", "moves", "over"]), json_values), st.booleans()
-)
-@examples(200)
-def test_any_json_is_a_position_or_refused(view, pie):
-    try:
-        state = spora.setup(view, size=5, pie=pie)
-    except Illegal:
-        return
-    assert state.view()["over"] == (next(state.moves(), None) is None)
-
-
-@given(st.text(max_size=30) | st.text("abcde12345nesw:@,-= ", max_size=12), st.integers(0, 3))
-@examples(300)
-def test_any_text_is_a_turn_or_refused(text, turns):
-    state = spora.new(size=5)
-    for move in ("a1:2", "e5:2", "c3:2")[:turns]:
-        state = state.play(move)
-    if is_legal(state, text):
-        assert state.parse(text) in set(state.moves())
-    else:
-        assert 10 < len(refusal(state, text)) < 200
 
 
 # Drawing

@@ -679,29 +679,6 @@ def test_what_cannot_be_read_is_refused_with_the_two_kinds_of_items(text):
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "c\uff13",
-        "c\u00b2",
-        "\u212a5",
-        "c3\u00a0d4",
-        "c999999",
-        "c" * 5000,
-        "9" * 5000,
-        "c3," * 5000,
-        "\0",
-        "c3\nd4",
-        "--,--",
-    ],
-)
-def test_hostile_text_is_refused_in_one_short_line(text):
-    why = refusal(start(), text)
-    assert "write a cell for a stone and xCELL for a removal" in why
-    assert "\n" not in why
-    assert len(why) < 200
-
-
-@pytest.mark.parametrize(
     ("board", "text", "why"),
     [
         ("limping-3", "c7", "There is no cell c7 on limping-3; there are c1, c2, c3, c4, c5, c6."),
@@ -983,31 +960,6 @@ def test_a_random_game_ends_and_can_be_replayed_and_set_up_again(board, seed):
     for move in moves:
         replayed = replayed.play(move)
     assert replayed == state
-
-
-@examples(60)
-@given(text=st.text(max_size=30) | st.from_regex(r"\A(x?[a-g][0-9],?){1,6}\Z"))
-def test_no_text_breaks_the_parser(text):
-    for state in (start(), position(CORNERS), position(NO_FIRST_STONE)):
-        move, why = attempt(state, text)
-        assert why.endswith(".") if move is None else state.parse(move) == move
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.sampled_from(["a1", "B", "W", "black"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a1", "b2", "black", "x"]), inner),
-    max_leaves=6,
-)
-
-
-@examples(100)
-@given(view=st.dictionaries(st.sampled_from(["cells", "eyes", "turn", "moves"]), json_values))
-def test_no_json_breaks_the_setup(view):
-    try:
-        state = sprout.setup(view, board="limping-3")
-    except Illegal:
-        return
-    assert sprout.draw(state)
 
 
 # Help

@@ -524,24 +524,6 @@ def test_what_cannot_be_read_or_played_is_named(text, why):
     refused(top_left(), text, why)
 
 
-@examples(200)
-@given(st.text(max_size=200) | st.text("abci1239,-. \tA", max_size=40))
-def test_whatever_is_written_is_a_turn_or_is_refused(text):
-    state = top_left()
-    try:
-        move = state.parse(text)
-    except Illegal:
-        return
-    assert move in set(state.moves())
-
-
-def test_long_texts_are_refused_at_once():
-    for text in ("a1," * 100_000, "," * 100_000, "c4,e4" * 50_000):
-        with pytest.raises(Illegal) as refusal:
-            top_left().parse(text)
-        assert len(str(refusal.value)) < 300
-
-
 # Drawing
 
 
@@ -578,22 +560,6 @@ def test_black_is_told_while_he_may_balance():
         assert line not in symple.draw(state)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_a_board_of_any_size_is_at_most_78_columns_wide(size):
-    rng = Random(size)
-    state, before = symple.new(size=size), None
-    for _ in range(30):
-        drawn = symple.draw(state, before)
-        assert drawn.isascii()
-        for line in drawn.splitlines():
-            assert len(line) <= 78
-            assert line == line.rstrip()
-            assert line
-        if state.result():
-            break
-        state, before = state.play(state.random(rng)), state
-
-
 # Positions that are set up
 
 
@@ -623,22 +589,6 @@ def test_a_board_of_any_size_is_at_most_78_columns_wide(size):
 def test_a_position_that_cannot_be_is_refused(view):
     with pytest.raises(Illegal, match=r"\.$"):
         symple.setup(view, size=5)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.text(max_size=3),
-    lambda some: st.lists(some, max_size=3) | st.dictionaries(st.sampled_from(["a1", "e5", "f6", "turn"]), some),
-)
-
-
-@examples(100)
-@given(st.fixed_dictionaries({}, optional={"cells": JSON, "turn": JSON, "over": JSON, "scores": JSON}))
-def test_a_position_of_any_json_is_set_up_or_refused(view):
-    try:
-        state = symple.setup(view, size=5)
-    except Illegal:
-        return
-    assert state.view()["cells"] == view["cells"]
 
 
 def test_nobody_has_grown_in_a_position_where_each_group_is_a_single_stone():
@@ -796,15 +746,6 @@ def test_turns_that_are_too_many_to_be_counted_are_listed_as_far_as_asked():
     reply = list(referee.replies("symple", ["new -size=25", f"position {position}", "moves 200"]))[-1]
     assert reply.startswith("= + ")
     assert len(reply.split()) == 202
-
-
-def test_the_same_position_is_reached_by_the_written_turns():
-    rng = Random(7)
-    state, moves = symple.new(size=9), []
-    while not state.result():
-        moves.append(state.random(rng))
-        state = state.play(moves[-1])
-    assert played(*(move.upper().replace(",", " , ") for move in moves)) == state
 
 
 # The help
