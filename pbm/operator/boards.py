@@ -10,7 +10,7 @@ from pbm.actions import finding
 from pbm.actions.finding import find_board, find_row
 from pbm.board import clocks
 from pbm.board.records import Unsound, differences, outcome, replayed
-from pbm.console import answer, answer_list, confirm, find_user, more_than, open_existing
+from pbm.console import answer, answer_list, confirm, find_game, find_user, more_than, open_existing
 from pbm.console.usage import ALL, LISTED, WHOLE_NUMBER, Commands, Listing
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -92,7 +92,7 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     """Remove a board with all its moves, and tell its players; its number is not given out again."""
     server = open_existing()
     session = Session(server)
-    row = find_row(session, _game(game), board)
+    row = find_row(session, find_game(game), board)
     name = f"{texts.title(row.game)} board {row.board}"
     if server.store.players.results_of_board(row.game, row.board):
         raise Refused(f"{name} counts in the ratings of its players, so it has to stay.")
@@ -124,7 +124,7 @@ def mend_board(game: str, board: str) -> None:
     """Correct what is stored about a board (who is to move, who has won) by replaying its moves."""
     server = open_existing()
     with server.store.writing():
-        row = find_row(Session(server), _game(game), board)
+        row = find_row(Session(server), find_game(game), board)
         turns = server.store.boards.turns(row.game, row.board)
         try:
             right = outcome(row, replayed(row, turns), len(turns))
@@ -134,10 +134,3 @@ def mend_board(game: str, board: str) -> None:
     changed = list(differences(row, right))
     text = "\n".join(["Mended:", *changed]) if changed else "There was nothing to mend."
     answer(text, {"game": row.game, "board": row.board, "mended": changed})
-
-
-def _game(word: str) -> str:
-    """The game that a word names. Raises Refused if there is none."""
-    if not games.exists(word.lower()):
-        raise Refused(games.unknown(word))
-    return word.lower()

@@ -35,7 +35,9 @@ def backup(file: Path, keep: int | None, *, force: bool) -> None:
     source = _present(database_path())
     now = datetime.now(UTC)
     with touching(f"{file} cannot be written"):
-        target = file if keep is None else _dated(file, source, now)
+        if keep is not None and not file.is_dir():
+            raise Refused(f"There is no folder {file}.")
+        target = file if keep is None else file / f"{source.stem}-{now:{TIME}}{source.suffix}"
         _not_the_database(target, source)
         if target.exists() and not force:
             raise Refused(f"There is a file {target} already; --force overwrites it.")
@@ -83,13 +85,6 @@ def restore(file: Path, *, yes: bool) -> None:
             copies.replace(target, copy, old)
     kept = f" What was there is {old}." if is_there else ""
     answer(f"{target} is what {file} holds.{kept}", {"restored": str(file), "kept": str(old) if is_there else None})
-
-
-def _dated(folder: Path, source: Path, now: datetime) -> Path:
-    """The name of a backup that is made now in a folder. Raises Refused if that is none."""
-    if not folder.is_dir():
-        raise Refused(f"There is no folder {folder}.")
-    return folder / f"{source.stem}-{now:{TIME}}{source.suffix}"
 
 
 def _rotated(folder: Path, source: Path, keep: int) -> list[Path]:

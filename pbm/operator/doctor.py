@@ -26,7 +26,7 @@ from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.ratings import START, Rating, rated
 from pbm.board.records import Unsound, differences, outcome, replayed
-from pbm.console import answer, let_server_go_first, progress_bar
+from pbm.console import answer, find_game, let_server_go_first, progress_bar
 from pbm.console.usage import WHOLE_NUMBER, Commands
 from pbm.disk import left_behind, reason
 from pbm.language.help import of_game
@@ -384,9 +384,7 @@ def promises(game: str) -> int:
     It plays the game at random, and checks its help, its pictures, its refusals and its positions. For each promise
     that is broken it prints a sentence, and the exit status is 1. The same game is played each time.
     """
-    name = game.lower()
-    if not games.exists(name):
-        raise Refused(games.unknown(game))
+    name = find_game(game)
     found = list(_broken_promises(name))
     text = "\n".join(found) or f"{name} keeps all its promises."
     answer(text, {"game": name, "ok": not found, "broken": found})

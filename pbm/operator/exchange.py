@@ -12,7 +12,7 @@ import games
 from pbm.actions.finding import find_row
 from pbm.board import dice, records
 from pbm.board.records import Record, Unsound
-from pbm.console import answer, open_existing
+from pbm.console import answer, find_game, open_existing
 from pbm.console.usage import Commands
 from pbm.disk import reason
 from pbm.names import is_new_board
@@ -39,8 +39,7 @@ def export(game: str, boards: tuple[str, ...], pool: str | None, *, wants_all: b
     """
     if [bool(boards), pool is not None, wants_all].count(True) != 1:
         raise click.UsageError("Name boards, or a pool by --pool, or all by --all.")
-    if not games.exists(game.lower()):
-        raise Refused(games.unknown(game))
+    game = find_game(game)
     server = open_existing()
     store = server.store
     with store.reading():
@@ -49,7 +48,7 @@ def export(game: str, boards: tuple[str, ...], pool: str | None, *, wants_all: b
                 Record(row, store.boards.turns(row.game, row.board)),
                 store.players.results_of_board(row.game, row.board),
             )
-            for row in _rows(server, game.lower(), boards, pool)
+            for row in _rows(server, game, boards, pool)
         )
         if click.get_current_context().obj:
             answer("", {"records": list(written)})
