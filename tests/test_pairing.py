@@ -390,6 +390,6 @@ def test_a_match_of_ties_is_won_by_who_is_placed_higher_after_two_games_more_tha
 
 
 def test_in_an_arena_nobody_meets_the_same_player_twice_in_a_row_unless_there_are_only_two():
-    met = [Meeting(1, "p001", "p002", 1), Meeting(1, "p003", "p004", 1)]
+    met = [Meeting(1, "p001", "p002", 0), Meeting(1, "p003", "p004", 0)]
     assert arena.free_pairs(Progress(None, entrants(4), met)) == [("p003", "p001"), ("p004", "p002")]
     assert arena.free_pairs(Progress(None, entrants(2), met[:1])) == [("p002", "p001")]
