@@ -49,9 +49,9 @@ PUT_OFF = timedelta(minutes=10)
 EVERYBODY = 0
 """What stands for the group of whoever asks, which always lives: such a task is claimed in its name."""
 LOOK_FOR_TASKS = 0.2
-"""Seconds after which it is looked again whether there is something to do, where nobody says so."""
-LOOK_ANYWAY = 5.0
-"""Seconds after which that is done even if nothing has changed: somebody else may have died with a task."""
+"""Seconds after which it is looked again whether there is something to do."""
+REST_AFTER_FAULT = 5.0
+"""Seconds after which that is done where the database could not be used."""
 NICENESS = 10
 """How far processes that think stand behind all others."""
 MOST_PROGRAMS = 16
@@ -293,21 +293,17 @@ def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
     Raises Replaced if the database has become another file.
     """
     playing = Playing(session)
-    seen, looked = -1, 0.0
     while True:
+        rest = LOOK_FOR_TASKS
         try:
             session.store.check_in_place()
-            version = session.store.data_version()
-            if version != seen or time.monotonic() > looked + LOOK_ANYWAY:
-                seen, looked = version, time.monotonic()
-                playing.play(lambda: rested(0))
+            playing.play(lambda: rested(0))
         except Replaced:
             raise
         except Unusable as why:
             sys.stderr.write(f"Robots could not play: {why}\n")
-            if rested(LOOK_ANYWAY):
-                return
-        if rested(LOOK_FOR_TASKS):
+            rest = REST_AFTER_FAULT
+        if rested(rest):
             return
 
 
