@@ -20,6 +20,8 @@ import helptexts
 import sources
 from examples import examples
 
+BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
+
 
 def test_games_know_nothing_but_the_standard_library_and_what_games_share():
     for path in sources.MODULES["games"]:
@@ -109,6 +111,46 @@ def test_options_may_be_shortened_while_only_one_fits():
     for word in ("-", "--", "-x", "--pie=2=3", "-=3"):
         with pytest.raises(Illegal):
             games.read_options(Made, [word])
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "allowed", "others", "why"),
+    [
+        ("symple", "size", range(5, 26, 2), "3 4 6 26 27 -5 x 5.0", "an odd number from 5 to 25"),
+        ("symple", "penalty", range(2, 21, 2), "0 1 3 21 22 -2 x", "an even number from 2 to 20"),
+        ("spora", "size", range(5, 26), "4 26 x", "a whole number from 5 to 25"),
+        ("spora", "komi", (-99_999, -20, 0, 40, 99_999), "1.5 100000 -100000", "a whole number from -99999 to 99999"),
+        ("papagra", "size", range(3, 11), "2 11 x", "a whole number from 3 to 10"),
+        ("papagra", "removals", (0, 1, 999), "-1 1000 x", "a whole number from 0 to 999"),
+        ("spiro", "pieces", range(1, 100), f"0 100 -1 x 1.5 {'9' * 50}", "a whole number from 1 to 99"),
+        ("sprout", "board", BOARDS, "limping-4 cairo-3 5", f"one of {', '.join(BOARDS)}"),
+    ],
+)
+def test_an_option_takes_what_the_rules_of_its_game_name(name, option, allowed, others, why):
+    game = games.load(name)
+    for value in allowed:
+        options = games.read_options(game, [f"-{option.upper()}={str(value).upper()}"])
+        assert options[option] == value
+        assert game.new(**options).result() is None
+    for other in (*others.split(), "", "\u0665"):
+        with pytest.raises(Illegal, match=rf"^-{option}=\w+ takes {why}\.$"):
+            games.read_options(game, [f"-{option}={other}"])
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "why"),
+    [
+        ("spora", "-pie=3", "-pie takes no value"),
+        ("spora", "-pie -komi=3", "exclude each other"),
+        ("sprout", "-board", "takes one of"),
+        ("sprout", "-size=5", "no option"),
+        ("papagra", "-size", "from 3 to 10"),
+        ("papagra", "-small", "no option"),
+    ],
+)
+def test_no_other_options_are_taken(name, words, why):
+    with pytest.raises(Illegal, match=why):
+        games.read_options(games.load(name), words.split())
 
 
 @pytest.mark.parametrize("name", helptexts.GAMES)

@@ -77,29 +77,6 @@ def test_the_usual_board_has_six_spaces_to_a_side():
     assert [name for name in names if name[0] == "f"][-1] == "f11"
 
 
-@pytest.mark.parametrize("word", ["-size=3", "-SIZE=10", "-s=6", "-removals=0", "-r=999"])
-def test_options_have_a_range_and_may_be_shortened(word):
-    value = int(word.partition("=")[2])
-    assert value in games.read_options(papagra, [word]).values()
-
-
-@pytest.mark.parametrize(
-    ("word", "reason"),
-    [
-        ("-size=2", "from 3 to 10"),
-        ("-size=11", "from 3 to 10"),
-        ("-size", "from 3 to 10"),
-        ("-removals=-1", "from 0 to 999"),
-        ("-removals=1000", "from 0 to 999"),
-        ("-removals=x", "from 0 to 999"),
-        ("-small", "no option"),
-    ],
-)
-def test_options_out_of_their_range_are_refused(word, reason):
-    with pytest.raises(Illegal, match=reason):
-        games.read_options(papagra, [word])
-
-
 # Matched groups
 
 

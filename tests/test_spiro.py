@@ -203,12 +203,6 @@ def test_the_number_of_pieces_is_chosen_from_1_to_99(pieces):
     assert spiro.new(**options).view()["cells"] == {"g3": "O" * pieces, "g4": "X" * pieces}
 
 
-@pytest.mark.parametrize("pieces", ["0", "100", "-1", "", "x", "1.5", "\u0665", "9" * 50])
-def test_no_other_number_of_pieces_can_be_chosen(pieces):
-    with pytest.raises(Illegal, match=r"^-pieces=n takes a whole number from 1 to 99\.$"):
-        games.read_options(spiro, [f"-pieces={pieces}"])
-
-
 def test_nobody_changes_sides():
     state = spiro.new()
     assert state.seats == state.roll((3,)).play("g4:3").seats == (0, 1)

@@ -78,26 +78,6 @@ def test_the_usual_board_has_13_rows_and_the_usual_komi_is_3():
     assert spora.new().view()["scores"] == {"black": 0, "white": 3.5}
 
 
-@pytest.mark.parametrize("word", ["-size=5", "-size=25", "-komi=-20", "-komi=0", "-komi=40", "-pie", "-SIZE=19"])
-def test_an_option_may_take(word):
-    spora.new(**read_options(spora, [word]))
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (["-size=4"], "from 5 to 25"),
-        (["-size=26"], "from 5 to 25"),
-        (["-komi=1.5"], "-komi=n takes a whole number"),
-        (["-pie=3"], "-pie takes no value"),
-        (["-pie", "-komi=3"], "exclude each other"),
-    ],
-)
-def test_an_option_may_not_take(words, why):
-    with pytest.raises(Illegal, match=why):
-        read_options(spora, words)
-
-
 def test_with_the_pie_rule_the_komi_is_open():
     assert read_options(spora, ["-pie"])["komi"] is None
     assert spora.new(pie=True).view()["komi"] is None

@@ -131,12 +131,6 @@ def test_every_board_can_be_chosen_and_begins_empty_with_black(board):
     assert state.dice_needed == 0
 
 
-@pytest.mark.parametrize("word", ["-board=limping-4", "-board=cairo-3", "-board", "-board=", "-size=5", "-board=5"])
-def test_no_other_board_can_be_chosen(word):
-    with pytest.raises(Illegal):
-        games.read_options(sprout, [word])
-
-
 def test_either_square_of_a_cairo_brick_is_its_name():
     assert start("cairo-1").parse("c10") == "c9"  # standing
     assert start("cairo-1").parse("D11") == "c11"  # lying

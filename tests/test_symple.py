@@ -69,30 +69,11 @@ def test_the_usual_board_has_19_rows_and_a_group_usually_costs_8():
     assert played("e5").scores == (-7, 0)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_the_size_is_any_odd_number_from_5_to_25(size):
-    assert games.read_options(symple, [f"-size={size}"])["size"] == size
-    last = f"{chr(ord('a') + size - 1)}{size}"
-    assert symple.new(size=size).parse(last) == last
-
-
-@pytest.mark.parametrize("size", ["3", "4", "6", "26", "27", "-5", "", "x", "\u0665", "5.0"])
-def test_no_other_size_can_be_chosen(size):
-    with pytest.raises(Illegal, match=r"-size=n takes an odd number from 5 to 25\."):
-        games.read_options(symple, [f"-size={size}"])
-
-
 @pytest.mark.parametrize("penalty", range(2, 21, 2))
 def test_the_penalty_is_any_even_number_from_2_to_20(penalty):
     options = games.read_options(symple, [f"-penalty={penalty}"])
     state = symple.new(**options)
     assert state.play(state.parse("c3")).view()["scores"] == {"white": 1 - penalty, "black": 0}
-
-
-@pytest.mark.parametrize("penalty", ["0", "1", "3", "21", "22", "-2", "", "x"])
-def test_no_other_penalty_can_be_chosen(penalty):
-    with pytest.raises(Illegal, match=r"-penalty=n takes an even number from 2 to 20\."):
-        games.read_options(symple, [f"-penalty={penalty}"])
 
 
 def test_columns_are_lettered_without_skipping_i_and_row_1_is_at_the_bottom():
