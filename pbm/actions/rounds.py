@@ -42,7 +42,7 @@ def advance(session: Session, game: str, pool: str, start: Start) -> None:
             return
         if not due.pairs:
             return
-        one = _begun(session, one, due, start)
+        one = _begin(session, one, due, start)
         if any(second != NOBODY for _, second in due.pairs):
             return
 
@@ -59,7 +59,7 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
     quiet = replace(session, comment="")
     boards: dict[str, Pair] = {}
     names = free_names(store, one.game, one.pool)
-    asked = {each.name for each in store.tournaments.entrants(one.game, one.pool) if number in each.byes}
+    asked = as_it_is(session, one).with_bye(number)
     for pair in pairs:
         name = ""
         if pair[1] != NOBODY:
@@ -73,7 +73,7 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
         start(quiet, one.game, one.options.split(), pair, times=times, name=name, until=until)
         for name, pair in boards.items()
     ]
-    _tell(quiet, as_it_is(session, one), number, begun)
+    _tell_of_boards(quiet, as_it_is(session, one), number, begun)
     return boards
 
 
@@ -85,7 +85,7 @@ def free_names(store: Store, game: str, pool: str) -> Iterator[str]:
             yield name
 
 
-def _begun(session: Session, one: Tournament, due: Round, start: Start) -> Tournament:
+def _begin(session: Session, one: Tournament, due: Round, start: Start) -> Tournament:
     """Begin a round, which is stored before its boards are: what follows from these finds it."""
     one = one._replace(round=due.number)
     session.store.tournaments.save(one)
@@ -93,7 +93,7 @@ def _begun(session: Session, one: Tournament, due: Round, start: Start) -> Tourn
     idle = [name for name, other in due.pairs if other == NOBODY]
     session.note("round", game=one.game, pool=one.pool, round=due.number, boards=[*boards], byes=idle)
     found = as_it_is(session, one)
-    asked = {each.name for each in found.entrants if due.number in each.byes}
+    asked = found.with_bye(due.number)
     for name in idle:
         text = f"You have a bye in round {due.number}, which counts as a win: nobody is left to play against."
         if name in asked:
@@ -103,7 +103,7 @@ def _begun(session: Session, one: Tournament, due: Round, start: Start) -> Tourn
     return one
 
 
-def _tell(session: Session, found: Shown, number: int, begun: Sequence[Board]) -> None:
+def _tell_of_boards(session: Session, found: Shown, number: int, begun: Sequence[Board]) -> None:
     """Tell players, and whoever follows all boards, of new boards."""
     has_rounds = found.one.kind.has_rounds
     notes = [f"This is a game of round {number} of pool {found.one.pool}."] if has_rounds else []

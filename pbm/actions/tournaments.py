@@ -206,7 +206,7 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
     take_part(found, name)
     number = one.round + 1
     mine = next(each for each in found.entrants if each.name == name)
-    playing = [each for each in found.entrants if each.is_in(number) and number not in each.byes]
+    playing = {each.name for each in found.entrants if each.is_in(number)} - found.with_bye(number)
     if number in mine.byes:
         raise Refused(f"{name} has a bye in round {number} of pool {one.pool} already.")
     if len(mine.byes) >= one.byes:

@@ -233,7 +233,7 @@ def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequen
     rows = [("Board", "First", "Second"), *((board, *pair) for board, pair in boards.items())]
     told: list[Block] = [Paragraph(f"Round {number} of pool {shown.one.pool} of {texts.title(shown.one.game)}:")]
     told += [Table(texts.table(rows))] if boards else []
-    asked = {each.name for each in shown.entrants if number in each.byes}
+    asked = shown.with_bye(number)
     byes = (f"{name} has a bye, which counts as {'half a point' if name in asked else 'a win'}." for name in idle)
     return [*told, *map(Paragraph, byes)]
 

@@ -134,6 +134,10 @@ class Progress(NamedTuple):
         """Who has not withdrawn."""
         return [entrant.name for entrant in self.entrants if entrant.withdrawn is None]
 
+    def with_bye(self, number: int) -> set[str]:
+        """Who has asked for a bye in a round."""
+        return {entrant.name for entrant in self.entrants if number in entrant.byes}
+
 
 class Round(NamedTuple):
     """What has to be started."""
