@@ -20,6 +20,7 @@ import pytest
 
 from pbm.actions.cleanup import clean_up
 from pbm.board.board import Board
+from pbm.console import let_server_go_first
 from pbm.levels import LEVEL_NUMBERS
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
@@ -506,7 +507,7 @@ def test_a_process_that_thinks_stands_behind_all_others(monkeypatch, before, aft
     set_to = []
     monkeypatch.setattr(os, "getpriority", lambda *_: before)
     monkeypatch.setattr(os, "setpriority", lambda *one: set_to.append(one))
-    turns.stand_behind()
+    let_server_go_first(turns.NICENESS)
     assert set_to == [(os.PRIO_PROCESS, 0, after)]
 
 

@@ -133,9 +133,9 @@ def rested(seconds: float) -> bool:
     return False
 
 
-def let_server_go_first() -> None:
-    """Give this process a lower priority than `pbm serve`, so that mails are answered first."""
-    os.nice(NICER)
+def let_server_go_first(niceness: int = NICER) -> None:
+    """Be at least so much nicer than `pbm serve`, so that nobody waits for its answer because of this process."""
+    os.setpriority(os.PRIO_PROCESS, 0, max(niceness, os.getpriority(os.PRIO_PROCESS, 0)))
 
 
 def answer(text: str, data: Mapping[str, object]) -> None:

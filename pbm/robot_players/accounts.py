@@ -8,7 +8,7 @@ import click
 import games
 from pbm import letters, texts
 from pbm.actions import users
-from pbm.console import answer, answer_list, confirm, open_existing, pipe_ended, rested, time_text
+from pbm.console import answer, answer_list, confirm, let_server_go_first, open_existing, pipe_ended, rested, time_text
 from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, Seconds, Within
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.names import RESERVED, is_userid
@@ -181,7 +181,7 @@ def run_robots(*, once: bool) -> None:
     from pbm.robot_players import turns
 
     server = open_existing()
-    turns.stand_behind()
+    let_server_go_first(turns.NICENESS)
     with turns.limited_memory():
         if once:
             done = turns.play_all(Session(server))
@@ -195,7 +195,7 @@ def keep_playing_() -> None:
     """Do the same until standard input ends, and look at once at each byte that comes."""
     from pbm.robot_players import turns
 
-    turns.stand_behind()
+    let_server_go_first(turns.NICENESS)
     with turns.limited_memory():
         turns.keep_playing(Session(open_existing()), pipe_ended)
 

@@ -171,11 +171,6 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
         return Thought(board.state.random(rng), 0.5)
 
 
-def stand_behind() -> None:
-    """Let this process think only when no other has something to do."""
-    os.setpriority(os.PRIO_PROCESS, 0, max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
-
-
 @contextmanager
 def limited_memory() -> Iterator[None]:
     """Let this process, and those that it starts, have no more memory than thinking takes."""
