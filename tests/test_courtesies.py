@@ -152,3 +152,72 @@ def test_a_board_mail_names_what_fits_while_its_reader_waits(board):  # noqa: F8
     mails = {mail.userid: mail.text for mail in told}
     assert "While you wait, you can answer this mail with `plan`, `nag`, `note` or `chat`" in mails["alice"]
     assert "While you wait" not in mails["bob"]
+
+
+# Users whom one does not want to hear of
+
+
+def test_who_is_blocked_learns_only_that_challenges_are_not_taken(club):
+    club.signed_up("alice", "bob", "carol")
+    club.say("symple challenge -size=9 alice bob")
+    assert "You block nobody." in club.text("block alice alice-secret")
+    assert "You block bob." in club.text("block alice alice-secret BOB")
+    for line in ("challenge alice bob", "challenge bob alice"):
+        with pytest.raises(Refused, match=r"^alice takes no challenges of Symple\.$"):
+            club.say(f"symple {line}", sender="bob@players.example")
+    with pytest.raises(Refused, match=r"^alice takes no challenges of Symple\.$"):
+        club.say("symple challenge alice carol", sender="bob@players.example")
+    club.say("symple reject alice alice-secret")
+    with pytest.raises(Refused, match="alice takes no challenges of Symple") as why:
+        club.say("symple challenge bob alice", sender="carol@players.example")
+    assert "block" not in str(why.value)
+    with pytest.raises(Refused, match=r"alice takes no messages\.\nNothing was sent"):
+        club.say("message bob bob-secret alice", "Hello")
+    with pytest.raises(Refused, match="Nobody on this board takes your chat"):
+        club.say("symple chat 101 bob bob-secret", "Hello")
+    [told] = club.say("message bob bob-secret alice carol", "Hello")
+    assert "on its way to carol.\nalice takes no messages." in told.text
+    assert not [mail for mail in club.mails("alice") if "Hello" in mail.text]
+
+
+def test_who_blocks_may_still_challenge_and_games_go_on(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=9 alice bob")
+    club.say("block alice alice-secret bob")
+    club.say("symple move 101 alice alice-secret a1")
+    club.say("symple move 101 bob bob-secret c3")
+    club.say("symple challenge alice bob", sender="alice@players.example")
+    assert "You block nobody." in club.text("unblock alice alice-secret bob")
+    club.say("message bob bob-secret alice", "Hello")
+    with pytest.raises(Refused, match="You do not block 'bob'"):
+        club.say("unblock alice alice-secret bob")
+
+
+# Wishes of those who seek games
+
+
+def test_who_seeks_says_from_whom_and_how_and_it_is_a_wish(club):
+    club.signed_up("alice", "bob")
+    told = club.text("symple seek alice alice-secret 2 --rating=1500-1700 --options='-size=9 -penalty=4'")
+    assert "You seek 2 challenges of Symple (rating 1500-1700, -size=9 -penalty=4)." in " ".join(told.split())
+    assert "rating 1500-1700, -size=9 -penalty=4" in club.text("all seekers")
+    club.say("symple challenge -size=7 bob alice")
+    assert club.store.players.get("symple", "alice").seeking == 1
+    club.say("symple seek alice alice-secret 3")
+    assert "Wants" not in club.text("all seekers")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("2 --rating=1700-1500", "should be two ratings"),
+        ("2 --rating=high", "should be two ratings"),
+        ("2 --options=-sise=9", "-sise"),
+        ("2 --options=-size=999", "-size"),
+        ("--rating=1500-1700", "stands in front of"),
+    ],
+)
+def test_a_wish_that_means_nothing_is_refused(club, line, why):
+    club.signed_up("alice")
+    with pytest.raises(Refused, match=why):
+        club.say(f"symple seek alice alice-secret {line}")

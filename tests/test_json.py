@@ -134,6 +134,8 @@ EXAMPLES = {
     "signoff": ("signoff", "signoff alice alice-secret"),
     "signup": ("user", "signup dave dave-secret dave@players.example"),
     "status": ("status", "status"),
+    "block": ("blocked", "block alice alice-secret bob"),
+    "unblock": ("blocked", "block alice alice-secret bob; unblock alice alice-secret bob"),
     "timezone": ("zone", "timezone alice alice-secret Europe/Berlin"),
     "tournament": ("schedule", "tournament symple new alice bob carol"),
     "users list": ("users", "users list"),

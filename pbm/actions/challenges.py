@@ -1,7 +1,7 @@
 """A new board, and what stands against it: options, limits of players; and who seeks a challenge."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
 import games
@@ -52,6 +52,9 @@ def challenge(
     talks = [option for option in options if option.lower() == TALK]
     options = [option for option in options if option not in talks]
     problems += [f"There is no user {userid!r}." for userid in unknown] + refusing
+    if name is None:
+        senders = session.store.users.ids_at(session.sender) if session.sender else set()
+        problems += _blocking(session, game, {first, second} - senders, senders | {first, second})
     problems += _of_robots(session, game, [*users], robots, is_named=name is not None) if robots else []
     if talks and not robots:
         problems.append(f"{TALK} is for boards on which a robot plays.")
@@ -96,6 +99,7 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     opponent = row.second_player if name == row.first_player else row.first_player
     robots = session.store.robots.among((opponent,))
     problems = _refusing(session, row.game, [opponent] if opponent != name else [])
+    problems += _blocking(session, row.game, {opponent}, {name})
     problems += _of_robots(session, row.game, [name, opponent], robots, is_named=False) if robots else []
     if not (session.in_shell or session.take("challenge")):
         problems.append(f"There were {most('challenge', 'address')} challenges from your address today.")
@@ -162,12 +166,22 @@ def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
         most = session.store.players.get(game, name).most
         active = session.store.boards.count_active(game, name)
         if most == 0:
-            problems.append(f"{name} takes no challenges of {texts.title(game)}.")
+            problems.append(_takes_none(game, name))
             if not active:
                 session.store.players.set_inactive(game, name, inactive=True)
         elif most is not None and active >= most:
             problems.append(f"{name} takes challenges up to {texts.counted(most, 'active board')}, and has {active}.")
     return problems
+
+
+def _blocking(session: Session, game: str, players: Collection[str], challengers: Collection[str]) -> list[str]:
+    """Who of the players blocks a challenger; it is told as if they took no challenges at all."""
+    blocked_by = session.store.users.blocked_by
+    return [_takes_none(game, name) for name in sorted(players) if {*challengers} & {*blocked_by(name)}]
+
+
+def _takes_none(game: str, name: str) -> str:
+    return f"{name} takes no challenges of {texts.title(game)}."
 
 
 def not_of_robots(game: str, robots: Mapping[str, Robot]) -> list[str]:
@@ -259,21 +273,36 @@ def _told(game: str, player: PlayerRow, text: str, subject: str, answer: str = "
     return letters.note(text, subject=subject, answer=answer or f"{game} standings", data=data, to=player.userid)
 
 
-def seek(session: Session, game: str, name: str, word: str) -> list[Letter]:
-    """Tell others how many challenges a player would like to get, or say how many that are."""
+def seek(
+    session: Session, game: str, options: Sequence[str], name: str, word: str, named: Mapping[str, str | None]
+) -> list[Letter]:
+    """Tell others how many challenges a player would like to get, from whom and how; or say how many that are."""
     title = texts.title(game)
     player = session.store.players.get(game, name)
     subject = f"{title} seek status"
+    wanted = " ".join(filter(None, [named["options"], *options])).replace("'", "").replace('"', "")
+    if (wanted or named["rating"]) and not word:
+        raise Refused("How many challenges you seek stands in front of --rating and --options.")
     if word:
         if not (re.fullmatch("[0-9]{1,2}", word, re.ASCII)):
             raise Refused(f"{word!r} is no number of challenges; it is from 0 to {MOST_SOUGHT}.")
-        player = player._replace(seeking=int(word))
+        games.read_options(games.load(game), wanted.split())
+        rating = _read_ratings(named["rating"]) if named["rating"] else None
+        player = player._replace(seeking=int(word), wanted_rating=rating, wanted_options=wanted or None)
         session.store.players.save(game, player)
         session.store.users.note_seeker(name, session.now())
         subject = f"Now seeking {player.seeking} {title} challenges"
     sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
-    text = f"You seek {sought} of {title}."
-    return [_told(game, player, text, subject)]
+    wish = f" ({player.wish})" if player.seeking and player.wish else ""
+    return [_told(game, player, f"You seek {sought} of {title}{wish}.", subject)]
+
+
+def _read_ratings(text: str) -> str:
+    """The lowest and the highest rating, such as ``1500-1700``. Raises Refused."""
+    found = re.fullmatch("([0-9]{1,4})-([0-9]{1,4})", text, re.ASCII)
+    if not found or int(found[1]) > int(found[2]):
+        raise Refused(f"--rating={text} should be two ratings, such as --rating=1500-1700.")
+    return text
 
 
 def seekers(session: Session, word: str) -> list[Letter]:
@@ -281,13 +310,29 @@ def seekers(session: Session, word: str) -> list[Letter]:
     page = lists.page_number(session, word)
     find = session.store.players.all_seekers
     found, has_more = lists.on_page(page, find, "There is no page {page} of these players.")
-    told = [{"game": game, "userid": who.userid, "rating": who.rating, "seeking": who.seeking} for game, who in found]
+    told = [
+        {
+            "game": game,
+            "userid": who.userid,
+            "rating": who.rating,
+            "seeking": who.seeking,
+            "wanted_rating": who.wanted_rating,
+            "wanted_options": who.wanted_options,
+        }
+        for game, who in found
+    ]
     rows = [
-        {"Game": game, "Name": who.userid, "Rating": str(who.rating or ""), "Seeking": str(who.seeking)}
+        {
+            "Game": game,
+            "Name": who.userid,
+            "Rating": str(who.rating or ""),
+            "Seeking": str(who.seeking),
+            "Wants": who.wish,
+        }
         for game, who in found
     ]
     letter = letters.note(
-        [Table(lists.aligned(rows, {"Rating", "Seeking"}))] if rows else "Nobody seeks challenges.",
+        [Table(lists.aligned(rows, {"Rating", "Seeking"}, {"Wants"}))] if rows else "Nobody seeks challenges.",
         subject="List of seekers",
         answer="GAME seek USERID PASSWORD 1",
         data={"seekers": told},

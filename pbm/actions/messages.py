@@ -26,6 +26,10 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     playing = [player for player in board.players if player != board.resigned]
     following = dict.fromkeys([*playing, *board.about.subscribers])
     readers = [*following, *([] if name in following else [name])]
+    blocking = [reader for reader in readers if name in session.store.users.blocked_by(reader)]
+    readers = [reader for reader in readers if reader not in blocking]
+    if blocking and readers in ([], [name]):
+        raise Refused("Nobody on this board takes your chat.")
     for robot in () if board.is_over else board.about.robots:
         session.store.robots.let_talk(Task(game, board.row.board, robot, board.opponent(robot)), "once")
     data = {"userid": name, "game": game, "board": board.row.board, "readers": readers}
@@ -49,14 +53,17 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
         raise Refused(f"These are {len(names)} users; a message goes to at most {MOST_READERS}.")
     if unknown := [reader for reader in names if session.store.users.password_of(reader) is None]:
         raise Refused("\n".join(f"There is no user {reader!r}." for reader in unknown))
-    unreached = [f"{reader} has no mail address." for reader in names if not session.store.users.addresses(reader)]
+    users = session.store.users
+    reached = [reader for reader in names if name not in users.blocked_by(reader)]
+    unreached = [f"{reader} takes no messages." for reader in names if reader not in reached]
+    unreached += [f"{reader} has no mail address." for reader in reached if not users.addresses(reader)]
     if len(unreached) == len(names):
         raise Refused("\n".join([*unreached, "Nothing was sent."]))
-    for reader in names:
+    for reader in reached:
         letter = _written(name, text, subject=f"Message from {name}", answer=f"message {reader} PASSWORD {name}")
         delivery.queue(session, letter._replace(to=reader))
-    done = "\n".join([f"Your message is on its way to {', '.join(names)}.", *unreached])
-    data = {"userid": name, "readers": names}
+    done = "\n".join([f"Your message is on its way to {', '.join(reached)}.", *unreached])
+    data = {"userid": name, "readers": reached}
     return [letters.note(done, subject="Message", answer="help message", data=data)]
 
 

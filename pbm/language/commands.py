@@ -172,7 +172,11 @@ OF_A_GAME = (
         Without N, it says what your limit is.
         """),
     GameCommand("seek", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.seek", writes=True,
+        takes_options=True, named={"rating": "LOW-HIGH", "options": "OPTIONS"},
         text="""Tell others that you want to get N challenges. Without N, it says how many you seek.
+
+        With --rating=1500-1700 you say from whom, and with --options='-size=9' how you want to play. These are wishes:
+        a challenge that does not fit them is made all the same.
 
         The standings, `all seekers` and the site show it. It ends when you have got so many challenges, or have given
         no command for 60 days.
@@ -258,6 +262,14 @@ OF_ALL = (
         writes=True,
         text="""Write to other users. The text stands in the body, or in --comment=TEXT in a shell. Nobody sees an
         address."""),
+    Command("block", [USERID, PASSWORD, argument("other", "[OTHER]")], "actions.blocking.block", writes=True,
+        text="""Hear no more of a user: OTHER cannot challenge you, write to you, or chat with you. Without OTHER, it
+        lists whom you block.
+
+        Games that are on go on. OTHER is told that you take no challenges, and no more.
+        """),
+    Command("unblock", [USERID, PASSWORD, argument("other", "OTHER")], "actions.blocking.unblock", writes=True,
+        text="""Let a user whom you block challenge you and write to you again."""),
     Command("broadcast", [USERID, PASSWORD, argument("switch", "[on|off]")], "actions.messages.broadcast",
         writes=True,
         text="""Write to all users who have said `broadcast USERID PASSWORD on`, at most once a week.

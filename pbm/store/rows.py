@@ -187,6 +187,16 @@ class PlayerRow(NamedTuple):
     """Whether he is told of every end of a game."""
     mail: str = "each"
     """How he gets board mails: ``each``, one ``digest`` a day, or ``none``."""
+    wanted_rating: str | None = None
+    """The ratings of those who should challenge them, such as ``1500-1700``; None if any will do."""
+    wanted_options: str | None = None
+    """The options that they would like to play with; None if any will do."""
+
+    @property
+    def wish(self) -> str:
+        """With whom and how they would like to play."""
+        rating = f"rating {self.wanted_rating}" if self.wanted_rating else ""
+        return ", ".join(filter(None, [rating, self.wanted_options]))
 
     @property
     def games(self) -> int:

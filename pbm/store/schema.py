@@ -176,9 +176,11 @@ def _create_users(db: Database) -> None:
             "subscribes": int,
             "is_notified": int,
             "mail": str,
+            "wanted_rating": str,
+            "wanted_options": str,
         },
         ("game", "userid"),
-        optional=["rating", "rated", "most"],
+        optional=["rating", "rated", "most", "wanted_rating", "wanted_options"],
         defaults=dict.fromkeys(("won", "lost", "tied", "inactive", "seeking", "subscribes", "is_notified"), 0)
         | {"mail": "each"},
         users=["userid"],
@@ -201,6 +203,7 @@ def _create_users(db: Database) -> None:
         optional=["level", "program", "paused", "why"],
         users=["userid"],
     )
+    _create(db, "blocked", {"userid": str, "other": str}, ("userid", "other"), users=["userid", "other"])
     _create(db, "vacations", {"userid": str, "first": str, "last": str}, ("userid", "first"), users=["userid"])
     _create(db, "vacation_days", {"userid": str, "day": str}, ("userid", "day"), users=["userid"])
 

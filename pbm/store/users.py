@@ -63,10 +63,33 @@ class Users(Questions):
         self.db.execute(
             "UPDATE users SET password = '', reset_code = NULL, signed_off = ? WHERE userid = ?", [text(now), userid]
         )
-        for table in ("addresses", "followers", "vacations", "vacation_days", "replies", "digests", "robots"):
+        for table in (
+            "addresses",
+            "followers",
+            "vacations",
+            "vacation_days",
+            "replies",
+            "digests",
+            "robots",
+            "blocked",
+        ):
             self.db.execute(f"DELETE FROM {table} WHERE userid = ?", [userid])
         self.db.execute("UPDATE players SET subscribes = 0, is_notified = 0, seeking = 0 WHERE userid = ?", [userid])
         self.db.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", [userid])
+
+    def blocked_by(self, userid: str) -> list[str]:
+        """Those whom a user blocks, by name."""
+        return [
+            other for (other,) in self.db.execute("SELECT other FROM blocked WHERE userid = ? ORDER BY 1", [userid])
+        ]
+
+    def block(self, userid: str, other: str) -> None:
+        """Store that a user blocks another one."""
+        self.db.execute("INSERT OR IGNORE INTO blocked VALUES (?, ?)", [userid, other])
+
+    def unblock(self, userid: str, other: str) -> None:
+        """Store that a user does not block another one any more."""
+        self.db.execute("DELETE FROM blocked WHERE userid = ? AND other = ?", [userid, other])
 
     def ids(self) -> list[str]:
         """All users who are still signed up, by name."""
