@@ -97,12 +97,11 @@ def flush(
         is_enough = not server.store.outbox.are_due(server.now(), 0)  # to look locks nothing
         while tried or not is_enough:
             untried, mails, is_busy = _kept_at(partial(go_on, is_enough=is_enough), rest, pauses if tried else ())
-            composed = []
-            for mail in mails:  # all of them are composed before any is handed over: a fifth quicker than in turn
-                composed.append((mail, _composed(server, mail, None if is_busy else illustrator)))
+            tried = []
+            for mail in mails:
+                tried.append((mail, _send(server, way, mail, None if is_busy else illustrator)))
                 if until():
                     break
-            tried = [(mail, _handed_over(server, way, mail, message)) for mail, message in composed]
             is_enough = len(mails) < min(way.batch, DRAWN_AT_ONCE)  # those that have come since go out together, soon
             problems = [problem for _, problem in tried if problem]
             sent += len(tried) - len(problems)
@@ -166,8 +165,8 @@ def _kept_at(step: Callable[[], Value], rest: Callable[[float], object], pauses:
     return step()
 
 
-def _composed(server: Server, mail: Mail, illustrator: Illustrator | None) -> bytes | Undelivered:
-    """The message of a mail, with a picture if there is somebody to draw it; or why there can be none.
+def _send(server: Server, way: Transport, mail: Mail, illustrator: Illustrator | None) -> Undelivered | None:
+    """Compose a mail, with a picture if there is somebody to draw it, and send it. Returns why it could not be sent.
 
     A mail whose picture cannot be drawn goes out without, and a line on standard error says so.
     """
@@ -176,27 +175,16 @@ def _composed(server: Server, mail: Mail, illustrator: Illustrator | None) -> by
         illustration = illustrator.of(mail) if illustrator else None
     except Exception as error:
         sys.stderr.write(f"No picture could be drawn for mail {mail.id}: {type(error).__name__}: {error}\n")
-    try:
-        return compose(mail, server.address, illustration)
-    except ValueError as error:
-        return Undelivered(str(error), for_good=True)
-    except Exception as error:  # it is a matter of this mail alone
-        return Undelivered(f"{type(error).__name__}: {error}")
-
-
-def _handed_over(server: Server, way: Transport, mail: Mail, message: bytes | Undelivered) -> Undelivered | None:
-    """Send the message of a mail, if there is one; None, or why it could not be sent."""
-    if isinstance(message, Undelivered):
-        return message
     mark = sha256(mail.message_id.encode()).hexdigest()[:24]
     name = f"{int(mail.queued.timestamp())}.{mail.id or 0:010}.{mark}.pbm"  # in a folder they stand as they were queued
     try:
+        message = compose(mail, server.address, illustration)
         way.send(message, tokens.return_path(server, mail), mail.address or "", name)
     except Undelivered as problem:
         return problem
     except ValueError as error:
         return Undelivered(str(error), for_good=True)
-    except Exception as error:  # else it would not be noted which others of the batch went out
+    except Exception as error:  # it is a matter of this mail alone, and noted which others went out
         return Undelivered(f"{type(error).__name__}: {error}")
     return None
 
