@@ -151,6 +151,15 @@ def test_a_move_rewrites_its_page_and_what_lists_it(played, folder):
     assert written(played, folder) == {"index.html", *of_symple, "users/alice.html", "users/bob.html"}
 
 
+def test_a_player_who_signs_off_leaves_the_standings(played, folder):
+    played.say(f"symple resign 101 alice {PASSWORDS['alice']}")
+    written(played, folder)
+    assert ">bob<" in (folder / "symple" / "standings.html").read_text()
+    played.say(f"signoff bob {PASSWORDS['bob']}")
+    assert "symple/standings.html" in written(played, folder)
+    assert ">bob<" not in (folder / "symple" / "standings.html").read_text()
+
+
 def test_the_first_page_shows_who_wants_games_in_all_games(played, folder):
     written(played, folder)
     assert "Who wants to play" not in (folder / "index.html").read_text()

@@ -192,8 +192,6 @@ class StalePages:
             if row:
                 users |= {row.first_player, row.second_player}
                 pools |= {(game, row.pool)} if row.pool else set()
-        if any(one.kind == "user" for one in changes):
-            ranked = {*self.games}
         listed = {game for game, _ in {*boards, *pools}}
         return Subjects(boards, sorted(listed), sorted(ranked), sorted(users), sorted(pools), is_on_map)
 
