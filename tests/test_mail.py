@@ -613,6 +613,17 @@ def test_of_several_recipients_the_reply_address_counts(pair):
     assert moves(pair) == 1
 
 
+def test_a_mail_that_goes_to_the_postmaster_as_well_is_a_command(pair):
+    raw = message("spiro move 101 alice alice-secret e3:5")
+    assert handle(pair.server, raw, None, ["postmaster@pbm.example", ADDRESS]) == "command"
+    assert moves(pair) == 1
+
+
+def test_the_refusal_of_a_command_is_answered_though_it_reads_like_an_answer_of_a_program(pair):
+    assert send(pair, "spiro move 101 alice alice-secret out of office") == "command"
+    assert send(pair, "I am out of office") == "automatic"
+
+
 def test_our_addresses_in_the_header_stand_in_for_an_envelope_that_is_not_known(pair):
     raw = b"To: Bob <bob@players.example>\nCc: PBM+r1-x@pbm.example, x@y.example\nDelivered-To: pbm@pbm.example\n\n"
     assert incoming.addressed(raw, ADDRESS) == ["PBM+r1-x@pbm.example", ADDRESS]
