@@ -618,19 +618,6 @@ def test_a_feed_tells_what_has_changed_last(played, folder):
     assert len(titles) == 2
 
 
-def test_the_table_of_a_tournament_stands_there(club, folder):
-    club.signed_up("alice", "bob", "carol")
-    names, session = ["alice", "bob", "carol"], Session(club.server)
-    one = Tournament("symple", "cup", TOURNAMENT_KINDS["roundrobin"], club.time, tie_breaks="sb,direct")
-    with session.store.writing():
-        tournaments.set_going(session, one, names, {})
-    written(club, folder)
-    text = " ".join(Elements((folder / "symple" / "pool-cup.html").read_text()).texts)
-    assert all(name in text for name in names)
-    assert "Pool cup of Symple, 0 of 3 games played" in text
-    assert (folder / "symple" / "pool-cup.atom").exists()
-
-
 def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club, folder):
     club.signed_up(*PASSWORDS)
     session = Session(club.server)
@@ -647,6 +634,8 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
     for name in PASSWORDS:
         assert f'<td><a href="../users/{name}.html">{name}</a></td>' in cup
         assert f">{name}</a></td>" in swiss or name == "carol"
+    assert "Pool cup of Symple, 0 of 3 games played" in cup
+    assert (folder / "symple" / "pool-cup.atom").exists()
     assert "1 won, = tied, 0 lost, . still to be played, x cancelled." in cup
     legend = "R1 is round 1; 5:1 in it is a game won against No 5, bye a point without a game, bye= half a point"
     assert legend in swiss
