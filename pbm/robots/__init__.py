@@ -44,7 +44,7 @@ class Player:
     def think(self, states: Sequence[State]) -> Thought:
         """A move in the last of these positions, as `Thinker.think`; at lower levels it can be one at random."""
         thought = self.thinker.think(states, Limit(self.seconds, self.playouts), self.rng)
-        if self.slips and self.rng.random() < self.slips:
+        if self.slips and thought.chance < 1 and self.rng.random() < self.slips:  # a win that is seen is played
             move = states[-1].random(self.rng)
             return thought._replace(move=move, line=(move,))
         return thought

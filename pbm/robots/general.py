@@ -55,13 +55,16 @@ class Rules(Knowledge[State, str]):
 
     def turns(self, position: State, most: int, rng: Random) -> list[str]:
         """All turns if they are so few, else some at random; in any order, for nothing is known of them."""
-        if position.must_skip:
-            return [SKIP]
-        turns = list(islice(position.moves(), most + 1))
-        if len(turns) > most:
+        turns = self.all_turns(position, most)
+        if turns is None:
             return list(dict.fromkeys(position.random(rng) for _ in range(most)))
         rng.shuffle(turns)
         return turns
+
+    def all_turns(self, position: State, most: int) -> list[str] | None:
+        """As the game lists them; a skip is one."""
+        turns = [SKIP] if position.must_skip else list(islice(position.moves(), most + 1))
+        return turns if len(turns) <= most else None
 
     def play(self, position: State, turn: str) -> State:
         """As the game does it."""

@@ -4,19 +4,22 @@ Turns are sampled and sorted by the knowledge, and the tree widens in that order
 "Computing Elo ratings of move patterns in the game of Go"; Chaslot and others 2008, "Progressive strategies for
 Monte-Carlo tree search"). Dice are thrown anew at each visit, and each throw has a child (Couëtoux and others 2011).
 Wins and losses are proven from the ends of the game on (Winands, Björnsson and Saito 2008, "Monte-Carlo tree search
-solver"); of a position whose turns were sampled, not before twice as many samples have brought nothing new.
+solver"). A loss is proven only where all turns were listed: sampled turns prove nothing of those that were not sampled.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from math import log, sqrt
 from random import Random
 from typing import Generic, NamedTuple, Protocol
 
 from games import State
-from pbm.robots.thinking import Limit, P, T, Thought
+from pbm.robots.thinking import Limit, P, T, Thought, guessed
 
 PROBED = 6
 """How many turns are sampled to see how long that takes."""
+MOST_KNOWN = 1000
+"""How many turns of the root are listed at most, to see whether one wins at once."""
 
 
 class Tuning(NamedTuple):
@@ -64,6 +67,9 @@ class Knowledge(Protocol[P, T]):
         There is at least one: a forced skip is a turn, too.
         """
 
+    def all_turns(self, position: P, most: int) -> Sequence[T] | None:
+        """Every legal turn, or one of those that lead to the same position; None if there are more than so many."""
+
     def play(self, position: P, turn: T) -> P:
         """The position after one of these turns."""
 
@@ -81,7 +87,7 @@ class Knowledge(Protocol[P, T]):
 class Node(Generic[P, T]):
     """A position in the tree, with what came of the games through it."""
 
-    __slots__ = ("children", "position", "proof", "side", "throws", "turns", "visits", "worth")
+    __slots__ = ("are_all", "children", "position", "proof", "side", "throws", "turns", "visits", "worth")
 
     def __init__(self, knowledge: Knowledge[P, T], position: P) -> None:
         """A leaf."""
@@ -95,6 +101,8 @@ class Node(Generic[P, T]):
         """The sum of what these games were worth for side 0."""
         self.turns: list[T] = []
         """Sampled when a leaf is visited again, those first that look best; empty until then."""
+        self.are_all: bool | None = None
+        """Whether these are all turns; None as long as nobody has tried to list them."""
         self.children: list[Node[P, T]] = []
         """The positions after the first ones of these turns."""
         is_thrown = self.proof is None and knowledge.needs_dice(position)
@@ -148,13 +156,15 @@ class Search(Generic[P, T]):
             best = node.best
             line.append(self.knowledge.text(node.position, node.turns[best]))
             node = node.children[best]
-        return Thought(line[0], root.children[root.best].value(root.side), playouts, tuple(line))
+        chance = root.children[root.best].value(root.side)
+        return Thought(line[0], guessed(chance) if root.proof is None else chance, playouts, tuple(line))
 
     def grow(self, states: Sequence[State], limit: Limit, rng: Random) -> tuple[Node[P, T], int]:
         """A tree from the last of these positions on, and how many games were played for it."""
         begun = limit.clock()
         root = Node(self.knowledge, self.knowledge.root(states))
         root.turns = self._root_turns(root, limit, begun, rng)
+        root.turns[:0] = islice(self._wins(root, limit.part(self.ROOT_SHARE)), 1)
         playouts, searched = 0, limit.clock()
         while not self._is_decided(root, rng) or not playouts:
             self._visit(root, rng)
@@ -188,30 +198,43 @@ class Search(Generic[P, T]):
         self.inside = min(self.inside, max(3, affordable))
         return list(turns)
 
+    def _wins(self, root: Node[P, T], limit: Limit) -> Iterator[T]:
+        """The turns of the root that win at once, if it has so few turns that they are listed."""
+        turns = None if limit.is_time_up else self.knowledge.all_turns(root.position, MOST_KNOWN)
+        for turn in turns or ():
+            if limit.is_time_up:
+                return
+            if self.knowledge.outcome(self.knowledge.play(root.position, turn)) == 1 - root.side:
+                yield turn
+
     def _is_decided(self, root: Node[P, T], rng: Random) -> bool:
-        """Whether there is one turn only, or one only that is not proven to lose, or the end is proven."""
+        """Whether there is one turn only, or no more than one that is not proven to lose, or the end is proven."""
         if root.proof is not None or len(root.turns) == 1:
             return True
-        return root.is_spread and len(root.hopeful) == 1 and not self._sample_more(root, rng)
+        return root.is_spread and len(root.hopeful) <= 1 and not self._sample_more(root, rng)
 
     # The tree
 
     def _visit(self, root: Node[P, T], rng: Random) -> None:
         """Go down to a position that is new, or where the game ends, play from there, and note what came of it."""
-        path, node = [root], root
+        path, node, is_new = [root], root, False
         while node.proof is None:
+            if node.is_spread and not node.hopeful and not self._sample_more(node, rng):
+                break
             child, is_new = self._thrown(node, rng) if node.throws is not None else self._child(node, rng)
             path.append(child)
             node = child
             if is_new and child.throws is None:
                 break
-        worth = node.proof if node.proof is not None else self._judged(node, rng)
+        worth = node.proof
+        if worth is None:
+            worth = self._judged(node, rng) if is_new else float(node.side)  # lost by all turns that were found
         for node in path:
             node.visits += 1
             node.worth += worth
         for node in reversed(path):
             if node.proof is None:
-                self._prove(node, rng)
+                self._prove(node)
                 if node.proof is None:
                     break
 
@@ -251,7 +274,7 @@ class Search(Generic[P, T]):
                 best, highest = child, bound
         return best, False
 
-    def _prove(self, node: Node[P, T], rng: Random) -> None:
+    def _prove(self, node: Node[P, T]) -> None:
         """Note what a position is worth for certain: a turn wins, or what all of them lead to is known."""
         if node.throws is not None or not node.children:
             return
@@ -260,11 +283,26 @@ class Search(Generic[P, T]):
             node.proof = won
         elif node.is_spread:
             proofs = [child.proof for child in node.children if child.proof is not None]
-            if len(proofs) == len(node.children) and not self._sample_more(node, rng):
+            if len(proofs) == len(node.children) and self._list_all(node) and node.is_spread:
                 node.proof = min(proofs) if node.side else max(proofs)
+
+    def _list_all(self, node: Node[P, T]) -> bool:
+        """Add the turns of a position that were not sampled, if there are few in all; whether there are."""
+        if node.are_all is None:
+            turns = self.knowledge.all_turns(node.position, self.tuning.at_root)
+            known = [child.position for child in node.children]
+            for turn in turns or ():
+                after = self.knowledge.play(node.position, turn)
+                if after not in known:
+                    known.append(after)
+                    node.turns.append(turn)
+            node.are_all = turns is not None
+        return node.are_all
 
     def _sample_more(self, node: Node[P, T], rng: Random) -> bool:
         """Sample twice as many turns as there are, for what was sampled need not be all; whether there are new ones."""
+        if node.are_all:
+            return False
         more = self.knowledge.turns(node.position, 2 * len(node.turns) + 2, rng)
         node.turns += [turn for turn in more if turn not in node.turns]
         return not node.is_spread

@@ -22,7 +22,7 @@ from games import Options, State
 from games.boards import Square, bits
 from games.spora import SIDES, TALLEST, Stacks, Turn, new, raised
 from pbm.robots.best_first import BestFirst
-from pbm.robots.thinking import Limit, Thought
+from pbm.robots.thinking import Limit, Thought, guessed
 
 WAYS = "nesw"
 """The directions of a sowing; the opposite of number n is n ^ 2."""
@@ -30,6 +30,8 @@ WON = 50.0
 """The value of a game that is won."""
 MOST_INSIDE = 20
 """How many turns of a position are asked for that is not the one that is thought about."""
+FEW_GROUPS = 4
+"""So many groups of the enemy can be captured at once, if at all, so that all sowings after all drops are tried."""
 DROPS_SHARE = 0.6
 """The part of the time that looking at drops may take."""
 BOARDS_KEPT = 20_000
@@ -223,7 +225,17 @@ class Spora:
                     break
                 if again := self._sown_so(dropped, sowing):
                     found.append((self._value(position, again), f"{drop},{sowing}", again))
+            if 0 < sum(1 for _ in self.board.groups(position.begun.enemy[0])) <= FEW_GROUPS:
+                found += self._captures_of_all(drops[first:], limit)
         return found
+
+    def _captures_of_all(self, drops: Sequence[Venture], limit: Limit) -> Iterator[Venture]:
+        """The first sowing after these drops that leaves the enemy no stack, if there is one."""
+        for _, drop, dropped in drops:
+            for sowing, turn in () if limit.is_time_up else self._sown(dropped):
+                if not turn.enemy[0]:
+                    yield WON, f"{drop},{sowing}", turn
+                    return
 
     def _sown(self, dropped: Turn) -> Iterator[tuple[str, Turn]]:
         """All sowings after a drop with which the turn can end, and what they do."""
@@ -396,7 +408,7 @@ class Sower:
         if state.komi is None:
             return Thought(f"komi={round(median(margins))}", 0.5, len(margins))
         black = sum(margin > 0 for margin in margins) / len(margins)
-        return Thought(SIDES[black < 0.5], max(black, 1 - black), len(margins))
+        return Thought(SIDES[black < 0.5], guessed(max(black, 1 - black)), len(margins))
 
 
 def _first(found: Sequence[Any]) -> float:

@@ -8,11 +8,12 @@ search that believes this value, too, won 36.5 of 60 games from one that only so
 """
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from math import exp
 from random import Random
 from typing import Any, NamedTuple, cast
 
-from games import SKIP, Options, State
+from games import SKIP, Options, State, sprout
 from games.boards import bits, union
 from games.sprout import Layout, layout
 from pbm.robots.search import Knowledge, Search, Tuning
@@ -116,6 +117,19 @@ class Sprout(Knowledge[Field, Items]):
             turns = [(-group,) for group, ring in enemy_groups.items() if not ring & eyes] or [()]
         turns.sort(key=lambda turn: self.value(self.play(position, turn), side), reverse=True)
         return turns[:most]
+
+    def all_turns(self, position: Field, most: int) -> list[Items] | None:
+        """As the game lists them."""
+        state = sprout.State(self.board, *position[:5])
+        texts = list(islice(state.moves(), most + 1))
+        return [self._read(position, text) for text in texts] if len(texts) <= most else None
+
+    def _read(self, position: Field, text: str) -> Items:
+        """A turn in canonical form."""
+        bit, groups = self.board.bit, position.groups[1 - position.turn]
+        removed = {self.board.first(group): -group for group in groups}
+        items = text.split(",") if text != SKIP else ()
+        return tuple(removed[item[1:]] if item.startswith("x") else bit[item] for item in items)
 
     def play(self, position: Field, turn: Items) -> Field:
         """The position after a turn."""
@@ -261,7 +275,7 @@ class Sprout(Knowledge[Field, Items]):
         turn, begun = [], 0
         if random() < greed:
             first = first & ~union(groups.values()) or first
-        for group, ring in [(0, first), *groups.items()]:
+        for group, ring in [(0, first), *rng.sample([*groups.items()], len(groups))]:
             places = ring & free
             if ring & begun:
                 continue

@@ -15,10 +15,11 @@ Each turn of a game that is played out is legal.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from random import Random
 from typing import Any, NamedTuple, cast
 
-from games import Options, State
+from games import Options, State, symple
 from games.boards import Square, bits
 from pbm.robots.search import Knowledge, Search
 
@@ -100,6 +101,13 @@ class Symple(Knowledge[Stones, int]):
                     new |= self._founding(vacant & ~new, own | new, enemy, stray, rng.random)
                 ranks.setdefault(new, number if (grow, found) == plan else 2 * number + 1)
         return sorted(ranks, key=ranks.__getitem__)[:most]
+
+    def all_turns(self, position: Stones, most: int) -> list[int] | None:
+        """As the game lists them."""
+        own, enemy, turn = position.own, position.enemy, position.turn
+        state = symple.State(self.board, self.penalty, (own, enemy) if turn == 0 else (enemy, own), turn)
+        texts = list(islice(state.moves(), most + 1))
+        return [state.play(text).stones[turn] ^ own for text in texts] if len(texts) <= most else None
 
     def play(self, position: Stones, turn: int) -> Stones:
         """The position after it."""

@@ -24,6 +24,11 @@ class Thought(NamedTuple):
     """How the game would go on, the move first."""
 
 
+def guessed(chance: float) -> float:
+    """A chance that is not proven, and so neither 0 nor 100 %."""
+    return min(max(chance, 0.01), 0.99)
+
+
 class Limit:
     """How long a robot may think: seconds, or a number of playouts, whatever comes first."""
 

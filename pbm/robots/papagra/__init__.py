@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, cast
 from games import SKIP, Options, State
 from games.boards import bits
 from pbm.robots.papagra.turns import Actions, Grid, Marks, Parts, Reached, Scan, Stand, TimeIsUpError, marks_after
-from pbm.robots.thinking import Limit, Thought
+from pbm.robots.thinking import Limit, Thought, guessed
 
 DEEPEST = 3
 """How many turns ahead it looks at most. To look at fewer answers, but deeper, was worse."""
@@ -66,6 +66,7 @@ class Papagra:
         rng.shuffle(self.order)
         self.stood = Counter(stones[:: 1 - 2 * state.turn] for stones in state.past)
         choices = self._choices(self._scan(stand), 0)
+        has_won = choices[0].value == 1  # at once; further on, only some of the answers are looked at
         for depth in range(2, self.deepest + 1):
             if len(choices) == 1 or not 0 < choices[0].value < 1:
                 break
@@ -74,7 +75,7 @@ class Papagra:
             except TimeIsUpError:
                 break
         text = self.text(stand.own, choices[0].turn)
-        return Thought(text, choices[0].value, self.opened, (text,))
+        return Thought(text, 1.0 if has_won else guessed(choices[0].value), self.opened, (text,))
 
     def stand(self, state: Any) -> Stand:
         """The position as the player to move sees it."""

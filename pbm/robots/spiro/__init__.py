@@ -17,7 +17,7 @@ from typing import NamedTuple, cast
 from games import Options, State, spiro
 from games.spiro import OFF
 from pbm.robots.spiro.positions import ROLLS, Sight, Track, Way, seen, uses_of
-from pbm.robots.thinking import Limit, Thought
+from pbm.robots.thinking import Limit, Thought, guessed
 
 
 class Worth(NamedTuple):
@@ -266,7 +266,7 @@ class Racer:
                 break
             if answered > best:
                 best, way = answered, other
-        return self._thought(state, way, best or chance, valued)
+        return self._thought(state, way, guessed(best or chance), valued)
 
     def _answered(self, after: Sight, limit: Limit, valued: int) -> tuple[float | None, int]:
         """The chance to win if each throw gets its best answer, None if there is no time; and how much was valued."""
