@@ -222,7 +222,7 @@ def _player(session: Session, userid: str, password: str, row: BoardRow | None) 
             why = copied(password, "your password") or "The userid or the password is wrong."
             raise Refused(why, secrets=() if stored else (userid,))
         if passwords.is_outdated(stored) and store.is_writing:
-            store.users.set_password(name, passwords.hash(password))
+            store.users.change(name, password=passwords.hash(password))
         elif passwords.is_outdated(stored):
             passwords.prepare(password)
     if store.is_writing:

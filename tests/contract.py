@@ -108,7 +108,7 @@ class Members(Club):
         """Empty the outbox."""
         with self.store.writing():
             for mail in self.store.outbox.all():
-                self.store.outbox.remove([mail])
+                self.store.outbox.drop([mail])
 
     def plays(self, *moves: str, game: str = "symple", board: str = "101") -> None:
         """Moves, each by the player whose turn it is; what the players were told of them is forgotten."""

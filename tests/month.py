@@ -526,7 +526,7 @@ class Month(Club):
             assert player.is_notified == ((game, name) in self.books.notified)
             if name in rated:
                 assert player.inactive == self.books.inactive[game, name]
-                assert self.store.players.active_counts(game, [name])[name] == len(self.books.active(game, name))
+                assert self.store.boards.active_counts([name], game)[name][game] == len(self.books.active(game, name))
 
     def check_month(self):
         """At the end: all boards, all mails, all reminders, and whatever else can tell that the database is sound."""

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from sqlite_utils import Database, Migrations
 
-from pbm.store import SCHEMA, base, form, schema
+from pbm import store
+from pbm.store import SCHEMA, base, schema
 
 NEXT_SCHEMA = SCHEMA + 1
 
@@ -20,5 +21,5 @@ def install(patch: Callable[[object, str, object], None] = setattr) -> None:
     for one in (schema.first_tables, inventions):
         migrations()(one)
     patch(schema, "migrations", migrations)
-    for module in (base, form, schema):
+    for module in (store, base, schema):
         patch(module, "SCHEMA", NEXT_SCHEMA)

@@ -16,7 +16,8 @@ import pytest
 from pbm import console
 from pbm.language.commands import root
 from pbm.operator.completion import SCRIPTS
-from pbm.store.form import BUSY_SECONDS
+from pbm.store.base import BUSY_SECONDS
+from pbm.store.boards import Among
 
 from conftest import PASSWORDS
 from patience import PATIENCE
@@ -134,11 +135,14 @@ def test_a_line_without_words_does_no_harm(shell, lines):
     assert shell.run("complete", stdin=lines).returncode == 0
 
 
+NEWEST = Among(["symple"], over=False), "rowid DESC", 100
+
+
 def test_at_most_a_hundred_boards_are_offered_the_newest_first(club):
     club.signed_up("alice", "bob")
     for _ in range(101):
         club.say("symple challenge -size=5 alice bob")
-    assert club.store.boards.newest_active("symple", 100) == [str(number) for number in range(201, 101, -1)]
+    assert club.store.boards.names(*NEWEST) == [("symple", str(number)) for number in range(201, 101, -1)]
 
 
 def test_only_users_who_are_signed_up_are_offered(club):
@@ -153,7 +157,7 @@ def test_only_users_who_are_signed_up_are_offered(club):
 def test_nothing_is_sorted_or_read_that_is_not_offered(club, query):
     statements = []
     club.store.db.set_trace_callback(statements.append)
-    club.store.boards.newest_active("symple", 100) if query == "board" else club.store.users.ids_from("a", 100)
+    club.store.boards.names(*NEWEST) if query == "board" else club.store.users.ids_from("a", 100)
     club.store.db.set_trace_callback(None)
     plan = " ".join(row[3] for row in club.store.db.execute(f"EXPLAIN QUERY PLAN {statements[0]}"))
     assert "SEARCH" in plan

@@ -466,7 +466,7 @@ def test_utc_is_the_usual_zone_and_letters_may_be_small(four):
 
 
 def test_a_zone_that_the_machine_has_lost_reads_as_utc(game):
-    game.store.users.set_zone("alice", "Mars/Olympus")
+    game.store.users.change("alice", zone="Mars/Olympus")
     game.store.db.commit()
     game.pass_time(days=7)
     game.clean()

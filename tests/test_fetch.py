@@ -213,7 +213,7 @@ def test_new_mails_are_handled_and_moved(pair, can):
     for raw in mails:
         box.add(raw)
     assert take(pair, box) == 2
-    assert pair.store.boards.current("spiro")[0].moves == 1
+    assert next(pair.store.boards.current("spiro")).moves == 1
     assert pair.mails()[-1].subject == "List of Spiro games"
     assert (box.texts("INBOX"), box.texts("pbm-handled")) == ([], mails)
     assert take(pair, box) == 0
@@ -249,7 +249,7 @@ def test_a_connection_that_breaks_while_a_mail_is_moved_moves_nothing_twice_on_t
     left = [uid for uid in box.folders["INBOX"] if "\\Deleted" not in box.flags[uid]]
     assert left == []
     assert set(box.texts("pbm-handled")) == {move()}
-    assert pair.store.boards.current("spiro")[0].moves == 1
+    assert next(pair.store.boards.current("spiro")).moves == 1
     assert sum(mail.userid == "bob" for mail in pair.mails()) == 2
 
 
@@ -318,7 +318,7 @@ def test_a_mail_that_is_larger_than_it_was_told_is_moved_and_not_handled(pair, c
     box.add(move() + b"x\r\n" * 400_000)
     assert take(pair, box, talk=Lying) == 1
     assert capfd.readouterr().err == "imap <> too large\n"
-    assert pair.store.boards.current("spiro")[0].moves == 0
+    assert next(pair.store.boards.current("spiro")).moves == 0
 
 
 @pytest.mark.parametrize("said", ["", "{}"], ids=["and finds nothing", "and invents mails"])
@@ -356,7 +356,7 @@ def test_the_envelope_is_what_the_header_tells_of_it(pair):
     reply_to = pair.mails("alice")[-1].reply_to
     box.add(f"Delivered-To: {reply_to}\r\n".encode() + message("Re: New Spiro Board 101 alice", "e3:5\n"))
     take(pair, box)
-    assert pair.store.boards.current("spiro")[0].moves == 1
+    assert next(pair.store.boards.current("spiro")).moves == 1
 
 
 def test_a_database_that_cannot_be_used_leaves_the_mail_where_it_is(pair):

@@ -17,7 +17,7 @@ import pytest
 from pbm.disk import COPY, whole
 from pbm.operator import doctor
 from pbm.store import SCHEMA, Store, Unusable
-from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, FIRST_SCHEMA
+from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, FIRST_SCHEMA
 
 import next_version
 from conftest import PASSWORDS

@@ -841,7 +841,7 @@ def test_nothing_waits_for_an_address_that_bounces_if_another_one_works(pair):
     answer(pair, "e3:5", tokens.reply_address(pair.server, "spiro", "101", "alice"))
     assert len(pair.mails("alice")) == 2
     with pair.store.writing():
-        pair.store.trust.suspend_address(pair.store.users.addresses("alice")[0].number, pair.time)
+        pair.store.users.suspend_address(pair.store.users.addresses("alice")[0].number, pair.time)
     pair.move("bob", "e2:4:2")
     assert [one.address for one in pair.mails("alice")] == ["alice@work.example"] * 2
 

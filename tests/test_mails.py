@@ -120,7 +120,7 @@ def test_the_outbox_says_that_a_mail_waits_because_others_have_bounced(shell):
     shell.run("signup", "alice", "alice-secret", "alice@players.example")
     shell.run("signup", "bob", "bob-secret")
     with Store(shell.folder / "pbm.db") as store, store.writing():
-        store.trust.suspend_address(store.users.addresses("alice")[0].number, datetime.now(UTC))
+        store.users.suspend_address(store.users.addresses("alice")[0].number, datetime.now(UTC))
     shell.run("spiro", "challenge", "-small", "bob", "alice")
     assert "after a mail from them; theirs bounces" in shell.run("outbox", "list").stdout
     assert shell.run("outbox", "flush").stdout == "0 sent, 0 not sent.\n"

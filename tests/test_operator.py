@@ -140,7 +140,7 @@ def test_a_user_who_is_removed_gives_up_his_boards(operate, several):
 
 
 def states(club, name):
-    return {one.address: people.address_data(one)["state"] for one in club.store.users.known_addresses([name])}
+    return {one.address: people.address_data(one)["state"] for one in club.store.users.addresses(name)}
 
 
 @pytest.fixture
@@ -377,7 +377,7 @@ def test_a_flush_that_fails_says_why_and_until_when_the_mails_wait(operate, monk
 
 def test_a_flush_with_nothing_to_do_says_how_many_mails_wait(operate, pair):
     with pair.store.writing():
-        pair.store.outbox.remove(pair.mails()[:1])
+        pair.store.outbox.drop(pair.mails()[:1])
     postpone(pair, "451 later")
     done = operate("outbox", "flush")
     wait = "1 mail waits for another try, not before 2026-11-20 12:05 UTC."

@@ -15,8 +15,8 @@ from pbm.board.board import Board
 from pbm.refusals import Refused
 from pbm.robot_players import scripts
 from pbm.store import Store
+from pbm.store.base import BUSY_SECONDS
 from pbm.store.boards import Boards
-from pbm.store.form import BUSY_SECONDS
 
 from conftest import PASSWORDS
 from patience import PATIENCE, until, until_it_waits

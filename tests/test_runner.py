@@ -270,10 +270,10 @@ def test_wrong_passwords_in_lines_that_only_read_are_counted(room):
 def test_what_reads_cannot_write(room):
     store = room.club().store
     with pytest.raises(RuntimeError, match="has written"), store.reading(), store.writing():
-        store.users.set_zone("alice", "Europe/Berlin")
+        store.users.change("alice", zone="Europe/Berlin")
     assert store.users.zone("alice") is None
     with store.writing():
-        store.users.set_zone("alice", "Europe/Berlin")
+        store.users.change("alice", zone="Europe/Berlin")
     assert store.users.zone("alice") == "Europe/Berlin"
 
 

@@ -15,7 +15,7 @@ from pbm.mail import outbox
 from pbm.mail.outbox import flush
 from pbm.mail.transports import Transport, transport
 from pbm.mail.writing import compose
-from pbm.store import Unusable, base
+from pbm.store import Unusable
 
 from conftest import ADDRESS
 from patience import PATIENCE, until
@@ -71,7 +71,7 @@ def waiting(club):
 @pytest.fixture(params=["a lock", "a file that is read-only", "a full disk"])
 def fault(request, waiting, monkeypatch):
     """What keeps anything from being noted: two functions, which make it so and end it."""
-    monkeypatch.setattr(base, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("pbm.store.BUSY_SECONDS", 0.05)
     db = waiting.store.db
     with closing(sqlite3.connect(waiting.store.path, isolation_level=None)) as other:
         if request.param == "a lock":

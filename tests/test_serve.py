@@ -419,8 +419,8 @@ def test_mails_that_wait_share_a_transaction(pair):
         receiver.waiting.put(mail)
     receiver.handle_waiting()
     assert [mail.answer.result().reply for mail in mails] == ["250 2.0.0 Done"] * 9
-    assert written.count("COMMIT") == 1
-    assert pair.store.boards.current("spiro")[0].moves == 1
+    assert written.count("BEGIN IMMEDIATE") == 1
+    assert next(pair.store.boards.current("spiro")).moves == 1
 
 
 def test_what_is_on_the_disk_is_acknowledged_though_the_next_mail_cannot_be_stored(pair, monkeypatch):
@@ -454,7 +454,7 @@ def test_a_mail_that_cannot_be_handled_undoes_nothing_of_those_that_came_with_it
     )
     assert [reply[:3] for reply, _ in handled(pair, *mails)] == ["250", "250", "451", "250"]
     assert len(pair.mails()) == before + 3
-    assert pair.store.boards.current("spiro")[0].moves == 0
+    assert next(pair.store.boards.current("spiro")).moves == 0
 
 
 def test_where_nothing_can_be_stored_all_that_came_together_has_to_come_again(pair):

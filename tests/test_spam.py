@@ -22,7 +22,6 @@ from pbm.mail.illustrations import Illustrator
 from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
 from pbm.session import Session
-from pbm.store.form import text
 
 from conftest import ADDRESS, PASSWORDS
 from test_tournaments import league
@@ -116,7 +115,7 @@ def test_no_mail_about_a_board_looks_like_spam(club, tmp_path, form):
         mailed(club, "alice", f"{game} move 101 alice alice-secret propose", "A draw?")
         mailed(club, "bob", f"{game} move 101 bob bob-secret accept")
         mailed(club, "bob", f"{game} history")
-    club.store.db.execute("DELETE FROM outbox WHERE queued < ?", [text(club.time)])
+    club.store.db.execute("DELETE FROM outbox WHERE queued < ?", [club.time])
     ended = points(club, tmp_path / "ended")
     assert {subject.partition(" ")[0] for _, subject in ended} >= {"Nag:", "Spiro", "Papagra"}
     assert suspicious(ended) == {}

@@ -552,7 +552,7 @@ def test_killed_ten_times_in_a_change_of_rounds_nothing_is_lost_and_no_round_beg
     league.start("ladder", names)
     with club.store.writing():
         for name in names:
-            club.store.users.set_password(name, club.server.passwords.hash("known-secret"))
+            club.store.users.change(name, password=club.server.passwords.hash("known-secret"))
     killed, mark = [], shell.folder / "killed-at"
     for statements in (4, 11, 18, 25, 32, 39, 46, 53, 60, 66, 1000):
         *others, last = league.running()

@@ -218,7 +218,7 @@ def test_a_hash_with_other_parameters_is_good_and_renewed_when_the_password_is_g
 
     club.signed_up("alice")
     other = PasswordHasher(time_cost=passes, memory_cost=kilobytes, parallelism=1)
-    club.store.users.set_password("alice", other.hash("alice-secret"))
+    club.store.users.change("alice", password=other.hash("alice-secret"))
     club.say("change address alice alice-secret a@players.example")
     assert "m=7168,t=5" in club.store.users.password_of("alice")
 

@@ -17,12 +17,12 @@ REPLY, BOUNCE, UNSUBSCRIBE = "r", "b", "u"
 TOKEN = re.compile("([rbu])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 
-def reply_address(server: Server, game: str, board: str, userid: str, number: int | None = None) -> str:
-    """Where a user answers the mails about a board without a password, while its game goes on; its *number*, if known.
+def reply_address(server: Server, game: str, board: str, userid: str) -> str:
+    """Where a user answers the mails about a board without a password, while its game goes on.
 
     One who has none yet gets one.
     """
-    number = number or server.store.trust.reply_number(game, board, userid)
+    number = server.store.trust.reply_number(game, board, userid)
     return _address(server, _token(server, REPLY, number, userid))
 
 
@@ -47,9 +47,9 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
     found = TOKEN.fullmatch(token)
     if not found or host != own_host or (name != own and mark == "+"):
         return None
-    kind, number, trust = found[1], int(found[2]), server.store.trust
-    whose = (trust.address_at(number) if kind != REPLY else None) or ""
-    reply = trust.reply(number) if kind != BOUNCE else None
+    kind, number = found[1], int(found[2])
+    whose = (server.store.users.address_at(number) if kind != REPLY else None) or ""
+    reply = server.store.trust.reply(number) if kind != BOUNCE else None
     replies = [reply] if reply else []
     if kind == BOUNCE and whose:
         meant = {whose: Meaning(kind, number=number)}

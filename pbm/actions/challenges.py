@@ -164,7 +164,7 @@ def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
     problems = []
     for name in dict.fromkeys(players):
         most = session.store.players.get(game, name).most
-        active = session.store.boards.count_active(game, name)
+        active = session.store.boards.active_counts([name], game)[name][game]
         if most == 0:
             problems.append(_takes_none(game, name))
             if not active:
@@ -203,7 +203,7 @@ def _of_robots(
     store = session.store
     problems = not_of_robots(game, robots)
     for name, robot in robots.items():
-        active = sum(store.players.active_by_game([name]).get(name, {}).values())
+        active = store.boards.active_counts([name])[name].total()
         if not is_named and active >= robot.most:
             problems.append(
                 f"{name} takes challenges up to {texts.counted(robot.most, 'active board')}, and has {active}."
@@ -290,7 +290,7 @@ def seek(
         rating = _read_ratings(named["rating"]) if named["rating"] else None
         player = player._replace(seeking=int(word), wanted_rating=rating, wanted_options=wanted or None)
         session.store.players.save(game, player)
-        session.store.users.note_seeker(name, session.now())
+        session.store.users.change(name, heard=session.now())
         subject = f"Now seeking {player.seeking} {title} challenges"
     sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
     wish = f" ({player.wish})" if player.seeking and player.wish else ""

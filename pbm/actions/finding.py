@@ -14,6 +14,7 @@ from pbm.names import SHORTEST_PASSWORD, is_board
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
+from pbm.store.boards import BY_NUMBER, Among
 
 
 def find_row(session: Session, game: str, number: str) -> BoardRow:
@@ -32,7 +33,7 @@ def meant(session: Session, game: str, word: str) -> str:
                 return f"; did you mean {texts.title(other)} board {word}?"
     if len(word) >= SHORTEST_PASSWORD or not re.search("[0-9]", word):
         return "."  # a longer one can be a password in the wrong place, and what is near it is told to nobody
-    near = games.nearest(word, session.store.boards.known_among(game, _slips(word)))
+    near = games.nearest(word, [row.board for row in session.store.boards.named(game, _slips(word))])
     return f"; did you mean {near}?" if near else "."
 
 
@@ -56,13 +57,12 @@ def board_of(session: Session, row: BoardRow) -> Board:
     """The board whose row was found."""
     store, place, players = session.store, (row.game, row.board), (row.first_player, row.second_player)
     followers = store.boards.followers(*place)
-    away, robots = store.robots.away_and_robots(players, session.now().date())
     about = About(
         subscribers=followers["subscriber"],
         notified=followers["notified"],
-        away=away,
+        away=store.users.away(players, session.now().date()),
         results=store.players.results_of_board(*place) if row.ended else (),
-        robots=robots,
+        robots=store.robots.among(players),
         notes=store.boards.notes(*place),
     )
     return Board(row, store.boards.turns(*place), store.boards.plans(*place), about)
@@ -171,16 +171,16 @@ def rows(session: Session, game: str, selector: Selector, most: int = -1, skip: 
     Those of all players that are over come in the order in which they ended; then at most so many before the last ones.
     """
     store, (userids, state, kind) = session.store, selector
-    active = None if state is None else state != "inactive"
+    over = None if state is None else state == "inactive"
     if userids:
-        found = store.boards.of(game, userids, active=active)
+        found = [*store.boards.found(Among([game], userids, over))]
     elif kind == "tournament":
-        return store.boards.in_tournaments(game, most, skip, active=active)
+        return store.boards.found(Among([game], over=over, in_tournament=True), BY_NUMBER, most, skip)
     elif state == "inactive":
         return store.boards.finished(game, most, skip, standard=kind is not None)
     else:
-        since = None if active else session.now() - LISTED_FOR
-        return store.boards.some_current(game, since, most, skip, standard=kind is not None)
+        since = None if over is False else session.now() - LISTED_FOR
+        return store.boards.current(game, since, most, skip, standard=kind is not None)
     if state == "next":
         found = [row for row in found if row.turn in userids]
     fitting = (row for row in found if kind is None or (kind == "tournament") == (row.pool is not None))

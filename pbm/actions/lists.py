@@ -210,7 +210,7 @@ def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
             raise Refused(games.unknown(name))
     if names:
         return [letter for name in dict.fromkeys(names) for letter in table(session, name, ["active"])]
-    counts = {name: session.store.boards.count_active(name) for name in games.names()}
+    counts = {name: session.store.boards.totals(name)[1] for name in games.names()}
     lines = [("Game", "Boards"), *((name, str(count)) for name, count in counts.items())]
     told = [Table(texts.table(lines))]
     return [letters.note(told, subject="List of games", answer="help GAME", data={"games": counts})]

@@ -88,7 +88,7 @@ def _zone(word: str) -> str | None:
 def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
     """Store in which time zone a user is told times."""
     zone = _zone(word)
-    session.store.users.set_zone(user, None if zone == UTC_NAME else zone)
+    session.store.users.change(user, zone=None if zone == UTC_NAME else zone)
     now = f"{session.now().astimezone(session.zone(user)):{texts.MINUTES}}"
     data = {"userid": user, "timezone": zone}
     text = f"Times in your mails are in the time zone {zone}; it is {now} now."

@@ -76,7 +76,7 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
     last = session.store.users.last_broadcast(name)
     if last and session.now() < last + BETWEEN_BROADCASTS:
         raise Refused(f"You may write to all once a week, again from {last + BETWEEN_BROADCASTS:%Y-%m-%d} on.")
-    session.store.users.note_broadcast(name, session.now())
+    session.store.users.change(name, last_broadcast=session.now())
     readers = session.store.users.hearing_broadcasts()
     for reader in readers:
         answer = f"broadcast {reader} PASSWORD off"
@@ -91,7 +91,7 @@ def _switch(session: Session, name: str, switch: str) -> list[Letter]:
     """Store whether a user gets what users write to all. Raises Refused."""
     if switch not in {"on", "off"}:
         raise Refused(f"`broadcast` is followed by nothing, by `on` or by `off`, and not by {switch!r}.")
-    session.store.users.set_hears_broadcasts(name, hears=switch == "on")
+    session.store.users.change(name, hears_broadcasts=switch == "on")
     text = f"You {'get' if switch == 'on' else 'do not get'} what users write to all."
     data = {"userid": name, "broadcasts": switch == "on"}
     return [letters.note(text, subject="pbm settings", answer="help broadcast", data=data, to=name)]

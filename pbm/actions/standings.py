@@ -166,9 +166,9 @@ def _parts(session: Session, game: str) -> list[Part]:
     def players(section: Section | None, most: int, skip: int) -> Iterator[lists.Row]:
         found = list(store.players.rated(game, section, most, skip))
         names = [player.userid for player in found]
-        active, robots = store.players.active_counts(game, names), store.robots.among(names)
+        active, robots = store.boards.active_counts(names, game), store.robots.among(names)
         for rank, player in enumerate(found, skip + 1):
-            yield _row(rank, player, active, robots) | ({} if section else {"": _mark(player)})
+            yield _row(rank, player, active[player.userid][game], robots) | ({} if section else {"": _mark(player)})
 
     def part(title: str, section: Section | None) -> Part:
         return Part(title, partial(players, section), partial(store.players.count_rated, game, section), RARE)
@@ -199,17 +199,17 @@ def _data(session: Session, game: str) -> dict[str, Any]:
     store = session.store
     rated = list(store.players.rated(game))
     names = [player.userid for player in rated]
-    active, robots = store.players.active_counts(game, names), store.robots.among(names)
+    active, robots = store.boards.active_counts(names, game), store.robots.among(names)
     pools = store.tournaments.pool_players(game)
     return {
         "game": game,
-        "players": [_of_player(player, active, is_robot=player.userid in robots) for player in rated],
+        "players": [_of_player(one, active[one.userid][game], is_robot=one.userid in robots) for one in rated],
         "pools": [dict(zip(("pool", "userid", "won", "lost", "tied"), pool, strict=True)) for pool in pools],
         "seekers": [{"userid": player.userid, "seeking": player.seeking} for player in store.players.seekers(game)],
     }
 
 
-def _row(rank: int, player: PlayerRow, active: Mapping[str, int], robots: Mapping[str, Robot]) -> dict[str, str]:
+def _row(rank: int, player: PlayerRow, active: int, robots: Mapping[str, Robot]) -> dict[str, str]:
     """What the standings tell of a player, under the headings of their columns."""
     limit = "" if player.most is None else f"/ {player.most}" if player.most else "/reject"
     return {
@@ -220,7 +220,7 @@ def _row(rank: int, player: PlayerRow, active: Mapping[str, int], robots: Mappin
         "Won": str(player.won),
         "Lost": str(player.lost),
         "Ties": str(player.tied),
-        "Active": str(active[player.userid] or ""),
+        "Active": str(active or ""),
         "Limit": limit,
         "Seeking": str(player.seeking or ""),
     }
@@ -254,7 +254,7 @@ def _fitting(table: str) -> str:
     return "\n".join(part for line in table.split("\n") for part in wrap(line, WIDTH, subsequent_indent=below))
 
 
-def _of_player(player: PlayerRow, active: Mapping[str, int], *, is_robot: bool) -> dict[str, Any]:
+def _of_player(player: PlayerRow, active: int, *, is_robot: bool) -> dict[str, Any]:
     """What a program is told of a player."""
     return {
         "userid": player.userid,
@@ -264,7 +264,7 @@ def _of_player(player: PlayerRow, active: Mapping[str, int], *, is_robot: bool) 
         "won": player.won,
         "lost": player.lost,
         "tied": player.tied,
-        "active": active[player.userid],
+        "active": active,
         "limit": player.most,
         "seeking": player.seeking,
         **({"robot": True} if is_robot else {}),

@@ -284,7 +284,7 @@ def leave(session: Session, board: Board, name: str, *, automatic: bool = False)
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.remove(row.game, row.board)
     session.note("remove", game=row.game, board=row.board, userid=name)
-    if not session.store.boards.count_active(row.game, name):
+    if not session.store.boards.active_counts([name], row.game)[name]:
         session.store.players.set_inactive(row.game, name, inactive=True)
     writer = SERVER if automatic else name
     return [letters.of_removal(board, name, session.comment, to=reader, writer=writer) for reader in readers]

@@ -17,6 +17,7 @@ from pbm.letters import Letter, settled
 from pbm.names import RESERVED, SHORTEST_PASSWORD, is_address, is_userid
 from pbm.refusals import Misused, Refused, check_own
 from pbm.session import Session
+from pbm.store.boards import Among
 
 
 def check_sign_up(session: Session, *, userid: str, new_password: str, **_: object) -> None:
@@ -57,7 +58,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     for one in contests:
         rounds.note_withdrawal(session, one, name)
     for game in games.names():
-        for row in session.store.boards.of(game, [name], active=True):
+        for row in session.store.boards.found(Among([game], [name], over=False)):
             board = finding.find_board(why, game, row.board)
             if turns.can_leave(board):
                 told += turns.leave(why, board, name)
@@ -171,7 +172,7 @@ def change_password(session: Session, name: str, new: str) -> list[Letter]:
 
 def _set_password(session: Session, name: str, new: str) -> Letter:
     """Store another password, without which no older mail can be answered any more."""
-    session.store.users.set_password(name, session.server.passwords.hash(new))
+    session.store.users.change(name, password=session.server.passwords.hash(new))
     session.store.trust.revoke_replies(name)
     text = f"The password of {name} was changed. Older mails about boards cannot be answered without it any more."
     return settled(text, f"all show {name}", userid=name)
@@ -203,7 +204,7 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
     """
     name = userid.lower()
     if code:
-        session.store.users.set_reset_code(name, None, session.now())
+        session.store.users.change(name, reset_code=None, reset_made=session.now())
         session.store.trust.save_failures("userid", name, NO_FAILURES)
         letter = _set_password(session, name, new)
         return [letter, *([] if session.in_shell else [letter._replace(to=name)])]
@@ -213,7 +214,7 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
         raise Refused("Too many codes were asked for in this hour; please try again in the next one.")
     if addresses and session.take("reset", user=name):
         token = session.server.random_bytes(16).hex()
-        session.store.users.set_reset_code(name, digest(token), session.now())
+        session.store.users.change(name, reset_code=digest(token), reset_made=session.now())
         delivery.queue(session, _reset_letter(name, token))
     text = f"If there is a user {name} with a mail address, a code has been mailed to them."
     return [settled(text, f"reset {name} CODE NEWPASSWORD", userid=name)]

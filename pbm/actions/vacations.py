@@ -29,7 +29,7 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
     planned = session.store.users.vacations(name, today)
     word = words[0].lower() if len(words) == 1 else ""
     if word in AUTO:
-        session.store.users.set_auto_vacation(name, auto=AUTO[word])
+        session.store.users.change(name, auto_vacation=AUTO[word])
         done = _said(planned)
     elif word == "off":
         if not planned:

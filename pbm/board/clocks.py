@@ -10,7 +10,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from pbm.store import BoardRow, Store, Vacation
-from pbm.store.form import TOURNAMENT_DAYS, USUAL_DAYS
+from pbm.store.boards import TOURNAMENT_DAYS, USUAL_DAYS
 from pbm.texts import counted
 
 DAY = timedelta(days=1)

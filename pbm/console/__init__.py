@@ -168,7 +168,7 @@ def find_game(word: str) -> str:
 
 def find_user(server: Server, userid: str) -> UserRow:
     """A user, or one who has signed off. Raises Refused if there is none."""
-    found = server.store.users.rows([userid.lower()])
+    found = server.store.users.listed([userid.lower()])
     if not found:
         raise Refused(f"There is no user {userid!r}.")
     return found[0]

@@ -29,13 +29,11 @@ def deliver(session: Session, letter: Letter) -> None:
     if letter.to is None:
         _answer_sender(session, letter)
         return
-    if letter.board:
-        addresses, wanted, number = session.store.users.reached(letter.to, letter.game, letter.board)
-    else:
-        addresses, wanted, number = session.store.users.addresses(letter.to), "each", None
+    addresses = session.store.users.addresses(letter.to)
+    wanted = session.store.players.get(letter.game, letter.to).mail if letter.board else "each"
     if not addresses:
         return
-    answered = _answered(session, letter, number)
+    answered = _answered(session, letter)
     thread = f"<{letter.thread}.{letter.to}@{session.server.host}>" if letter.thread else None
     if wanted != "each" and not letter.is_urgent:
         if wanted == "digest":
@@ -78,15 +76,12 @@ class Answered(TypedDict):
     is_easy: bool
 
 
-def _answered(session: Session, letter: Letter, number: int | None = None) -> Answered:
-    """Where the reader of a letter can answer it without a password, if he can; and whether he is to move there.
-
-    The *number* of that reply address is given if it is known.
-    """
+def _answered(session: Session, letter: Letter) -> Answered:
+    """Where the reader of a letter can answer it without a password, if he can; and whether he is to move there."""
     place = _place(session, letter)
     mover = _mover(session, letter, place) if place else ""
     is_open = place and (mover or letter.hint)
-    address = tokens.reply_address(session.server, *place, number) if place and is_open else None
+    address = tokens.reply_address(session.server, *place) if place and is_open else None
     is_easy = place is not None and mover == place.userid and bool(letter.notation)
     return Answered(reply_to=address, is_easy=is_easy)
 

@@ -306,9 +306,9 @@ def _pass_on(server: Server, mail: Incoming) -> Outcome:
 def _count_bounce(server: Server, meanings: Sequence[Meaning]) -> None:
     """Count that mails to an address bounce, and send it no more if they have done so for long."""
     address = next(meaning.number for meaning in meanings if meaning.kind == tokens.BOUNCE)
-    bounces, since = server.store.trust.count_bounce(address, server.now())
+    bounces, since = server.store.users.count_bounce(address, server.now())
     if bounces >= MOST_BOUNCES and server.now() - since >= BOUNCING_FOR:
-        server.store.trust.suspend_address(address, server.now())
+        server.store.users.suspend_address(address, server.now())
 
 
 def _finish(server: Server, heard: Heard) -> Outcome:
@@ -317,7 +317,7 @@ def _finish(server: Server, heard: Heard) -> Outcome:
     if ready is None or heard.typed is None:
         raise AssertionError(heard.kind)
     line, _, is_meant = heard.typed
-    server.store.trust.revive_address(mail.sender or "", server.now())
+    server.store.users.revive_address(mail.sender or "", server.now())
     session = ready.session
     why = runner.finish(ready).why
     server.store.events.count_command(server.now(), refused=why is not None)

@@ -196,7 +196,7 @@ def _note(server: Server, tried: Iterable[Tried]) -> int:
     """
     untried = 0
     with server.store.writing():
-        server.store.outbox.remove([mail for mail, problem in tried if problem is None])
+        server.store.outbox.drop([mail for mail, problem in tried if problem is None])
         for mail, problem in tried:
             if problem is None:
                 continue

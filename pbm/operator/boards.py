@@ -14,6 +14,7 @@ from pbm.console import answer, answer_list, confirm, find_game, find_user, more
 from pbm.console.usage import ALL, LISTED, WHOLE_NUMBER, Commands, Listing
 from pbm.refusals import Refused
 from pbm.session import Session
+from pbm.store.boards import Among
 
 commands = Commands("pbm")
 
@@ -44,17 +45,13 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
             if word not in (*finding.STATES, *finding.KINDS, *finding.FILLERS):
                 find_user(server, word)
         userids, state, kind = finding.read(Session(server), game or "", asked)
+        over = None if wants_all else state == "inactive"
+        in_tournament = None if kind is None else kind == "tournament"
         listed = (
             row
             for one in ([game] if game else kinds)
-            for row in server.store.boards.listed(
-                one,
-                userids,
-                active=None if wants_all else state != "inactive",
-                is_turn=state == "next",
-                tournament=None if kind is None else kind == "tournament",
-                limit=limit + 1,
-            )
+            for row in server.store.boards.found(Among([one], userids, over, in_tournament))
+            if state != "next" or row.turn in userids
         )
         rows = list(islice(listed, limit + 1))
     lines = [("Game", "Board", "Moves", "Players", "Status", "Started", "Days", "Options")]

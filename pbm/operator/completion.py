@@ -22,6 +22,7 @@ from pbm.language.grammar import Command
 from pbm.language.help import subjects
 from pbm.settings import database_path
 from pbm.store import Store, Unusable
+from pbm.store.boards import Among
 from pbm.terminal import say
 
 MOST_OFFERED = 100
@@ -126,7 +127,9 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
         return SHELL_OPTIONS if is_move else [*SHELL_OPTIONS, *_options(node, game, current)]
     if node.name == "tournament" and behind and behind[-1].lower() in OF_A_PLAYER:
         pool = behind[0 if isinstance(node, Command) else 1].lower()
-        return _from_store(lambda store: store.tournaments.player_names(game, pool))
+        return _from_store(
+            lambda store: [one.name for one in store.tournaments.entrants(game, pool) if one.withdrawn is None]
+        )
     if not behind and (states := STATES_OF_POOLS.get(str(node.name))):
         return _from_store(lambda store: store.tournaments.newest(game, MOST_OFFERED, states))
     return [] if is_move else _values(_kind(node, len(behind)), game, current)
@@ -206,7 +209,11 @@ def _values(kind: str, game: str, current: str) -> Sequence[str]:
 
             return [*DIRECTIONS]
         case "BOARD":
-            return _from_store(lambda store: store.boards.newest_active(game, MOST_OFFERED))
+            return _from_store(
+                lambda store: [
+                    board for _, board in store.boards.names(Among([game], over=False), "rowid DESC", MOST_OFFERED)
+                ]
+            )
         case "POOL":
             return _from_store(lambda store: store.tournaments.newest(game, MOST_OFFERED))
         case "USERID" | "SELECTOR":

@@ -20,6 +20,7 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import BoardRow
+from pbm.store.boards import Among
 from pbm.terminal import say
 
 NOT_BLANK = re.compile(r"\S")
@@ -62,7 +63,7 @@ def _rows(server: Server, game: str, boards: Sequence[str], pool: str | None) ->
     if boards:
         return [find_row(Session(server), game, board) for board in dict.fromkeys(boards)]
     if pool is None:
-        return server.store.boards.every(game)
+        return server.store.boards.found(Among([game]), "board")
     found = server.store.boards.of_tournament(game, pool.lower())
     if not found:
         raise Refused(f"There are no {game} boards of a pool {pool!r}.")

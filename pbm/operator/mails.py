@@ -55,8 +55,8 @@ def send_mails() -> None:
 def list_mails(limit: int) -> None:
     """List the mails that have not gone out, with what went wrong."""
     server = open_server()
-    mails = list(server.store.outbox.listed(limit + 1))
-    data = [_data(server, mail, is_suspended=is_suspended) for mail, is_suspended in mails[:limit]]
+    mails = server.store.outbox.all(limit + 1)
+    data = [_data(server, mail) for mail in mails[:limit]]
     lines = [("Mail", "To", "Subject", "Written", "Tries", "Next try", "Problem")]
     for one in data:
         to = one["to"] or str(one["userid"])
@@ -71,8 +71,8 @@ def list_mails(limit: int) -> None:
 def show_mail(number: int) -> None:
     """Show a mail as it will go out, and what has become of it so far."""
     server = open_existing()
-    mail, is_suspended = _mail(server, number)
-    data = _data(server, mail, is_suspended=is_suspended)
+    mail = _mail(server, number)
+    data = _data(server, mail)
     is_again = data["state"] == "retry"
     lines = [
         ("To:", f"{mail.address or 'no address yet'}{f' ({mail.userid})' if mail.userid else ''}"),
@@ -94,7 +94,7 @@ def retry_mails(numbers: tuple[int, ...], *, wants_all: bool) -> None:
         raise click.UsageError("Name mails by their numbers, or all by --all.")
     with server.store.writing():
         for number in numbers:
-            mail, _ = _mail(server, number)
+            mail = _mail(server, number)
             if mail.address is None:
                 raise Refused(f"Mail {number} has nowhere to go; `pbm addresses {mail.userid}` tells why.")
         count = server.store.outbox.retry(numbers, server.now())
@@ -107,9 +107,7 @@ def drop_mails(numbers: tuple[int, ...]) -> None:
     """Drop mails; they are not sent."""
     server = open_existing()
     with server.store.writing():
-        for number in numbers:
-            _mail(server, number)
-        server.store.outbox.drop(numbers)
+        server.store.outbox.drop([_mail(server, number) for number in numbers])
     count = len(set(numbers))
     answer(f"{count} dropped.", {"dropped": count})
 
@@ -123,17 +121,17 @@ NEXT_TRY = {
 """When a mail is tried next, by its state; in the state ``retry`` it has a time."""
 
 
-def _mail(server: Server, number: int) -> tuple[Mail, bool]:
-    """A mail in the outbox, and whether all its addresses are suspended. Raises Refused if there is none."""
+def _mail(server: Server, number: int) -> Mail:
+    """A mail in the outbox. Raises Refused if there is none."""
     found = server.store.outbox.get(number)
     if found is None:
         raise Refused(f"There is no mail {number} in the outbox.")
     return found
 
 
-def _data(server: Server, mail: Mail, *, is_suspended: bool) -> dict[str, Any]:
+def _data(server: Server, mail: Mail) -> dict[str, Any]:
     """A mail for programs."""
-    if is_suspended:
+    if mail.is_suspended:
         state = "suspended"
     elif mail.address is None:
         state = "unconfirmed"

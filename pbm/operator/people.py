@@ -17,7 +17,7 @@ from pbm.names import is_address
 from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
-from pbm.store.users import KnownAddress, UserRow
+from pbm.store.users import Address, UserRow
 
 FORM_NAMES = {"text": "text", "html": "HTML and text", "pictures": "pictures, HTML and text"}
 """How mails come, in words."""
@@ -62,9 +62,9 @@ def list_users(userids: tuple[str, ...], limit: int, after: str) -> None:
 def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
     """What is known of some users, as programs are told it."""
     names = [row.userid for row in rows]
-    active = server.store.players.active_by_game(names)
+    active = server.store.boards.active_counts(names)
     addresses: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-    for address in server.store.users.known_addresses(names):
+    for address in server.store.users.addresses(*names):
         addresses[address.userid].append(address_data(address))
     today = server.now().date()
     return [
@@ -88,7 +88,7 @@ def _page(server: Server, userids: Sequence[str], limit: int, after: str) -> tup
     """The users who are named, or a page of all, with the line below it if there are more."""
     if userids:
         return [find_user(server, userid) for userid in dict.fromkeys(map(str.lower, userids))], ""
-    rows = server.store.users.rows(limit=limit + 1, after=after.lower())
+    rows = server.store.users.listed(limit=limit + 1, after=after.lower())
     more = f"There are more users; --after={rows[limit - 1].userid} goes on." if len(rows) > limit else ""
     return rows[:limit], more
 
@@ -138,7 +138,7 @@ def set_password(userid: str) -> None:
     password = _new_password()
     users.check_new_password(password)
     with server.store.writing():
-        server.store.users.set_password(user.userid, server.passwords.hash(password))
+        server.store.users.change(user.userid, password=server.passwords.hash(password))
         server.store.trust.revoke_replies(user.userid)
     answer(f"{user.userid} has a new password.", {"userid": user.userid})
 
@@ -181,10 +181,10 @@ def _new_password() -> str:
 # Addresses
 
 
-def _known(server: Server, userid: str, address: str) -> KnownAddress:
+def _known(server: Server, userid: str, address: str) -> Address:
     """An address of a user. Raises Refused if the user does not have it."""
     user = find_user(server, userid)
-    found = [one for one in server.store.users.known_addresses([user.userid]) if one.address.lower() == address.lower()]
+    found = [one for one in server.store.users.addresses(user.userid) if one.address.lower() == address.lower()]
     if not found:
         raise Refused(f"{address} is no address of {user.userid}.")
     return found[0]
@@ -204,7 +204,7 @@ def list_addresses(userids: tuple[str, ...], limit: int, after: str) -> None:
     server = open_existing()
     with server.store.reading():
         rows, more = _page(server, userids, limit, after)
-        found = server.store.users.known_addresses([row.userid for row in rows])
+        found = server.store.users.addresses(*(row.userid for row in rows))
     data = [address_data(one) for one in found]
     lines = [("Userid", "Address", "State"), *((one["userid"], one["address"], _state_text(one)) for one in data)]
     answer_list(lines, {"addresses": data}, "There are no addresses.", more)
@@ -221,7 +221,7 @@ def add_address(userid: str, address: str) -> None:
     if not is_address(address) or is_ours(address, server.address):
         raise Refused(f"{address!r} cannot be a player's mail address.")
     with server.store.writing():
-        present = [one.address.lower() for one in server.store.users.known_addresses([user.userid])]
+        present = [one.address.lower() for one in server.store.users.addresses(user.userid)]
         if address.lower() in present:
             raise Refused(f"{user.userid} has the address {address} already.")
         if len(present) >= users.MOST_ADDRESSES:
@@ -239,7 +239,7 @@ def drop_address(userid: str, address: str) -> None:
     with server.store.writing():
         known = _known(server, userid, address)
         dropped = server.store.users.drop_address(known.userid, known.address)
-        is_last = not server.store.users.known_addresses([known.userid])
+        is_last = not server.store.users.addresses(known.userid)
     text = f"{known.address} is no address of {known.userid} any more."
     if dropped:
         text += f" Mails dropped: {dropped}."
@@ -268,13 +268,13 @@ def resume_address(address: str) -> None:
     """Send mails again to an address that was suspended because mails to it came back."""
     server = open_existing()
     with server.store.writing():
-        userids = server.store.users.resume_address(address, server.now())
+        userids = server.store.users.revive_address(address, server.now(), only_suspended=True)
         if not userids:
             raise Refused(f"{address} is not suspended.")
     answer(f"Mails for {' and '.join(userids)} go to {address} again.", {"userids": userids, "address": address})
 
 
-def address_data(one: KnownAddress) -> dict[str, Any]:
+def address_data(one: Address) -> dict[str, Any]:
     """An address for programs."""
     return {
         "userid": one.userid,

@@ -233,7 +233,7 @@ def _save(server: Server, robot: Robot, done: str) -> None:
 
 def _boards(server: Server, robot: Robot) -> int:
     """On how many active boards a robot plays."""
-    return sum(server.store.players.active_by_game([robot.userid]).get(robot.userid, {}).values())
+    return server.store.boards.active_counts([robot.userid])[robot.userid].total()
 
 
 def _games(names: str) -> tuple[str, ...]:

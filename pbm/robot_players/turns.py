@@ -106,7 +106,7 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
     store = session.store
     with store.reading():
         board, robot = Board.load(store, task.game, task.board), store.robots.get(task.robot)
-        talks, hopeless = store.robots.talks(task), store.robots.hopeless_turns(task)
+        talks, hopeless = store.robots.notes_on(task)
     if board is None or robot is None:
         return False
     try:

@@ -20,8 +20,8 @@ from pbm.language.help import of_game
 from pbm.session import Session
 from pbm.site.pages import UNDRAWN, Gone, ListPage, Look, Pages, list_pages, plain_png
 from pbm.store import Unusable
-from pbm.store.boards import Among
-from pbm.store.changes import Changes, Seen
+from pbm.store.boards import BY_END, BY_NUMBER, Among
+from pbm.store.events import Changes, Seen
 
 MANIFEST = ".pbm-site.json"
 """Where in its folder a site keeps how far it has seen the database, and what stands on the pages of its lists."""
@@ -175,7 +175,7 @@ class StalePages:
     def _everything(self) -> Subjects:
         """All that pages are about."""
         pools = [(one.game, one.pool) for one in self.store.tournaments.all() if one.game in self.games]
-        boards, players = self.store.boards.names(self.games), self.store.players.names(self.games)
+        boards, players = self.store.boards.names(Among(self.games)), self.store.players.names(self.games)
         return Subjects(boards, self.games, self.games, players, pools, is_on_map=True)
 
     def _changed(self, seen: Seen) -> Subjects:
@@ -209,7 +209,8 @@ class StalePages:
         yield Page(f"{game}/index.html", partial(self.made.game, game))
         yield Page(f"{game}/feed.atom", partial(self.made.feed, game))
         for name, over in (("running", False), ("finished", True)):
-            numbers = self.store.boards.in_order(game, over=over)[::-1]
+            boards = self.store.boards.names(Among([game], over=over), BY_END if over else BY_NUMBER)
+            numbers = [board for _, board in reversed(boards)]
             leaves = list_pages(game, name, numbers, is_last_numbered_first=True)
             yield from self._of_list(f"{game}/{name}", leaves, partial(self.made.boards, game, name), changed)
 
@@ -235,7 +236,7 @@ class StalePages:
     def _map(self) -> Page:
         """Where the boards are that were started last, for search engines."""
         paths = ["index.html", *(f"{game}/{name}.html" for game in self.games for name in FOR_ALL)]
-        boards = self.store.boards.newest(self.games, MOST_ON_MAP - len(paths))
+        boards = self.store.boards.names(Among(self.games), "rowid DESC", MOST_ON_MAP - len(paths))
         paths += [f"{game}/{board}.html" for game, board in boards]
         return Page("sitemap.xml", partial(self.made.sitemap, paths))
 

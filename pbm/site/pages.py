@@ -297,7 +297,7 @@ class Pages:
 
     def user(self, userid: str) -> str:
         """A player: their ratings and boards."""
-        running, finished = (Among(self.games, userid, over=over) for over in (False, True))
+        running, finished = (Among(self.games, [userid], over) for over in (False, True))
         ratings_of = [
             (game, player, self.store.players.ratings_of(game, [userid]).get(userid, []))
             for game in self.games

@@ -5,39 +5,37 @@ stands in a board's row (moves, turn, ended, winner) follows from the turns, and
 replay games.
 """
 
-from functools import cached_property
+import os
+import sqlite3
+import sys
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Self
 
-from pbm.store.base import Base
-from pbm.store.boards import Boards
-from pbm.store.changes import Changes
-from pbm.store.events import Events
-from pbm.store.form import SCHEMA, Replaced, Unusable
-from pbm.store.handled import Handled
-from pbm.store.outbox import Outbox
-from pbm.store.players import Players, Section
-from pbm.store.robots import Robot, Robots
-from pbm.store.rows import (
-    ESTABLISHED,
-    STORED_FORMS,
-    Address,
-    BoardRow,
-    Failures,
-    Held,
-    Mail,
-    PlayerRow,
-    Reply,
-    ResultRow,
-    TurnRow,
-    Vacation,
+from pbm import disk
+from pbm.store.base import (
+    APPLICATION_ID,
+    BUSY_SECONDS,
+    FIRST_TABLES,
+    SCHEMA,
+    Replaced,
+    Unusable,
+    check_schema,
+    problem,
+    uri,
 )
-from pbm.store.trust import Trust
-from pbm.store.users import Users
-
-if TYPE_CHECKING:
-    from pbm.store.health import Health
-    from pbm.store.tournaments import Tournaments
+from pbm.store.boards import BoardRow, Boards, TurnRow
+from pbm.store.events import Changes, Events
+from pbm.store.health import Health
+from pbm.store.outbox import Handled, Held, Mail, Outbox
+from pbm.store.players import ESTABLISHED, PlayerRow, Players, ResultRow, Section
+from pbm.store.robots import Robot, Robots
+from pbm.store.tournaments import Tournaments
+from pbm.store.trust import Failures, Reply, Trust
+from pbm.store.users import STORED_FORMS, Address, Users, Vacation
 
 __all__ = [
     "ESTABLISHED",
@@ -60,42 +58,185 @@ __all__ = [
     "Vacation",
 ]
 
+LOCK_INTERVAL = 0.001
+"""How many seconds pass before it looks again whether others have finished writing."""
 
-class Store(Base):
+
+class Store:
     """An open database. It has a member for each noun: `store.boards.get("spiro", "101")`."""
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
-        """Open the database of that path, and make or bring up to date what is in it. Raises Unusable."""
-        super().__init__(path, read_only=read_only)
+        """Open the database of that path, and make or bring up to date what is in it. Raises Unusable.
+
+        If it is to be *read only*, it has to be there and up to date.
+        """
+        self.path = Path(path)
+        self.is_writing = False
+        """Whether a transaction is open that may write."""
+        try:
+            if not read_only and not self.path.exists():
+                # it holds addresses and hashes: nobody else may read it at any moment
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+            self.db = sqlite3.connect(
+                uri(self.path, "ro" if read_only else "rw"),
+                uri=True,
+                timeout=BUSY_SECONDS,
+                check_same_thread=False,
+                isolation_level=None,
+            )
+            self._opened = self.path.stat()
+            # also when the process ends: whoever closes last puts all that stands in the -wal into the file itself
+            self.close = weakref.finalize(self, self.db.close)
+            self._prepare(read_only=read_only)
+        except (OSError, sqlite3.Error) as error:
+            raise Unusable(f"The database {path} cannot be used: {problem(error)}.") from error
         self.boards = Boards(self.db)
-        """Boards, their turns, and who follows them."""
         self.users = Users(self.db)
-        """Users and their addresses."""
         self.players = Players(self.db)
-        """What each user is in one game: their rating, and what they want."""
         self.robots = Robots(self.db)
-        """Users that are programs."""
         self.outbox = Outbox(self.db)
-        """Mails that go out."""
         self.handled = Handled(self.db)
-        """A note of each mail that came in."""
         self.trust = Trust(self.db)
-        """Whom the server believes, and quotas."""
+        self.tournaments = Tournaments(self.db)
         self.events = Events(self.db)
-        """What has happened."""
         self.changes = Changes(self.db)
-        """What has changed since somebody looked."""
+        self.health = Health(self.db)
 
-    @cached_property
-    def tournaments(self) -> "Tournaments":
-        """Tournaments, their players and meetings."""
-        from pbm.store.tournaments import Tournaments  # takes 0.9 ms, and few commands need it
+    def __enter__(self) -> Self:
+        """Use the store in a `with` block."""
+        return self
 
-        return Tournaments(self.db)
+    def __exit__(self, *_: object) -> None:
+        """Close the store."""
+        self.close()
 
-    @cached_property
-    def health(self) -> "Health":
-        """What shows whether all is well."""
-        from pbm.store.health import Health  # sqlite-utils takes 65 ms
+    def _prepare(self, *, read_only: bool) -> None:
+        """Make an empty file a database, and bring an older one up to date."""
+        query = "SELECT * FROM pragma_application_id, pragma_user_version, pragma_page_count"
+        application, version, pages = self.db.execute(query).fetchone()
+        names = {name for (name,) in self.db.execute("SELECT name FROM sqlite_schema")}
+        if names and application != APPLICATION_ID:
+            raise Unusable(f"{self.path} is the database of another program; set PBM_DB to a path of pbm's own.")
+        if pages and (lost := [name for name in FIRST_TABLES if name not in names]):
+            raise Unusable(
+                f"{self.path} lacks tables that every database of pbm has ({', '.join(lost)}); perhaps it was copied "
+                "without the -wal file beside it. Go back to a backup: `pbm restore FILE`."
+            )
+        if pages:
+            check_schema(self.path, version)
+        self.db.execute("PRAGMA foreign_keys = ON")
+        self.db.execute("PRAGMA synchronous = FULL")  # some builds of SQLite do less, and lose the last commits
+        if version < SCHEMA and read_only:
+            raise Unusable(f"{self.path} was written by an older version of pbm; `pbm users` brings it up to date.")
+        if version < SCHEMA:
+            self._bring_up_to_date()
 
-        return Health(self.db)
+    def _bring_up_to_date(self) -> None:
+        """Make all tables, or change those of an older version, of which a copy is kept; the operator is told where.
+
+        A new database becomes one in a single step: only when it is whole does it get a log beside it.
+        """
+        from pbm.store import copies, schema  # sqlite-utils takes 65 ms
+
+        kept = copies.name_before_schema(self.path, SCHEMA)
+        with self.writing():
+            (version,) = self.db.execute("PRAGMA user_version").fetchone()
+            is_older = 0 < version < SCHEMA  # else it is new, or somebody else has done it meanwhile
+            if is_older:
+                copies.keep(self.path, kept)
+            schema.apply(self.db)
+        if is_older and sys.stderr:
+            changed = f"Brought {self.path} from schema {version} up to schema {SCHEMA}"
+            sys.stderr.write(f"{changed}; a copy of what it was is {kept}.\n")
+        self._insist("PRAGMA journal_mode = WAL")
+        self.db.execute("PRAGMA wal_checkpoint")
+
+    def reading(self) -> AbstractContextManager[None]:
+        """A transaction that sees one state of the database, waits for nobody, and cannot write. Raises Unusable."""
+        return self._transaction("BEGIN")
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Everything inside happens, or nothing does; inside another transaction it can be undone alone.
+
+        Raises Unusable if the database is locked, full or damaged.
+        """
+        return self._transaction("BEGIN IMMEDIATE")  # locks, then reads: a deferred BEGIN fails when two writers meet
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        """A transaction that begins so, or a savepoint inside another one."""
+        is_inner = self.db.in_transaction
+        changes = self.db.total_changes
+        try:
+            self._insist("SAVEPOINT step" if is_inner else begin)
+            try:
+                if not is_inner:
+                    self.is_writing = begin != "BEGIN"
+                    self.check_in_place()
+                yield
+                self._end("RELEASE step" if is_inner else "COMMIT", changes)
+            except BaseException:
+                if self.db.in_transaction:  # else SQLite itself has undone everything
+                    self.db.execute("ROLLBACK TO step" if is_inner else "ROLLBACK")
+                    if is_inner:
+                        self.db.execute("RELEASE step")
+                raise
+            finally:
+                self.is_writing = self.is_writing and is_inner
+        except sqlite3.Error as error:
+            raise Unusable(f"The database {self.path} cannot be used: {problem(error)}.") from error
+
+    def _end(self, end: str, changes: int) -> None:
+        """End a transaction, which began after so many *changes*."""
+        if self.db.total_changes != changes and not self.is_writing:
+            raise RuntimeError("A transaction that reads has written.")
+        self.db.execute(end)
+
+    def _insist(self, statement: str) -> None:
+        """Execute a statement as soon as nobody is in its way; SQLite gives some of them up at once.
+
+        SQLite itself looks ever more seldom while it waits, and a shell would starve beside a busy server.
+        """
+        end = time.monotonic() + BUSY_SECONDS
+        self.db.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    self.db.execute(statement)
+                except sqlite3.OperationalError as error:
+                    primary = error.sqlite_errorcode & 0xFF  # the rest says why: a log that somebody recovers, say
+                    if primary != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                        raise
+                    time.sleep(LOCK_INTERVAL)
+                else:
+                    return
+        finally:
+            self.db.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
+
+    def check_in_place(self) -> None:
+        """Raises Replaced if what is written would go into a file that nobody else sees."""
+        with suppress(OSError):
+            if os.path.samestat(self.path.stat(), self._opened):
+                return
+        raise Replaced(f"The database {self.path} was deleted or replaced while it was open; nothing was written.")
+
+    @contextmanager
+    def alone(self, kind: str, doing: str, patience: float, until: Callable[[], bool]) -> Iterator[None]:
+        """Hold the lock of that *kind* beside the database, so that no other process is *doing* the same.
+
+        Raises Unusable if another one is for *patience* seconds, or *until* told to give up.
+        """
+        lock = self.path.with_name(f"{self.path.name}.{kind}")
+        with ExitStack() as held:
+            try:
+                held.enter_context(disk.locked(lock, patience, until))
+            except BlockingIOError as error:
+                raise Unusable(f"Another process has been {doing} for {patience:.0f} seconds; try again.") from error
+            except OSError as error:
+                raise Unusable(f"The lock {lock} cannot be used: {disk.reason(error)}.") from error
+            yield
+
+    def data_version(self) -> int:
+        """A number that is another one after anybody else has written to the database."""
+        (version,) = self.db.execute("PRAGMA data_version").fetchone()
+        return int(version)

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pbm.disk import reason, sync, whole
-from pbm.store.form import APPLICATION_ID, BUSY_SECONDS, Unusable, check_schema, text
+from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, Unusable, check_schema, uri
 from pbm.store.schema import apply, wrong_parts
 
 PAGES_AT_ONCE = 10_000
@@ -90,7 +90,7 @@ def bring_up_to_date(copied: Path, source: Path, now: datetime) -> None:
             wrong = wrong_parts(db)
             if wrong:
                 raise Unusable(f"{source} is not as pbm has made it: {'; '.join(wrong)}.")
-            db.execute("INSERT OR REPLACE INTO notes VALUES ('restored', ?)", [text(now)])
+            db.execute("INSERT OR REPLACE INTO notes VALUES ('restored', ?)", [now])
             db.execute("COMMIT")
             db.execute("PRAGMA journal_mode = WAL")  # as all of ours are, so that readers and a writer go together
     except sqlite3.Error as error:
@@ -101,7 +101,7 @@ def bring_up_to_date(copied: Path, source: Path, now: datetime) -> None:
 def note_backup(path: Path, moment: datetime) -> None:
     """Note in a database when it was backed up, if it can be written and has a place for that."""
     with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
-        db.execute("INSERT OR REPLACE INTO notes VALUES ('backup', ?)", [text(moment)])
+        db.execute("INSERT OR REPLACE INTO notes VALUES ('backup', ?)", [moment])
 
 
 @contextmanager
@@ -150,6 +150,6 @@ def replace(path: Path, new: Path, old: Path) -> None:
     sync(path.parent)
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _open(source: Path) -> sqlite3.Connection:
     """Open a database that is not to be changed."""
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    return sqlite3.connect(uri(source, "ro"), uri=True, isolation_level=None)

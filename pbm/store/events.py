@@ -1,12 +1,10 @@
-"""What has happened, as numbered events; and the programs that are run for them."""
+"""What has happened, as numbered events, and the programs that are run for them; what has changed since one looked."""
 
-import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from pbm.store.base import Questions
-from pbm.store.form import text, time_of
 
 
 class Event(NamedTuple):
@@ -49,6 +47,29 @@ class Counted(NamedTuple):
     refused: int
 
 
+class Change(NamedTuple):
+    """Something of which anybody may see that it was changed, made or removed."""
+
+    kind: str
+    """``board``, ``pool``, ``player`` for what is known of a user in one game, or ``user``."""
+    game: str
+    """Empty for a user."""
+    name: str
+
+
+class Seen(NamedTuple):
+    """How far somebody has looked at what changes in a database."""
+
+    number: int
+    """The number of the last change that they have seen."""
+    event: int
+    """The number of the last event by then, 0 if there was none, and when it happened: in a database that was put back
+    to what it was before, and has gone on since, an event of that number happened at another time."""
+    moment: str
+    restored: str = ""
+    """When a backup was put in the place of the database for the last time; empty if that never was."""
+
+
 class Events(Questions):
     """What is stored of events, commands and maintenance."""
 
@@ -65,7 +86,7 @@ class Events(Questions):
     ) -> None:
         """Note that something has happened, in the transaction in which it does."""
         query = "INSERT INTO events (moment, kind, game, board, pool, userid, detail) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        self.db.execute(query, [text(now), kind, game, board, pool, userid, json.dumps(detail)])
+        self.execute(query, now, kind, game, board, pool, userid, detail)
 
     def count_command(self, now: datetime, *, refused: bool) -> None:
         """Count a command, by the hour in which it was given."""
@@ -73,57 +94,73 @@ class Events(Questions):
             "INSERT INTO commands VALUES (?1, NOT ?2, ?2) "
             "ON CONFLICT DO UPDATE SET done = done + excluded.done, refused = refused + excluded.refused"
         )
-        self.db.execute(query, [text(now.replace(minute=0, second=0, microsecond=0)), refused])
+        self.execute(query, now.replace(minute=0, second=0, microsecond=0), refused)
 
     # Programs
 
     def since(self, since: int, most: int) -> list[Event]:
         """The events behind a number, at most so many."""
         query = f"SELECT {', '.join(Event._fields)} FROM events WHERE id > ? ORDER BY id LIMIT ?"
-        return [
-            Event(number, datetime.fromisoformat(moment), kind, game, board, pool, userid, json.loads(detail))
-            for number, moment, kind, game, board, pool, userid, detail in self.db.execute(query, [since, most])
-        ]
+        return [*self.rows(Event, query, since, most)]
 
     def last_number(self) -> int:
         """The number of the last event that was ever noted; 0 before the first one."""
-        row = self.db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
-        return int(row[0]) if row else 0
+        return int(self.value("SELECT seq FROM sqlite_sequence WHERE name = 'events'") or 0)
 
     def hooks(self) -> list[Hook]:
         """The programs that are run for events, the oldest first."""
-        rows = self.db.execute(f"SELECT {', '.join(Hook._fields)} FROM hooks ORDER BY id")
-        return [Hook._make(row)._replace(due=time_of(row[Hook._fields.index("due")])) for row in rows]
+        return [*self.rows(Hook, f"SELECT {', '.join(Hook._fields)} FROM hooks ORDER BY id")]
 
     def add_hook(self, program: str, kinds: Iterable[str]) -> int:
         """Run a program for each event from now on, or for each of these *kinds*. Returns its number."""
         query = "INSERT INTO hooks (program, kinds, last) VALUES (?, ?, ?) RETURNING id"
-        return int(self.db.execute(query, [program, ",".join(kinds), self.last_number()]).fetchone()[0])
+        return int(self.value(query, program, ",".join(kinds), self.last_number()))
 
     def remove_hook(self, number: int) -> bool:
         """Run a program no more; False if there is none of that number."""
-        return self.db.execute("DELETE FROM hooks WHERE id = ?", [number]).rowcount > 0
+        return self.execute("DELETE FROM hooks WHERE id = ?", number).rowcount > 0
 
     def save_hook(self, hook: Hook) -> None:
         """Store how far a program has come."""
-        query = "UPDATE hooks SET last = ?, tries = ?, due = ?, problem = ? WHERE id = ?"
-        self.db.execute(query, [hook.last, hook.tries, hook.due and text(hook.due), hook.problem, hook.id])
+        self.update("hooks", hook._asdict(), "id = ?", hook.id)
 
     # Commands and maintenance
 
     def note_maintenance(self, name: str, now: datetime) -> None:
         """Note when something was done last."""
-        self.db.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", [name, text(now)])
+        self.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", name, now)
 
     def last_maintenance(self, name: str) -> datetime | None:
         """When something was done last: ``cleanup``, ``backup`` or ``restored``.
 
         ``begun`` is since when such things are noted.
         """
-        row = self.db.execute("SELECT moment FROM notes WHERE name = ?", [name]).fetchone()
-        return datetime.fromisoformat(row[0]) if row else None
+        return self.moment("SELECT moment FROM notes WHERE name = ?", name)
 
     def commands_since(self, moment: datetime) -> Counted:
         """How many commands there were in the hours that began after a time."""
         query = "SELECT coalesce(sum(done), 0), coalesce(sum(refused), 0) FROM commands WHERE hour > ?"
-        return Counted(*self.db.execute(query, [text(moment)]).fetchone())
+        [counted] = self.rows(Counted, query, moment)
+        return counted
+
+
+class Changes(Questions):
+    """What is noted of changes."""
+
+    def seen(self) -> Seen:
+        """How far one has seen who looks now."""
+        number = self.value("SELECT seq FROM sqlite_sequence WHERE name = 'changes'")
+        event, moment = self.execute("SELECT id, moment FROM events ORDER BY id DESC LIMIT 1").fetchone() or (0, "")
+        restored = self.value("SELECT moment FROM notes WHERE name = 'restored'")
+        return Seen(number or 0, event, moment, restored or "")
+
+    def has_gone_on_since(self, seen: Seen) -> bool:
+        """Whether this is the database at which somebody looked then; False also if that is too long ago to tell."""
+        now = self.seen()
+        if now.restored != seen.restored or now.number < seen.number or now.event < seen.event:
+            return False
+        return (self.value("SELECT moment FROM events WHERE id = ?", seen.event) or "") == seen.moment
+
+    def since(self, seen: Seen) -> list[Change]:
+        """What has changed since somebody looked."""
+        return [*self.rows(Change, "SELECT kind, game, name FROM changes WHERE number > ?", seen.number)]

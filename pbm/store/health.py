@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from pbm.store.base import Questions, problem
-from pbm.store.form import text
-from pbm.store.rows import ResultRow
-from pbm.store.schema import wrong_parts
+from pbm.store.boards import OF_BOARD
+from pbm.store.players import ResultRow
 
 DOUBTS = {
     "a result of a board that is not there": (
@@ -65,17 +64,19 @@ class Health(Questions):
 
     def damage(self) -> list[str]:
         """What SQLite finds wrong with the file, nothing if it is sound; and which rows refer to rows that are gone."""
-        found = [str(text) for (text,) in self.db.execute("PRAGMA integrity_check") if text != "ok"]
-        found += wrong_parts(self.db)
+        from pbm.store.schema import wrong_parts  # sqlite-utils takes 65 ms
+
         query = 'SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2'
-        return found + [
-            f"rows of {table} that belong to no row of {parent}: {count}"
-            for table, parent, count in self.db.execute(query)
+        rows = self.execute(query)
+        return [
+            *(str(text) for text in self.column("PRAGMA integrity_check") if text != "ok"),
+            *wrong_parts(self.db),
+            *(f"rows of {one} that belong to no row of {parent}: {count}" for one, parent, count in rows),
         ]
 
     def objection(self) -> str:
         """Why nothing can be written; empty if something can, also if somebody else is just doing so."""
-        *_, path = self.db.execute("PRAGMA database_list").fetchone()
+        *_, path = self.execute("PRAGMA database_list").fetchone()
         try:
             with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as db:
                 db.execute("BEGIN IMMEDIATE")  # which does no more than read if nothing can be written
@@ -87,38 +88,37 @@ class Health(Questions):
 
     def uses_wal(self) -> bool:
         """Whether readers and a writer can use the database at the same time."""
-        return bool(self.db.execute("PRAGMA journal_mode").fetchone() == ("wal",))
+        return bool(self.value("PRAGMA journal_mode") == "wal")
 
     def board_names(self, sample: int | None = None) -> Iterator[tuple[str, str]]:
         """Game and number of every board, or of a *sample* of so many boards at random, in their order."""
         boards = "boards" if sample is None else f"(SELECT game, board FROM boards ORDER BY random() LIMIT {sample:d})"
-        yield from self.db.execute(f"SELECT game, board FROM {boards} ORDER BY game, board")
+        yield from self.execute(f"SELECT game, board FROM {boards} ORDER BY game, board")
 
     def counts_of_boards(self) -> dict[str, int]:
         """How many boards there are of each game that has any."""
-        return dict(self.db.execute("SELECT game, count(*) FROM boards GROUP BY game").fetchall())
+        return dict(self.execute("SELECT game, count(*) FROM boards GROUP BY game").fetchall())
 
     def last_turn_number(self, game: str, board: str) -> int:
         """The highest number of a turn of a board; 0 if it has none."""
-        query = "SELECT coalesce(max(number), 0) FROM turns WHERE game = ? AND board = ?"
-        return int(self.db.execute(query, [game, board]).fetchone()[0])
+        return self.value(f"SELECT max(number) FROM turns WHERE {OF_BOARD}", game, board) or 0
 
     def doubtful_rows(self) -> Iterator[tuple[str, str]]:
         """Rows that cannot be: what they are, and which."""
         for what, query in DOUBTS.items():
-            for (which,) in self.db.execute(query):
+            for which in self.column(query):
                 yield what, str(which)
 
     def scores(self) -> Iterator[tuple[str, str, Score]]:
         """What is stored of the rated games of every player, by game and userid."""
-        for game, userid, *score in self.db.execute("SELECT game, userid, rating, won, lost, tied FROM players"):
+        for game, userid, *score in self.execute("SELECT game, userid, rating, won, lost, tied FROM players"):
             yield game, userid, Score._make(score)
 
     def results(self, game: str, userid: str) -> Iterator[tuple[int, int, int, int]]:
         """The rated games of a player, the oldest first: which one it was, its outcome, the rating before and after."""
         which = "INDEXED BY results_of_user WHERE game = ? AND userid = ?"  # else all results of the game are looked at
         query = f"SELECT games, outcome, before, after FROM results {which} ORDER BY games"
-        yield from self.db.execute(query, [game, userid])
+        yield from self.execute(query, game, userid)
 
     def rated_games(self) -> Iterator[tuple[ResultRow, ResultRow]]:
         """What rated games did to every player, each with what they did to the other one."""
@@ -128,19 +128,16 @@ class Health(Questions):
             "WHERE one.userid <> other.userid"
         )
         half = len(ResultRow._fields)
-        for row in self.db.execute(query):
+        for row in self.execute(query):
             yield ResultRow._make(row[:half]), ResultRow._make(row[half:])
 
     def players_without_row(self) -> list[tuple[str, str]]:
         """Game and userid of everybody who has results and is no player."""
-        query = "SELECT game, userid FROM results EXCEPT SELECT game, userid FROM players"
-        return [(game, userid) for game, userid in self.db.execute(query)]
+        return self.execute("SELECT game, userid FROM results EXCEPT SELECT game, userid FROM players").fetchall()
 
     def oldest_due(self, now: datetime) -> datetime | None:
         """Since when the mail that has waited longest could have been sent; None if none is due."""
-        query = "SELECT min(due) FROM outbox WHERE address IS NOT NULL AND due <= ?"
-        (moment,) = self.db.execute(query, [text(now)]).fetchone()
-        return datetime.fromisoformat(moment) if moment else None
+        return self.moment("SELECT min(due) FROM outbox WHERE address IS NOT NULL AND due <= ?", now)
 
     def latest(self) -> datetime | None:
         """The latest time at which something was done."""
@@ -149,5 +146,4 @@ class Health(Questions):
             "UNION ALL SELECT max(played) FROM turns UNION ALL SELECT max(handled) FROM handled "
             "UNION ALL SELECT max(queued) FROM outbox)"
         )
-        (moment,) = self.db.execute(query).fetchone()
-        return datetime.fromisoformat(moment) if moment else None
+        return self.moment(query)

@@ -1,16 +1,15 @@
 """Robots, which are users that are programs: what waits for them, and what they think of games."""
 
-import json
 from collections.abc import Iterable
-from datetime import date, datetime
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 
-from pbm.store.base import Questions
-from pbm.store.form import columns, text, time_of
+from pbm.store.base import Questions, as_row
+from pbm.store.boards import OF_BOARD
 
 
 class Robot(NamedTuple):
-    """A user who is a program. He has no password and no address."""
+    """A user who is a program. It has no password and no address."""
 
     userid: str
     level: int | None
@@ -32,6 +31,7 @@ class Robot(NamedTuple):
 
 
 SELECTED = f"SELECT {', '.join(Robot._fields)} FROM robots"
+OF_TASK = "(game, board, robot) = (?, ?, ?)"
 
 
 class Task(NamedTuple):
@@ -57,7 +57,7 @@ class Robots(Questions):
 
     def all(self) -> list[Robot]:
         """All robots, by name."""
-        return [_robot(row) for row in self.db.execute(f"{SELECTED} ORDER BY userid")]
+        return [*self.rows(Robot, f"{SELECTED} ORDER BY userid")]
 
     def get(self, userid: str) -> Robot | None:
         """The robot of that name; None if that is none."""
@@ -66,23 +66,11 @@ class Robots(Questions):
     def among(self, userids: Iterable[str]) -> dict[str, Robot]:
         """Those of these users who are robots, by name."""
         query = f"{SELECTED} WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid"
-        return {row[0]: _robot(row) for row in self.db.execute(query, [json.dumps([*userids])])}
-
-    def away_and_robots(self, players: tuple[str, str], today: date) -> tuple[dict[str, date], dict[str, Robot]]:
-        """The players who are on vacation, planned or taken, each with the last day of it; and those who are robots."""
-        planned = "SELECT max(last) FROM vacations WHERE userid = users.userid AND ?1 BETWEEN first AND last"
-        taken = "SELECT day FROM vacation_days WHERE userid = users.userid AND day = ?1"
-        query = (
-            f"SELECT coalesce(({planned}), ({taken})), users.userid, robots.* "
-            "FROM users LEFT JOIN robots USING (userid) WHERE users.userid IN (?2, ?3) ORDER BY users.userid"
-        )
-        rows = self.db.execute(query, [today.isoformat(), *players]).fetchall()
-        away = {userid: date.fromisoformat(last) for last, userid, *_ in rows if last}
-        return away, {userid: _robot(robot) for _, userid, *robot in rows if userid == robot[0]}
+        return {robot.userid: robot for robot in self.rows(Robot, query, [*userids])}
 
     def save(self, robot: Robot) -> None:
         """Store what has changed of a robot, or that a user is one."""
-        self.insert("robots", columns(robot), replacing=True)
+        self.insert("robots", robot._asdict(), replacing=True)
 
     def boards_against_robots(self, userid: str) -> int:
         """On how many active boards a user plays against robots."""
@@ -90,8 +78,7 @@ class Robots(Questions):
         count = "(SELECT count(*) FROM boards WHERE game = tallies.game AND ended IS NULL AND %s)"
         first = count % f"first_player = ?1 AND second_player {among}"
         second = count % f"second_player = ?1 AND first_player <> ?1 AND first_player {among}"
-        query = f"SELECT coalesce(sum({first} + {second}), 0) FROM tallies"
-        return int(self.db.execute(query, [userid]).fetchone()[0])
+        return int(self.value(f"SELECT coalesce(sum({first} + {second}), 0) FROM tallies", userid))
 
     # What robots have to do
 
@@ -119,33 +106,32 @@ class Robots(Questions):
             f"ORDER BY max(coalesce(changed, started), coalesce({served}, '')), coalesce(changed, started), at"
         )
         return [
-            (Task(*task), Claim(process, time_of(until)) if until else None)
-            for *task, process, until in self.db.execute(query, [*place, *place])
+            (Task(*task), as_row(Claim, [process, until]) if until else None)
+            for *task, process, until in self.execute(query, *place, *place)
         ]
 
     def claim_task(self, task: Task, claim: Claim | None) -> None:
         """Note which process does a task, or that none does."""
-        process, until = (claim.process, text(claim.until)) if claim else (None, None)
         query = (
             "INSERT INTO robot_boards (game, board, robot, opponent, claimed_by, claimed_until) "
             "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE "
             "SET claimed_by = excluded.claimed_by, claimed_until = excluded.claimed_until"
         )
-        self.db.execute(query, [*task, process, until])
+        self.execute(query, *task, *(claim or (None, None)))
 
     def note_answer(self, task: Task, hopeless: int, now: datetime) -> None:
         """Note that a task is done, and for how many turns in a row the robot has had no hope."""
         query = (
             "UPDATE robot_boards SET hopeless = ?, answered = ?, claimed_by = NULL, claimed_until = NULL, "
-            "talk = nullif(talk, 'once') WHERE (game, board, robot) = (?, ?, ?)"
+            f"talk = nullif(talk, 'once') WHERE {OF_TASK}"
         )
-        self.db.execute(query, [hopeless, text(now), task.game, task.board, task.robot])
+        self.execute(query, hopeless, now, *task[:3])
 
-    def hopeless_turns(self, task: Task) -> int:
-        """For how many turns in a row the robot has had no hope."""
-        query = "SELECT hopeless FROM robot_boards WHERE (game, board, robot) = (?, ?, ?)"
-        row = self.db.execute(query, [task.game, task.board, task.robot]).fetchone()
-        return row[0] if row else 0
+    def notes_on(self, task: Task) -> tuple[bool, int]:
+        """Whether a robot says what it thinks with its next move; and for how many turns it has had no hope."""
+        query = f"SELECT talk IS NOT NULL, hopeless FROM robot_boards WHERE {OF_TASK}"
+        talks, hopeless = self.execute(query, *task[:3]).fetchone() or (False, 0)
+        return bool(talks), hopeless
 
     def let_talk(self, task: Task, how: str) -> None:
         """Let a robot say what it thinks with its next move, ``once``, or with each of its moves, ``always``."""
@@ -153,28 +139,15 @@ class Robots(Questions):
             "INSERT INTO robot_boards (game, board, robot, opponent, talk) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT DO UPDATE SET talk = coalesce(talk, excluded.talk)"
         )
-        self.db.execute(query, [*task, how])
-
-    def talks(self, task: Task) -> bool:
-        """Whether a robot is to say what it thinks with its next move."""
-        query = "SELECT talk IS NOT NULL FROM robot_boards WHERE (game, board, robot) = (?, ?, ?)"
-        row = self.db.execute(query, [task.game, task.board, task.robot]).fetchone()
-        return bool(row and row[0])
+        self.execute(query, *task, how)
 
     # What robots think of games that are over
 
     def save_analysis(self, game: str, board: str, analysis: str, now: datetime) -> None:
         """Store what a robot thinks of a game, as JSON."""
-        self.db.execute("INSERT OR REPLACE INTO analyses VALUES (?, ?, ?, ?)", [game, board, text(now), analysis])
+        self.execute("INSERT OR REPLACE INTO analyses VALUES (?, ?, ?, ?)", game, board, now, analysis)
 
     def analysis(self, game: str, board: str) -> str | None:
         """What a robot thinks of a game, as JSON; None if none was asked."""
-        row = self.db.execute("SELECT analysis FROM analyses WHERE game = ? AND board = ?", [game, board]).fetchone()
-        return str(row[0]) if row else None
-
-
-def _robot(row: tuple[Any, ...]) -> Robot:
-    """A row of the table as what it says."""
-    robot = Robot._make(row)
-    games, paused = (row[Robot._fields.index(name)] for name in ("games", "paused"))
-    return robot._replace(games=tuple(json.loads(games)), rated=bool(robot.rated), paused=time_of(paused))
+        analysis: str | None = self.value(f"SELECT analysis FROM analyses WHERE {OF_BOARD}", game, board)
+        return analysis

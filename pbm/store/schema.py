@@ -10,8 +10,9 @@ from sqlite_utils import Database, Migrations
 from sqlite_utils.db import ForeignKey
 
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
-from pbm.store.form import APPLICATION_ID, DUE, SCHEMA, text
-from pbm.store.rows import ESTABLISHED
+from pbm.store.base import APPLICATION_ID, SCHEMA, text
+from pbm.store.boards import DUE
+from pbm.store.players import ESTABLISHED
 
 PARTS = (
     "SELECT type || ' ' || name, sql FROM sqlite_schema "

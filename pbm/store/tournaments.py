@@ -1,18 +1,14 @@
 """Tournaments as they are stored: what was announced, who takes part, and who meets whom."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from pbm.store.base import Questions
-from pbm.store.boards import Boards
-from pbm.store.form import columns, text, time_of
+from pbm.store.boards import OF_BOARD, Boards
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Meeting, Tournament
 
-TIMES = [Tournament._fields.index(name) for name in ("created", "starts", "until")]
-KIND = Tournament._fields.index("kind")
+OF_POOL = "game = ? AND pool = ?"
 
 
 class Tournaments(Questions):
@@ -20,33 +16,40 @@ class Tournaments(Questions):
 
     def get(self, game: str, pool: str) -> Tournament | None:
         """A tournament; None if there is none of that name."""
-        query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE game = ? AND pool = ?"
-        row = self.db.execute(query, [game, pool]).fetchone()
-        return _tournament(row) if row else None
+        return next(self._found(OF_POOL, game, pool), None)
 
     def all(self, game: str | None = None) -> list[Tournament]:
         """All tournaments, or those of a game, by name."""
-        query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE game = coalesce(?, game) ORDER BY 1, 2"
-        return [_tournament(row) for row in self.db.execute(query, [game])]
+        return [*self._found("game = coalesce(?, game)", game)]
+
+    def of(self, userid: str) -> list[Tournament]:
+        """The tournaments in which a user takes part, or will."""
+        mine = "(game, pool) IN (SELECT game, pool FROM pool_players WHERE userid = ? AND withdrawn IS NULL)"
+        return [*self._found(mine, userid)]
+
+    def _found(self, which: str, *values: object) -> Iterator[Tournament]:
+        """The tournaments that fit a condition, by name."""
+        query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE {which} ORDER BY 1, 2"
+        for one in self.rows(Tournament, query, *values):
+            yield one._replace(kind=TOURNAMENT_KINDS[str(one.kind)])
 
     def save(self, one: Tournament) -> None:
         """Store a tournament, in the place of what it was before."""
-        self.insert("tournaments", columns(one) | {"kind": one.kind.name}, replacing=True)
+        self.insert("tournaments", one._asdict() | {"kind": one.kind.name}, replacing=True)
 
     def forget(self, game: str, pool: str) -> None:
         """Forget a tournament with its players and meetings; its boards are another matter."""
         for table in ("tournaments", "pool_players", "meetings"):
-            self.db.execute(f"DELETE FROM {table} WHERE game = ? AND pool = ?", [game, pool])
+            self.execute(f"DELETE FROM {table} WHERE {OF_POOL}", game, pool)
 
     # Who takes part
 
     def entrants(self, game: str, pool: str) -> list[Entrant]:
         """Who takes part, in the order in which they were placed."""
-        query = "SELECT userid, joined, withdrawn, team, byes FROM pool_players WHERE game = ? AND pool = ?"
-        rows = self.db.execute(f"{query} ORDER BY seed, userid", [game, pool])
+        query = f"SELECT userid, joined, withdrawn, team, byes FROM pool_players WHERE {OF_POOL} ORDER BY seed, userid"
         return [
             Entrant(userid, joined, withdrawn, team, frozenset(map(int, byes.split())))
-            for userid, joined, withdrawn, team, byes in rows
+            for userid, joined, withdrawn, team, byes in self.execute(query, game, pool)
         ]
 
     def add_player(self, game: str, pool: str, userid: str, joined: int = 1, team: str = "") -> None:
@@ -55,38 +58,28 @@ class Tournaments(Questions):
             "INSERT INTO pool_players (game, pool, userid, joined, team, seed) "
             "SELECT ?1, ?2, ?3, ?4, ?5, 1 + coalesce(max(seed), 0) FROM pool_players WHERE game = ?1 AND pool = ?2"
         )
-        self.db.execute(query, [game, pool, userid, joined, team])
+        self.execute(query, game, pool, userid, joined, team)
 
     def save_entrant(self, game: str, pool: str, one: Entrant) -> None:
         """Store since when somebody takes part, and no more, and which byes they have asked for."""
-        query = "UPDATE pool_players SET joined = ?, withdrawn = ?, byes = ? WHERE game = ? AND pool = ? AND userid = ?"
-        byes = " ".join(map(str, sorted(one.byes)))
-        self.db.execute(query, [one.joined, one.withdrawn, byes, game, pool, one.name])
+        changes = {"joined": one.joined, "withdrawn": one.withdrawn, "byes": " ".join(map(str, sorted(one.byes)))}
+        self.update("pool_players", changes, f"{OF_POOL} AND userid = ?", game, pool, one.name)
 
     def remove_entrant(self, game: str, pool: str, userid: str) -> None:
-        """Let somebody take part no more, as if he never had."""
-        self.db.execute("DELETE FROM pool_players WHERE game = ? AND pool = ? AND userid = ?", [game, pool, userid])
+        """Let somebody take part no more, as if they never had."""
+        self.execute(f"DELETE FROM pool_players WHERE {OF_POOL} AND userid = ?", game, pool, userid)
 
     def replace_entrant(self, game: str, pool: str, old: str, new: str) -> None:
         """Let somebody have the place, and the results, of another one."""
-        query = "UPDATE pool_players SET userid = ? WHERE game = ? AND pool = ? AND userid = ?"
-        self.db.execute(query, [new, game, pool, old])
-        for seat in ("first", "second"):
-            query = f"UPDATE meetings SET {seat} = ? WHERE game = ? AND pool = ? AND {seat} = ?"
-            self.db.execute(query, [new, game, pool, old])
-
-    def of(self, userid: str) -> list[Tournament]:
-        """The tournaments in which a user takes part, or will."""
-        mine = "(game, pool) IN (SELECT game, pool FROM pool_players WHERE userid = ? AND withdrawn IS NULL)"
-        query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE {mine} ORDER BY 1, 2"
-        return [_tournament(row) for row in self.db.execute(query, [userid])]
+        for table, column in ("pool_players", "userid"), ("meetings", "first"), ("meetings", "second"):
+            self.update(table, {column: new}, f"{OF_POOL} AND {column} = ?", game, pool, old)
 
     # Who meets whom
 
     def meetings(self, game: str, pool: str) -> list[Meeting]:
         """The games and byes of a pool in their order; boards of its name that were started otherwise come last.
 
-        Who won a board is told by the seats, so that one who has taken the place of another has his results.
+        Who won a board is told by the seats, so that one who has taken the place of another has their results.
         """
         outcome = "CASE boards.winner WHEN first_player THEN 1 WHEN second_player THEN -1 ELSE 0 END"
         query = (
@@ -95,17 +88,14 @@ class Tournaments(Questions):
             "FROM meetings LEFT JOIN boards USING (game, board) "
             "WHERE meetings.game = ? AND meetings.pool = ? ORDER BY number"
         )
-        rows = self.db.execute(query, [game, pool])
         found = [
             Meeting(number, first, second, won, bool(void), board, (used, other))
-            for number, first, second, won, void, board, used, other in rows
+            for number, first, second, won, void, board, used, other in self.execute(query, game, pool)
         ]
         known = {one.board for one in found}
         for row in Boards(self.db).of_tournament(game, pool):
             if row.board not in known and row.first_player != row.second_player:
-                won = (
-                    None if row.ended is None else (row.winner == row.first_player) - (row.winner == row.second_player)
-                )
+                won = (row.winner == row.first_player) - (row.winner == row.second_player) if row.ended else None
                 used = row.first_used, row.second_used
                 found.append(Meeting(1, row.first_player, row.second_player, won, board=row.board, used=used))
         return found
@@ -113,16 +103,16 @@ class Tournaments(Questions):
     def add_meeting(self, game: str, pool: str, one: Meeting) -> None:
         """Store a game that is started, or a bye."""
         values = {"round": one.round, "first": one.first, "second": one.second, "board": one.board or None}
-        kinds = {"void": int(one.is_void), "half": int(one.is_bye and not one.outcome)}
+        kinds = {"void": one.is_void, "half": one.is_bye and not one.outcome}
         self.insert("meetings", {"game": game, "pool": pool, **values, **kinds})
 
     def void_meeting(self, game: str, board: str) -> None:
         """Let a game of a tournament count for nothing."""
-        self.db.execute("UPDATE meetings SET void = 1 WHERE game = ? AND board = ?", [game, board])
+        self.update("meetings", {"void": True}, OF_BOARD, game, board)
 
     def drop_meeting(self, game: str, board: str) -> None:
         """Forget a meeting, because its game is started anew."""
-        self.db.execute("DELETE FROM meetings WHERE game = ? AND board = ?", [game, board])
+        self.execute(f"DELETE FROM meetings WHERE {OF_BOARD}", game, board)
 
     def last_board_number(self, game: str, pool: str) -> int:
         """The highest number that a board of a pool has, or had; 0 if there was none."""
@@ -131,7 +121,7 @@ class Tournaments(Questions):
             "(SELECT board FROM meetings WHERE game = ?1 AND pool = ?2 "
             "UNION ALL SELECT board FROM boards WHERE game = ?1 AND pool = ?2)"
         )
-        return int(self.db.execute(query, [game, pool]).fetchone()[0] or 0)
+        return self.value(query, game, pool) or 0
 
     def due(self, now: datetime) -> list[tuple[str, str]]:
         """Game and pool of the tournaments that start by themselves, and of the arenas that end, by now."""
@@ -140,14 +130,14 @@ class Tournaments(Questions):
             "UNION SELECT game, pool FROM tournaments INDEXED BY tournaments_until "
             "WHERE state = 'running' AND until <= ?1 ORDER BY 1, 2"
         )
-        return self.db.execute(query, [text(now)]).fetchall()
+        return self.execute(query, now).fetchall()
 
     # Results
 
     def pool_players(
         self, game: str, pool: str | None = None, most: int = -1, skip: int = 0
     ) -> list[tuple[str, str, int, int, int]]:
-        """The pool, the userid, and how often he won, lost and tied, of all players of a pool or of all pools.
+        """The pool, the userid, and how often they won, lost and tied, of all players of a pool or of all pools.
 
         Or of at most so many, behind the first so many.
         """
@@ -155,18 +145,17 @@ class Tournaments(Questions):
             f"SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ?{' AND pool = ?' * bool(pool)} "
             "ORDER BY pool, 2 * won + tied DESC, lost, userid LIMIT ? OFFSET ?"
         )
-        return self.db.execute(query, [game, *filter(None, [pool]), most, skip]).fetchall()
+        return self.execute(query, game, *filter(None, [pool]), most, skip).fetchall()
 
     def count_pool_players(self, game: str) -> int:
         """How many players all pools have."""
-        (count,) = self.db.execute("SELECT count(*) FROM pool_players WHERE game = ?", [game]).fetchone()
-        return int(count)
+        return int(self.value("SELECT count(*) FROM pool_players WHERE game = ?", game))
 
     def count_result(self, game: str, pool: str, userid: str, outcome: int) -> None:
         """Count a game of a pool that is set up: *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
         column = {1: "won", 0: "tied", -1: "lost"}[outcome]
-        query = f"UPDATE pool_players SET {column} = {column} + 1 WHERE game = ? AND pool = ? AND userid = ?"
-        self.db.execute(query, [game, pool, userid])
+        query = f"UPDATE pool_players SET {column} = {column} + 1 WHERE {OF_POOL} AND userid = ?"
+        self.execute(query, game, pool, userid)
 
     # For completion
 
@@ -174,22 +163,4 @@ class Tournaments(Questions):
         """The tournaments of a game, or only those in some *states*: the newest first, at most so many."""
         which = "(?3 = '[]' OR state IN (SELECT value FROM json_each(?3)))"
         query = f"SELECT pool FROM tournaments WHERE game = ?1 AND {which} ORDER BY created DESC, pool LIMIT ?2"
-        return [pool for (pool,) in self.db.execute(query, [game, most, json.dumps([*states])])]
-
-    def player_names(self, game: str, pool: str) -> list[str]:
-        """Who takes part in a tournament, as they were placed."""
-        query = "SELECT userid FROM pool_players WHERE game = ? AND pool = ? AND withdrawn IS NULL ORDER BY seed"
-        return [userid for (userid,) in self.db.execute(query, [game, pool])]
-
-
-def _tournament(row: tuple[Any, ...]) -> Tournament:
-    one = Tournament._make(row)
-    created, starts, until = (time_of(row[at]) for at in TIMES)
-    return one._replace(
-        kind=TOURNAMENT_KINDS[row[KIND]],
-        created=created or one.created,
-        starts=starts,
-        until=until,
-        novacation=bool(one.novacation),
-        double=bool(one.double),
-    )
+        return self.column(query, game, most, [*states])

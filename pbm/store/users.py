@@ -1,13 +1,14 @@
 """Users and their addresses."""
 
-import json
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
 from pbm.store.base import Questions
-from pbm.store.form import text, time_of
-from pbm.store.rows import STORED_FORMS, Address, Vacation
+
+STORED_FORMS = "text", "pictures", "html"
+"""How mails can come: as text alone, or with HTML beside it, which begins with a picture of the board, or has none. A
+user's choice is stored as its place here."""
 
 
 class UserRow(NamedTuple):
@@ -16,12 +17,25 @@ class UserRow(NamedTuple):
     userid: str
     created: datetime
     signed_off: datetime | None
-    form: str
-    """Which of STORED_FORMS his mails have."""
+    html: int
+    """Which of STORED_FORMS their mails have."""
     hears_broadcasts: bool
 
+    @property
+    def form(self) -> str:
+        """That form."""
+        return STORED_FORMS[self.html]
 
-class KnownAddress(NamedTuple):
+
+class Vacation(NamedTuple):
+    """The first and the last day of a vacation."""
+
+    userid: str
+    first: date
+    last: date
+
+
+class Address(NamedTuple):
     """An address of a user, and what has become of the mails to it."""
 
     userid: str
@@ -31,290 +45,251 @@ class KnownAddress(NamedTuple):
     """How many mails in a row came back."""
     bouncing_since: datetime | None
     suspended: datetime | None
-    """Since when no mail is sent to it."""
+    """Since when nothing is sent there, because mails have bounced."""
+    number: int
+    """What stands for it where our mails bounce to."""
 
 
 class Users(Questions):
     """What is stored of users."""
 
     def password_of(self, userid: str) -> str | None:
-        """The hash of a user's password; None if there is no such user, or if he has signed off.
+        """The hash of a user's password; None if there is no such user, or if they have signed off.
 
-        It is empty for a robot, who has no password.
+        It is empty for a robot, which has no password.
         """
-        query = "SELECT password FROM users WHERE userid = ? AND signed_off IS NULL"
-        row = self.db.execute(query, [userid]).fetchone()
-        return row[0] if row else None
+        password: str | None = self.value("SELECT password FROM users WHERE userid = ? AND signed_off IS NULL", userid)
+        return password
 
     def is_taken(self, userid: str) -> bool:
         """Whether somebody has, or had, that userid."""
-        return self.db.execute("SELECT 1 FROM users WHERE userid = ?", [userid]).fetchone() is not None
+        return self.value("SELECT 1 FROM users WHERE userid = ?", userid) is not None
 
     def add(self, userid: str, password: str, now: datetime) -> None:
-        """Add a user who has no address yet; as one with an empty text for his password, nobody can sign."""
-        self.insert("users", {"userid": userid, "password": password, "created": text(now)})
+        """Add a user who has no address yet; as one with an empty text for their password, nobody can sign."""
+        self.insert("users", {"userid": userid, "password": password, "created": now})
 
-    def set_password(self, userid: str, password: str) -> None:
-        """Replace the hash of a user's password."""
-        self.db.execute("UPDATE users SET password = ? WHERE userid = ?", [password, userid])
+    def change(self, userid: str, **columns: object) -> None:
+        """Change what is stored of a user, such as their *zone*, their *password*, or when they wrote a *broadcast*."""
+        self.update("users", columns, "userid = ?", userid)
 
     def sign_off(self, userid: str, now: datetime) -> None:
-        """Forget all of a user but his name and his past results. His boards are another matter."""
-        self.db.execute(
-            "UPDATE users SET password = '', reset_code = NULL, signed_off = ? WHERE userid = ?", [text(now), userid]
-        )
-        for table in (
-            "addresses",
-            "followers",
-            "vacations",
-            "vacation_days",
-            "replies",
-            "digests",
-            "robots",
-            "blocked",
-        ):
-            self.db.execute(f"DELETE FROM {table} WHERE userid = ?", [userid])
-        self.db.execute("UPDATE players SET subscribes = 0, is_notified = 0, seeking = 0 WHERE userid = ?", [userid])
-        self.db.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", [userid])
+        """Forget all of a user but their name and their past results. Their boards are another matter."""
+        self.change(userid, password="", reset_code=None, signed_off=now)
+        for table in "addresses", "followers", "vacations", "vacation_days", "replies", "digests", "robots", "blocked":
+            self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
+        self.execute("UPDATE players SET subscribes = 0, is_notified = 0, seeking = 0 WHERE userid = ?", userid)
+        self.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", userid)
 
     def blocked_by(self, userid: str) -> list[str]:
         """Those whom a user blocks, by name."""
-        return [
-            other for (other,) in self.db.execute("SELECT other FROM blocked WHERE userid = ? ORDER BY 1", [userid])
-        ]
+        return self.column("SELECT other FROM blocked WHERE userid = ? ORDER BY 1", userid)
 
     def block(self, userid: str, other: str) -> None:
         """Store that a user blocks another one."""
-        self.db.execute("INSERT OR IGNORE INTO blocked VALUES (?, ?)", [userid, other])
+        self.execute("INSERT OR IGNORE INTO blocked VALUES (?, ?)", userid, other)
 
     def unblock(self, userid: str, other: str) -> None:
         """Store that a user does not block another one any more."""
-        self.db.execute("DELETE FROM blocked WHERE userid = ? AND other = ?", [userid, other])
-
-    def ids(self) -> list[str]:
-        """All users who are still signed up, by name."""
-        return [userid for (userid,) in self.db.execute("SELECT userid FROM users WHERE signed_off IS NULL ORDER BY 1")]
-
-    def set_reset_code(self, userid: str, code: str | None, now: datetime) -> None:
-        """Store the digest of the code that lets a user set a new password, or forget it."""
-        self.db.execute("UPDATE users SET reset_code = ?, reset_made = ? WHERE userid = ?", [code, text(now), userid])
+        self.execute("DELETE FROM blocked WHERE userid = ? AND other = ?", userid, other)
 
     def reset_code(self, userid: str) -> tuple[str, datetime] | None:
-        """The digest of a user's reset code, and when it was made; None if he has none."""
+        """The digest of the code that lets a user set a new password, and when it was made; None if they have none."""
         query = "SELECT reset_code, reset_made FROM users WHERE userid = ? AND signed_off IS NULL"
-        row = self.db.execute(query, [userid]).fetchone()
-        return (row[0], time_of(row[1])) if row and row[0] else None
-
-    def note_seeker(self, userid: str, now: datetime) -> None:
-        """Note that a user seeks challenges, of whom each day with a command is noted from now on."""
-        self.db.execute("UPDATE users SET heard = ? WHERE userid = ?", [text(now), userid])
+        for code, made in self.execute(query, userid):
+            return (code, datetime.fromisoformat(made)) if code else None
+        return None
 
     def note_command(self, userid: str, now: datetime) -> None:
         """Note that a user gives a command, once a day, and only if they have ever sought challenges."""
-        (heard,) = self.db.execute("SELECT heard FROM users WHERE userid = ?", [userid]).fetchone()
-        if heard and time_of(heard).date() < now.date():
-            self.note_seeker(userid, now)
+        heard = self.moment("SELECT heard FROM users WHERE userid = ?", userid)
+        if heard and heard.date() < now.date():
+            self.change(userid, heard=now)
 
     # Settings
 
     def set_form(self, userid: str, form: str) -> None:
-        """Store which of STORED_FORMS a user wants his mails to have."""
-        self.db.execute("UPDATE users SET html = ? WHERE userid = ?", [STORED_FORMS.index(form), userid])
-
-    def set_hears_broadcasts(self, userid: str, *, hears: bool) -> None:
-        """Store whether a user is on the mailing list."""
-        self.db.execute("UPDATE users SET hears_broadcasts = ? WHERE userid = ?", [hears, userid])
+        """Store which of STORED_FORMS a user wants their mails to have."""
+        self.change(userid, html=STORED_FORMS.index(form))
 
     def hearing_broadcasts(self) -> list[str]:
         """The users on the mailing list, by name."""
-        query = "SELECT userid FROM users WHERE hears_broadcasts AND signed_off IS NULL ORDER BY userid"
-        return [userid for (userid,) in self.db.execute(query)]
+        return self.column("SELECT userid FROM users WHERE hears_broadcasts AND signed_off IS NULL ORDER BY userid")
 
     def last_broadcast(self, userid: str) -> datetime | None:
         """When a user last wrote to the mailing list."""
-        row = self.db.execute("SELECT last_broadcast FROM users WHERE userid = ?", [userid]).fetchone()
-        return time_of(str(row[0])) if row[0] else None
-
-    def note_broadcast(self, userid: str, now: datetime) -> None:
-        """Note that a user has written to the mailing list."""
-        self.db.execute("UPDATE users SET last_broadcast = ? WHERE userid = ?", [text(now), userid])
-
-    def set_zone(self, userid: str, zone: str | None) -> None:
-        """Store in which time zone a user wants to read times; None stands for UTC."""
-        self.db.execute("UPDATE users SET zone = ? WHERE userid = ?", [zone, userid])
+        return self.moment("SELECT last_broadcast FROM users WHERE userid = ?", userid)
 
     def zone(self, userid: str) -> str | None:
         """The time zone of a user; None for UTC."""
-        row = self.db.execute("SELECT zone FROM users WHERE userid = ?", [userid]).fetchone()
-        return row[0] if row else None
+        zone: str | None = self.value("SELECT zone FROM users WHERE userid = ?", userid)
+        return zone
 
     def zones(self) -> list[str]:
         """The time zones that users want, by name."""
         query = "SELECT DISTINCT zone FROM users WHERE zone IS NOT NULL AND signed_off IS NULL ORDER BY zone"
-        return [zone for (zone,) in self.db.execute(query)]
+        return self.column(query)
 
     # Vacations
 
-    def set_auto_vacation(self, userid: str, *, auto: bool) -> None:
-        """Store whether a day of vacation is taken where a user would lose by his clock."""
-        self.db.execute("UPDATE users SET auto_vacation = ? WHERE userid = ?", [auto, userid])
-
     def has_auto_vacation(self, userid: str) -> bool:
-        """Whether that is so."""
-        row = self.db.execute("SELECT auto_vacation FROM users WHERE userid = ?", [userid]).fetchone()
-        return bool(row and row[0])
+        """Whether a day of vacation is taken where a user would lose by their clock."""
+        return bool(self.value("SELECT auto_vacation FROM users WHERE userid = ?", userid))
 
     def vacation_days(self, userid: str, since: date) -> list[date]:
         """The days of vacation that were taken for a user in place of a loss, from that day on, in order."""
         query = "SELECT day FROM vacation_days WHERE userid = ? AND day >= ? ORDER BY day"
-        return [date.fromisoformat(day) for (day,) in self.db.execute(query, [userid, since.isoformat()])]
+        return [date.fromisoformat(day) for day in self.column(query, userid, since)]
 
     def take_vacation_day(self, userid: str, day: date) -> None:
         """Note that a day of vacation is taken for a user."""
-        self.db.execute("INSERT INTO vacation_days VALUES (?, ?)", [userid, day.isoformat()])
+        self.execute("INSERT INTO vacation_days VALUES (?, ?)", userid, day)
 
     def vacations(self, userid: str, since: date) -> list[Vacation]:
         """The vacations of a user that end on that day or later, in order."""
         query = "SELECT userid, first, last FROM vacations WHERE userid = ? AND last >= ? ORDER BY first"
-        return [
-            Vacation(name, date.fromisoformat(first), date.fromisoformat(last))
-            for name, first, last in self.db.execute(query, [userid, since.isoformat()])
-        ]
+        return [*self.rows(Vacation, query, userid, since)]
 
     def replace_vacations(self, userid: str, since: date, vacations: Iterable[Vacation]) -> None:
         """Store these vacations in place of all that end on that day or later."""
-        self.db.execute("DELETE FROM vacations WHERE userid = ? AND last >= ?", [userid, since.isoformat()])
-        for _, first, last in vacations:
-            self.insert("vacations", {"userid": userid, "first": first.isoformat(), "last": last.isoformat()})
+        self.execute("DELETE FROM vacations WHERE userid = ? AND last >= ?", userid, since)
+        for vacation in vacations:
+            self.insert("vacations", vacation._replace(userid=userid)._asdict())
+
+    def away(self, userids: Sequence[str], today: date) -> dict[str, date]:
+        """Those of these users who are on vacation, planned or taken, each with the last day of it."""
+        among = "userid IN (SELECT value FROM json_each(?2))"
+        query = (
+            f"SELECT userid, last FROM vacations WHERE {among} AND ?1 BETWEEN first AND last "
+            f"UNION SELECT userid, day FROM vacation_days WHERE {among} AND day = ?1 ORDER BY 2"  # the last one stays
+        )
+        return {userid: date.fromisoformat(last) for userid, last in self.execute(query, today, [*userids])}
 
     # Addresses
 
-    def addresses(self, userid: str) -> list[Address]:
-        """All addresses of a user, in the order in which they were given."""
-        query = "SELECT address, confirmed, suspended, rowid FROM addresses WHERE userid = ? ORDER BY rowid"
-        rows = self.db.execute(query, [userid])
-        return [Address(address, time_of(since), time_of(until), number) for address, since, until, number in rows]
-
-    def reached(self, userid: str, game: str, board: str) -> tuple[list[Address], str, int | None]:
-        """The addresses of a user, and for a mail about a board how he gets those of its game, and his reply address.
-
-        That is ``each`` where he has not said it, and None if he has no reply address for the board yet.
-        """
+    def addresses(self, *userids: str) -> list[Address]:
+        """All addresses of these users, by userid and in the order in which they were given."""
         query = (
-            "SELECT address, confirmed, suspended, rowid, (SELECT mail FROM players WHERE game = ?2 AND userid = ?1), "
-            "(SELECT id FROM replies WHERE game = ?2 AND board = ?3 AND userid = ?1) "
-            "FROM addresses WHERE userid = ?1 ORDER BY rowid"
+            f"SELECT {', '.join(Address._fields[:-1])}, rowid FROM addresses "
+            "WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid, rowid"
         )
-        rows = self.db.execute(query, [userid, game, board]).fetchall()
-        found = [Address(address, time_of(since), time_of(until), at) for address, since, until, at, *_ in rows]
-        *_, mail, number = rows[0] if rows else (None, None)
-        return found, mail or "each", number
+        return [*self.rows(Address, query, userids)]
 
     def ids_at(self, address: str) -> set[str]:
         """The users who have confirmed an address."""
-        query = "SELECT userid FROM addresses WHERE address = ? AND confirmed IS NOT NULL"
-        return {userid for (userid,) in self.db.execute(query, [address])}
+        return {*self.column("SELECT userid FROM addresses WHERE address = ? AND confirmed IS NOT NULL", address)}
 
     def replace_addresses(self, userid: str, codes: dict[str, str | None], now: datetime) -> None:
         """Give a user new addresses, each with the code that will confirm it; one without a code is confirmed.
 
-        The addresses that he has confirmed stay until the first new one is confirmed; others go at once.
+        The addresses that they have confirmed stay until the first new one is confirmed; others go at once.
         """
-        self.db.execute("UPDATE users SET generation = generation + 1 WHERE userid = ?", [userid])
-        self.db.execute("DELETE FROM addresses WHERE userid = ? AND confirmed IS NULL", [userid])
+        self.execute("UPDATE users SET generation = generation + 1 WHERE userid = ?", userid)
+        self.execute("DELETE FROM addresses WHERE userid = ? AND confirmed IS NULL", userid)
         for address, code in codes.items():
-            self.db.execute(
-                "INSERT INTO addresses (userid, address, generation, code, confirmed) "
-                "SELECT userid, ?, generation, ?, ? FROM users WHERE userid = ? "
-                "ON CONFLICT DO UPDATE SET generation = excluded.generation",
-                [address, code, None if code else text(now), userid],
-            )
+            self._add_address(userid, address, code, None if code else now)
         self._retire_addresses(userid, now)
+
+    def add_address(self, userid: str, address: str, now: datetime) -> None:
+        """Give a user one more address, confirmed; what has been waiting for one goes out to it."""
+        self._add_address(userid, address, None, now)
+        self._release(userid, address, now)
+
+    def _add_address(self, userid: str, address: str, code: str | None, confirmed: datetime | None) -> None:
+        """Store an address of a user, or that one of theirs is as new as any."""
+        query = (
+            "INSERT INTO addresses (userid, address, generation, code, confirmed) "
+            "SELECT userid, ?, generation, ?, ? FROM users WHERE userid = ? "
+            "ON CONFLICT DO UPDATE SET generation = excluded.generation"
+        )
+        self.execute(query, address, code, confirmed, userid)
 
     def confirm(self, code: str, now: datetime) -> tuple[str, str] | None:
         """Confirm the address that a code was made for: its user and itself, or None if no address has that code."""
         query = "UPDATE addresses SET confirmed = ?, code = NULL WHERE code = ? RETURNING userid, address"
-        row = self.db.execute(query, [text(now), code]).fetchone()
-        if row is None:
-            return None
-        userid, address = row
-        self._retire_addresses(userid, now)
-        return userid, address
+        for userid, address in self.execute(query, now, code).fetchall():
+            self._retire_addresses(userid, now)
+            return userid, address
+        return None
 
     def confirm_address_of(self, userid: str, address: str, now: datetime) -> None:
-        """Confirm an address of a user as if he had answered the mail that asks for it."""
+        """Confirm an address of a user as if they had answered the mail that asks for it."""
         query = "UPDATE addresses SET confirmed = ?, code = NULL WHERE userid = ? AND address = ?"
-        self.db.execute(query, [text(now), userid, address])
+        self.execute(query, now, userid, address)
         self._retire_addresses(userid, now)
 
     def _retire_addresses(self, userid: str, now: datetime) -> None:
         """If one of the newest addresses is confirmed, drop the older ones and send it what has been waiting."""
         newest = "SELECT address, generation FROM addresses JOIN users USING (userid, generation)"
-        row = self.db.execute(f"{newest} WHERE userid = ? AND confirmed IS NOT NULL", [userid]).fetchone()
+        row = self.execute(f"{newest} WHERE userid = ? AND confirmed IS NOT NULL", userid).fetchone()
         if row:
-            self.db.execute("DELETE FROM addresses WHERE userid = ? AND generation < ?", [userid, row[1]])
+            self.execute("DELETE FROM addresses WHERE userid = ? AND generation < ?", userid, row[1])
             self._release(userid, row[0], now)
-
-    # For the operator
-
-    def rows(self, userids: Sequence[str] = (), *, limit: int = -1, after: str = "") -> list[UserRow]:
-        """These users, or all but robots, by name: at most *limit* of those that come *after* a name."""
-        people = "userid > ? AND userid NOT IN (SELECT userid FROM robots)"
-        which = "userid IN (SELECT value FROM json_each(?))" if userids else people
-        query = (
-            f"SELECT userid, created, signed_off, html, hears_broadcasts FROM users WHERE {which} ORDER BY 1 LIMIT ?"
-        )
-        return [
-            UserRow(userid, time_of(created), time_of(signed_off), STORED_FORMS[html], bool(hears))
-            for userid, created, signed_off, html, hears in self.db.execute(
-                query, [json.dumps(userids) if userids else after, limit]
-            )
-        ]
-
-    def known_addresses(self, userids: Sequence[str]) -> list[KnownAddress]:
-        """All addresses of these users, by userid and in the order in which they were given."""
-        query = (
-            "SELECT userid, address, confirmed, bounces, bouncing_since, suspended FROM addresses "
-            "WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid, rowid"
-        )
-        return [
-            KnownAddress(userid, address, time_of(confirmed), bounces, time_of(since), time_of(suspended))
-            for userid, address, confirmed, bounces, since, suspended in self.db.execute(query, [json.dumps(userids)])
-        ]
-
-    def add_address(self, userid: str, address: str, now: datetime) -> None:
-        """Give a user one more address, confirmed; what has been waiting for one goes out to it."""
-        self.db.execute(
-            "INSERT INTO addresses (userid, address, generation, confirmed) "
-            "SELECT userid, ?, generation, ? FROM users WHERE userid = ?",
-            [address, text(now), userid],
-        )
-        self._release(userid, address, now)
-
-    def drop_address(self, userid: str, address: str) -> int:
-        """Forget an address of a user and the mails to him that would go there. Returns how many mails these were."""
-        self.db.execute("DELETE FROM addresses WHERE userid = ? AND address = ?", [userid, address])
-        query = "DELETE FROM outbox WHERE userid = ? AND address = ? COLLATE NOCASE"
-        return int(self.db.execute(query, [userid, address]).rowcount)
-
-    def resume_address(self, address: str, now: datetime) -> list[str]:
-        """Send mails to a suspended address again. Returns the users it belongs to; none if it is not suspended."""
-        query = (
-            "UPDATE addresses SET suspended = NULL, bounces = 0, bouncing_since = NULL "
-            "WHERE address = ? AND suspended IS NOT NULL RETURNING userid, confirmed"
-        )
-        found = self.db.execute(query, [address]).fetchall()
-        for userid, confirmed in found:
-            if confirmed:
-                self._release(userid, address, now)
-        return sorted(userid for userid, _ in found)
 
     def _release(self, userid: str, address: str, now: datetime) -> None:
         """Send to an address what has been waiting until a user has one."""
         query = "UPDATE outbox SET address = ?, due = ? WHERE userid = ? AND address IS NULL"
-        self.db.execute(query, [address, text(now), userid])
+        self.execute(query, address, now, userid)
 
-    # For completion
+    def drop_address(self, userid: str, address: str) -> int:
+        """Forget an address of a user and the mails to them that would go there. Returns how many mails these were."""
+        self.execute("DELETE FROM addresses WHERE userid = ? AND address = ?", userid, address)
+        query = "DELETE FROM outbox WHERE userid = ? AND address = ? COLLATE NOCASE"
+        return self.execute(query, userid, address).rowcount
+
+    # Bounces
+
+    def address_at(self, number: int) -> str | None:
+        """User and address of that number, in lower case; None if it is gone."""
+        query = "SELECT lower(userid || ' ' || address) FROM addresses WHERE rowid = ?"
+        address: str | None = self.value(query, number)
+        return address
+
+    def count_bounce(self, number: int, now: datetime) -> tuple[int, datetime]:
+        """Count a bounce of an address: how many there were in a row, and when the first one was."""
+        query = (
+            "UPDATE addresses SET bounces = bounces + 1, bouncing_since = coalesce(bouncing_since, ?) "
+            "WHERE rowid = ? RETURNING bounces, bouncing_since"
+        )
+        bounces, since = self.execute(query, now, number).fetchone()
+        return bounces, datetime.fromisoformat(since)
+
+    def suspend_address(self, number: int, now: datetime) -> None:
+        """Send nothing to an address of a user any more.
+
+        What is on its way there waits if they have no other address left that works; else it has gone there, too.
+        """
+        query = "UPDATE addresses SET suspended = ? WHERE rowid = ? AND suspended IS NULL RETURNING userid, address"
+        for userid, address in self.execute(query, now, number).fetchall():
+            query = "SELECT 1 FROM addresses WHERE userid = ? AND confirmed IS NOT NULL AND suspended IS NULL"
+            change = "DELETE FROM outbox" if self.value(query, userid) else "UPDATE outbox SET address = NULL"
+            query = f"{change} WHERE userid = ? AND address = ? COLLATE NOCASE AND due IS NOT NULL"
+            self.execute(query, userid, address)
+
+    def revive_address(self, address: str, now: datetime, *, only_suspended: bool = False) -> list[str]:
+        """Forget the bounces of an address that works, and send there what has been waiting.
+
+        Returns the users it belongs to, by name; none if mails to it have not bounced, or if it is not suspended.
+        """
+        which = "suspended IS NOT NULL" if only_suspended else "bounces > 0 AND confirmed IS NOT NULL"
+        query = (
+            "UPDATE addresses SET bounces = 0, bouncing_since = NULL, suspended = NULL "
+            f"WHERE address = ? AND {which} RETURNING userid, address, confirmed"
+        )
+        found = self.execute(query, address).fetchall()
+        for userid, known, confirmed in found:
+            if confirmed:
+                self._release(userid, known, now)
+        return sorted(userid for userid, *_ in found)
+
+    # For the operator
+
+    def listed(self, userids: Sequence[str] = (), *, limit: int = -1, after: str = "") -> list[UserRow]:
+        """These users, or all but robots, by name: at most *limit* of those that come *after* a name."""
+        people = "userid > ? AND userid NOT IN (SELECT userid FROM robots)"
+        which = "userid IN (SELECT value FROM json_each(?))" if userids else people
+        query = f"SELECT {', '.join(UserRow._fields)} FROM users WHERE {which} ORDER BY 1 LIMIT ?"
+        return [*self.rows(UserRow, query, userids or after, limit)]
 
     def ids_from(self, prefix: str, most: int) -> list[str]:
         """The users who are signed up and whose names begin with *prefix*, at most so many, by name.
@@ -323,14 +298,11 @@ class Users(Questions):
         """
         query = (
             "SELECT userid FROM users WHERE userid >= ?1 AND userid < ?1 || '~' AND signed_off IS NULL "
-            "AND (?1 <> '' OR userid NOT IN (SELECT userid FROM robots))"
+            "AND (?1 <> '' OR userid NOT IN (SELECT userid FROM robots)) ORDER BY userid LIMIT ?2"
         )
-        return [userid for (userid,) in self.db.execute(f"{query} ORDER BY userid LIMIT ?2", [prefix, most])]
-
-    # For the operator
+        return self.column(query, prefix, most)
 
     def count(self) -> int:
         """How many people are signed up."""
         query = "SELECT (SELECT count(*) FROM users WHERE signed_off IS NULL) - (SELECT count(*) FROM robots)"
-        (count,) = self.db.execute(query).fetchone()
-        return int(count)
+        return int(self.value(query))

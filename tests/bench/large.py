@@ -22,7 +22,6 @@ from pbm.board.board import RESIGN, Board
 from pbm.board.ratings import Rating, rated
 from pbm.passwords import Passwords
 from pbm.store import BoardRow, PlayerRow, ResultRow, Store, TurnRow
-from pbm.store.form import columns, text
 
 PLAYED = {
     "papagra": "-size=4",
@@ -74,7 +73,7 @@ def build(path: Path, boards: int, users: int, played: Mapping[str, str] = PLAYE
         db.execute(f"DROP {kind} {name}")
     db.executemany(
         "INSERT INTO users (userid, password, created) VALUES (?, '', ?)",
-        ((_name(number), text(now - YEARS)) for number in range(users)),
+        ((_name(number), now - YEARS) for number in range(users)),
     )
     db.execute(
         "INSERT INTO addresses (userid, address, generation, confirmed) "
@@ -161,10 +160,9 @@ def _boards(
     db.execute("CREATE TEMP TABLE samples (sample, number, seat, text, dice, automatic, PRIMARY KEY (sample, number))")
     db.execute("CREATE TEMP TABLE games (board PRIMARY KEY, sample, moves)")
     for at, sample in enumerate(samples):
-        rows = ((at, number, turn.userid, columns(turn)) for number, turn in enumerate(sample.turns, 1))
         db.executemany(
             "INSERT INTO samples VALUES (?, ?, ?, ?, ?, ?)",
-            ((at, number, seat, row["text"], row["dice"], row["automatic"]) for at, number, seat, row in rows),
+            ((at, number, *turn[:-1]) for number, turn in enumerate(sample.turns, 1)),
         )
     needs_dice = games.needs_dice(games.load(game).new(**games.read_options(games.load(game), [])))
     ratings: dict[str, PlayerRow] = {}
@@ -242,7 +240,7 @@ def _insert(db: sqlite3.Connection, table: str, rows: list[NamedTuple], **more: 
     if rows:
         names = [*more, *rows[0]._fields]
         query = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
-        db.executemany(query, ([*more.values(), *columns(row).values()] for row in rows))
+        db.executemany(query, ([*more.values(), *row] for row in rows))
 
 
 def _traces(db: sqlite3.Connection, boards: int, users: int, now: datetime) -> None:
@@ -270,7 +268,7 @@ def _traces(db: sqlite3.Connection, boards: int, users: int, now: datetime) -> N
     )
     # A board has 15 moves in 60 days, so that of each active one that many things are known that have happened lately.
     lately = [
-        (text(now - KEPT * DAY * (1 - number / boards)), f"<{number}@players.example>", _name(number % users))
+        (now - KEPT * DAY * (1 - number / boards), f"<{number}@players.example>", _name(number % users))
         for number in range(boards)
     ]
     db.executemany(
@@ -283,10 +281,11 @@ def _traces(db: sqlite3.Connection, boards: int, users: int, now: datetime) -> N
     )
     db.executemany(
         "INSERT OR IGNORE INTO quotas VALUES ('command', ?, ?, 3)",
-        ((f"{name}@players.example", moment[:10]) for moment, _, name in lately),
+        ((f"{name}@players.example", moment.date()) for moment, _, name in lately),
     )
     db.executemany(
-        "INSERT OR IGNORE INTO commands VALUES (?, 100, 3)", ((f"{moment[:13]}:00:00",) for moment, _, _ in lately)
+        "INSERT OR IGNORE INTO commands VALUES (?, 100, 3)",
+        ((f"{moment:%Y-%m-%dT%H}:00:00",) for moment, _, _ in lately),
     )
     db.executemany(
         "INSERT INTO outbox (userid, subject, blocks, message_id, queued, tries) VALUES (?, 'Spora', '[]', ?, ?, 0)",

@@ -24,6 +24,7 @@ from pbm.runner import run
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Store
+from pbm.store.boards import Among
 
 BLOCK = 10
 """How many moves are made in a row."""
@@ -37,7 +38,7 @@ def say(server: Server, line: str) -> None:
 
 def move(server: Server, rng: Random) -> float:
     """The seconds that a move takes on a board of the two, who begin another one when that is over."""
-    board = next((row for row in server.store.boards.of("symple", ["ann"], active=True)), None)
+    board = next((row for row in server.store.boards.found(Among(["symple"], ["ann"], over=False))), None)
     if board is None:
         say(server, "symple challenge -size=9 ann ben")
         return move(server, rng)
