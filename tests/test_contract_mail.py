@@ -110,25 +110,6 @@ def test_every_mail_has_one_recipient(by_mail):
     ]
 
 
-def test_the_same_mail_twice_does_nothing_the_second_time_whatever_it_says(by_mail):
-    by_mail.begin()
-    by_mail.plays("c3", "b1", "a5", "d1")
-    for name, line, body in [
-        ("bob", "symple resign 101 ME", ""),
-        ("carol", "symple notify ME", ""),
-        ("carol", "symple challenge carol dora", ""),
-        ("carol", "symple chat 101 ME", HELLO),
-        ("carol", "multiple", "symple notify carol carol-secret\nsymple challenge carol dora"),
-        ("alice", "symple move 101 ME nonsense", ""),
-        ("alice", "symple move 101 ME propose", ""),
-    ]:
-        raw = by_mail.raw(name, line.replace("ME", f"{name} {name}-secret"), body)
-        assert handle(by_mail.server, raw, None) == "command"
-        once = list(by_mail.store.db.iterdump())
-        assert handle(by_mail.server, raw, None) == "repeated"
-        assert list(by_mail.store.db.iterdump()) == once
-
-
 # The table of events
 
 

@@ -142,12 +142,16 @@ def test_8_dice_come_from_a_secret_of_32_bytes_and_previews_draw_none(four):
         ("alice", "symple move 101 ME propose"),
         ("carol", "symple subscribe ME all"),
         ("carol", "signup dave dave-secret"),
+        ("carol", "symple chat 101 ME"),
+        ("carol", "multiple"),
+        ("alice", "symple move 101 ME nonsense"),
     ],
 )
 def test_9_the_same_mail_twice_does_what_it_says_once(by_mail, name, line):
     by_mail.begin()
     by_mail.plays("c3", "b1")
-    raw = by_mail.raw(name, line.replace("ME", f"{name} {name}-secret"))
+    body = "symple notify carol carol-secret\nsymple challenge carol dora"
+    raw = by_mail.raw(name, line.replace("ME", f"{name} {name}-secret"), body)
     assert handle(by_mail.server, raw, None) == "command"
     once = list(by_mail.store.db.iterdump())
     for again in (raw, b"Received: from elsewhere\r\n" + raw):

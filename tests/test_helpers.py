@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from pbm import console
-from pbm.service.processes import Helper, Service
-from pbm.service.serve import Certificate
+from pbm.service.serve import Certificate, Helper, Service
 
 from conftest import ADDRESS, new_certificate
 from patience import PATIENCE, children_of, until

@@ -20,8 +20,7 @@ import pytest
 from pbm.access import tokens
 from pbm.mail import incoming
 from pbm.mail.smtp import Connections, Delivery
-from pbm.service.processes import Service
-from pbm.service.serve import MainThread, Received, Receiver
+from pbm.service.serve import MainThread, Received, Receiver, Service
 from pbm.store import Unusable
 
 from conftest import ADDRESS, Shell, stored, two_players
