@@ -64,11 +64,13 @@ def of_board(
     letters = []
     for to in readers:
         told, own = _own(point, to)
+        noted = board.about.notes.get(to or "")
+        notes_of_reader: list[Block] = [Rule(), Paragraph(f"Your notes:\n{noted}")] if noted else []
         how, bare = command or answer(point, to)
         letter = Letter(
             to=to,
             subject=f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}",
-            blocks=(*above, *told, *below, *_notes(point, to), *_clocks(point, now, zones, to)),
+            blocks=(*above, *told, *below, *notes_of_reader, *_clocks(point, now, zones, to)),
             answer=how,
             bare=bare,
             data=found | own,
@@ -384,12 +386,6 @@ def _hint(point: Point, to: str | None) -> str:
         return OVER
     waits_for_robot = board.opponent(to) in board.about.robots
     return WAITING.format(words="`plan`, `note` or `chat`" if waits_for_robot else "`plan`, `nag`, `note` or `chat`")
-
-
-def _notes(point: Point, to: str | None) -> list[Block]:
-    """What the reader has noted on the board, for nobody else."""
-    found = point.board.about.notes.get(to or "")
-    return [Rule(), Paragraph(f"Your notes:\n{found}")] if found else []
 
 
 def _mark(comment: str | None) -> str:
