@@ -82,8 +82,8 @@ def test_a_mail_that_takes_too_long_in_a_pipe_may_come_twice(slow):
 
 def test_nothing_is_stopped_in_the_middle_of_a_transaction_that_begins_or_ends(club, monkeypatch):
     """A mail that does nothing but begin and end transactions is stopped only between them."""
-    for number in range(50):
-        with pytest.raises(TimeoutError), limited(0.0005 + number / 5e4):
+    for number in range(25):  # each of them is tried about ten times
+        with pytest.raises(TimeoutError), limited(0.0005 + number / 2.5e4):
             while True:
                 with club.store.writing(), club.store.writing():
                     club.store.handled.record("x", str(number), "command", club.time)
