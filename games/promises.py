@@ -9,9 +9,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import islice, takewhile, zip_longest
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 import games
 from games import SKIP, Game, Illegal, Option, Options, Result, State, needs_dice, quoted
@@ -59,15 +59,6 @@ class Broken(Exception):
     """A promise that is not kept. The text is a sentence that says which, and where."""
 
 
-class Seen(NamedTuple):
-    """What a position has shown when it was new."""
-
-    state: State
-    before: State | None
-    turns: int
-    shown: tuple[Any, ...]
-
-
 def broken(game: Game[Any], rng: Random, text: str, replies: Replies | None = None) -> Iterator[str]:
     """The promises that a game breaks, a sentence each; *text* is its help.
 
@@ -112,14 +103,9 @@ def _named(why: Exception) -> str:
 def _extremes(game: Game[Any]) -> Iterator[Options]:
     """Each option with its extreme values, or with each of its words."""
     for option in game.OPTIONS:
-        values = option.values
-        words = (
-            ("",)
-            if values is None
-            else [f"={value}" for value in ((values[0], values[-1]) if isinstance(values, range) else values)]
-        )
-        for word in words:
-            yield games.read_options(game, [f"-{option.name}{word}"])
+        values = [None] if option.values is None else list(option.values)
+        for value in values[:: len(values) - 1 or 1] if isinstance(option.values, range) else values:
+            yield games.read_options(game, [f"-{option.name}" if value is None else f"-{option.name}={value}"])
 
 
 def _keep(is_kept: object, otherwise: str) -> None:
@@ -201,12 +187,8 @@ def _refusal(below: list[str]) -> str:
     """The refusal that stands there, or nothing."""
     if not below or not below[0].startswith(REFUSAL):
         return ""
-    parts = [below[0].removeprefix(REFUSAL)]
-    for line in below[1:]:
-        if not line.startswith(FURTHER):
-            break
-        parts.append(line.strip())
-    return " ".join(parts)
+    further = takewhile(lambda line: line.startswith(FURTHER), below[1:])
+    return " ".join([below[0].removeprefix(REFUSAL), *map(str.strip, further)])
 
 
 # Positions that are none
@@ -236,13 +218,13 @@ def _check_sentence(text: str, what: str) -> None:
 def _check_play(game: Game[Any], options: Options, rng: Random, most: int) -> None:
     """Play a game, and look at every position, then and once more when all is over."""
     state = _thrown(game.new(**options), rng)
-    positions: list[Seen] = []
+    positions: list[tuple[State, State | None, tuple[Any, ...]]] = []
     pictures: dict[str, Any] = {}
     found = [False, False]
     before = None
     for turns in range(most):
         seen = _shown(game, state, before)
-        positions.append(Seen(state, before, turns, seen))
+        positions.append((state, before, seen))
         plain, marked = seen[-2:]
         _check_picture(game, plain)
         _check_picture(game, marked)
@@ -267,12 +249,9 @@ def _check_play(game: Game[Any], options: Options, rng: Random, most: int) -> No
     if hasattr(game, "GLYPHS") and len(positions) > 4:
         for name, some in zip(game.SIDES, found, strict=True):
             _keep(some, f"No picture has a piece of {name}, as GLYPHS describe them.")
-    for position in positions:
-        again = _shown(game, position.state, position.before)
-        _keep(
-            again == position.shown,
-            f"The position after {_turns(position.turns)} has changed while others were played from it.",
-        )
+    for turns, (state, before, seen) in enumerate(positions):
+        has_changed = _shown(game, state, before) != seen
+        _keep(not has_changed, f"The position after {_turns(turns)} has changed while others were played from it.")
 
 
 def _check_playout(game: Game[Any], state: State, turns: int) -> None:
