@@ -16,7 +16,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Hexagon, bits, union
@@ -79,29 +79,6 @@ def parted(board: Hexagon, stones: Pair) -> Partition:
     return pink, black, regions
 
 
-def _acted(board: Hexagon, parts: Partition, mover: int, own: int, cell: int) -> Partition:
-    """The partition after the mover, who has these stones, has removed one from a space or added one to it."""
-    groups, others, regions = parts[mover], parts[1 - mover], parts[2]
-    if own & cell:
-        groups, regions = _taken(board, groups, cell), _given(board, regions, cell)
-    else:
-        groups, regions = _given(board, groups, cell), _taken(board, regions, cell)
-    return (others, groups, regions) if mover else (groups, others, regions)
-
-
-def _taken(board: Hexagon, parts: frozenset[int], cell: int) -> frozenset[int]:
-    """The connected parts of a set without one of its cells."""
-    whole = next(part for part in parts if part & cell)
-    return parts - {whole} | {*board.groups(whole ^ cell)}
-
-
-def _given(board: Hexagon, parts: frozenset[int], cell: int) -> frozenset[int]:
-    """The connected parts of a set with one cell more."""
-    near = board.near(cell)
-    touched = [part for part in parts if part & near]
-    return parts.difference(touched) | {union(touched) | cell}
-
-
 def matched(board: Hexagon, parts: Partition) -> tuple[set[int], set[int]]:
     """The groups of each side that have the size and the shape of some region of empty spaces."""
     sizes = {*map(int.bit_count, parts[2])}
@@ -124,8 +101,6 @@ def _empty(board: Hexagon, stones: Pair) -> int:
 
 class _Fields(NamedTuple):
     board: Hexagon
-    parts: Partition
-    """What the stones make of the board; it is kept because an action changes little of it."""
     removals: int = 0
     """How many stones a third action may remove."""
     stones: Pair = (0, 0)
@@ -252,22 +227,19 @@ class State(_Fields, Position):
             actions.append("".join(f"-{name}" for name in left if name in chosen))
         return ",".join(actions)
 
-    def play(self, move: str) -> "State":
+    def play(self, move: str) -> Self:
         """The position after a turn, with the marks moved after each of its actions."""
         if move == SKIP:
             return self._replace(turn=1 - self.turn, turns=self.turns + 1)
-        board, mover, marks, parts = self.board, self.turn, self.marks, self.parts
-        own = self.stones[mover]
+        board, mover, marks = self.board, self.turn, self.marks
+        stones, parts = self.stones, parted(self.board, self.stones)
         for action in move.split(","):
-            before = parts
-            for name in action[1:].split("-"):
-                cell = board.bit[name]
-                parts = _acted(board, parts, mover, own, cell)
-                own ^= cell
+            own, before = stones[mover] ^ sum(board.bit[name] for name in action[1:].split("-")), parts
+            stones = (stones[0], own) if mover else (own, stones[1])
+            parts = parted(board, stones)
             marks = _moved(board, marks, mover, before, parts)
-        stones = (self.stones[0], own) if mover else (own, self.stones[1])
         past = (*self.past, stones)
-        return State(board, parts, self.removals, stones, marks, turn=1 - mover, turns=self.turns + 1, past=past)
+        return self._replace(stones=stones, marks=marks, turn=1 - mover, turns=self.turns + 1, past=past)
 
     @property
     def must_skip(self) -> bool:
@@ -341,8 +313,7 @@ def _has_created(board: Hexagon, before: Partition, after: Partition, side: int,
 
 def new(*, size: int = 6, removals: int = 0) -> State:
     """The empty board, and Pink to add one stone."""
-    board = Hexagon(size)
-    return State(board, parted(board, (0, 0)), removals)
+    return State(Hexagon(size), removals)
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
@@ -367,8 +338,7 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
     if type(turns) is not int or not 0 <= turns < 10**9:
         raise Illegal('"moves" is the number of turns that were played, up to nine digits.')
     pair = stones["P"], stones["B"]
-    parts = parted(start.board, pair)
-    return start._replace(parts=parts, stones=pair, marks=(pink, black), turn=turn, turns=turns)
+    return start._replace(stones=pair, marks=(pink, black), turn=turn, turns=turns)
 
 
 # Notation
@@ -440,13 +410,12 @@ def draw(state: State, before: State | None = None) -> str:
 def _matches(state: State) -> tuple[dict[int, int], list[int]]:
     """The matched groups that a mark may still go to, with their sides, and the regions of their shapes."""
     least = min(state.marks)
-    both = matched(state.board, state.parts)
+    parts = parted(state.board, state.stones)
+    both = matched(state.board, parts)
     groups = {group: side for side, own in enumerate(both) for group in own if group.bit_count() >= least}
     sizes = {group.bit_count() for group in groups}
     shapes = {shape(state.board, group) for group in groups}
-    alike = [
-        region for region in state.parts[2] if region.bit_count() in sizes and shape(state.board, region) in shapes
-    ]
+    alike = [region for region in parts[2] if region.bit_count() in sizes and shape(state.board, region) in shapes]
     return groups, sorted(alike, key=lambda region: region & -region)
 
 

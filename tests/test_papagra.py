@@ -49,7 +49,7 @@ def winner(state):
 
 def matched(state):
     """The matched groups of Pink and of Black, as sets of names."""
-    groups = papagra.matched(state.board, state.parts)
+    groups = papagra.matched(state.board, papagra.parted(state.board, state.stones))
     return tuple(sorted(state.board.names(group) for group in side) for side in groups)
 
 
