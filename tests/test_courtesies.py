@@ -1,8 +1,13 @@
 """What players do for themselves and each other beside the moves: notes, rematches, and answers when all is over."""
 
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
 import pytest
 
+from pbm.actions import cleanup
 from pbm.refusals import Refused
+from pbm.session import Session
 
 from test_answers import answer, board, send, turns  # noqa: F401 board is a fixture
 
@@ -150,7 +155,7 @@ def test_an_answer_counts_for_30_days_after_the_end(board):  # noqa: F811
 def test_a_board_mail_names_what_fits_while_its_reader_waits(board):  # noqa: F811
     told = answer(board, "a1")
     mails = {mail.userid: mail.text for mail in told}
-    assert "While you wait, you can answer this mail with `plan`, `nag`, `note` or `chat`" in mails["alice"]
+    assert "with `plan`, `nag`, `give 7`, `note` or `chat`; `help` says more." in " ".join(mails["alice"].split())
     assert "While you wait" not in mails["bob"]
 
 
@@ -221,3 +226,77 @@ def test_a_wish_that_means_nothing_is_refused(club, line, why):
     club.signed_up("alice")
     with pytest.raises(Refused, match=why):
         club.say(f"symple seek alice alice-secret {line}")
+
+
+# Time
+
+
+def played_to(club, days):
+    """The state of board 101 after so many days, each with a clean-up."""
+    for _ in range(days):
+        club.pass_time(days=1)
+        cleanup.clean_up(Session(club.server))
+    return club.store.boards.get("symple", "101")
+
+
+def test_given_days_put_off_the_loss_and_are_told_to_both(board):  # noqa: F811
+    answer(board, "a1")
+    answer(board, "c3", "bob")
+    told = answer(board, "give 7", "bob")
+    assert {mail.userid for mail in told} == {"alice", "bob"}
+    assert all("bob gives alice 7 days more for this move." in " ".join(mail.text.split()) for mail in told)
+    assert not played_to(board, 27).ended
+    assert played_to(board, 1).winner == "bob"
+
+
+def test_given_days_are_for_one_move(board):  # noqa: F811
+    answer(board, "a1")
+    answer(board, "give 30", "alice")
+    answer(board, "c3", "bob")
+    answer(board, "a9")
+    assert not played_to(board, 20).ended
+    assert played_to(board, 1).winner == "alice"
+
+
+def test_the_total_time_grows_with_given_days(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=9 --totaltime=5 alice bob")
+    for line in ("move 101 alice alice-secret a1", "move 101 bob bob-secret c3", "give 101 bob bob-secret 2"):
+        club.say(f"symple {line}")
+    assert not played_to(club, 6).ended
+    club.say("symple move 101 alice alice-secret a9")
+    club.say("symple move 101 bob bob-secret e5")
+    assert played_to(club, 1).winner == "bob"
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "why"),
+    [
+        ("bob", "give 0", "1 to 30 days"),
+        ("bob", "give 31", "1 to 30 days"),
+        ("bob", "give many", "1 to 30 days"),
+        ("alice", "give 7", "It is your turn"),
+    ],
+)
+def test_what_cannot_be_given_is_refused(board, name, body, why):  # noqa: F811
+    [told] = answer(board, body, name)
+    assert why in told.text
+
+
+@pytest.mark.parametrize(("zone", "weekends"), [("UTC", 3), ("Pacific/Auckland", 3)])
+def test_without_weekends_no_clock_runs_on_saturdays_and_sundays(club, zone, weekends):
+    club.signed_up("alice", "bob")
+    club.say(f"timezone alice alice-secret {zone}")
+    club.say("symple challenge -size=9 --noweekends alice bob")
+    assert "No clock runs on Saturdays and Sundays." in club.mails("bob")[-1].text
+    club.say("symple move 101 alice alice-secret a1")
+    club.say("symple move 101 bob bob-secret c3")
+    begin = club.server.now()
+    days = 0
+    while not club.store.boards.get("symple", "101").ended:
+        played_to(club, 1)
+        days += 1
+    zoned = [(begin + timedelta(hours=hour)).astimezone(ZoneInfo(zone)) for hour in range(days * 24)]
+    counted = sum(moment.weekday() < 5 for moment in zoned) / 24
+    assert 21 <= counted < 22
+    assert days >= 21 + 2 * weekends - 1

@@ -56,6 +56,7 @@ EXAMPLES = {
     "GAME notify": ("following", "symple notify carol carol-secret 101"),
     "GAME preview": ("board", "spiro preview new 2 -small"),
     "GAME plan": ("board", "symple plan 101 bob bob-secret if c3 then d4"),
+    "GAME give": ("board", "symple give 101 bob bob-secret 7"),
     "GAME note": ("board", "symple note 101 bob bob-secret --comment=Beware"),
     "GAME queue": ("board", "symple queue 101 bob bob-secret c3"),
     "GAME reject": ("wishes", "symple reject alice alice-secret"),

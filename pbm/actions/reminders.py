@@ -1,9 +1,11 @@
 """Reminders: whom the server, or the other player, asks to move, or to answer a proposal."""
 
+import re
 from datetime import timedelta
 
 from games import Illegal
 from pbm import letters, texts
+from pbm.actions import turns
 from pbm.actions.finding import board_of
 from pbm.actions.turns import can_leave
 from pbm.board import clocks
@@ -15,6 +17,8 @@ from pbm.store import BoardRow
 
 BETWEEN_NAGS = timedelta(days=3)
 """How long a player waits before they can remind the other one of the same board again."""
+MOST_GIVEN = 30
+"""How many days a player can give to the other one for a move."""
 
 
 def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -43,6 +47,25 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
     data = {"userid": name, "game": row.game, "board": row.board, "reminded": late}
     subject, answer = f"{texts.title(row.game)} nag", f"{row.game} show {row.board}"
     return [letters.note(text, subject=subject, answer=answer, data=data, to=name), reminder]
+
+
+def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
+    """Give the opponent more days for the move that they owe; the total time grows with it."""
+    board = board_of(session, row)
+    turns.check_plays(board, name)
+    if name == board.turn:
+        raise Illegal("It is your turn, so there is nobody to give time to.")
+    if board.turn in board.about.robots:
+        raise Illegal(f"{board.turn} is a robot, for which no time is counted.")
+    turns.check_time(session, board)
+    days = int(word) if re.fullmatch("[0-9]{1,2}", word, re.ASCII) else 0
+    if not 1 <= days + row.more_days <= MOST_GIVEN or not days:
+        already = f", and {board.turn} has {row.more_days} of them already" if row.more_days else ""
+        raise Illegal(f"You can give 1 to {MOST_GIVEN} days for a move{already}.")
+    board.row = row._replace(more_days=row.more_days + days, nagged=None)
+    session.store.outbox.drop_reminders(board.name)
+    session.store.boards.save(board.row)
+    return turns.told(session, board, f"{name} gives {board.turn} {texts.counted(days, 'day')} more for this move.")
 
 
 def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:

@@ -108,6 +108,7 @@ def start(
         forfeit_days=times.forfeit,
         total_days=times.total,
         novacation=times.novacation,
+        weekends=str(session.zone(players[0])) if times.noweekends else None,
         pool=name.rstrip("0123456789") if name else None,
         source=beginning.board.row.board if beginning else None,
         given=beginning.moves if beginning else 0,
@@ -180,6 +181,8 @@ def store(session: Session, board: Board, before: int, reason: str | None = None
     They become events. The end of a game of a tournament lets that go on.
     """
     board.row = board.row._replace(moves=len(board.turns), turn=board.turn)
+    if board.row.weekends and board.turn:
+        board.row = board.row._replace(weekends=str(session.zone(board.turn)))
     if board.is_over:
         _end(session, board, reason or board.reasons[0])
     row = board.row

@@ -146,7 +146,7 @@ class Board:
         """The seconds for which each player was to move, this turn included."""
         used = [self.row.first_used, self.row.second_used]
         if not self.is_over:
-            used[self.seat] += clocks.age(self.row, now).total_seconds()
+            used[self.seat] += clocks.spent(self.row, now)
         return used
 
     def player(self, state: State, side: int) -> str:
@@ -173,7 +173,7 @@ class Board:
     def stop_clock(self, now: datetime) -> None:
         """Count the time since the last move for the player to move, and begin to count anew."""
         first, second = self.used(now)
-        self.row = self.row._replace(first_used=first, second_used=second, changed=now, nagged=None)
+        self.row = self.row._replace(first_used=first, second_used=second, changed=now, nagged=None, more_days=0)
 
     def take_back(self, turns: int) -> None:
         """Forget the turns after the first so many, and what followed from them."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from enum import Enum
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 from pbm.store import BoardRow, Store, Vacation
 from pbm.store.boards import TOURNAMENT_DAYS, USUAL_DAYS
@@ -15,12 +16,14 @@ from pbm.texts import counted
 
 DAY = timedelta(days=1)
 MOST_DAYS = 3650
+SATURDAY = 5
+"""As `date.weekday` counts."""
 GRACE = timedelta(days=3)
 """For how long a player who is back from his vacation does not forfeit yet."""
 ALLOWANCE = 30
 """How many days of vacation a user has in a calendar year."""
 DAYS = "nagtime", "forfeittime", "totaltime"
-OPTIONS: Mapping[str, str] = {**dict.fromkeys(DAYS, "DAYS"), "novacation": ""}
+OPTIONS: Mapping[str, str] = {**dict.fromkeys(DAYS, "DAYS"), "novacation": "", "noweekends": ""}
 """The clock options of a challenge, each with what it takes."""
 
 
@@ -32,6 +35,8 @@ class Clocks(NamedTuple):
     total: int | None = None
     novacation: bool = False
     """Whether the clocks run on while a player is on vacation."""
+    noweekends: bool = False
+    """Whether no clock runs on Saturdays and Sundays."""
 
     def limits(self, *, is_tournament: bool) -> tuple[int, int]:
         """After how many days a player is reminded and forfeits."""
@@ -42,7 +47,8 @@ class Clocks(NamedTuple):
     def text(self) -> str:
         """The options as they are written."""
         written = [f"--{name}={days}" for name, days in zip(DAYS, self[:3], strict=True) if days]
-        return " ".join([*written, *(["--novacation"] if self.novacation else [])])
+        flags = [f"--{name}" for name in ("novacation", "noweekends") if getattr(self, name)]
+        return " ".join([*written, *flags])
 
 
 def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clocks, list[str]]:
@@ -56,7 +62,8 @@ def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clock
         if text is not None and not 1 <= number <= MOST_DAYS:
             problems.append(f"--{name}=DAYS takes a whole number of days from 1 to {MOST_DAYS}.")
     nag, forfeit, total = days
-    read_clocks = Clocks(nag, forfeit, total, texts.get("novacation") is not None)
+    flags = [texts.get(name) is not None for name in ("novacation", "noweekends")]
+    read_clocks = Clocks(nag, forfeit, total, *flags)
     reminded, lost = read_clocks.limits(is_tournament=is_tournament)
     if not problems and reminded >= lost:
         problems.append(
@@ -68,7 +75,7 @@ def read(texts: Mapping[str, str | None], *, is_tournament: bool) -> tuple[Clock
 
 def of(row: BoardRow) -> Clocks:
     """The clock options of a board."""
-    return Clocks(row.nag_days, row.forfeit_days, row.total_days, row.novacation)
+    return Clocks(row.nag_days, row.forfeit_days, row.total_days, row.novacation, row.weekends is not None)
 
 
 def limits(row: BoardRow) -> tuple[timedelta, timedelta]:
@@ -78,13 +85,35 @@ def limits(row: BoardRow) -> tuple[timedelta, timedelta]:
 
 
 def age(row: BoardRow, now: datetime) -> timedelta:
-    """How long ago the last move, undo or start of a board was."""
-    return now - (row.changed or row.started)
+    """How long the last move, undo or start of a board is ago, without weekends and given days that do not count."""
+    return now - (row.changed or row.started) - _not_counted(row, now)
+
+
+def _not_counted(row: BoardRow, until: datetime) -> timedelta:
+    """The time from the last move *until* a moment in which no clock runs, and what the opponent has given."""
+    free, given = timedelta(), row.more_days * DAY
+    if row.weekends is None:
+        return given
+    zone, since = ZoneInfo(row.weekends), row.changed or row.started
+    day = since.astimezone(zone).date()
+    day -= timedelta(days=day.weekday() - SATURDAY) if day.weekday() > SATURDAY else timedelta()
+    day += timedelta(days=(SATURDAY - day.weekday()) % 7)
+    while (begin := datetime.combine(day, time(), zone)) < until:
+        end = datetime.combine(day + timedelta(days=2), time(), zone)
+        free += max(timedelta(), min(end, until).astimezone(UTC) - max(begin, since).astimezone(UTC))
+        day += timedelta(days=7)
+    return free + given
+
+
+def spent(row: BoardRow, now: datetime) -> float:
+    """The seconds of this turn that count; less than 0 where given days let the total time grow."""
+    given = 0 if row.total_days else row.more_days
+    return (age(row, now) + given * DAY).total_seconds()
 
 
 def used(row: BoardRow, seat: int, now: datetime) -> float:
     """The seconds for which the player to move, who has that seat, was to move so far."""
-    return (row.second_used if seat else row.first_used) + age(row, now).total_seconds()
+    return (row.second_used if seat else row.first_used) + spent(row, now)
 
 
 def is_out_of_time(row: BoardRow, seat: int, now: datetime) -> bool:
@@ -105,7 +134,10 @@ def waits_for_robot(store: Store, row: BoardRow) -> bool:
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     """From when on the awaited player loses by the time of a move, as far as is known now."""
-    until = (row.changed or row.started) + limits(row)[1]
+    begin = (row.changed or row.started) + limits(row)[1]
+    until = begin
+    while until < (later := begin + _not_counted(row, until)):
+        until = later
     spared = [] if row.novacation else store.users.vacations(awaited(row), now.date() - GRACE)
     for away in spared:
         if away.first <= max(until, now).date():

@@ -153,6 +153,7 @@ ANSWERS: Mapping[str, Command] = {
     "history": GameCommand("history", ON_BOARD, "actions.lists.turns"),
     "help": OF_GAME["help"],
     "nag": OF_GAME["nag"],
+    "give": OF_GAME["give"],
     "note": OF_GAME["note"],
     "rematch": OF_GAME["rematch"],
     "unsubscribe": GameCommand("unsubscribe", ON_BOARD, "actions.subscriptions.stop", writes=True),

@@ -54,7 +54,8 @@ OF_A_GAME = (
 
         `help GAME` lists the options of the game. A player is reminded after 7 days without a move and forfeits after
         21. --nagtime and --forfeittime change that. --totaltime limits the days that each player has in the whole game.
-        With --novacation, vacations do not stop the clocks of the board.
+        With --novacation, vacations do not stop the clocks of the board. With --noweekends, no clock runs on Saturdays
+        and Sundays, in the time zone of the player to move.
 
         You challenge a robot as you challenge a person. With -talk, a robot says with each move what it thinks of its
         chances. If a robot begins, the command in a shell ends after its move; with --no-wait it ends at once.
@@ -146,6 +147,11 @@ OF_A_GAME = (
         text="""Remind your opponent that it is their turn on a board, at most once in three days.
 
         The mail says when they lose if they do nothing. If they move before it goes out, it is not sent.
+        """),
+    GameCommand("give", [BOARD, USERID, PASSWORD, argument("days", "DAYS")], "actions.reminders.give", writes=True,
+        text="""Give your opponent 1 to 30 days more for the move that they owe. Both of you are told.
+
+        If the board has a total time, they have as many days more in the whole game.
         """),
     Follow("subscribe", [FOLLOWED], "actions.subscriptions.subscribe", writes=True,
         text="""Get every mail about boards that others play. `all` means all boards, also those that begin later.

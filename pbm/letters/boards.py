@@ -159,6 +159,10 @@ def data(point: Point) -> dict[str, Any]:
         found["source"] = {"board": row.source, "moves": row.given}
     if row.novacation:
         found["novacation"] = True
+    if row.weekends:
+        found["noweekends"] = True
+    if row.more_days:
+        found["more_days"] = row.more_days
     if board.about.robots:
         found["robots"] = [*board.about.robots]
     if point.is_over:
@@ -280,6 +284,8 @@ def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
         told.append(f"{moves} of board {row.source}; the game is not rated.")
     if row.novacation:
         told.append("Vacations do not stop the clocks of this board.")
+    if row.weekends:
+        told.append("No clock runs on Saturdays and Sundays.")
     if row.board != "new" and not point.is_over and (why := ratings.why_unrated(row)):
         told.append(f"This game is unrated: {why}.")
     for robot in board.about.robots.values():
@@ -308,7 +314,7 @@ def _clocks(point: Point, now: datetime, zones: Zones, to: str | None) -> list[B
     limits = zip(("Reminder", "Forfeit"), set_up.limits(is_tournament=row.pool is not None), usual, strict=True)
     rows += [(name, f"after {counted(days, 'day')}") for name, days, default in limits if days != default]
     rows += [("Round ends", f"{row.until.astimezone(zone):{MINUTES}}")] if row.until and not row.ended else []
-    used = board.used(row.ended or now)
+    used = [max(0.0, seconds) for seconds in board.used(row.ended or now)]
     rows += [(f"Time of {userid}", _days(seconds)) for userid, seconds in zip(board.players, used, strict=True)]
     rows.append(("Time of both", _days(sum(used))))
     if row.total_days:
@@ -385,7 +391,8 @@ def _hint(point: Point, to: str | None) -> str:
     if point.is_over:
         return OVER
     waits_for_robot = board.opponent(to) in board.about.robots
-    return WAITING.format(words="`plan`, `note` or `chat`" if waits_for_robot else "`plan`, `nag`, `note` or `chat`")
+    words = "`plan` or `note`" if waits_for_robot else "`plan`, `nag`, `give 7`, `note` or `chat`"
+    return WAITING.format(words=words)
 
 
 def _mark(comment: str | None) -> str:

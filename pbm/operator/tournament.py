@@ -155,7 +155,7 @@ def _teams(written: Sequence[str]) -> dict[str, list[str]]:
 def _planned(session: Session, game: str, pool: str, options: Sequence[str], settings: Mapping[str, Any]) -> Tournament:
     """The tournament that the options describe. Raises Refused, with all that is wrong with them."""
     kind = _kind(settings)
-    times, problems = clocks.read({name: settings[name] for name in clocks.OPTIONS}, is_tournament=True)
+    times, problems = clocks.read({name: settings.get(name) for name in clocks.OPTIONS}, is_tournament=True)
     for name in OF_A_KIND:
         if settings[name] and name not in kind.settings:
             titles = (one.title for one in TOURNAMENT_KINDS.values() if name in one.settings)

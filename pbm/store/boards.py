@@ -88,6 +88,10 @@ class BoardRow(NamedTuple):
     """When the round of its tournament ends, and with it the game; None if it has no such end."""
     rematch: str | None = None
     """The board on which the players play again with the sides exchanged; None if nobody has asked for that."""
+    more_days: int = 0
+    """How many days the opponent has given to the player to move, for this move."""
+    weekends: str | None = None
+    """The zone in whose Saturdays and Sundays no clock runs, that of the player to move; None if all days count."""
 
 
 class TurnRow(NamedTuple):

@@ -246,8 +246,10 @@ def _create_boards(db: Database) -> None:
         "unrated": int,
         "until": str,
         "rematch": str,
+        "more_days": int,
+        "weekends": str,
     }
-    defaults = dict.fromkeys(("first_used", "second_used", "drawn", "given", "novacation", "unrated"), 0)
+    defaults = dict.fromkeys(("first_used", "second_used", "drawn", "given", "novacation", "unrated", "more_days"), 0)
     always = ("game", "board", "options", "first_player", "second_player", "secret", "started", "moves", *defaults)
     db.table("boards").create(
         columns,
