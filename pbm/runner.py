@@ -221,10 +221,10 @@ def _player(session: Session, userid: str, password: str, row: BoardRow | None) 
             # a userid that is none may be the password in the wrong place
             why = copied(password, "your password") or "The userid or the password is wrong."
             raise Refused(why, secrets=() if stored else (userid,))
-        if passwords.is_outdated(stored) and store.is_writing:
-            store.users.change(name, password=passwords.hash(password))
-        elif passwords.is_outdated(stored):
+        if passwords.is_outdated(stored):
             passwords.prepare(password)
+            if store.is_writing:
+                store.users.change(name, password=passwords.hash(password))
     if store.is_writing:
         store.users.note_command(name, session.now())
     return name
