@@ -24,7 +24,7 @@ from examples import examples
 
 FOLDER = Path(__file__).with_name("mails")
 MAILS = tomllib.loads((FOLDER / "expected.toml").read_text())
-UNCHANGED = "users addresses numbers boards turns queued players followers replies results vacations digests".split()
+UNCHANGED = "users addresses numbers boards turns plans players followers replies results vacations digests".split()
 """What no mail changes but one whose command was accepted."""
 
 
