@@ -121,7 +121,7 @@ class State(Protocol):
 
     @property
     def seats(self) -> tuple[int, int]:
-        """The player of each side: 0 is he who was named first. (0, 1), unless a rule of the game swaps sides."""
+        """The player of each side: 0 is the one who was named first. (0, 1), unless a rule of the game swaps sides."""
 
     @property
     def dice_needed(self) -> int:

@@ -5,8 +5,8 @@ actions, each of which adds a stone of one's own to an empty space or removes on
 ``-removals=x`` a third action may remove up to x stones at once. A group is matched while some region of empty
 spaces has its size and its shape; shapes may be turned, but not flipped. After every action the marks go up to the
 sizes of the matched groups that it created: first the mover's mark, then the other one, never to a number that is
-covered. The higher mark leads. The leader wins when too few spaces are free of his stones for the other side to
-overtake him, and when an arrangement of stones stands for the third time; without a leader that is a draw.
+covered. The higher mark leads. The leader wins when too few spaces are free of their stones for the other side to
+overtake them, and when an arrangement of stones stands for the third time; without a leader that is a draw.
 
 The rules in full, with the notation, are in help/papagra.txt.
 """
@@ -178,7 +178,7 @@ class State(_Fields, Position):
             raise Illegal(f"A third action of this game removes up to {self.removals}; {quoted(part)} has {stones}.")
 
     def _check(self, own: int, sign: str, cell: int) -> None:
-        """Raise Illegal unless the mover, with these stones of his, can do that at the space."""
+        """Raise Illegal unless the mover, with these stones, can do that at the space."""
         name, by_then = self.board.name[cell], " by then" if (own ^ self.stones[self.turn]) & cell else ""
         sides = (SIDES[self.turn], own), (SIDES[1 - self.turn], self.stones[1 - self.turn])
         there = next((f"a {side} stone" for side, stones in sides if stones & cell), "no stone")
@@ -247,7 +247,7 @@ class State(_Fields, Position):
         return not self._open and not self.result()
 
     def result(self) -> Result | None:
-        """The leader has won when nobody can overtake him any more, or at the third time of an arrangement."""
+        """The leader has won when nobody can overtake them any more, or at the third time of an arrangement."""
         leader = self.leader
         if self.times >= 3 or (leader is not None and self.free_of(leader) < self.needed(leader)):
             return Result(leader)

@@ -507,7 +507,7 @@ def new(*, small: bool = False, no_inwards: bool = False, pieces: int = 12) -> S
 
 
 def setup(view: Mapping[str, Any], **options: Any) -> State:
-    """The position with the view's cells, turn and dice; X to move on the start position has his first turn."""
+    """The position with the view's cells, turn and dice; X to move on the start position has their first turn."""
     start = new(**options)
     stacks = [""] * len(start.stacks)
     for name, stack in read_cells(view).items():

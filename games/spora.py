@@ -525,7 +525,7 @@ def _read_item(state: State, turn: Turn, part: str) -> str:
 
 
 def _drop_objection(state: State, turn: Turn, name: str, count: int) -> str:
-    """Why the player cannot drop so many pieces there; empty if he can."""
+    """Why the player cannot drop so many pieces there; empty if they can."""
     left = state.reserve[state.turn]
     if turn.dropped and not state.is_last_turn:
         return f"{name} would be a second drop; a turn has one, and then at most one sowing such as d2@nnen."
@@ -539,7 +539,7 @@ def _drop_objection(state: State, turn: Turn, name: str, count: int) -> str:
 
 
 def _sowing_objection(state: State, turn: Turn, name: str, path: str) -> str:
-    """Why the player cannot take a hand of that many pieces there to sow it; empty if he can."""
+    """Why the player cannot take a hand of that many pieces there to sow it; empty if they can."""
     point = state.board.bit[name]
     if not turn.dropped:
         return f"A turn begins with a drop; write one before the sowing from {name}, such as f1,{name}@n."

@@ -256,7 +256,7 @@ class State(_Fields, Position):
 
     @property
     def must_skip(self) -> bool:
-        """Whether the player must pass: the stones stand as at the start of his last turn, or he can do nothing."""
+        """Whether the player must pass: the stones stand as at the start of their last turn, or they can do nothing."""
         if self.result():
             return False
         is_repeated = self.starts[self.turn] == self.stones

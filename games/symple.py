@@ -3,7 +3,7 @@
 White and Black take turns on an empty square board. A group is a set of orthogonally connected stones of one
 colour. A turn either founds a group, with one stone that is not next to an own stone, or grows the own groups as
 they stood before the turn: no group is next to two of the new stones, and no stone can be added that grows only
-groups which have not grown. As long as nobody has grown, Black may grow any of his groups and then found one in the
+groups which have not grown. As long as nobody has grown, Black may grow any of their groups and then found one in the
 same turn. When the board is full, each side has its stones less the penalty for each of its groups.
 
 The rules in full, with the notation, are in help/symple.txt.
@@ -37,7 +37,7 @@ OPTIONS: Sequence[Option] = (
 
 
 class Group(NamedTuple):
-    """A group of the player to move, as it stands when his turn begins."""
+    """A group of the player to move, as it stands when their turn begins."""
 
     stones: int
     liberties: int

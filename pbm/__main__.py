@@ -35,7 +35,7 @@ def run(args: list[str]) -> int:
         return shell.main(args)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # whoever read our answer has seen enough; nothing is left to be said to him at exit
+    except BrokenPipeError:  # whoever read our answer has seen enough; nothing is left to be said at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         if "PBM_DEBUG" in os.environ:

@@ -133,7 +133,7 @@ def finish(ready: Ready) -> Effect:
     done = ready.done or _step(ready)
     if ready.done and isinstance(ready.call, Call) and ready.call.passwords:
         try:
-            _signed(ready.session, ready.call)  # he may have got another password since
+            _signed(ready.session, ready.call)  # they may have got another password since
         except Refused as why:
             done = Effect(why=why)
     if not ready.session.in_shell:
@@ -201,7 +201,7 @@ def _signed(session: Session, call: Call) -> tuple[str | None, list[Any]]:
 
 
 def _player(session: Session, userid: str, password: str, row: BoardRow | None) -> str:
-    """The user who signs a command with his password. Raises Refused, not telling which of the two is wrong.
+    """The user who signs a command with their password. Raises Refused, not telling which of the two is wrong.
 
     The reply address of a board speaks for its player there. That they gave a command is noted where one can write.
     """

@@ -78,7 +78,7 @@ class Session:
         return quotas.take(self.store, what, self.holders._replace(signs=False, **whose), self.now(), amount)
 
     def take_own(self, what: str, amount: int = 1) -> bool:
-        """Use up some of something that a user has twice: once for what he signs, once for what uses his address."""
+        """Use up some of something that a user has twice: once for what they sign, once for what uses their address."""
         return quotas.take(self.store, what, self.holders, self.now(), amount)
 
 

@@ -62,7 +62,7 @@ def site() -> str | None:
 def transport() -> "Transport":
     """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs beside the database, in a folder that is made.
 
-    A user of a mail server has his password in ``PBM_TRANSPORT_PASSWORD``. Raises Refused if the variables name no
+    A user of a mail server has their password in ``PBM_TRANSPORT_PASSWORD``. Raises Refused if the variables name no
     transport.
     """
     from pbm.mail import transports  # 17 ms

@@ -1,1 +1,1 @@
-"""Whom the server believes, and what he may cause."""
+"""Whom the server believes, and what they may cause."""

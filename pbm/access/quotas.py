@@ -61,7 +61,7 @@ class Holders(NamedTuple):
     address: str = ""
     peer: str | None = None
     signs: bool = False
-    """Whether somebody has proved who he is: a stranger who takes a user's name cannot use up that user's own."""
+    """Whether somebody has proved who they are: a stranger who takes a user's name cannot use up that user's own."""
 
     @property
     def domain(self) -> str:
@@ -101,7 +101,7 @@ def take(store: Store, what: str, holders: Holders, now: datetime, amount: int =
 
 
 def untagged(address: str) -> str:
-    """An address without the ``+tag`` that its owner, or anybody, may write behind his name."""
+    """An address without the ``+tag`` that its owner, or anybody, may write behind the name."""
     local, at, domain = address.rpartition("@")
     return f"{local.partition('+')[0] or local}{at}{domain}"
 

@@ -76,7 +76,7 @@ def _subscription(server: Server, mails: Reply) -> str:
 
 
 def return_path(server: Server, mail: Mail) -> str:
-    """The envelope's sender of a mail of ours: to a user, one that tells which of his addresses bounces."""
+    """The envelope's sender of a mail of ours: to a user, one that tells which of their addresses bounces."""
     if mail.address_number is None:
         return server.address
     return _address(server, bounce_token(server, mail.address_number, f"{mail.userid} {mail.address}"))

@@ -14,7 +14,7 @@ from pbm.store import BoardRow, ResultRow, Robot, Store, TurnRow
 RESIGN = "Resign"
 """How the turn of a player who gives up is written in the list of turns."""
 FORFEIT = "Forfeit"
-"""How it is written if the server makes him give up, because he was too slow."""
+"""How it is written if the server makes a player give up who was too slow."""
 SWAP = "swap"
 """The move by which the players of some games change sides."""
 SERVER = "The server"
@@ -197,7 +197,7 @@ class Board:
         return board
 
     def set_dice(self, dice: tuple[int, ...]) -> None:
-        """Suppose that the player to move has thrown these dice. Raises Illegal if they do not fit his turn."""
+        """Suppose that the player to move has thrown these dice. Raises Illegal if they do not fit the turn."""
         if not games.needs_dice(self.state):
             raise Illegal(f"No dice are thrown for a turn of {self.row.game}.")
         self.state = self.states[-1] = self.state.roll(dice)

@@ -1,4 +1,4 @@
-"""Clocks: how long a player may take before he is reminded, before he forfeits, and in the whole game.
+"""Clocks: how long a player may take before they are reminded, before they forfeit, and in the whole game.
 
 Times are whole days; vacations are days as well, in UTC.
 """
@@ -19,7 +19,7 @@ MOST_DAYS = 3650
 SATURDAY = 5
 """As `date.weekday` counts."""
 GRACE = timedelta(days=3)
-"""For how long a player who is back from his vacation does not forfeit yet."""
+"""For how long a player who is back from a vacation does not forfeit yet."""
 ALLOWANCE = 30
 """How many days of vacation a user has in a calendar year."""
 DAYS = "nagtime", "forfeittime", "totaltime"
@@ -79,7 +79,7 @@ def of(row: BoardRow) -> Clocks:
 
 
 def limits(row: BoardRow) -> tuple[timedelta, timedelta]:
-    """The age of a board at which the player to move is reminded, and at which he forfeits."""
+    """The age of a board at which the player to move is reminded, and at which they forfeit."""
     nag, forfeit = of(row).limits(is_tournament=row.pool is not None)
     return nag * DAY, forfeit * DAY
 
@@ -117,7 +117,7 @@ def used(row: BoardRow, seat: int, now: datetime) -> float:
 
 
 def is_out_of_time(row: BoardRow, seat: int, now: datetime) -> bool:
-    """Whether the player to move, who has that seat, has used up the time that he is allowed in the whole game."""
+    """Whether the player to move, who has that seat, has used up the time that they are allowed in the whole game."""
     return row.total_days is not None and used(row, seat, now) >= (row.total_days * DAY).total_seconds()
 
 
@@ -146,7 +146,7 @@ def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
 
 
 def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
-    """How long the awaited player has until he loses, by the time of a move or by the total time."""
+    """How long the awaited player has until they lose, by the time of a move or by the total time."""
     left = ends_at(store, row, now) - now
     if row.total_days is None or awaited(row) != row.turn:
         return left
@@ -158,18 +158,18 @@ def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
 
 
 def planned_until(store: Store, userid: str, today: date) -> date | None:
-    """The last day of a vacation that a user has planned and is on, in which he is not reminded; None if on none."""
+    """The last day of the planned vacation that a user is on, in which they are not reminded; None if on none."""
     return next((away.last for away in store.users.vacations(userid, today) if away.first <= today), None)
 
 
 def is_spared(store: Store, userid: str, today: date) -> bool:
-    """Whether a user does not forfeit, because he is on vacation or has just come back from one that he has planned."""
+    """Whether a user does not forfeit, because they are on a planned vacation or have just come back from one."""
     planned = store.users.vacations(userid, today - GRACE)
     return any(away.first <= today for away in planned) or today in store.users.vacation_days(userid, today)
 
 
 def days_left(store: Store, userid: str, year: int) -> int:
-    """How many days of vacation a user can still take in a year; those that he has planned are taken."""
+    """How many days of vacation a user can still take in a year; those that are planned count as taken."""
     begin = date(year, 1, 1)
     return max(
         0, ALLOWANCE - days_used(year, store.users.vacations(userid, begin), store.users.vacation_days(userid, begin))
@@ -197,7 +197,7 @@ class Deed(Enum):
     """Take a day of the player's vacation instead of the game."""
     FORFEIT = "forfeit"
     OUT_OF_TIME = "out of time"
-    """End the game, because the player to move has used up the time that he is allowed in the whole game."""
+    """End the game, because the player to move has used up the time that they are allowed in the whole game."""
     ROUND_OVER = "round over"
     """End the game, because its round has to end, by the loss of the player to move."""
     DRAW = "draw"
@@ -220,7 +220,7 @@ class Due(NamedTuple):
 def due(store: Store, row: BoardRow, seat: int, now: datetime) -> Due:
     """What is due on a board that is not over, and on which the player of that *seat* is to move.
 
-    A robot never loses by his time, for it is not his fault if nobody lets him play.
+    A robot never loses by its time, for it is not its fault if nobody lets it play.
     """
     if is_out_of_time(row, seat, now) and not store.robots.among([row.turn or ""]):
         return Due(Deed.OUT_OF_TIME, row.turn or "")

@@ -98,7 +98,7 @@ def described(result: ResultRow) -> str:
 
 
 def _outcome(row: BoardRow, userid: str) -> int:
-    """1 if that player has won, 0 for a tie, -1 if he has lost."""
+    """1 if that player has won, 0 for a tie, -1 if they have lost."""
     if row.winner is None:
         return 0
     return 1 if row.winner == userid else -1

@@ -22,8 +22,8 @@ CUT = "The rest is left out: an answer to a stranger has at most 20 kB."
 def deliver(session: Session, letter: Letter) -> None:
     """Put a letter into the outbox: to the sender of the command, or to all addresses of a user.
 
-    A user who has still to confirm all his addresses, or all of whose addresses bounce, gets it when that is over;
-    one who has none gets nothing. Mails about a board reach him as he has chosen for its game, unless they are
+    A user who has still to confirm all their addresses, or all of whose addresses bounce, gets it when that is over;
+    one who has none gets nothing. Mails about a board reach them as they have chosen for its game, unless they are
     urgent. A sender who has had more answers than anybody reads gets none.
     """
     if letter.to is None:
@@ -51,7 +51,7 @@ def deliver(session: Session, letter: Letter) -> None:
 
 
 def _answer_sender(session: Session, letter: Letter) -> None:
-    """Mail a letter to the sender of the command, as long as there are any left for him."""
+    """Mail a letter to the sender of the command, as long as there are any left for them."""
     if session.sender is None or session.is_from_user:
         wanted = (("answer", 1), ("bytes of answers", _size(letter)))
         is_left = session.sender is None or all(session.take_own(what, amount) for what, amount in wanted)
@@ -77,7 +77,7 @@ class Answered(TypedDict):
 
 
 def _answered(session: Session, letter: Letter) -> Answered:
-    """Where the reader of a letter can answer it without a password, if he can; and whether he is to move there."""
+    """Where the reader of a letter can answer it without a password, if anywhere; whether they are to move there."""
     place = _place(session, letter)
     mover = _mover(session, letter, place) if place else ""
     is_open = place and (mover or letter.hint)

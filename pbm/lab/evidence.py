@@ -40,7 +40,7 @@ def expected(difference: float) -> float:
 
 
 def likelihood_ratio(outcomes: Mapping[float, int], low: float, high: float) -> float:
-    """How much likelier the outcomes are if a player expects *high* than if he expects *low*, as a logarithm.
+    """How much likelier the outcomes are if a player expects *high* than if they expect *low*, as a logarithm.
 
     *outcomes* counts, for each share of the points of a pair of games, how many pairs ended so. The generalized
     sequential probability ratio test: of all distributions with that mean, the likeliest one stands for each hypothesis

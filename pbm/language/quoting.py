@@ -11,7 +11,7 @@ from pbm.texts import said, without
 
 
 def refusal(why: Refused, line: Line, body: str = "", game: str = "", is_user: IsUser | None = None) -> Letter:
-    """What is answered to a line that was refused: the reason, the board if he may see it, and what he wrote.
+    """What is answered to a line that was refused: the reason, the board if they may see it, and what they wrote.
 
     Passwords are masked. The *game* is named for the answer to a board mail, which does not begin with it.
     """

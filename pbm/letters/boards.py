@@ -379,7 +379,7 @@ def dice_proof(board: Board, *, is_told: bool, is_over: bool) -> tuple[str, str]
 
 
 def comment_part(writer: str | None, text: str | None) -> list[Comment]:
-    """The part of a letter that passes on what somebody wrote, if he did; None is whoever started the board."""
+    """The part of a letter that passes on what somebody wrote, if they did; None is whoever started the board."""
     return [Comment(writer or "Challenger", text)] if text else []
 
 

@@ -1,4 +1,4 @@
-"""A letter: what somebody is told, whichever way it reaches him."""
+"""A letter: what somebody is told, whichever way it reaches them."""
 
 from collections.abc import Iterable
 from textwrap import fill

@@ -32,7 +32,7 @@ class Drawn(NamedTuple):
     turn: str | None
     """The userid of the player to move; None when the game is over, or has gone on since."""
     turns: tuple[str, ...]
-    """His legal turns, if there are few."""
+    """The legal turns of the player to move, if there are few."""
 
 
 class Illustration(NamedTuple):
@@ -41,7 +41,7 @@ class Illustration(NamedTuple):
     png: bytes
     width: int
     turns: tuple[str, ...]
-    """What its reader can play, if he is to move and there is not much that he can."""
+    """What its reader can play, if they are to move and there is not much that they can."""
     page: str
     """The page of the board, with the token of the reply address in its fragment; empty if there is no site."""
 

@@ -361,7 +361,7 @@ def _told(server: Server, line: Line, reply: Reply | None, right: Sequence[str],
 
 
 def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None:
-    """Tell a user that his mail is from several addresses, of which the envelope says that it is from his."""
+    """Tell a user that their mail is from several addresses, of which the envelope says that it is from theirs."""
     sender = envelope_sender.lower()
     session = Session(server, sender)
     if sender in mail.senders and session.is_from_user and session.take_own("error"):

@@ -1,4 +1,4 @@
-"""What a player wrote himself, of a text in which a mail program has put more: the mail that he answers, signatures.
+"""What a player wrote, of a text in which a mail program has put more: the mail that they answer, signatures.
 
 No line is cut for what it is about, only for what mail programs write around it; a move is none of that.
 """

@@ -71,7 +71,7 @@ class Incoming(NamedTuple):
     message_id: str
     subject: str
     body: str = ""
-    """What its writer wrote, without the mail that he answers and without his signature; lines as he typed them."""
+    """What its writer wrote, line by line as typed, without the mail that they answer and without their signature."""
     quoted: str = ""
     """The first line, if its writer wrote nothing but that and put an angle bracket in front of it."""
     is_automatic: bool = False

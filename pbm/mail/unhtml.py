@@ -1,4 +1,4 @@
-"""HTML mails as plain text: what a reader sees, without what he answers."""
+"""HTML mails as plain text: what a reader sees, without what they answer."""
 
 import re
 from html import unescape

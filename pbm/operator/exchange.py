@@ -161,7 +161,7 @@ def take_in(server: Server, record: Record, number: str | None = None) -> str:
     row = row._replace(
         board=board,
         pool=board.rstrip("0123456789") or None,
-        # past dice follow from the secret and the number; whoever is to move has all his time from now on
+        # past dice follow from the secret and the number; whoever is to move has all their time from now on
         secret=(row.secret if board == row.board else b"") if row.ended else server.random_bytes(dice.SECRET_BYTES),
         changed=row.changed if row.ended else server.now(),
     )

@@ -20,7 +20,7 @@ from pbm.settings import open_server
 from pbm.store import Robot
 
 TIME_OF_PROGRAM = 30.0
-"""Seconds that a program of the operator's may take for a move, if he says nothing else."""
+"""Seconds that a program of the operator's may take for a move, if nothing else is said."""
 
 LONGEST_TIME = 3600.0
 """More seconds than anybody waits for a move."""

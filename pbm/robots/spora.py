@@ -68,7 +68,7 @@ class Stacked(NamedTuple):
     """The pieces left to the player to move, and to the enemy."""
     have_dropped: tuple[bool, bool]
     lead: float
-    """What the score of the player to move gets in the end beside his points: the komi, or less it."""
+    """What the score of the player to move gets in the end beside points: the komi, or less it."""
 
     @property
     def is_over(self) -> bool:

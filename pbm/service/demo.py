@@ -22,11 +22,11 @@ from pbm.refusals import Refused
 SERVER_ADDRESS = "pbm@pbm.example"
 ROBOT_OF_DEMO = "robot1"
 MAIL_PATIENCE = 20
-"""Seconds that a player waits for a mail before he gives up."""
+"""Seconds that a player waits for a mail before they give up."""
 
 
 class Correspondent:
-    """Somebody with a mail program, a seed, and no other knowledge than his mails."""
+    """Somebody with a mail program, a seed, and no other knowledge than their mails."""
 
     def __init__(self, name: str, folder: Path, smtp: smtplib.SMTP) -> None:
         """Read the maildir of the player below *folder*, and write to the server over *smtp*."""

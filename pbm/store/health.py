@@ -51,7 +51,7 @@ DOUBTS = {
 
 
 class Score(NamedTuple):
-    """What the row of a player says of his rated games."""
+    """What the row of a player says of their rated games."""
 
     rating: int | None
     won: int

@@ -30,7 +30,7 @@ class Mail(NamedTuple):
     """A mail in the outbox."""
 
     userid: str | None
-    """The user it is for; None for the sender of a command, whoever he is."""
+    """The user it is for; None for the sender of a command, whoever they are."""
     address: str | None
     """None while the user has no confirmed address."""
     subject: str

@@ -1,4 +1,4 @@
-"""What is stored of a user as a player of one game: his rating, and what he wants."""
+"""What is stored of a user as a player of one game: their rating, and what they want."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -16,24 +16,24 @@ class PlayerRow(NamedTuple):
 
     userid: str
     rating: int | None = None
-    """None before his first rated game."""
+    """None before their first rated game."""
     won: int = 0
     lost: int = 0
     tied: int = 0
     rated: datetime | None = None
-    """When his rating changed last."""
+    """When their rating changed last."""
     inactive: bool = False
-    """Whether the standings list him as inactive."""
+    """Whether the standings list them as inactive."""
     most: int | None = None
-    """At how many active boards he takes no more challenges: 0 if he takes none, None for no limit."""
+    """At how many active boards they take no more challenges: 0 if they take none, None for no limit."""
     seeking: int = 0
-    """How many challenges he would like to get."""
+    """How many challenges they would like to get."""
     subscribes: bool = False
-    """Whether he subscribes to every new board of the game."""
+    """Whether they subscribe to every new board of the game."""
     is_notified: bool = False
-    """Whether he is told of every end of a game."""
+    """Whether they are told of every end of a game."""
     mail: str = "each"
-    """How he gets board mails: ``each``, one ``digest`` a day, or ``none``."""
+    """How they get board mails: ``each``, one ``digest`` a day, or ``none``."""
     wanted_rating: str | None = None
     """The ratings of those who should challenge them, such as ``1500-1700``; None if any will do."""
     wanted_options: str | None = None
@@ -47,7 +47,7 @@ class PlayerRow(NamedTuple):
 
     @property
     def games(self) -> int:
-        """How many rated games he has finished."""
+        """How many rated games they have finished."""
         return self.won + self.lost + self.tied
 
 
@@ -62,7 +62,7 @@ class ResultRow(NamedTuple):
     before: int
     after: int
     games: int
-    """How many rated games he had finished, this one included."""
+    """How many rated games they had finished, this one included."""
     ended: datetime
 
 

@@ -17,17 +17,17 @@ class Robot(NamedTuple):
     program: str | None = None
     """That program, with its arguments."""
     games: tuple[str, ...] = ()
-    """What he plays; nothing stands for all games."""
+    """What it plays; nothing stands for all games."""
     rated: bool = True
-    """Whether games against him count in the ratings."""
+    """Whether games against it count in the ratings."""
     most: int = 1000
-    """At how many active boards of all games he takes no more challenges."""
+    """At how many active boards of all games it takes no more challenges."""
     seconds: float = 2
-    """For how long he may think about a move."""
+    """For how long it may think about a move."""
     paused: datetime | None = None
-    """Since when he plays no more; None while he does."""
+    """Since when it plays no more; None while it does."""
     why: str | None = None
-    """What went wrong with him, if he was not paused by the operator."""
+    """What went wrong with it, if it was not paused by the operator."""
 
 
 SELECTED = f"SELECT {', '.join(Robot._fields)} FROM robots"
@@ -86,7 +86,7 @@ class Robots(Questions):
         """What robots that are not paused have to do, or those on one board, *place*, which is a game and its number.
 
         First come, first served; but who has just been answered stands behind all who have waited for longer than
-        that, with all his other boards. Each has the process that was doing it, though it may have ended.
+        that, with all its other boards. Each has the process that was doing it, though it may have ended.
         """
         which = " AND (boards.game, boards.board) = (?, ?)" if place else ""
         waiting = (

@@ -202,7 +202,7 @@ class Papagra:
         return ",".join(texts) or SKIP
 
     def playout(self, state: Any, rng: Random, longest: int = 200, turns: list[str] | None = None) -> float:
-        """The result for Pink of a game at random; after so many turns he who leads is taken to win.
+        """The result for Pink of a game at random; after so many turns the leader is taken to win.
 
         Three of four actions add a stone where there is a choice. Any space can be chosen, one behind a gap in the
         numbering of the spaces more often. There is no third action. *turns* gets the turns that were played.

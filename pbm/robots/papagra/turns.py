@@ -117,7 +117,7 @@ class Stand(NamedTuple):
 
 
 Reached = tuple[Actions, int, Marks]
-"""A turn, the mover's stones after it, and his mark and the other one."""
+"""A turn, the mover's stones after it, and their mark and the other one."""
 
 
 class TimeIsUpError(Exception):

@@ -114,7 +114,7 @@ class _Half:
 
     def __init__(self, track: Track, hits: "list[Hits]", *, home: int) -> None:
         """Number the cells from the home of the side that has moved; *home* is that of this side."""
-        size, other = track.size, track.length - home  # other: the home of the enemy, from where he counts
+        size, other = track.size, track.length - home  # other: the home of the enemy, from where they count
         self.home = home
         ways = track.ways[:-1]
         self.ways = [ways[cell - home] for cell in track.cells]
