@@ -176,6 +176,24 @@ def test_what_loses_and_what_wins_is_proven(hex_game):
     assert (swapped.move, swapped.chance, swapped.playouts < 2000) == ("swap", 1, True)
 
 
+class Unlisted(Rules):
+    """The rules of a game that never lists all turns."""
+
+    def all_turns(self, position, most):
+        return None
+
+    def turns(self, position, most, rng):
+        return list(position.moves())
+
+
+def test_what_was_only_sampled_proves_nothing(hex_game):
+    states = [hex_game.new(size=3)]
+    for move in ("b1", "a1"):  # b2 wins, by a3 or by b3
+        states.append(states[-1].play(move))
+    for rules, chance in ((Rules, 1), (Unlisted, 0.99)):
+        assert Search(rules("hex")).think(states, Limit(playouts=2000), Random(1)).chance == pytest.approx(chance)
+
+
 class _Way(NamedTuple):
     way: str = ""
 
