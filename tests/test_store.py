@@ -9,7 +9,7 @@ import pytest
 from sqlite_utils import Database
 
 from pbm.store import SCHEMA, Mail, Robot, Store, Unusable, Vacation
-from pbm.store.base import FIRST_SCHEMA
+from pbm.store.base import FIRST_SCHEMA, Questions
 from pbm.store.outbox import ASKED
 from pbm.store.schema import migrations
 
@@ -157,3 +157,10 @@ def test_lists_of_boards_use_indexes(store):
     ):
         plan = " ".join(row[3] for row in store.db.execute(f"EXPLAIN QUERY PLAN {query}"))
         assert "SCAN" not in plan, plan
+
+
+def test_each_noun_is_one_class_and_a_member_of_a_store(store):
+    nouns = {noun.__name__.lower(): noun for noun in Questions.__subclasses__()}
+    assert {"boards", "users", "outbox", "tournaments", "trust"} < nouns.keys()
+    assert nouns == {name: type(one) for name, one in vars(store).items() if isinstance(one, Questions)}
+    assert {noun.__mro__[1:] for noun in nouns.values()} == {(Questions, object)}

@@ -2,7 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
@@ -96,27 +97,28 @@ def as_row(kind: type[AnyRow], columns: Iterable[Any]) -> AnyRow:
     return kind._make(values)
 
 
+@dataclass(eq=False)
 class Questions:
     """What is asked of an open database about one noun; `Boards` are `store.boards`, say.
 
     A value may be a time or a day, which are stored as text, or a list, which SQL reads with ``json_each``.
     """
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        """Ask that database, and not the store: one that nobody has any more is closed at once."""
-        self.db = db
+    db: sqlite3.Connection
+    """The database, and not the store: a store that nobody has any more is closed at once."""
 
     def execute(self, query: str, *values: object) -> sqlite3.Cursor:
         """Execute a statement with these values in the places of its question marks."""
         return self.db.execute(query, values)
 
-    def rows(self, kind: type[AnyRow], query: str, *values: object) -> Iterator[AnyRow]:
+    def rows(self, kind: type[AnyRow], query: str, *values: object) -> list[AnyRow]:
         """The rows that a query finds."""
-        return (as_row(kind, found) for found in self.db.execute(query, values))
+        return [as_row(kind, found) for found in self.db.execute(query, values)]
 
     def row(self, kind: type[AnyRow], query: str, *values: object) -> AnyRow | None:
         """The first row that a query finds; None if it finds none."""
-        return next(self.rows(kind, query, *values), None)
+        found = self.db.execute(query, values).fetchone()
+        return as_row(kind, found) if found else None
 
     def column(self, query: str, *values: object) -> list[Any]:
         """The first value of each row that a query finds."""

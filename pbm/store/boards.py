@@ -162,7 +162,7 @@ class Boards(Questions):
     def turns(self, game: str, board: str) -> list[TurnRow]:
         """The turns of a board, in order."""
         query = f"SELECT userid, text, dice, automatic, played FROM turns WHERE {OF_BOARD} ORDER BY number"
-        return [*self.rows(TurnRow, query, game, board)]
+        return self.rows(TurnRow, query, game, board)
 
     def save(self, row: BoardRow, first: int = 0, turns: Iterable[TurnRow] = ()) -> None:
         """Store what has changed on a board: its row and its new turns, the first of which has that number.

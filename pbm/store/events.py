@@ -101,7 +101,7 @@ class Events(Questions):
     def since(self, since: int, most: int) -> list[Event]:
         """The events behind a number, at most so many."""
         query = f"SELECT {', '.join(Event._fields)} FROM events WHERE id > ? ORDER BY id LIMIT ?"
-        return [*self.rows(Event, query, since, most)]
+        return self.rows(Event, query, since, most)
 
     def last_number(self) -> int:
         """The number of the last event that was ever noted; 0 before the first one."""
@@ -109,7 +109,7 @@ class Events(Questions):
 
     def hooks(self) -> list[Hook]:
         """The programs that are run for events, the oldest first."""
-        return [*self.rows(Hook, f"SELECT {', '.join(Hook._fields)} FROM hooks ORDER BY id")]
+        return self.rows(Hook, f"SELECT {', '.join(Hook._fields)} FROM hooks ORDER BY id")
 
     def add_hook(self, program: str, kinds: Iterable[str]) -> int:
         """Run a program for each event from now on, or for each of these *kinds*. Returns its number."""
@@ -163,4 +163,4 @@ class Changes(Questions):
 
     def since(self, seen: Seen) -> list[Change]:
         """What has changed since somebody looked."""
-        return [*self.rows(Change, "SELECT kind, game, name FROM changes WHERE number > ?", seen.number)]
+        return self.rows(Change, "SELECT kind, game, name FROM changes WHERE number > ?", seen.number)

@@ -116,7 +116,7 @@ class Outbox(Questions):
 
     def due(self, now: datetime, limit: int) -> list[Mail]:
         """Mails that are to be sent by now, the oldest first."""
-        return [*self.rows(Mail, f"{ALL_OF_MAIL} WHERE {TO_SEND} ORDER BY due, id LIMIT ?", now, limit)]
+        return self.rows(Mail, f"{ALL_OF_MAIL} WHERE {TO_SEND} ORDER BY due, id LIMIT ?", now, limit)
 
     def claim(self, now: datetime, limit: int, with_pictures: int) -> list[Mail]:
         """The same mails as they have been so far; from here on each counts as tried once more.
@@ -140,7 +140,7 @@ class Outbox(Questions):
 
     def all(self, limit: int = -1) -> list[Mail]:
         """The mails in the outbox, the oldest first, also those that wait for an address or were given up."""
-        return [*self.rows(Mail, f"{ALL_OF_MAIL} ORDER BY id LIMIT ?", limit)]
+        return self.rows(Mail, f"{ALL_OF_MAIL} ORDER BY id LIMIT ?", limit)
 
     def get(self, number: int) -> Mail | None:
         """The mail of that number; None if there is none."""
@@ -196,7 +196,7 @@ class Outbox(Questions):
     def held(self, userid: str, game: str) -> list[Held]:
         """What is kept for a user about the boards of a game, the oldest first."""
         query = f"SELECT {', '.join(Held._fields)} FROM digests WHERE userid = ? AND game = ? ORDER BY id"
-        return [*self.rows(Held, query, userid, game)]
+        return self.rows(Held, query, userid, game)
 
     def remove_held(self, userid: str, game: str) -> None:
         """Forget what was kept for a user about the boards of a game."""

@@ -1,6 +1,6 @@
 """What is stored of a user as a player of one game: their rating, and what they want."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
@@ -96,7 +96,7 @@ class Players(Questions):
         """Store whether the standings list a user as inactive, if they are known as a player."""
         self.update("players", {"inactive": inactive}, "game = ? AND userid = ?", game, userid)
 
-    def rated(self, game: str, section: Section | None = None, most: int = -1, skip: int = 0) -> Iterator[PlayerRow]:
+    def rated(self, game: str, section: Section | None = None, most: int = -1, skip: int = 0) -> list[PlayerRow]:
         """The players of a game who have a rating and are still signed up, or those of a part of the standings.
 
         The highest rating comes first, of equal ones the older one; at most so many come, behind the first so many.
@@ -111,7 +111,7 @@ class Players(Questions):
     def seekers(self, game: str) -> list[PlayerRow]:
         """The players of a game who seek challenges and have no rating, by name."""
         query = f"SELECT {COLUMNS} {SEEKING} AND game = ? AND rating IS NULL AND {SIGNED_UP} ORDER BY userid"
-        return [*self.rows(PlayerRow, query, game)]
+        return self.rows(PlayerRow, query, game)
 
     def all_seekers(self, most: int = -1, skip: int = 0) -> list[tuple[str, PlayerRow]]:
         """All who seek challenges, each with the game, by game and name: at most so many, behind the first so many."""
@@ -142,12 +142,12 @@ class Players(Questions):
 
     def results_of_board(self, game: str, board: str) -> list[ResultRow]:
         """What a game did to the ratings of its players; nothing if it was not rated."""
-        return [*self.rows(ResultRow, f"SELECT * FROM results WHERE {OF_BOARD}", game, board)]
+        return self.rows(ResultRow, f"SELECT * FROM results WHERE {OF_BOARD}", game, board)
 
     def results_of_user(self, game: str, userid: str) -> list[ResultRow]:
         """All rated games of a user, the oldest first."""
         query = "SELECT * FROM results WHERE game = ? AND userid = ? ORDER BY ended, games"
-        return [*self.rows(ResultRow, query, game, userid)]
+        return self.rows(ResultRow, query, game, userid)
 
     # For pages
 

@@ -57,7 +57,7 @@ class Robots(Questions):
 
     def all(self) -> list[Robot]:
         """All robots, by name."""
-        return [*self.rows(Robot, f"{SELECTED} ORDER BY userid")]
+        return self.rows(Robot, f"{SELECTED} ORDER BY userid")
 
     def get(self, userid: str) -> Robot | None:
         """The robot of that name; None if that is none."""

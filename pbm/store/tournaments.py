@@ -1,6 +1,6 @@
 """Tournaments as they are stored: what was announced, who takes part, and who meets whom."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from pbm.store.base import Questions
@@ -16,22 +16,22 @@ class Tournaments(Questions):
 
     def get(self, game: str, pool: str) -> Tournament | None:
         """A tournament; None if there is none of that name."""
-        return next(self._found(OF_POOL, game, pool), None)
+        return next(iter(self._found(OF_POOL, game, pool)), None)
 
     def all(self, game: str | None = None) -> list[Tournament]:
         """All tournaments, or those of a game, by name."""
-        return [*self._found("game = coalesce(?, game)", game)]
+        return self._found("game = coalesce(?, game)", game)
 
     def of(self, userid: str) -> list[Tournament]:
         """The tournaments in which a user takes part, or will."""
         mine = "(game, pool) IN (SELECT game, pool FROM pool_players WHERE userid = ? AND withdrawn IS NULL)"
-        return [*self._found(mine, userid)]
+        return self._found(mine, userid)
 
-    def _found(self, which: str, *values: object) -> Iterator[Tournament]:
+    def _found(self, which: str, *values: object) -> list[Tournament]:
         """The tournaments that fit a condition, by name."""
         query = f"SELECT {', '.join(Tournament._fields)} FROM tournaments WHERE {which} ORDER BY 1, 2"
-        for one in self.rows(Tournament, query, *values):
-            yield one._replace(kind=TOURNAMENT_KINDS[str(one.kind)])
+        found = self.rows(Tournament, query, *values)
+        return [one._replace(kind=TOURNAMENT_KINDS[str(one.kind)]) for one in found]
 
     def save(self, one: Tournament) -> None:
         """Store a tournament, in the place of what it was before."""

@@ -148,7 +148,7 @@ class Users(Questions):
     def vacations(self, userid: str, since: date) -> list[Vacation]:
         """The vacations of a user that end on that day or later, in order."""
         query = "SELECT userid, first, last FROM vacations WHERE userid = ? AND last >= ? ORDER BY first"
-        return [*self.rows(Vacation, query, userid, since)]
+        return self.rows(Vacation, query, userid, since)
 
     def replace_vacations(self, userid: str, since: date, vacations: Iterable[Vacation]) -> None:
         """Store these vacations in place of all that end on that day or later."""
@@ -173,7 +173,7 @@ class Users(Questions):
             f"SELECT {', '.join(Address._fields[:-1])}, rowid FROM addresses "
             "WHERE userid IN (SELECT value FROM json_each(?)) ORDER BY userid, rowid"
         )
-        return [*self.rows(Address, query, userids)]
+        return self.rows(Address, query, userids)
 
     def ids_at(self, address: str) -> set[str]:
         """The users who have confirmed an address."""
@@ -289,7 +289,7 @@ class Users(Questions):
         people = "userid > ? AND userid NOT IN (SELECT userid FROM robots)"
         which = "userid IN (SELECT value FROM json_each(?))" if userids else people
         query = f"SELECT {', '.join(UserRow._fields)} FROM users WHERE {which} ORDER BY 1 LIMIT ?"
-        return [*self.rows(UserRow, query, userids or after, limit)]
+        return self.rows(UserRow, query, userids or after, limit)
 
     def ids_from(self, prefix: str, most: int) -> list[str]:
         """The users who are signed up and whose names begin with *prefix*, at most so many, by name.
