@@ -95,16 +95,16 @@ def read(line: Line, prompt: Prompt | None = None) -> Call:
     if len(line.typed) > MOST_CHARACTERS:
         raise Refused(f"A line has at most {MOST_CHARACTERS} characters.")
     if "--" in line.words[:2]:
-        raise Misused("There is no command `--`; `help commands` tells what there is.")
+        raise Misused("There is no command `--`; `help commands` lists all commands.")
     if not line.words:
-        raise Misused("There is no command; a mail has it in the subject. `help` tells what there is.")
+        raise Misused("There is no command; a mail has it in the subject. `help` lists all commands.")
     try:
         if line.command is None:  # click finds out what is wrong with it
             return Call(line.tree.main(list(line.words), prog_name="pbm", standalone_mode=False, obj=prompt), {})
         return Call(line.command, line.command.make_context(line.names, [*line.rest], NOWHERE, obj=prompt).params)
     except click.UsageError as why:
         behind = f" behind `{path(why.ctx)}`" if path(why.ctx) else ""
-        raise Misused(f"There is no command{behind}; `{help_for(why.ctx)}` tells what there is.") from why
+        raise Misused(f"There is no command{behind}; `{help_for(why.ctx)}` lists all commands.") from why
     except Illegal as why:
         raise Refused(str(why)) from why
 

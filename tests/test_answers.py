@@ -26,7 +26,7 @@ import helptexts
 from conftest import ADDRESS, PASSWORDS
 
 ALICE, BOB = "alice@players.example", "bob@players.example"
-EASY = "To play, answer this mail with your move as its first line; no password."
+EASY = "To move, reply with your move as the first line. You need no password."
 STARTS = {
     "spiro": ("-small", "e3"), "symple": ("-size=9", "e5"), "sprout": ("", "c3"), "papagra": ("-size=4", "c3"),
     "spora": ("-size=9", "e5"),
@@ -185,12 +185,12 @@ def test_who_gets_no_mails_about_boards_is_told_at_once_that_his_queued_move_is_
 def test_a_shell_and_a_digest_are_not_told_to_answer_a_mail(board):
     board.say("symple mail bob bob-secret digest")
     board.say("symple move 101 alice alice-secret e5")
-    assert "answer this mail" not in board.text("symple showas bob bob-secret 101")
+    assert "To move, reply" not in board.text("symple showas bob bob-secret 101")
     before = len(board.mails())
     cleanup.clean_up(Session(board.server))
     [digest] = new(board, before)
     assert "Symple Board 101 bob" in digest.text
-    assert "answer this mail" not in digest.text
+    assert "To move, reply" not in digest.text
 
 
 # A lost mail
@@ -214,7 +214,7 @@ def test_nobody_else_gets_the_address_of_a_player(board, line, sender):
     [shown] = send(board, line, sender=sender)
     assert shown.address == sender
     assert shown.reply_to is None
-    assert "answer this mail" not in shown.text
+    assert "To move, reply" not in shown.text
     sent = message_from_bytes(compose(shown, ADDRESS))
     assert sent["Reply-To"] is None
 
@@ -549,7 +549,7 @@ def test_as_many_texts_go_through_a_reply_address_as_through_a_password(board):
 def test_votes_are_cast_by_answers(board):
     told = answer(board, "propose")
     assert {mail.userid for mail in told} == {"alice", "bob"}
-    assert "bob has still to answer" in told[0].text
+    assert "Waiting for bob to `accept` or `reject`" in told[0].text
     answer(board, "Reject.", "bob")
     answer(board, "e5")
     answer(board, "undo")

@@ -29,7 +29,7 @@ def test_a_player_at_his_limit_of_active_boards_is_named_with_the_limit(both_way
     both_ways.begin()
     both_ways.begin("symple challenge -size=5 bob carol")
     told = both_ways.refused("alice", "symple challenge alice bob")
-    assert "bob takes challenges up to 2 active boards" in told.text
+    assert "bob has 2 active boards, and takes challenges only below 2" in told.text
     both_ways.signs("bob", "symple resign 101 ME")
     both_ways.give("alice", "symple challenge alice bob")
 
@@ -39,8 +39,8 @@ def test_two_players_at_their_limits_are_both_named(both_ways):
         both_ways.signs(name, "symple limit ME 1")
     both_ways.begin()
     text = both_ways.refused("carol", "symple challenge alice bob").text
-    assert "alice takes challenges up to 1 active board," in text
-    assert "bob takes challenges up to 1 active board," in text
+    assert "alice has 1 active board, and takes challenges only below 1." in text
+    assert "bob has 1 active board, and takes challenges only below 1." in text
 
 
 def test_a_board_against_oneself_counts_once_for_the_limit(both_ways):

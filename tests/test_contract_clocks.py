@@ -239,7 +239,7 @@ def test_4_before_the_first_moves_the_board_is_removed_instead(four):
     assert four.outbox() == [(name, "Symple board 101 has been removed **") for name in ("alice", "bob")]
     text = four.mails("alice")[0].text
     assert text.startswith(
-        "bob has not moved in time on Symple board 101.\nThe board is removed; nobody has won or lost."
+        "bob has not moved in time on Symple board 101.\nThe board is removed. Nobody has won or lost."
     )
     assert "bob has not moved for 21 days" in text
 

@@ -306,7 +306,7 @@ def test_the_parts_of_a_board_mail_stand_in_their_order(both_ways):
     text = text_to("bob", both_ways.signs("bob", "symple move 101 ME propose", HELLO))
     parts = [
         "Summary: Symple board 101, alice (white) against bob (black)\n\n",
-        "bob proposes a draw.\nalice has still to answer",
+        "bob proposes a draw.\nWaiting for alice to `accept` or `reject`",
         "alice is on vacation through 2026-11-25.",
         "alice's turn (white).",
         "Your plan:\nif any then d5#12",

@@ -20,7 +20,7 @@ OVER = "c3", "b1", "resign"
         ("carol", "move 103 ME resign", "The game has ended: won by bob"),
         ("carol", "move 101 ME accept", "You do not play on this board"),
         ("bob", "move 101 ME accept", "Nothing is proposed"),
-        ("bob", "move 101 ME unresign", "no resignation"),
+        ("bob", "move 101 ME unresign", "You have not resigned"),
         ("bob", "move 101 ME swap#9", "not your turn"),
         ("alice", "move 101 ME swap#9", "no swap"),
         ("alice", "move 101 ME pass#9", "move 9, but it would be move 3"),
@@ -261,7 +261,7 @@ def test_nobody_else_sees_a_submitted_move(begun):
     begun.signs("alice", "symple submit 101 ME c3")
     for name, line in (("carol", "symple show 101"), ("bob", "symple showas ME 101"), ("carol", "symple preview 101")):
         assert "c3" not in "".join(one.text for one in begun.signs(name, line))
-    assert "have still to confirm your move:\nc3" in "".join(
+    assert "move waits for you to confirm it:\nc3" in "".join(
         one.text for one in begun.signs("alice", "symple showas ME 101")
     )
 
@@ -396,7 +396,7 @@ def test_any_player_proposes_at_any_time_and_the_other_accepts(moved, name, vote
     other = {"alice": "bob", "bob": "alice"}[name]
     told = moved.signs(name, f"symple move 101 ME {vote}")
     assert moved.at().row.vote == VOTES[vote]
-    assert f"{other} has still to answer" in text_to(other, told)
+    assert f"Waiting for {other} to `accept` or `reject`" in text_to(other, told)
     assert f"symple move 101 {other} PASSWORD accept" in text_to(other, told)
     moved.signs(other, "symple move 101 ME accept")
     assert moved.played() == (["c3", "b1"] if vote == "propose" else ["c3"])
@@ -434,7 +434,7 @@ def test_who_is_asked_already_is_told_how_to_answer(begun):
 @pytest.mark.parametrize("vote", VOTES)
 def test_the_proposer_has_accepted_and_cannot_accept_for_the_other(moved, vote):
     moved.signs("alice", f"symple move 101 ME {vote}")
-    assert "bob has still to answer" in moved.refused("alice", "symple move 101 ME accept").text
+    assert "Waiting for bob to answer" in moved.refused("alice", "symple move 101 ME accept").text
 
 
 @pytest.mark.parametrize("word", ["accept", "reject"])

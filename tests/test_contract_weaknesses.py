@@ -282,4 +282,4 @@ def test_18_boards_are_public_and_what_a_player_plans_his_address_and_dice_to_co
     assert "e2:6" not in seen
     assert "players.example" not in seen
     assert secret.hex() not in seen
-    assert "still to confirm" not in seen
+    assert "waits for you to confirm" not in seen

@@ -248,7 +248,7 @@ def test_where_there_are_many_a_link_leads_to_the_page_with_the_token_of_the_rep
     club.say("symple challenge -size=7 alice bob")
     for name, got in sent(club).items():
         token = got.message["Reply-To"].partition("+")[2].partition("@")[0]
-        assert got.page.links[0] == [f"{SITE}/symple/101.html#{token}", "The board on its page"]
+        assert got.page.links[0] == [f"{SITE}/symple/101.html#{token}", "See the board on the site, and move there"]
         assert tokens.meaning(club.server, f"pbm+{token}@pbm.example").reply.userid == name
 
 
@@ -277,7 +277,7 @@ def test_listing_turns_takes_its_time_and_no_more(board, monkeypatch):
     monkeypatch.setattr(illustrations, "SECONDS_TO_LIST", 0.05)
     got = sent(board)["bob"]
     assert len(got.pictures) == 1
-    assert got.page.links[0][1] == "The board on its page"
+    assert got.page.links[0][1] == "See the board on the site, and move there"
 
 
 def test_a_game_that_cannot_be_drawn_holds_up_no_mail(board, monkeypatch, capsys):

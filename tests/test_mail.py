@@ -450,7 +450,7 @@ def test_a_refused_answer_is_told_why_with_the_board_and_can_be_answered(pair):
 def test_an_endless_move_in_an_answer_is_refused_at_once(pair):
     begin = time.process_time()
     answer(pair, "e3:5," * 20_000)
-    assert "is your move and no more" in " ".join(pair.mails()[-1].text.split())
+    assert "Write your move alone on the first line" in " ".join(pair.mails()[-1].text.split())
     assert time.process_time() - begin < 10
 
 

@@ -79,13 +79,13 @@ def test_what_was_probably_meant_is_named(club_of_two_boards, line, meant):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("hi", "There is no game or command 'hi'; `help commands` tells what there is."),
-        ("symple nonsense", "There is no command `symple nonsense`; `symple help` tells what there is."),
-        ("symple quit", "There is no command `symple quit`; `symple help` tells what there is."),
-        ("symple", "There is no command behind `symple`; `symple help` tells what there is."),
-        ("all", "There is no command behind `all`; `help all` tells what there is."),
-        ("symple echo", "There is no command `symple echo`; `symple help` tells what there is."),
-        ("symple alice bob", "There is no command `symple alice`; `symple help` tells what there is."),
+        ("hi", "There is no game or command 'hi'; `help commands` lists all commands."),
+        ("symple nonsense", "There is no command `symple nonsense`; `symple help` lists all commands."),
+        ("symple quit", "There is no command `symple quit`; `symple help` lists all commands."),
+        ("symple", "There is no command behind `symple`; `symple help` lists all commands."),
+        ("all", "There is no command behind `all`; `help all` lists all commands."),
+        ("symple echo", "There is no command `symple echo`; `symple help` lists all commands."),
+        ("symple alice bob", "There is no command `symple alice`; `symple help` lists all commands."),
         ("symple show 777", "There is no Symple board '777'."),
         ("list chess", "There is no game 'chess'; there are papagra, spiro, spora, sprout, symple."),
         ("symple challenge -x alice bob", "There is no option '-x'; this game has -size=n, -penalty=n."),
@@ -162,7 +162,7 @@ def test_a_vote_without_its_game_is_led_to_where_the_game_stands(club_of_two_boa
 def test_a_draw_in_the_place_of_a_move_is_led_to_the_word_that_proposes_one(club_of_two_boards):
     for name in ("alice", "bob"):  # whoever is to move
         told = club_of_two_boards.refused(name, "symple move 102 ME draw")
-        assert reason(told).startswith("A draw is proposed by `propose` in the place of the move.")
+        assert reason(told).startswith("To propose a draw, write `propose` in the place of the move.")
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_placeholder_is_no_password_that_the_operator_can_set_either(shell):
         ("symple analyse 101", 2, "did you mean `pbm analyse`?"),
         ("replay 101 1", 1, "There is no game '101'; a game stands in front of the board: papagra, spiro, "),
         ("replay symple 101 1", 2, "Usage: pbm replay [OPTIONS] GAME BOARD"),
-        ("symple echo", 2, "There is no command `symple echo`; `symple help` tells what there is."),
+        ("symple echo", 2, "There is no command `symple echo`; `symple help` lists all commands."),
         ("outbox lst", 2, "did you mean `pbm outbox list`?"),
         ("wait sprio 101", 2, "did you mean spiro?"),
         ("referee sprio", 2, "did you mean spiro?"),

@@ -115,7 +115,7 @@ def test_the_words_of_a_board_mails_subject_with_password_and_move_are_a_move(pa
         ("spiro move 101 alice alice-secret pass", "A turn is not skipped while a die can be used"),
         ("spiro move 101 alice alice-secret --", "A turn is not skipped while a die can be used"),
         ("spiro move 101 alice alice-secret e3:4", "no die left"),
-        ("spiro move 101 alice alice-secret unresign", "no resignation of yours"),
+        ("spiro move 101 alice alice-secret unresign", "You have not resigned on this board"),
         ("spiro move 101 alice alice-secret e3:5 e3:5", "too many words"),
         ("spiro move 101 alice alice-secret", "too few words"),
     ],

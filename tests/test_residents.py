@@ -177,7 +177,7 @@ def test_nobody_can_sign_as_a_robot_or_become_one(against):
         assert why_refused(against, line) == "The userid or the password is wrong."
     assert "There is a user robot2 already" in why_refused(against, "signup robot2 secret-7")
     against.say("reset robot2")
-    assert "This code is not good" in why_refused(against, "reset robot2 0123 secret-7")
+    assert "This code is wrong" in why_refused(against, "reset robot2 0123 secret-7")
     assert not against.mails("robot2")
 
 
@@ -285,7 +285,7 @@ def test_a_user_has_so_many_boards_against_robots_at_once(against):
     for _ in range(4):
         against.say("spiro challenge -small robot1 alice")
     said = why_refused(against, "spora challenge alice robot3")
-    assert said == "alice has 5 active boards against robots; that is the most."
+    assert said == "alice has 5 active boards against robots, and may not have more."
     against.say("spora challenge bob robot3")
     against.say("spora challenge alice bob")
     signs(against, "symple move 101 ME resign")
@@ -306,7 +306,7 @@ def test_a_robot_takes_challenges_up_to_its_number_and_of_its_games_and_while_it
     add(against, Robot("tired", 1, paused=against.time))
     against.say("symple challenge alice deep")
     said = why_refused(against, "symple challenge bob deep")
-    assert said == "deep takes challenges up to 1 active board, and has 1."
+    assert said == "deep has 1 active board, and takes challenges only below 1."
     said = why_refused(against, "spora challenge bob deep").splitlines()[0]
     assert said == "deep is a robot that does not play Spora; it plays Symple and Spiro."
     said = why_refused(against, "spora challenge bob tired")

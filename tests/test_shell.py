@@ -403,7 +403,7 @@ def test_json_has_help_on_several_commands_in_one_text(shell):
 def test_pbm_alone_shows_the_overview_though_it_is_no_command(shell):
     assert shell.run().stderr == shell.run("help").stdout
     error = json.loads(shell.run("--json").stdout)
-    assert error == {"error": "There is no command; `pbm help` tells what there is.", "status": 2}
+    assert error == {"error": "There is no command; `pbm help` lists all commands.", "status": 2}
 
 
 def test_pbm_tells_its_version(shell):

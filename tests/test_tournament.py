@@ -246,7 +246,7 @@ def test_the_list_of_boards_is_text_or_csv(players):
         (
             ["a", "alice", "bob", "--type=swiss", "--rounds=1", "--never=alice:bob"],
             1,
-            "The first round cannot be paired: too many of its players are never to meet.",
+            "No first round is possible, because --never keeps too many players apart.",
         ),
         (["a", "alice", "bob", "--type=swiss", "--rounds=1", "--byes=many"], 1, "--byes takes a whole number from 0"),
         (["old", "--trf"], 1, "Pool old is no Swiss tournament; only these have a report for FIDE's programs."),

@@ -21,10 +21,12 @@ from pbm.mail.incoming import handle
 from pbm.mail.writing import compose
 from pbm.session import Session
 from pbm.store import BoardRow, Mail, TurnRow
+from pbm.store.users import STORED_FORMS
 
 import helptexts
 from conftest import ADDRESS, PASSWORDS
 
+HTML = STORED_FORMS.index("html")
 HOSTILE = '<script>x()</script><img src="http://evil.example/x.png"></pre></body>&&lt;"\'\u202e'
 
 
@@ -171,7 +173,7 @@ def test_a_text_in_ascii_is_sent_as_it_is_and_any_other_in_quoted_printable(pair
 @given(st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")) | st.sampled_from("\n<&>=\"'")))
 def test_whatever_a_mail_says_both_parts_say_it(text):
     text = re.sub("\n{2,}", "\n\n", texts.fitted(f"A letter:\n\n{text}".rstrip())) + "\n\nspiro show 101\n"
-    message = parsed(mail(text, html=True))
+    message = parsed(mail(text, form=HTML))
     assert plain(message) == text
     assert page(message).text == text
 
@@ -201,13 +203,13 @@ def test_blocks_are_read_as_they_were_stored(told):
 
 @given(st.lists(BLOCKS.filter(lambda block: not isinstance(block, Moves)), min_size=1))
 def test_whatever_blocks_there_are_html_shows_what_the_text_says(told):
-    row = mail("", html=True, blocks=blocks.stored(told))
+    row = mail("", form=HTML, blocks=blocks.stored(told))
     assert page(parsed(row)).text == row.text
 
 
 def test_moves_are_in_columns_in_the_text_and_turn_by_turn_in_html():
     moves = Moves(("al", "bob"), ("al (X)", "bob (O)"), [(9, "a1", "b1 (Auto)"), (10, "", "<c1>")])
-    row = mail("", html=True, blocks=blocks.stored([moves]))
+    row = mail("", form=HTML, blocks=blocks.stored([moves]))
     assert row.text == "Move  al (X)  bob (O)\n9.    a1      b1 (Auto)\n10.           <c1>\n"
     assert page(parsed(row)).text == ("Moves of al (X) and bob (O)\n9.  al   a1\n    bob  b1 (Auto)\n10. bob  <c1>\n")
 
@@ -300,7 +302,7 @@ CUT = re.compile(r"[x-][a-z]?$|[a-z]$")
 def test_no_line_ends_inside_a_cell_of_a_turn_and_the_link_has_all_of_it(game, before):
     turn = LONG_TURNS[game]
     command = f"{game} move 101 bob{'b' * before} PASSWORD {turn}"
-    row = mail(f"Preview.\n\n{command}\n", turn, html=True)
+    row = mail(f"Preview.\n\n{command}\n", turn, form=HTML)
     lines = row.text.split("\n")[2:-1]
     assert len(lines) > 2
     assert not any(CUT.search(line) for line in lines[1:])
@@ -415,19 +417,19 @@ def test_with_a_reply_address_the_link_needs_the_move_alone(pair):
 
 
 def test_a_command_that_is_no_move_goes_to_the_server_itself():
-    row = mail("Won by bob.\n\nspiro challenge -small bob alice\n", html=True, reply_to="pbm+token@pbm.example")
+    row = mail("Won by bob.\n\nspiro challenge -small bob alice\n", form=HTML, reply_to="pbm+token@pbm.example")
     assert target(page(parsed(row)).links[0]) == (ADDRESS, {"subject": "spiro challenge -small bob alice"})
 
 
 def test_a_command_in_several_lines_is_one_in_the_link():
     command = "symple move 101 bob PASSWORD " + ",".join(f"a{number}" for number in range(1, 26)) + "#7"
-    row = mail(f"Preview.\n\n{command}\n", html=True)
+    row = mail(f"Preview.\n\n{command}\n", form=HTML)
     subject = target(page(parsed(row)).links[0])[1]["subject"]
     assert subject == command
 
 
 def test_a_command_too_long_for_a_link_has_none():
-    row = mail(f"Preview.\n\nsymple move 101 bob PASSWORD {'a1,' * 600}\n", html=True)
+    row = mail(f"Preview.\n\nsymple move 101 bob PASSWORD {'a1,' * 600}\n", form=HTML)
     assert page(parsed(row)).links == []
 
 

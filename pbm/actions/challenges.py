@@ -120,7 +120,7 @@ def _beginning(session: Session, game: str, source: str, options: Sequence[str],
     if options:
         raise Refused(f"The options are those of the board that --from names, so {options[0]} cannot be given.")
     if name is not None:
-        raise Refused("A board of a tournament begins at the beginning, so that --from and --name exclude each other.")
+        raise Refused("Use --from or --name, not both: a tournament board starts from the first position.")
     point = find_point(session, game, word)
     played = point.board.turns[: point.moves]
     if point.state.result() is not None or (played and played[-1].text in {RESIGN, FORFEIT}):
@@ -170,7 +170,9 @@ def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
             if not active:
                 session.store.players.set_inactive(game, name, inactive=True)
         elif most is not None and active >= most:
-            problems.append(f"{name} takes challenges up to {texts.counted(most, 'active board')}, and has {active}.")
+            problems.append(
+                f"{name} has {texts.counted(active, 'active board')}, and takes challenges only below {most}."
+            )
     return problems
 
 
@@ -206,14 +208,14 @@ def _of_robots(
         active = store.boards.active_counts([name])[name].total()
         if not is_named and active >= robot.most:
             problems.append(
-                f"{name} takes challenges up to {texts.counted(robot.most, 'active board')}, and has {active}."
+                f"{name} has {texts.counted(active, 'active board')}, and takes challenges only below {robot.most}."
             )
     others = [name for name in users if name not in robots]
     if not (others or session.in_shell):
         problems.append("A board of robots alone is started by the operator, in a shell.")
     most = session.server.robot_boards
     if not is_named and any(store.robots.boards_against_robots(name) >= most for name in others):
-        problems.append(f"{others[0]} has {texts.counted(most, 'active board')} against robots; that is the most.")
+        problems.append(f"{others[0]} has {texts.counted(most, 'active board')} against robots, and may not have more.")
     return problems
 
 

@@ -72,7 +72,7 @@ def direct(
         found = as_it_is(session, session.store.tournaments.get(one.game, one.pool) or found.one)
     if dry_run and verb != "status":
         first, *rest = told
-        told = (Paragraph(f"Nothing is done yet. It would be: {first.text}"), *rest)
+        told = (Paragraph(f"Nothing is done yet. This would happen: {first.text}"), *rest)
     return found, told
 
 
@@ -183,7 +183,7 @@ def _cancel(session: Session, found: Shown, why: str = "The director has cancell
     session.note("cancel", game=one.game, pool=one.pool)
     if not store.boards.of_tournament(one.game, one.pool):
         store.tournaments.forget(one.game, one.pool)
-        return f"Pool {one.pool} of {texts.title(one.game)} is cancelled, and nothing of it is left."
+        return f"Pool {one.pool} of {texts.title(one.game)} is cancelled and removed."
     return f"Pool {one.pool} of {texts.title(one.game)} is cancelled; games that have begun go on."
 
 

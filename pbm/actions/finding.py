@@ -204,7 +204,7 @@ def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | N
             raise Refused("That would be too much mail; name boards, a userid or `tournament`.")
         named = [row.board for row in rows(session, game, selector)]
     if len(named) > MOST_BOARDS:
-        raise Refused(f"These are {len(named)} boards, which would be too much mail; ask for at most {MOST_BOARDS}.")
+        raise Refused(f"These are {len(named)} boards, which is too much mail; ask for at most {MOST_BOARDS}.")
     return named
 
 

@@ -45,7 +45,7 @@ def choose(session: Session, game: str, user: str, how: str) -> list[Letter]:
 def check_form(_: Session, *, form: str, **__: object) -> None:
     """Raises Refused if that is none of MAIL_FORMS."""
     if form.lower() not in MAIL_FORMS:
-        raise Refused(f"Mails come as pictures, as html or as text; {form.lower()!r} is none of these.")
+        raise Refused(f"Mails come as `pictures`, `html` or `text`; {form.lower()!r} is none of these.")
 
 
 def choose_form(session: Session, user: str, word: str) -> list[Letter]:

@@ -31,7 +31,7 @@ def move(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[
             raise Illegal(f"A plan stands below a move, and not below `{word}`.")
         return instead(session, board, name)
     if word == "draw":
-        raise Illegal("A draw is proposed by `propose` in the place of the move.")
+        raise Illegal("To propose a draw, write `propose` in the place of the move.")
     turns.check_turn(session, board, name)
     canonical = turns.parsed(board, text)
     if lines:

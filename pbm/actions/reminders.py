@@ -73,12 +73,12 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     row, store, now = board.row, session.store, session.now()
     days, allowed = (texts.counted(number, "day") for number in (clocks.age(row, now).days, clocks.limits(row)[1].days))
     if row.vote == "draw":
-        what, rule = "answer the proposal", f"Who does not answer for {allowed} accepts by silence"
+        what, rule = "answer the proposal", f"A player who does not answer for {allowed} accepts"
         then = "your silence counts as accepting"
     elif can_leave(board):
         what, rule, then = "move", f"A board that does not begin within {allowed} is removed", "it is removed"
     else:
-        what, rule, then = "move", f"Who does not move for {allowed} forfeits", "you forfeit"
+        what, rule, then = "move", f"A player who does not move for {allowed} forfeits", "you forfeit"
     until = clocks.ends_at(store, row, now).astimezone(session.zone(late))
     told = [
         f"{late}, please {what}; the last move was {days} ago.",
@@ -89,7 +89,7 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
         left = clocks.days_left(store, late, today.year)
         taken = "Today has taken one of them.\n" if today in store.users.vacation_days(late, today) else ""
         told.append(
-            "Instead, each day takes a day of your vacation, while there is any.\n"
+            "After that, each day takes a day of your vacation in place of the game.\n"
             f"{taken}Left in {today.year}: {texts.counted(left, 'day')}."
         )
     [letter] = letters.of_board(board.present, late, now=now, zones=session.zone, notes=[*notes, "\n".join(told)])

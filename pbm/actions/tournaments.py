@@ -119,7 +119,7 @@ def problems_of_start(found: Shown) -> Iterator[str]:
     elif problem := one.kind.problem_of_players(one, count):
         yield problem
     elif one.never and not rounds.next_games(found._replace(one=one._replace(state="running"))).pairs:
-        yield "The first round cannot be paired: too many of its players are never to meet."
+        yield "No first round is possible, because --never keeps too many players apart."
 
 
 def _of_names(session: Session, found: Shown) -> Iterator[str]:

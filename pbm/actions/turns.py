@@ -312,7 +312,7 @@ def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
 def unresign(session: Session, board: Board, name: str) -> list[Letter]:
     """Take back a resignation that waits for the player's turn."""
     if board.plans.get(name) != RESIGN:
-        raise Illegal("There is no resignation of yours to take back.")
+        raise Illegal("You have not resigned on this board.")
     return forget(session, board, name, "Your resignation is taken back.")
 
 

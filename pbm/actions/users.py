@@ -174,7 +174,7 @@ def _set_password(session: Session, name: str, new: str) -> Letter:
     """Store another password, without which no older mail can be answered any more."""
     session.store.users.change(name, password=session.server.passwords.hash(new))
     session.store.trust.revoke_replies(name)
-    text = f"The password of {name} was changed. Older mails about boards cannot be answered without it any more."
+    text = f"The password of {name} was changed. Replies to older board mails do not work any more."
     return settled(text, f"all show {name}", userid=name)
 
 
@@ -193,7 +193,7 @@ def check_reset(session: Session, *, userid: str, one_time_password: str, new_pa
     made = session.store.users.reset_code(name)
     is_right = made is not None and is_same(digest(code.lower()), made[0])
     if made is None or not is_right or session.now() > made[1] + RESET_HOLDS:
-        raise Refused(f"This code is not good, or too old; `reset {name}` mails a new one.", secrets=(code, new))
+        raise Refused(f"This code is wrong or too old; `reset {name}` mails a new one.", secrets=(code, new))
     check_new_password(new)
 
 

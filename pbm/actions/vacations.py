@@ -56,7 +56,7 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
     }
     done += f"\nLeft in {today.year}: {texts.counted(days, 'day')}."
     if is_auto:
-        done += "\nWhere you would lose by the time of a move, a day of them is taken instead."
+        done += "\nIf you would lose by the time of a move, one of these days is taken instead."
     return [letters.note(done, subject="Vacation", answer="help vacation", data=data, to=name)]
 
 

@@ -30,7 +30,7 @@ def accept(session: Session, board: Board, name: str) -> list[Letter]:
     """Accept what the other player has proposed, which then happens."""
     _check_open(board)
     if name == board.row.voter and name != board.opponent(name):
-        raise Illegal(f"You have proposed it; {board.opponent(name)} has still to answer.")
+        raise Illegal(f"You proposed this yourself. Waiting for {board.opponent(name)} to answer.")
     return _happens(session, _with_comment(session, board, name))
 
 

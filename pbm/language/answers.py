@@ -132,7 +132,7 @@ def _misused(name: str, takes: str, *, has_words: bool) -> str:
     """What the line should be."""
     if name != "move":
         return f"This is written `{name} {takes}`." if takes else f"`{name}` stands alone in the first line."
-    what = "The first line of a mail to this address is your move and no more, without blanks between its parts."
+    what = "Write your move alone on the first line, without blanks between its parts."
     what += " A comment stands below it." if has_words else " Yours is empty."
     others = [f"{one} {_takes(other)}".rstrip() for one, other in ANSWERS.items() if one != "move"]
     return f"{what}\nIt can also be {', '.join([*others, *votes.INSTEAD_OF_A_MOVE])}."

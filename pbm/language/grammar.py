@@ -262,7 +262,7 @@ def misplaced(session: Session, game: str, word: str, given: Sequence[str], more
     is_user = session.store.users.is_taken(userid.lower())
     where = board if is_board(board) else "BOARD"
     line = f"{game} move {where} {userid if is_user else 'USERID'} PASSWORD {word}"
-    text = f"`{word}` stands in the place of a move:\n\n  {line}{more}"
+    text = f"`{word}` belongs in the place of a move:\n\n  {line}{more}"
     return Misused(text, secrets=() if is_user else (userid,))  # it may be the password in the wrong place
 
 
@@ -324,7 +324,7 @@ class Group(click.Group):
             what = f"command `{path(ctx)} {args[0]}`" if path(ctx) else f"game or command {args[0]!r}"
             near = _meant(ctx, name.rstrip(".,:;!?"), args[1:])
             raise Misused(
-                f"There is no {what}; {near and f'did you mean `{near}`? '}`{help_for(ctx)}` tells what there is."
+                f"There is no {what}; {near and f'did you mean `{near}`? '}`{help_for(ctx)}` lists all commands."
             )
         return name, found, args[1:]
 

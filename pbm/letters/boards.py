@@ -111,7 +111,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
     name = f"{title(board.row.game)} board {board.row.board}"
     left = f"{leaver} has left {name} before it began."
     how = f"{leaver} has not moved in time on {name}." if writer == SERVER else left
-    text = f"{how}\nThe board is removed; nobody has won or lost."
+    text = f"{how}\nThe board is removed. Nobody has won or lost."
     letter = note(
         [Paragraph(text), *comment_part(writer, comment)],
         subject=f"{name} has been removed{_mark(comment)}",
@@ -231,7 +231,7 @@ def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, objec
     if row.submitted and to == point.turn:
         data["submitted"] = row.submitted
         confirm = f"{row.game} confirm {row.board} {to} PASSWORD"
-        told.append(f"You have still to confirm your move:\n{broken(row.submitted)}\n{confirm}")
+        told.append(f"Your move waits for you to confirm it:\n{broken(row.submitted)}\n{confirm}")
     plan = board.plans.get(to)
     if plan == RESIGN:
         data["queued"] = RESIGN
@@ -248,7 +248,7 @@ def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, objec
 
 
 def _news(point: Point) -> list[str]:
-    """Who has just swapped sides; what is proposed on the board, and who has still to answer; who is on vacation."""
+    """Who has just swapped sides; what is proposed on the board, and who is to answer; who is on vacation."""
     board, row = point.board, point.board.row
     if not point.is_present:
         return []
@@ -257,7 +257,7 @@ def _news(point: Point) -> list[str]:
         what = "a draw" if row.vote == "draw" else "to take the last move back"
         other = board.opponent(row.voter)
         how = f"{row.game} move {row.board} {other} PASSWORD accept"
-        parts.append(f"{row.voter} proposes {what}.\n{other} has still to answer, `accept` or `reject`:\n{how}")
+        parts.append(f"{row.voter} proposes {what}.\nWaiting for {other} to `accept` or `reject`:\n{how}")
     if not board.is_over:
         parts += [f"{userid} is on vacation through {last}." for userid, last in sorted(board.about.away.items())]
     return parts
@@ -373,7 +373,7 @@ def dice_proof(board: Board, *, is_told: bool, is_over: bool) -> tuple[str, str]
         return how, board.row.secret.hex()
     if is_told:
         which = f" from move {board.row.given + 1} on" if board.row.given else ""
-        how = f"The dice{which} come from a secret that the last mail will tell. Its SHA-256:"
+        how = f"The dice{which} come from a secret that the last mail will tell. This is its SHA-256:"
         return how, dice.commitment(board.row.secret)
     return None
 

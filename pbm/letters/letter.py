@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from pbm import texts
 from pbm.blocks import Block, Drawing, NextCommand, Paragraph, Told, blocks_of, text_of
 
-EASY = "To play, answer this mail with your move as its first line; no password."
+EASY = "To move, reply with your move as the first line. You need no password."
 WAITING = "While you wait, you can answer this mail with {words}; `help` says more."
 OVER = "You can answer this mail with `rematch`, `note`, `chat` or `history`."
 

@@ -129,9 +129,9 @@ def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[
     yield _Part(PICTURE.format(name=escape(name), text=escape(text), width=illustration.width), is_whole=True)
     if illustration.turns:
         links = (TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn)) for turn in illustration.turns)
-        yield _Part("".join(["Your turn; each of these begins the answer:\n", *links, "\n\n"]))
+        yield _Part("".join(["Tap a move to start your reply:\n", *links, "\n\n"]))
     elif illustration.page:
-        yield _Part(f'<a\nhref="{escape(illustration.page)}">The board on its page</a>\n\n')
+        yield _Part(f'<a\nhref="{escape(illustration.page)}">See the board on the site, and move there</a>\n\n')
 
 
 def _answer(move: str, mail: Mail) -> str:

@@ -38,7 +38,7 @@ MOST_BYTES = 1_000_000
 NOT_ASCII = "No answer can be sent to an address with letters outside ASCII; please write from another address."
 LAST_REFUSAL = (
     f"That was mistake number {most('error', 'address')} today, the last that is answered before tomorrow.\n"
-    "Commands that are right are answered as ever."
+    "Correct commands still get an answer."
 )
 MOST_OF_ONE = 10_000
 """How many characters of the text of a mail for the postmaster are passed on."""

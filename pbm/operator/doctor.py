@@ -164,7 +164,7 @@ def _database(store: Store) -> Iterator[Finding]:
         yield Finding("database", f"it cannot be written: {why}.", mend)
     if not store.health.uses_wal():
         mend = "`pbm backup FILE` and `pbm restore FILE`, while nothing else runs, mend it."
-        yield Finding("database", "it is not in WAL mode, so that whoever reads holds up who writes.", mend)
+        yield Finding("database", "it is not in WAL mode, so readers and writers wait for each other.", mend)
     if sqlite3.sqlite_version_info < (3, 38):
         what = f"Python comes with SQLite {sqlite3.sqlite_version}, and 3.38 is needed."
         yield Finding("SQLite", what, "Use a newer Python.")

@@ -254,7 +254,7 @@ def _announce(
         found = tournaments.announce(session, one, players, teams)
     text = text_of(contests.described_tournament(found))
     data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
-    answer(f"Nothing is done yet. It would be:\n\n{text}" if dry_run else text, data)
+    answer(f"Nothing is done yet. This would happen:\n\n{text}" if dry_run else text, data)
 
 
 def _start(

@@ -14,7 +14,7 @@ class Knockout(Kind):
     name, title = "knockout", "knockout"
     takes_latecomers = False
     settings = ("best_of",)
-    explained = "Places by the round in which somebody is out; the winner is first."
+    explained = "A player's place is set by the round in which they lose. The winner is first."
 
     def due(self, now: Progress) -> Round:
         """The next game of each match that is open."""
