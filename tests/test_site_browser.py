@@ -2,15 +2,21 @@
 
 import os
 import re
+from contextlib import suppress
+from itertools import chain, product
 from random import Random
 from types import SimpleNamespace
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
+import games
+from pbm.access import tokens
 from pbm.actions import tournaments
+from pbm.board import plans
 from pbm.board.board import Board
 from pbm.drawing import images
+from pbm.mail.incoming import handle
 from pbm.session import Session
 from pbm.site.build import build
 from pbm.site.pages import Look
@@ -49,7 +55,7 @@ REACHED = "return performance.getEntriesByType('resource').map(entry => entry.na
 WIDTH = "return document.documentElement.scrollWidth"
 NAMES = "return [...new Set([...document.querySelectorAll('[data-cell]')].map(cell => cell.dataset.cell))]"
 TAPPED = """
-const line = document.querySelector('.tapping input'), clear = document.querySelector('.tapping button');
+const line = document.querySelector('.tapping textarea'), clear = document.querySelector('.tapping .clear');
 return [...document.querySelectorAll('.cells [data-cell]')].map(cell => {
     clear.click();
     cell.dispatchEvent(new MouseEvent('click', {bubbles: true}));
@@ -58,12 +64,12 @@ return [...document.querySelectorAll('.cells [data-cell]')].map(cell => {
 """
 """What stands in the line after each of the cells has been tapped alone."""
 IN_TURN = """
-document.querySelector('.tapping button').click();
+document.querySelector('.tapping .clear').click();
 for (const name of arguments) {
     const cell = document.querySelector(`.cells [data-cell='${name}']`);
     cell.dispatchEvent(new MouseEvent('click', {bubbles: true}));
 }
-return [document.querySelector('.tapping input').value, document.querySelector('.send').hasAttribute('href')];
+return [document.querySelector('.tapping textarea').value, document.querySelector('.send').hasAttribute('href')];
 """
 """What stands in the line after these cells have been tapped, and whether it can be sent."""
 
@@ -88,7 +94,7 @@ class Visited:
     """A site with a running and a finished board of each game."""
 
     def __init__(self, folder):
-        club = Club(folder / "pbm.db")
+        self.club = club = Club(folder / "pbm.db")
         club.signed_up("alice", "bob", "carol")
         rng = Random(5)
         self.folder, self.boards = folder / "site", {}
@@ -108,12 +114,13 @@ class Visited:
         with session.store.writing():
             tournaments.set_going(session, cup, ["alice", "bob", "carol"], {})
         build(self.folder, Session(club.server), Look("", has_pictures=False))
-        club.store.close()
 
 
 @pytest.fixture(scope="module")
 def visited(tmp_path_factory):
-    return Visited(tmp_path_factory.mktemp("visited"))
+    made = Visited(tmp_path_factory.mktemp("visited"))
+    yield made
+    made.club.store.close()
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +185,7 @@ def test_a_move_is_put_together_by_tapping_and_sent_to_the_address_of_the_player
     assert link.scheme == "mailto"
     assert unquote(link.path) == f"pbm+{TOKEN}@pbm.example"
     assert move == ("-" if game == "spiro" else ",").join(empty)
-    assert driver.find_element("css selector", ".tapping input").get_attribute("value") == move
+    assert driver.find_element("css selector", ".tapping textarea").get_attribute("value") == move
     assert driver.get_log("browser") == []
 
 
@@ -197,6 +204,81 @@ def test_a_cell_that_is_tapped_once_more_is_taken_back_where_no_turn_has_it_twic
     assert driver.get_log("browser") == []
 
 
+def taps_for(state, rng, gone):
+    """A legal turn that can be tapped, as the field has it, and the cells to tap, which are none of those *gone*."""
+    if games.needs_dice(state):
+        figure = games.load("spiro").figure(state)
+        pairs = [*product({piece.cell for piece in figure.pieces}, [cell.name for cell in figure.cells])]
+        for some in chain(product(pairs), product(pairs, pairs)):
+            with suppress(games.Illegal):
+                state.parse(",".join(map("-".join, some)))
+                return ",".join(map("-".join, some)), [*chain(*some)]
+    turns = (state.random(rng) for _ in range(1000))
+    turn = next(one for one in turns if "@" not in one and not gone & {*re.findall(r"[a-z]\d+", one)})
+    cells = [re.fullmatch(r"[+x-]?([a-z]\d+)(?::(\d+))?", part) for part in turn.split(",")]
+    return turn.replace("+", ""), [cell[1] for cell in cells for _ in range(int(cell[2] or 1))]
+
+
+@pytest.mark.parametrize("game", helptexts.GAMES)
+def test_a_plan_is_tapped_and_what_is_mailed_is_what_the_server_keeps(browser, visited, game):
+    board, club, rng = visited.boards[game, "101"], visited.club, Random(1)
+    name, state, has_dice, gone = board.turn, board.state, games.needs_dice(board.state), set()
+    with club.store.writing():
+        address = tokens.reply_address(club.server, game, "101", name)
+    token = address.partition("+")[2].partition("@")[0]
+    driver = opened(browser, visited, f"{game}/101.html", f"#{token}", width=PHONE)
+
+    def tap(*selectors):
+        for selector in selectors:
+            target = driver.find_element("css selector", selector)
+            driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
+            driver.execute_script("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", target)
+
+    def tap_turn():
+        nonlocal state
+        turn, cells = taps_for(state, rng, gone)
+        tap(*(f".cells [data-cell='{cell}']" for cell in cells))
+        if not has_dice:
+            before, state = state, state.play(state.parse(turn))
+            gone.update({*before.view()["cells"]} - {*state.view()["cells"]})  # with a group: the page knows no rules
+        return turn
+
+    def is_whole():
+        return driver.find_element("css selector", ".send").get_attribute("href") is not None
+
+    move = tap_turn()
+    tap(".next")
+    if has_dice:
+        lines = [f"if any then {tap_turn()}"]
+        assert not driver.find_element("css selector", ".other").is_displayed()
+    else:
+        theirs = tap_turn()
+        assert not is_whole()
+        tap(".next")
+        assert not is_whole()
+        first = f"if {theirs} then {tap_turn()}"
+        tap(".next")
+        theirs = tap_turn()
+        tap(".next")
+        lines = [f"{first} if {theirs} then {tap_turn()}"]
+        tap(".other", ".next")  # nothing was tapped for the opponent
+        lines.append(f"{first} if any then {tap_turn()}")
+    assert driver.find_element("css selector", ".tapping textarea").get_attribute("value").split("\n") == [move, *lines]
+    link = urlsplit(driver.find_element("css selector", ".send").get_attribute("href"))
+    query = parse_qs(link.query)
+    [body] = query["body"]
+    assert body == "\r\n".join([move, *lines])
+    assert unquote(link.path) == address
+    assert driver.execute_script(WIDTH) <= PHONE
+
+    head = f"From: {name}@players.example\nTo: {address}\nSubject: {query['subject'][0]}\n\n"
+    handle(club.server, (head + body).encode(), None, [address])
+    after = Board.load(club.store, game, "101")
+    assert [turn.text for turn in after.turns][len(board.turns) :] == [board.state.parse(move)]
+    kept = plans.branches(after.plans[name])
+    assert [plans.text_of_branch(line).replace("+", "") for line in kept] == lines
+
+
 def step_of(driver):
     return int(driver.find_element("css selector", ".steps input").get_attribute("value"))
 
@@ -209,7 +291,7 @@ def test_the_arrows_step_with_a_tapped_move_in_the_line_and_move_the_caret_where
         ActionChains(driver).send_keys(*keys).perform()
 
     driver = opened(browser, visited, "symple/101.html", f"#{TOKEN}")
-    line = driver.find_element("css selector", ".tapping input")
+    line = driver.find_element("css selector", ".tapping textarea")
     slider = driver.find_element("css selector", ".steps input")
     empty = next(one for one in driver.execute_script(NAMES) if one not in visited.boards["symple", "101"].state.cells)
     line.click()

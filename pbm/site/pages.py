@@ -146,6 +146,7 @@ class Pages:
             picture=Markup(picture),
             moves=turns,
             taps=json.dumps(taps and taps._asdict()) if is_open else None,
+            has_dice=games.needs_dice(board.states[0]),
             subject=f"Re: {texts.title(row.game)} Board {row.board}",
             notation=games.notation(row.game),
             commenter=row.commenter,

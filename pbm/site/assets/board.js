@@ -83,7 +83,7 @@
     document.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
       if (step === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-      const isTyped = event.target.matches("input[type=text]") && event.target.value && !tapped.length;
+      const isTyped = event.target.matches("textarea") && event.target.value && !tapped.length;
       if (isTyped) return; // there the keys move the caret
       event.preventDefault();
       show(step);
@@ -103,18 +103,48 @@
   const form = document.querySelector(".tapping");
   const token = /^#(r[0-9]{1,18}-[0-9a-f]{32})$/.exec(window.location.hash);
   if (!form || !token) return;
-  const line = form.querySelector("input");
+  const line = form.querySelector("textarea");
   const send = form.querySelector(".send");
+  const next = form.querySelector(".next");
+  const other = form.querySelector(".other");
   const [local, host] = form.dataset.address.split(/@(?=[^@]*$)/);
   const address = `${encodeURIComponent(local)}+${token[1]}@${host}`;
   const taps = JSON.parse(form.dataset.taps);
-  const occupied = new Set([...svg.querySelectorAll(".piece")].map((piece) => piece.dataset.cell));
+  const standing = new Set([...svg.querySelectorAll(".piece")].map((piece) => piece.dataset.cell));
 
-  function write() {
-    const move = line.value.trim();
-    const words = `subject=${encodeURIComponent(form.dataset.subject)}&body=${encodeURIComponent(move)}`;
-    if (move) send.setAttribute("href", `mailto:${address}?${words}`);
+  // The field holds a move, and below it the lines of a plan. Taps go to the move that is written last.
+
+  const before = () => /^(?:[^]*\b(?:if|then)[ \t]+)?/i.exec(line.value)[0];
+  const latest = () => line.value.slice(before().length).trim();
+  const isTheirs = () => /\bif[ \t]+$/i.test(before());
+
+  function write(text) {
+    line.value = text;
+    changed();
+  }
+
+  function changed() {
+    const answer = line.value.trim();
+    const lacksMove = /\bif(\s+\S*)?$|\bthen$/i.test(answer);
+    const words = `subject=${encodeURIComponent(form.dataset.subject)}&body=${encodeURIComponent(answer.replace(/\n/g, "\r\n"))}`;
+    if (answer && !lacksMove) send.setAttribute("href", `mailto:${address}?${words}`);
     else send.removeAttribute("href");
+    line.rows = line.value.split("\n").length;
+    next.textContent = isTheirs() ? "then I play …" : before() || latest() ? "if they play …" : "Plan: if they play …";
+    next.disabled = Boolean(before()) && !isTheirs() && !latest();
+    other.hidden = !before() || lacksMove || form.dataset.plan === "any"; // where "any" is all that can be planned
+  }
+
+  // the cells on which something stands by then, as far as the moves in the field tell it
+  function occupied() {
+    const cells = new Set(standing);
+    const lines = before().split("\n");
+    const leading = lines.filter((one, number) => number === lines.length - 1 || (!number && !/^if\b/i.test(one)));
+    for (const part of taps.occupied ? leading.join(" ").split(/[ ,+]+/) : []) {
+      if (part.startsWith(taps.occupied)) cells.delete(part.slice(taps.occupied.length));
+      else cells.add(part);
+    }
+    return cells;
   }
 
   // a cell that is tapped once more is taken back, where no turn, or no part of one, has it twice
@@ -127,6 +157,7 @@
 
   function text() {
     const parts = [];
+    const taken = occupied();
     for (const cell of tapped) {
       const same = parts.find((part) => taps.again && part.cells.length === 1 && part.cells[0] === cell);
       const open = parts.at(-1);
@@ -135,9 +166,25 @@
       else parts.push({ cells: [cell], times: 1 });
     }
     return parts.map(({ cells, times }) => {
-      const front = taps.occupied && occupied.has(cells[0]) ? taps.occupied : "";
+      const front = taps.occupied && taken.has(cells[0]) ? taps.occupied : "";
       return front + cells.join(taps.between) + (times > 1 ? taps.again + times : "");
     }).join(",");
+  }
+
+  // the other player's move comes next, or the answer to it; nothing tapped for them is every move of theirs
+  function plan() {
+    tapped = [];
+    const text = line.value.trimEnd();
+    const begin = text && (before() ? " " : "\n");
+    if (isTheirs()) write(`${before()}${latest() || "any"} then `);
+    else write(`${text}${begin}if ${form.dataset.plan === "any" ? "any then " : ""}`);
+  }
+
+  // another line of the plan, for another answer of theirs in the place of the last one
+  function planOther() {
+    tapped = [];
+    const last = line.value.trimEnd().split("\n").at(-1);
+    write(`${line.value.trimEnd()}\n${/^.*\bif[ \t]+/i.exec(last)[0]}`);
   }
 
   if (taps) {
@@ -147,13 +194,14 @@
       if (!cell) return;
       show(last);
       tap(cell.dataset.cell);
-      line.value = text();
-      write();
+      write(before() + text());
     });
   }
   form.hidden = false;
-  line.addEventListener("input", () => { tapped = []; write(); });
-  form.querySelector("button").addEventListener("click", () => { tapped = []; line.value = ""; write(); });
+  line.addEventListener("input", () => { tapped = []; changed(); });
+  form.querySelector(".clear").addEventListener("click", () => { tapped = []; write(""); });
+  next.addEventListener("click", plan);
+  other.addEventListener("click", planOther);
   form.addEventListener("submit", (event) => event.preventDefault());
-  write();
+  changed();
 })();
