@@ -136,9 +136,8 @@ def finish(ready: Ready) -> Effect:
             _signed(ready.session, ready.call)  # they may have got another password since
         except Refused as why:
             done = Effect(why=why)
-    if not ready.session.in_shell:
-        for letter in done.letters:
-            delivery.queue(ready.session, letter)
+    if not ready.session.is_printed:
+        delivery.queue(ready.session, *done.letters)
     return done
 
 

@@ -38,12 +38,15 @@ class Session:
     """The machine that the mail came from; None in a shell, and if that is one of ours, which brings all mails."""
     is_line: bool = False
     """Whether the command is a line of `multiple`."""
+    on_page: bool = False
+    """Whether a page of the web waits for the answer, which is printed there, as in a shell, and not mailed."""
 
     def __post_init__(self) -> None:
         """Take the database and the clock from the server."""
         self.store, self.now = self.server.store, self.server.now
         self.in_shell = self.sender is None
         """Whether the answer is printed, and the shell's user trusted not to flood anybody."""
+        self.is_printed = self.in_shell or self.on_page
 
     def note(self, kind: str, **detail: Any) -> None:
         """Note an event, in the transaction in which it happens."""

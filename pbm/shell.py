@@ -129,8 +129,7 @@ def _told(answers: Letters, drawn_by: Sequence["Server"], *, as_json: bool) -> i
     if drawn_by and not as_json:
         _show_pictures(answers, drawn_by)
     data = letters.as_one(letter.data for letter in answers)
-    printed = (letter.text.rstrip() if letter.thread else letter.body for letter in answers)
-    say("\n\n".join(printed), data, as_json=as_json)
+    say(letters.printed(answers), data, as_json=as_json)
     return int(data.get("status", 0))
 
 

@@ -402,8 +402,8 @@ def handled(club, *raws):
         receiver, entries = Receiver(club.server, Service(club.store), thread), []
         connections = Connections(receiver.is_known, receiver.handle, entries.append)
         deliveries = [Delivery(raw, "alice@players.example", (ADDRESS,), None) for raw in raws]
-        replies = await asyncio.gather(*(connections.hand_in(each) for each in deliveries))
-        return [(reply, entry.outcome) for reply, entry in zip(replies, entries, strict=True)]
+        answers = await asyncio.gather(*(connections.hand_in(each) for each in deliveries))
+        return [(answer.reply, entry.outcome) for answer, entry in zip(answers, entries, strict=True)]
 
     thread = MainThread()
     return thread.run_beside(all_at_once())

@@ -23,7 +23,7 @@ def reply_address(server: Server, game: str, board: str, userid: str) -> str:
     One who has none yet gets one.
     """
     number = server.store.trust.reply_number(game, board, userid)
-    return _address(server, _token(server, REPLY, number, userid))
+    return address_with(server, _token(server, REPLY, number, userid))
 
 
 class Meaning(NamedTuple):
@@ -67,7 +67,7 @@ def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> st
     That is every mail about a board; without a board, the digests of the game; without a game, what users write to all.
     """
     number = server.store.trust.reply_number(*mails) if mails.board else address_number
-    return _address(server, _token(server, UNSUBSCRIBE, number, _subscription(server, mails)))
+    return address_with(server, _token(server, UNSUBSCRIBE, number, _subscription(server, mails)))
 
 
 def _subscription(server: Server, mails: Reply) -> str:
@@ -79,7 +79,7 @@ def return_path(server: Server, mail: Mail) -> str:
     """The envelope's sender of a mail of ours: to a user, one that tells which of their addresses bounces."""
     if mail.address_number is None:
         return server.address
-    return _address(server, bounce_token(server, mail.address_number, f"{mail.userid} {mail.address}"))
+    return address_with(server, bounce_token(server, mail.address_number, f"{mail.userid} {mail.address}"))
 
 
 def bounce_token(server: Server, number: int, whose: str) -> str:
@@ -102,7 +102,8 @@ def _token(server: Server, kind: str, number: int, about: str) -> str:
     return f"{kind}{number}-{digest[:16].hex()}"
 
 
-def _address(server: Server, token: str) -> str:
+def address_with(server: Server, token: str) -> str:
+    """The address of ours that has a token, whether that means something or not."""
     local, _, host = server.address.rpartition("@")
     return f"{local}+{token}@{host}"
 

@@ -1,8 +1,9 @@
 """Delivery: the channels that take letters to people.
 
-What answers a command in a shell is printed there. Every other letter is given to each channel, a module of this folder
-with a function ``deliver(session, letter)``: it finds out by itself whether it reaches the reader. It is called in the
-transaction of the command, and stores what it has to send; so nothing goes out of what is rolled back.
+What answers a command in a shell, or on a page of the web, is printed there. Every other letter is given to each
+channel, a module of this folder with a function ``deliver(session, letter)``: it finds out by itself whether it reaches
+the reader. It is called in the transaction of the command, and stores what it has to send; so nothing goes out of what
+is rolled back.
 """
 
 from importlib import import_module
@@ -14,8 +15,8 @@ from pbm.session import Session
 
 
 def answer(session: Session, actor: str | None, *answers: Letter) -> list[Letter]:
-    """Deliver letters; return those to whoever gives the command, which in a shell is the *actor*, too."""
-    own = [letter for letter in answers if letter.to is None or (session.in_shell and letter.to == actor)]
+    """Deliver letters; return those to whoever gives the command, which is the *actor*, too, where they are printed."""
+    own = [letter for letter in answers if letter.to is None or (session.is_printed and letter.to == actor)]
     queue(session, *(letter for letter in answers if letter not in own))
     return own
 

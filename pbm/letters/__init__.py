@@ -17,7 +17,7 @@ from pbm.letters.boards import (
     status_of,
     turn_text,
 )
-from pbm.letters.letter import Letter, as_one, note, settled
+from pbm.letters.letter import Letter, as_one, note, printed, settled
 
 __all__ = [
     "NOTIFICATION",
@@ -34,6 +34,7 @@ __all__ = [
     "of_removal",
     "of_turns",
     "picture",
+    "printed",
     "settled",
     "sides",
     "status",

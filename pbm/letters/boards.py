@@ -83,6 +83,7 @@ def of_board(
             is_subscribed=to in board.about.subscribers,
             notation=notation,
             hint=_hint(point, to) if row.board != "new" else "",
+            point=point,
         )
         letters.append(letter)
     return letters

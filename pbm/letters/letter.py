@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from pbm import texts
 from pbm.blocks import Block, Drawing, NextCommand, Paragraph, Told, blocks_of, text_of
+from pbm.board.board import Point
 
 EASY = "To move, reply with your move as the first line. You need no password."
 WAITING = "While you wait, you can answer this mail with {words}; `help` says more."
@@ -46,6 +47,8 @@ class Letter(NamedTuple):
     """What else its reader can answer with at this moment, such as a rematch when the game is over."""
     reader: str = ""
     """The player to whom it is told, where it goes to whoever gave the command."""
+    point: Point | None = None
+    """The position of the board that it shows, for pages that draw it."""
 
     @property
     def body(self) -> str:
@@ -77,6 +80,11 @@ def note(told: Told, *, subject: str, answer: str, data: dict[str, Any] | None =
     """A letter without a board, to a user or to whoever gave the command."""
     blocks = blocks_of(told)
     return Letter(to, subject, blocks, answer, {**(data or {}), "reply": text_of(blocks)})
+
+
+def printed(found: Iterable[Letter]) -> str:
+    """What a shell prints for all answers to a command."""
+    return "\n\n".join(letter.text.rstrip() if letter.thread else letter.body for letter in found)
 
 
 def as_one(parts: Iterable[dict[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Mail that comes in is handled once: its command is carried out and answered. No sockets here."""
+"""Mail that comes in is handled once: its command is carried out and answered. No sockets here.
+
+What is posted on a page of the web, in place of an answer to a board mail, is such a mail, whose answer is printed.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,12 +25,13 @@ from pbm.language import answers, masking, quoting
 from pbm.language.commands import root
 from pbm.language.grammar import Call
 from pbm.language.line import Line
-from pbm.mail import reading
+from pbm.letters import Letter
+from pbm.mail import quotes, reading
 from pbm.mail.reading import Incoming
 from pbm.mail.typed import Typed, is_title, plain_line, typed_in
 from pbm.names import SHORTEST_PASSWORD
 from pbm.refusals import Misused, Refused
-from pbm.runner import Ready
+from pbm.runner import Effect, Ready
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Reply
@@ -47,19 +51,26 @@ MOST_LOGGED = 200
 MOST_BOUNCES = 5
 BOUNCING_FOR = timedelta(days=3)
 """An address that has bounced so often in a row, and for so long, gets no more mail."""
+NO_HOST = "guests.invalid"
+"""In place of a mail host for users who have no address (RFC 2606)."""
+GUESTS = "A command with a userid comes by mail, or from a page of a user who has a mail address."
 
 
 class Outcome(str):
     """What became of a mail, in a word, as it is recorded; and for the log its command, and why that was refused."""
 
-    __slots__ = "command", "reason"
+    __slots__ = "command", "letters", "reason"
     command: str
     reason: str
+    letters: Sequence[Letter]
 
-    def __new__(cls, word: str, command: str = "", reason: str = "") -> Self:
-        """The word; the *command* without secrets, if there was one; and the *reason* if it was refused."""
+    def __new__(cls, word: str, command: str = "", reason: str = "", letters: Sequence[Letter] = ()) -> Self:
+        """The word; the *command* without secrets, if there was one; and the *reason* if it was refused.
+
+        The *letters* are what a page prints.
+        """
         outcome = super().__new__(cls, word)
-        outcome.command, outcome.reason = command, reason
+        outcome.command, outcome.reason, outcome.letters = command, reason, letters
         return outcome
 
     @property
@@ -82,6 +93,8 @@ class Heard(NamedTuple):
     """What the reply address speaks for that it came to."""
     typed: Typed | None = None
     ready: Ready | None = None
+    outcome: Outcome | None = None
+    """What has come of it, if that is done: a page only asks something, and nothing is stored of that."""
 
 
 def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, str | None]:
@@ -124,26 +137,48 @@ def is_known(server: Server, recipient: str) -> bool:
     )
 
 
+def posted(server: Server, recipient: str, text: str, comment: str, key: str) -> tuple[Reply, Incoming] | None:
+    """What is posted on a page, as a mail to a reply address, and whom that speaks for; None if it is no such address.
+
+    The mail is from the player's first address. What has the same *key* is done once.
+    """
+    found = tokens.meaning(server, recipient)
+    if found is None or found.kind != tokens.REPLY:
+        return None
+    game, board, userid = found.reply
+    addresses = (each.address for each in server.store.users.addresses(userid) if each.confirmed)
+    said = texts.clean(f"{text}\n{comment}".replace("\r\n", "\n").replace("\r", "\n"))
+    mail = Incoming(
+        sender=next(addresses, f"{userid}@{NO_HOST}"),
+        message_id=f"<{key}.{game}-{board}-{userid}.page@{server.host}>",
+        subject=f"Re: {texts.title(game)} Board {board}",  # as our own mails make a mail program write
+        body=quotes.own(said)[: reading.MOST_BODY],
+        quoted=quotes.first(said),
+    )
+    return found.reply, mail
+
+
 def handle(
     server: Server,
     raw: bytes,
     envelope_sender: str | None,
     recipients: Sequence[str] = (),
     peer: str | None = None,
+    post: Incoming | None = None,
     heard: Heard | None = None,
 ) -> Outcome:
     """Do what a mail says, answer it, and note that it was handled: all in one transaction, and only once.
 
     *recipients* are those of its envelope; a reply address among them counts. *peer* is the machine that it came from.
-    What was *heard* of the mail before is not done again. Returns what was done. Raises Unusable if the database cannot
-    be used; then the mail has to come again.
+    A *post* came from a page. What was *heard* of the mail before is not done again. Returns what was done. Raises
+    Unusable if the database cannot be used; then the mail has to come again.
     """
-    heard = heard or hear(server, raw, envelope_sender, recipients, peer)
+    heard = heard or hear(server, raw, envelope_sender, recipients, peer, post)
     mail = heard.mail
     sender = (mail.sender or "").lower()
     with server.store.writing():
         if heard.meanings != _meanings(server, mail, recipients):  # one was revoked since
-            heard = hear(server, raw, envelope_sender, recipients, peer)
+            heard = hear(server, raw, envelope_sender, recipients, peer, post)
         if not server.store.handled.record(sender, mail.message_id, heard.kind, server.now()):
             return Outcome("repeated")
         match heard.kind:
@@ -195,12 +230,13 @@ def hear(
     envelope_sender: str | None,
     recipients: Sequence[str] = (),
     peer: str | None = None,
+    post: Incoming | None = None,
 ) -> Heard:
     """Read a mail, and prepare its command: all that is slow is done here, and nobody has to wait for it.
 
     Raises Unusable if the database cannot be used.
     """
-    mail = reading.read(raw, envelope_sender)
+    mail = post or reading.read(raw, envelope_sender)
     meanings = _meanings(server, mail, recipients)
     kind = _kind(server, mail, recipients, meanings)
     if kind != "command":
@@ -211,8 +247,10 @@ def hear(
     if typed.line.names == "confirm-address" and mail.tells_of_absence:
         return Heard(mail, meanings, "automatic")
     answered = None if typed.line.command else reply
-    machine = _peer(peer)
+    machine = machine_of(peer)
     call, comment = _call(typed, replies if answered else ())
+    if post and not answered and str(mail.sender).endswith(f"@{NO_HOST}"):
+        call = Refused(GUESTS)
     session = Session(
         server,
         mail.sender,
@@ -222,9 +260,19 @@ def hear(
         guesses=Guesses(server.store, machine or mail.sender or "", server.now()),
         proved=answered,
         peer=machine,
+        on_page=post is not None,
     )
     ready = runner.prepare(session, call, None if answered else typed.line)
-    return Heard(mail, meanings, kind, reply, typed, ready)
+    heard = Heard(mail, meanings, kind, reply, typed, ready)
+    return heard._replace(outcome=_seen(server, heard)) if post else heard
+
+
+def _seen(server: Server, heard: Heard) -> Outcome | None:
+    """What has come of a post that only asks something, and for which no password counts; None for any other."""
+    ready, typed = heard.ready, heard.typed
+    if not (ready and typed and ready.done and isinstance(ready.call, Call) and not ready.call.passwords):
+        return None
+    return _outcome(server, heard, ready.done)
 
 
 def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:
@@ -317,28 +365,45 @@ def _finish(server: Server, heard: Heard) -> Outcome:
     if ready is None or heard.typed is None:
         raise AssertionError(heard.kind)
     line, _, is_meant = heard.typed
-    server.store.users.revive_address(mail.sender or "", server.now())
     session = ready.session
-    why = runner.finish(ready).why
-    server.store.events.count_command(server.now(), refused=why is not None)
+    if not session.on_page:
+        server.store.users.revive_address(mail.sender or "", server.now())
+    done = runner.finish(ready)
+    server.store.events.count_command(server.now(), refused=done.why is not None)
     if session.guesses:
         session.guesses.save()
+    outcome = _outcome(server, heard, done)
+    if done.why is None:
+        return outcome
+    is_close = is_meant or any(map(root.knows, line.words[:2]))
+    is_bulk = mail.wants_no_answer and isinstance(done.why, Misused) and not (reply or is_close)
+    if (mail.is_absence and not is_meant) or is_bulk:
+        return Outcome("automatic", outcome.command)
+    session = replace(session, proved=reply)
+    if not session.take_own("error"):
+        capped = f"mistake after the {most('error', 'address')} of a day that are answered"
+        return Outcome("capped", outcome.command, capped)
+    if not quotas.is_left(server.store, "error", session.holders, server.now()):
+        [letter] = outcome.letters
+        outcome.letters = [letter._replace(blocks=(Paragraph(LAST_REFUSAL), *letter.blocks))]
+    if not session.on_page:
+        delivery.queue(session, *outcome.letters)
+    return outcome
+
+
+def _outcome(server: Server, heard: Heard, done: Effect) -> Outcome:
+    """What has come of a command, and the letters that say so to whoever gave it."""
+    ready, reply, typed = heard.ready, heard.reply, heard.typed
+    if ready is None or typed is None:
+        raise AssertionError(heard.kind)
+    line, why = typed.line, done.why
     right = ready.call.passwords if why is None and isinstance(ready.call, Call) else []
     command = _told(server, line, None if line.command else reply, right, is_done=why is None)
     if why is None:
-        return Outcome("command", command)
-    is_close = is_meant or any(map(root.knows, line.words[:2]))
-    is_bulk = mail.wants_no_answer and isinstance(why, Misused) and not (reply or is_close)
-    if (mail.is_absence and not is_meant) or is_bulk:
-        return Outcome("automatic", command)
-    session = replace(session, proved=reply)
-    if not session.take_own("error"):
-        return Outcome("capped", command, f"mistake after the {most('error', 'address')} of a day that are answered")
-    letter = quoting.refusal(why, line, session.comment, reply.game if reply else "", server.store.users.is_taken)
-    if not quotas.is_left(server.store, "error", session.holders, server.now()):
-        letter = letter._replace(blocks=(Paragraph(LAST_REFUSAL), *letter.blocks))
-    delivery.queue(session, letter)
-    return Outcome("command", command, _reason(line, str(letter.data["error"]), command))
+        return Outcome("command", command, letters=done.letters)
+    is_user = server.store.users.is_taken
+    letter = quoting.refusal(why, line, ready.session.comment, reply.game if reply else "", is_user)
+    return Outcome("command", command, _reason(line, str(letter.data["error"]), command), [letter])
 
 
 def _reason(line: Line, error: str, command: str) -> str:
@@ -369,7 +434,7 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
         delivery.queue(session, quoting.refusal(why, plain_line(mail.subject), is_user=server.store.users.is_taken))
 
 
-def _peer(peer: str | None) -> str | None:
+def machine_of(peer: str | None) -> str | None:
     """The machine or the network of IPv6 that a mail came from; None if that is one of ours, which brings all mails."""
     try:
         if not peer or not ip_address(peer).is_global:

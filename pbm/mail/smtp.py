@@ -20,6 +20,7 @@ from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome
+from pbm.mail.reading import Incoming
 from pbm.texts import clean
 
 LONGEST_ENTRY = 300
@@ -83,6 +84,8 @@ class Delivery(NamedTuple):
     recipients: Sequence[str]
     peer: str | None
     """The address of the machine that brought it; None if it came by a local socket."""
+    post: Incoming | None = None
+    """The mail as it is read, if it was posted on a page of the web."""
 
 
 class Answer(NamedTuple):
@@ -158,7 +161,7 @@ class Connections:
         self.handle = handle
         self.note = note
         self.open: set[Connection] = set()
-        self.handling: set[asyncio.Task[str]] = set()
+        self.handling: set[asyncio.Task[Answer]] = set()
         self.held = 0
         """How many bytes of mails are kept."""
         self.is_closing = False
@@ -180,15 +183,15 @@ class Connections:
         if not self.open:
             self.is_empty.set()
 
-    def hand_in(self, delivery: Delivery) -> "asyncio.Task[str]":
-        """Start to handle a mail and note what came of it, also if its peer hangs up. The result is the reply."""
+    def hand_in(self, delivery: Delivery) -> "asyncio.Task[Answer]":
+        """Start to handle a mail and note what came of it, also if its peer hangs up. The result is the answer."""
         self.held += len(delivery.raw)
         task = asyncio.get_running_loop().create_task(self._handle(delivery))
         self.handling.add(task)
         task.add_done_callback(self.handling.discard)
         return task
 
-    async def _handle(self, delivery: Delivery) -> str:
+    async def _handle(self, delivery: Delivery) -> Answer:
         begin = time.perf_counter()
         try:
             answer = await self.handle(delivery)
@@ -198,7 +201,7 @@ class Connections:
             self.held -= len(delivery.raw)
         took = time.perf_counter() - begin
         self.note(Entry(delivery.peer or "", delivery.sender, answer.outcome, answer.locked, took))
-        return answer.reply
+        return answer
 
     async def close(self, seconds: float = SHUTDOWN_SECONDS) -> None:
         """Answer the mails in hand, and end all connections.
@@ -401,7 +404,7 @@ class Connection(SMTP):
         """Have a mail handled. Returns the reply."""
         self.is_busy = True
         try:
-            reply = await asyncio.shield(self.connections.hand_in(delivery))
+            reply = (await asyncio.shield(self.connections.hand_in(delivery))).reply
         finally:
             self.is_busy = False
         if reply.startswith("2") and not self._writer.is_closing():

@@ -1,9 +1,11 @@
 """The commands that run the server: taking mail in, sending it, and the referee for programs."""
 
 import os
+import socket
 import sys
 from functools import partial
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +14,7 @@ import games
 from pbm.console.usage import Commands, Within
 from pbm.disk import reason
 from pbm.mail import incoming
-from pbm.refusals import Misused, Refused
+from pbm.refusals import Misused, Refused, touching
 from pbm.session import Session
 from pbm.settings import open_server, transport
 from pbm.terminal import fail, say
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from pbm.mail.smtp import Entry
     from pbm.server import Server
+    from pbm.service.web import Door
 
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
 """What mail servers understand of the exit status of a program that they pipe a mail to (sysexits.h)."""
@@ -85,6 +88,7 @@ def referee(game: str) -> int:
     metavar="N",
     help="How many processes play for the robots; 0 for none.",
 )
+@click.option("--web", metavar="HOST:PORT", help="Take answers there that are posted on pages, and hand out the site.")
 @click.option("--site", metavar="DIR", help="Write a site to this folder, and what changes within seconds.")
 @click.option("--url", metavar="URL", help="Where that site will stand, such as https://games.example/.")
 def serve_(
@@ -94,6 +98,7 @@ def serve_(
     log_format: str,
     metrics: str | None,
     robots: int,
+    web: str | None,
     site: str | None,
     url: str | None,
     *,
@@ -124,7 +129,8 @@ def serve_(
             count(entry)
 
     words, thread = _words_of_site(site, url), MainThread()
-    served = serve(opened, where, thread, note=note, lmtp=lmtp, certificate=tls, robots=robots, site=words)
+    door = _door(opened, web, site, url or "") if web else None
+    served = serve(opened, where, thread, note=note, lmtp=lmtp, certificate=tls, robots=robots, site=words, door=door)
     thread.run_beside(served)
 
 
@@ -138,6 +144,27 @@ def _words_of_site(folder: str | None, url: str | None) -> list[str]:
 
     shared(url or "", no_pictures=False)
     return [f"--url={url}"] * bool(url) + ["--", folder]
+
+
+def _door(opened: "Server", web: str, site: str | None, url: str) -> "Door":
+    """What listens for browsers, and says where."""
+    from pbm.service.serve import endpoint
+
+    where = endpoint(web)
+    if not where or where.path:
+        raise click.UsageError(f"--web={web} is not HOST:PORT.")
+    try:
+        from pbm.service.web import Door
+    except ImportError as why:
+        raise Refused("--web needs Starlette, uvicorn and Jinja2: pip install '.[web]' brings them.") from why
+    with touching(f"The web door cannot listen on {web}"):
+        family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
+        listening = socket.create_server((where.host, where.port), family=family)
+    if site:
+        with touching(f"The site cannot be written to {site}"):
+            Path(site).mkdir(parents=True, exist_ok=True)
+    say(f"web on {where._replace(port=listening.getsockname()[1])}", {})
+    return Door(opened, listening, site, url)
 
 
 def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":

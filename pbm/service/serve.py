@@ -13,12 +13,12 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from ctypes import CDLL
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.disk import reason
@@ -30,6 +30,9 @@ from pbm.names import is_host
 from pbm.refusals import touching
 from pbm.server import Server
 from pbm.store import Replaced, Store, Unusable
+
+if TYPE_CHECKING:
+    from pbm.service.web import Door
 
 HELPER_SECONDS = 3
 """How long a helper has to end; a mail server that says nothing must not hold up ours."""
@@ -265,7 +268,11 @@ class Receiver:
         """Whether there is such an address of ours."""
         if recipient.lower() == self.server.address.lower():
             return True
-        return await self._result(self.thread.submit(incoming.is_known, self.server, recipient))
+        return await self.work(incoming.is_known, self.server, recipient)
+
+    async def work(self, do: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """What the main thread does between two mails. Raises Unusable."""
+        return await self._result(self.thread.submit(do, *args, **kwargs))
 
     async def handle(self, delivery: Delivery) -> Answer:
         """Handle a mail. The answer is 250 when all that it causes is on the disk, and 451 if it has to come again."""
@@ -289,13 +296,14 @@ class Receiver:
     def handle_waiting(self) -> None:
         """Handle the mails that wait; none if those before have been handled together with others."""
         mails = [self.waiting.get() for _ in range(min(self.waiting.qsize(), MOST_TOGETHER))]
-        heard = [self._run(mail, incoming.hear, self.server, *mail.delivery) for mail in mails]
-        done: list[tuple[Received, Answer]] = []
+        all_heard = [(mail, self._run(mail, incoming.hear, self.server, *mail.delivery)) for mail in mails]
+        done = [(mail, Answer("", each.outcome)) for mail, each in all_heard if each and each.outcome]
+        heard = [(mail, each) for mail, each in all_heard if each and not each.outcome]
         try:
-            with self.server.store.writing():
+            with self.server.store.writing() if heard else nullcontext():
                 begin = time.perf_counter()
-                for mail, each in zip(mails, heard, strict=True):
-                    if each and (outcome := self._run(mail, incoming.handle, self.server, *mail.delivery, each)):
+                for mail, each in heard:
+                    if outcome := self._run(mail, incoming.handle, self.server, *mail.delivery, each):
                         done.append((mail, Answer("250 2.0.0 Done", outcome)))
             locked = time.perf_counter() - begin
         except Unusable as error:
@@ -341,11 +349,13 @@ async def serve(
     certificate: Certificate | None = None,
     robots: int = 0,
     site: Sequence[str] = (),
+    door: "Door | None" = None,
 ) -> None:
     """Serve until the process is told to end; *note* is told what came of each mail, which the main *thread* handles.
 
-    So many processes play for *robots*; one writes a *site*, if the words of that command are given. Raises Refused if
-    nobody can listen there, and Replaced if the database has become another file.
+    So many processes play for *robots*; one writes a *site*, if the words of that command are given. What is posted at
+    a *door* is handled like a mail. Raises Refused if nobody can listen there, and Replaced if the database has become
+    another file.
     """
     loop = asyncio.get_running_loop()
     service = Service(server.store)
@@ -376,6 +386,7 @@ async def serve(
     listener, where = await _listen(connect, where)
     helping = [loop.create_task(helper.run()) for helper in helpers]
     watching = loop.create_task(_repeat(watch))
+    posting = [loop.create_task(door.run(connections, receiver.work))] if door else []
     sys.stdout.write(f"listening on {where}\n")
     sys.stdout.flush()
     _tell_systemd("READY=1", f"STATUS=Listening on {where}.")
@@ -383,16 +394,24 @@ async def serve(
     _tell_systemd("STOPPING=1")
     watching.cancel()
     _close(listener, where)
+    if door:
+        door.close()
     await connections.close()
-    for helper in helpers:
-        helper.end()
+    await asyncio.gather(*posting)
     for helper in repeating:
         helper.kill()  # what a robot was thinking about is thought about again, and so is a page written
+    await _end(helpers, helping)
+    _leave(server, connections, service)
+
+
+async def _end(helpers: Sequence[Helper], helping: Sequence[asyncio.Task[None]]) -> None:
+    """Let processes end what they have in hand, and kill those that take too long."""
+    for helper in helpers:
+        helper.end()
     await asyncio.wait(helping, timeout=HELPER_SECONDS)
     for helper in helpers:
         helper.kill()
     await asyncio.wait(helping)
-    _leave(server, connections, service)
 
 
 def _end_by_signal(service: Service, loop: asyncio.AbstractEventLoop) -> None:

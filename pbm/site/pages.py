@@ -1,7 +1,7 @@
 """The contents of the pages of the site. Strangers may see them: no address, no queued move, no secret of dice."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from math import ceil
@@ -98,7 +98,10 @@ ABOUT = "Abstract board games, played by mail and looked at here."
 """What the site is, in a sentence."""
 RECENT = 20
 """How many boards a page or a feed names of those that changed last."""
-POLICY = "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
+POLICY = (
+    "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'self'"
+)
 """The Content-Security-Policy under which all pages work."""
 UNDRAWN = "board"
 """What the picture of a game is called, for boards that have none; the name of a board has a digit."""
@@ -317,6 +320,11 @@ class Pages:
             finished=rows[1],
             more=more,
         )
+
+    def form(self, path: str, text: str, error: str, typed: Mapping[str, str]) -> str:
+        """A page of the web door: a letter, or why something was refused, and the form in which answers are posted."""
+        title = "Not done" if error else "Done" if text else "Answer a board mail"
+        return self._render("answer.html", path, title=title, text=text, error=error, typed=typed)
 
     # What pages have in common
 

@@ -1,0 +1,326 @@
+"""The web door: what is posted on the pages of a site, and their files. Starlette and uvicorn speak HTTP.
+
+It stands behind a proxy. A GET changes nothing. Tokens stand in the body of a POST, and are never logged.
+"""
+
+import asyncio
+import json
+import re
+import secrets
+import socket
+import sys
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from pbm import letters
+from pbm.access import tokens
+from pbm.drawing import images
+from pbm.mail import incoming
+from pbm.mail.incoming import Outcome
+from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Answer, Connections, Delivery
+from pbm.server import Server
+from pbm.session import Session
+from pbm.site.pages import POLICY, Look, Pages
+from pbm.store import Reply
+
+MOST_POSTED_BYTES = 20_000
+"""How much may be posted at once."""
+REQUEST_SECONDS = 10
+"""How long a request may take to come in, and a connection may be silent."""
+RESPONSE_SECONDS = 60
+"""How long a request may take from its header to the last byte of its response."""
+MOST_POSTS_A_MINUTE = 120
+"""How often a peer may post; a machine of ours, which brings what others post, as often as it likes."""
+MOST_KEPT = 1000
+"""How many letters are kept for the pages that show them."""
+POST_KEY = re.compile("[A-Za-z0-9._-]{1,64}", re.ASCII)
+HEADERS = {
+    "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+REVOKED = "This page speaks for no player any more: a reply address ends with its game, and with a new password."
+FOREIGN = "This was not posted from a page of this site."
+Work = Callable[..., Awaitable[Any]]
+"""Has a function called in the main thread with these arguments."""
+
+
+class Door:
+    """Takes what is posted, and hands out the files of a site."""
+
+    def __init__(self, server: Server, listening: socket.socket, site: str | None, url: str) -> None:
+        """Listen at a socket; *site* is the folder of the files, and *url* where they stand."""
+        self.server, self.listening = server, listening
+        self.pages = Pages(Session(server), Look("", has_pictures=False))
+        self.hosts = {urlsplit(each).netloc for each in (url, server.site or "") if each}
+        self.posts: Counter[str] = Counter()
+        self.minute = 0
+        self.kept: OrderedDict[str, str] = OrderedDict()
+        routes: list[BaseRoute] = [
+            Route("/answer", self.answer, methods=["GET", "POST"]),
+            Route("/answer/{key}", self.answered),
+        ]
+        if site:
+            routes.append(Mount("/", Files(directory=site, html=True)))
+        failed = {HTTPException: self._refuse, Exception: self._fail}
+        self.app = Starlette(routes=routes, exception_handlers=failed)  # type: ignore[arg-type]  # of each its own
+        config = uvicorn.Config(
+            bounded(self.app),
+            http=WebConnection,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_keep_alive=REQUEST_SECONDS,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
+        self.uvicorn = uvicorn.Server(config)
+
+    async def run(self, connections: Connections, work: Work) -> None:
+        """Serve until `close`. Posts are handled as the mails of these *connections* are, and the rest by *work*."""
+        self.connections, self.work = connections, work
+        await self.uvicorn.serve([self.listening])
+
+    def close(self) -> None:
+        """Take no more requests, and let `run` end."""
+        self.uvicorn.should_exit = True
+
+    # Answers
+
+    async def answer(self, request: Request) -> Response:
+        """Show an empty form; or carry out what is posted as if it had come to a reply address by mail."""
+        if request.method != "POST":
+            return self._page(200, request.url.path)
+        fields = await self._posted(request)
+        token = fields.get("token", "").strip().rpartition("+")[2].partition("@")[0].lower()
+        fields |= {"token": token if tokens.TOKEN.fullmatch(token) else ""}
+        request.state.fields = fields
+        key = fields.get("id", "") or secrets.token_hex(12)
+        if not POST_KEY.fullmatch(key):
+            raise HTTPException(HTTPStatus.BAD_REQUEST, "`id` is 1 to 64 letters, digits, dots and hyphens.")
+        player, outcome = await self._handled(request, fields, key)
+        is_repeated = outcome == "repeated"
+        if is_repeated:
+            player, outcome = await self._handled(request, fields | {"text": "show"}, secrets.token_hex(12))
+        if outcome.reason or not outcome.letters:
+            raise _refusal(outcome)
+        text = letters.printed(outcome.letters)
+        if _wants(request, "application/json"):
+            return JSONResponse(_data(outcome, text, player) | {"repeated": is_repeated})
+        if not _wants(request, "text/html"):
+            return PlainTextResponse(f"{text}\n")
+        shown = secrets.token_urlsafe(24)
+        self.kept[shown] = text
+        if len(self.kept) > MOST_KEPT:
+            self.kept.popitem(last=False)
+        return RedirectResponse(f"answer/{shown}", HTTPStatus.SEE_OTHER)
+
+    async def answered(self, request: Request) -> Response:
+        """Show a letter that answers what was posted, as long as it is kept."""
+        text = self.kept.get(request.path_params["key"])
+        if text is None:
+            raise HTTPException(HTTPStatus.NOT_FOUND, "This answer is not kept any more; the board says how it stands.")
+        return self._page(200, request.url.path, text=text)
+
+    async def _handled(self, request: Request, fields: Mapping[str, str], key: str) -> tuple[Reply, Outcome]:
+        """Who has posted something, and what has come of it, as it would have come of a mail."""
+        recipient = tokens.address_with(self.server, fields["token"])
+        text, comment = fields.get("text", ""), fields.get("comment", "")
+        found = await self.work(incoming.posted, self.server, recipient, text, comment, key)
+        if found is None:
+            raise HTTPException(HTTPStatus.FORBIDDEN, REVOKED)
+        player, post = found
+        raw = f"{recipient}\n{text}\n{comment}".encode(errors="replace")
+        delivery = Delivery(raw, str(post.sender), (recipient,), _peer(request), post)
+        answer: Answer = await asyncio.shield(self.connections.hand_in(delivery))
+        return player, answer.outcome
+
+    # What all requests have in common
+
+    async def _posted(self, request: Request) -> dict[str, str]:
+        """The fields of a form, or of an object in JSON. Raises HTTPException."""
+        self._check_origin(request)
+        self._count(_peer(request))
+        body = bytearray()
+        try:
+            async with asyncio.timeout(REQUEST_SECONDS):
+                async for part in request.stream():
+                    body += part
+                    if len(body) > MOST_POSTED_BYTES:
+                        raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "At most 20 kB can be posted.")
+        except TimeoutError as why:
+            raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, "This has taken too long.") from why
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind not in {"application/json", "application/x-www-form-urlencoded"}:
+            raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "What is posted is a form, or JSON.")
+        try:
+            is_form = kind != "application/json"
+            found = dict(parse_qsl(body.decode(), keep_blank_values=True)) if is_form else json.loads(body)
+            return {str(name): str(value) for name, value in found.items()}
+        except (ValueError, AttributeError, RecursionError) as why:
+            raise HTTPException(HTTPStatus.BAD_REQUEST, "This is no form, and no object in JSON.") from why
+
+    def _check_origin(self, request: Request) -> None:
+        """Raises HTTPException if a browser says that a page of another site has posted this.
+
+        With our Referrer-Policy a form without a script posts from the origin ``null``.
+        """
+        found, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
+        is_own = found is None or urlsplit(found).netloc in {*self.hosts, request.headers.get("host", "")}
+        is_form = found == "null" and site == "same-origin"
+        if site not in {None, "same-origin", "none"} or not (is_own or is_form):
+            raise HTTPException(HTTPStatus.FORBIDDEN, FOREIGN)
+
+    def _count(self, peer: str | None) -> None:
+        """Count a post of a peer. Raises HTTPException if there are too many."""
+        if peer is None or not (machine := incoming.machine_of(peer)):
+            return
+        if self.minute != (now := int(time.monotonic()) // 60):
+            self.minute = now
+            self.posts.clear()
+        self.posts[machine] += 1
+        if self.posts[machine] > MOST_POSTS_A_MINUTE:
+            raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, "There are too many posts; please wait for a minute.")
+
+    def _page(
+        self,
+        status: int,
+        path: str,
+        *,
+        text: str = "",
+        error: str = "",
+        typed: Mapping[str, str] = MappingProxyType({}),
+    ) -> Response:
+        """A page with a letter or a refusal, and a form in which the last post can be changed and posted again."""
+        fields = {"token": "", "text": "", "comment": ""} | {**typed}
+        shown = self.pages.form(path.removeprefix("/"), text, error, fields)
+        return HTMLResponse(shown, status, headers={"Cache-Control": "no-store"})
+
+    async def _refuse(self, request: Request, why: HTTPException) -> Response:
+        """What a request is answered that cannot be done."""
+        error, status = str(why.detail), why.status_code
+        if _wants(request, "application/json"):
+            found: Response = JSONResponse({"error": error, "status": status}, status)
+        elif _wants(request, "text/html"):
+            typed: dict[str, str] = getattr(request.state, "fields", {})
+            found = self._page(status, request.url.path, error=error, typed=typed)
+        else:
+            found = PlainTextResponse(f"{error}\n", status)
+        found.headers.update(why.headers or {})
+        return found
+
+    async def _fail(self, request: Request, error: Exception) -> Response:
+        """What a request is answered at which we have failed; where and why stands in the log, but for the path."""
+        if not isinstance(error, ClientDisconnect):
+            sys.stderr.write(f"A page could not be made: {type(error).__name__}: {error}\n")
+        return PlainTextResponse("This could not be done; please try again later.\n", HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+class Files(StaticFiles):
+    """The files of a site, but for those whose names begin with a dot, in which the site notes what it has."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Hand out a file."""
+        if any(part.startswith(".") for part in path.split("/") if part != "."):
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        return await super().get_response(path, scope)
+
+
+class WebConnection(H11Protocol):
+    """A connection; uvicorn would wait for ever for the first request, and for the end of a header."""
+
+    alarm: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        """Give the peer some time for a request, if there is room."""
+        super().connection_made(transport)
+        self._begin()
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.close()
+
+    def on_response_complete(self) -> None:
+        """Give them as much for the next one."""
+        super().on_response_complete()
+        self._begin()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Forget the connection."""
+        super().connection_lost(error)
+        if self.alarm:
+            self.alarm.cancel()
+
+    def _begin(self) -> None:
+        if self.alarm:
+            self.alarm.cancel()
+        self.alarm = self.loop.call_later(REQUEST_SECONDS, self._give_up)
+
+    def _give_up(self) -> None:
+        """End the connection, unless its header is there and it waits for a response."""
+        if not self.cycle or self.cycle.response_complete:
+            self.transport.close()
+
+
+def bounded(app: ASGIApp) -> ASGIApp:
+    """An application that takes at most so long for a request, and whose responses have the headers of all pages."""
+
+    async def run(scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                more = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+                message = {**message, "headers": [*message["headers"], *more]}
+            await send(message)
+
+        async with asyncio.timeout(RESPONSE_SECONDS):
+            await app(scope, receive, send_with_headers)
+
+    return run
+
+
+def _peer(request: Request) -> str | None:
+    """The machine that a request came from, as the proxy on this machine says."""
+    return request.client.host if request.client else None
+
+
+def _wants(request: Request, kind: str) -> bool:
+    return kind in request.headers.get("accept", "")
+
+
+def _data(outcome: Outcome, text: str, player: Reply) -> dict[str, Any]:
+    """What a page is told: what a shell prints with ``--json`` and without, and the board as its reader sees it."""
+    found = letters.as_one(letter.data for letter in outcome.letters) | {"text": text, "userid": player.userid}
+    if point := next((letter.point for letter in outcome.letters if letter.point), None):
+        found |= {"svg": images.board_svg(point, style=""), "notes": point.board.about.notes.get(player.userid)}
+    return found
+
+
+def _refusal(outcome: Outcome) -> HTTPException:
+    """Why something was not done, as HTTP says it."""
+    if outcome == "capped":
+        return HTTPException(HTTPStatus.TOO_MANY_REQUESTS, f"This was no command, and {outcome.reason}.")
+    if outcome == "failed":
+        return HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "This could not be stored; please try again later.")
+    if outcome == "unknown":
+        return HTTPException(HTTPStatus.FORBIDDEN, REVOKED)
+    if outcome.letters:
+        error = "\n\n".join(str(letter.data["error"]) for letter in outcome.letters)
+        return HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, error)
+    why = outcome.reason or "It reads as if a program had written it, so nothing was done"
+    return HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, f"{why}.")
