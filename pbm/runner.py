@@ -28,7 +28,7 @@ from pbm.blocks import Block, Paragraph, Rule
 from pbm.budget import Budget
 from pbm.language import words
 from pbm.language.commands import OF_GAME
-from pbm.language.grammar import MOST_CHARACTERS, Call, Prompt, function, help_for, path
+from pbm.language.grammar import MOST_CHARACTERS, Call, Prompt, function, help_for, misplaced, path
 from pbm.language.line import NOWHERE, Line
 from pbm.language.quoting import refusal
 from pbm.letters import Letter
@@ -101,7 +101,8 @@ def read(line: Line, prompt: Prompt | None = None) -> Call:
     try:
         if line.command is None:  # click finds out what is wrong with it
             return Call(line.tree.main(list(line.words), prog_name="pbm", standalone_mode=False, obj=prompt), {})
-        return Call(line.command, line.command.make_context(line.names, [*line.rest], NOWHERE, obj=prompt).params)
+        given = line.command.make_context(line.names, [*line.rest], NOWHERE, obj=prompt).params
+        return Call(line.command, {"game": line.game, **given} if line.game else given)
     except click.UsageError as why:
         behind = f" behind `{path(why.ctx)}`" if path(why.ctx) else ""
         raise Misused(f"There is no command{behind}; `{help_for(why.ctx)}` lists all commands.") from why
@@ -187,9 +188,11 @@ def _signed(session: Session, call: Call) -> tuple[str | None, list[Any]]:
 
     A board is found before the password is looked at. The function gets its row, and the player for the userid.
     """
-    command, given = call.command, call.command.meant(session, call.given)
+    command, given = call.command, dict(call.given)
+    if command.instead and "board" in given:
+        raise misplaced(session, command, **given)
     if command.check:
-        function(command.check)(session, **given)
+        given = function(command.check)(session, **given) or given
     if "password" not in given:
         return None, [*given.values()]
     row: BoardRow | None = None

@@ -128,7 +128,7 @@ def lines_with_a_password(group, prefix):
         if isinstance(command, Group):
             yield from lines_with_a_password(command, f"{prefix}{name} ")
         elif isinstance(command, Command):
-            for way in command.ways():
+            for way in command.ways:
                 if "password" in way or "new_password" in way:
                     yield f"{prefix}{name} {' '.join(given.get(one, 'e5') for one in way)}"
 

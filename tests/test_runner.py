@@ -5,7 +5,7 @@ import re
 import shutil
 import sqlite3
 from contextlib import closing
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from threading import Thread
 
@@ -15,7 +15,7 @@ from pbm import passwords, runner
 from pbm.access.tokens import reply_address
 from pbm.language import answers
 from pbm.language.commands import root
-from pbm.language.grammar import Command, Follow, GameCommand, Group, function
+from pbm.language.grammar import Command, Group, function
 from pbm.language.line import Line
 from pbm.mail import reading
 from pbm.mail.incoming import handle, hear
@@ -294,17 +294,15 @@ def commands(group):
 
 
 @pytest.mark.parametrize(
-    "command",
-    [*commands(root), *commands(root.game), *answers.ANSWERS.values()],
-    ids=lambda one: f"{one.name}-{one.deed}",
+    ("command", "of_game"),
+    [*product(commands(root), [False]), *product([*commands(root.game), *answers.ANSWERS.values()], [True])],
+    ids=lambda one: f"{one.name}-{one.deed}" if isinstance(one, Command) else "",
 )
-def test_the_function_of_each_command_takes_what_its_words_stand_for(command: Command):
+def test_the_function_of_each_command_takes_what_its_words_stand_for(command: Command, of_game):
     names = [parameter.name for parameter in command.params]
-    if isinstance(command, Follow):
-        names = ["userid", "password", "boards"]
     signs = "password" in names
     given = [object() for name in names if name != "password"]
-    given += [object()] * (isinstance(command, GameCommand) and not (signs and "board" in names))
+    given += [object()] * (of_game and not (signs and "board" in names))
     given += [object()] * command.takes_options + [object()] * bool(command.named)
     inspect.signature(function(command.deed)).bind(object(), *given)
     if command.check:

@@ -15,6 +15,14 @@ SUBSCRIBER = "subscriber"
 NOTIFIED = "notified"
 
 
+def dealt_out(session: Session, game: str, userid: str, password: str, boards: Sequence[str]) -> dict[str, Any] | None:
+    """What the words stand for if the board, or one word for boards, stands in front of userid and password."""
+    is_first = userid.lower() in finding.WORDS or finding.names_boards(session, game, [userid])
+    if len(boards) > 1 or not is_first:
+        return None
+    return {"game": game, "userid": password, "password": boards[0], "boards": [userid]}
+
+
 def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> list[Letter]:
     """Send a user every mail about some boards from now on, or about all boards of a game."""
     is_all = _is_all(words)

@@ -8,7 +8,7 @@ from pbm.actions.finding import find_board, player_at_sender
 from pbm.actions.plans import CLEAR
 from pbm.language import plans, words
 from pbm.language.commands import BOARD, OF_GAME, PASSWORD, USERID, arguments
-from pbm.language.grammar import MOST_CHARACTERS, Call, Command, GameCommand
+from pbm.language.grammar import MOST_CHARACTERS, Call, Command
 from pbm.language.line import Line
 from pbm.refusals import Misused
 from pbm.session import Session
@@ -143,19 +143,19 @@ SEND_AGAIN = Command("", [], "language.answers.send_again", writes=True)
 """What is done about an answer that has lost its address."""
 ANSWERS: Mapping[str, Command] = {
     "move": OF_GAME["move"],
-    "show": GameCommand("show", ON_BOARD, "actions.lists.show_own"),
-    "preview": GameCommand("preview", [*ON_BOARD, arguments("moves")], "actions.play.preview_own"),
+    "show": Command("show", ON_BOARD, "actions.lists.show_own"),
+    "preview": Command("preview", [*ON_BOARD, arguments("moves")], "actions.play.preview_own"),
     "queue": OF_GAME["queue"],
     "plan": OF_GAME["plan"],
     "submit": OF_GAME["submit"],
     "confirm": OF_GAME["confirm"],
     "chat": OF_GAME["chat"],
-    "history": GameCommand("history", ON_BOARD, "actions.lists.turns"),
+    "history": Command("history", ON_BOARD, "actions.lists.turns"),
     "help": OF_GAME["help"],
     "nag": OF_GAME["nag"],
     "give": OF_GAME["give"],
     "note": OF_GAME["note"],
     "rematch": OF_GAME["rematch"],
-    "unsubscribe": GameCommand("unsubscribe", ON_BOARD, "actions.subscriptions.stop", writes=True),
+    "unsubscribe": Command("unsubscribe", ON_BOARD, "actions.subscriptions.stop", writes=True),
 }
 """What an answer can say but a move, and what may stand in the place of one."""

@@ -10,16 +10,7 @@ import click
 
 from pbm.board import clocks
 from pbm.language import words
-from pbm.language.grammar import (
-    Command,
-    Consent,
-    Follow,
-    GameCommand,
-    Group,
-    InsteadOfMove,
-    PasswordType,
-    Root,
-)
+from pbm.language.grammar import Command, Group, PasswordType, Root
 
 
 def argument(name: str, written: str = "", kind: Any = None) -> click.Argument:
@@ -41,14 +32,14 @@ BOARDS = arguments("boards", "BOARD[#n]...|SELECTOR...")
 USERID = argument("userid")
 PASSWORD = argument("password", kind=PasswordType())
 NEW_PASSWORD = argument("new_password", "PASSWORD", PasswordType())
-FOLLOWED = arguments("words", "USERID PASSWORD BOARD...")
+FOLLOWED = [USERID, PASSWORD, arguments("boards", "BOARD...", PasswordType())]
 PAGE_NUMBER = argument("page", "[PAGE_NUMBER]")
 MOVE = argument("move", "MOVE[#n]", click.UNPROCESSED)
 ADDRESSES = arguments("addresses")
 
 # fmt: off
 OF_A_GAME = (
-    GameCommand("challenge", [argument("userid1"), argument("userid2")], "actions.challenges.challenge", writes=True,
+    Command("challenge", [argument("userid1"), argument("userid2")], "actions.challenges.challenge", writes=True,
         takes_options=True, named={**clocks.OPTIONS, "name": "NAME", "from": "BOARD#n"},
         text="""Start a board, on which USERID1 moves first.
 
@@ -64,7 +55,7 @@ OF_A_GAME = (
         and dice of its own, and is not rated. No robot plays there while two people still play on the old board. --name
         names a board of a tournament, in a shell only.
         """),
-    GameCommand("move", [BOARD, USERID, PASSWORD, MOVE], "actions.play.move", writes=True,
+    Command("move", [BOARD, USERID, PASSWORD, MOVE], "actions.play.move", writes=True,
         text="""Play a move. With #n behind it, the move is played as move number n or not at all.
 
         In the place of a move, `resign` gives up. `unresign` takes that back while it is not your turn. `propose`
@@ -73,7 +64,7 @@ OF_A_GAME = (
 
         In a shell the command ends when a robot has answered; with --no-wait it ends at once.
         """),
-    GameCommand("plan", [BOARD, USERID, PASSWORD, arguments("lines", "[LINE;...|clear]", click.UNPROCESSED)],
+    Command("plan", [BOARD, USERID, PASSWORD, arguments("lines", "[LINE;...|clear]", click.UNPROCESSED)],
         "language.plans.plan_typed", writes=True,
         text="""Plan what is played as soon as your opponent has moved, such as `if c3 then d4 if e5 then f6`.
 
@@ -87,37 +78,37 @@ OF_A_GAME = (
         says so. In games with dice, only `any` can stand behind `if`. A plan has at most 200 moves of yours, and 20 in
         a row.
         """),
-    GameCommand("queue", [BOARD, USERID, PASSWORD, MOVE], "actions.play.queue", writes=True,
+    Command("queue", [BOARD, USERID, PASSWORD, MOVE], "actions.play.queue", writes=True,
         text="""Store a move that is played as soon as it is your turn, whatever the other player does.
 
         It is the plan `if any then MOVE`. The server looks at the move only then. If it is not legal, you are told. A
         new move replaces the one before. `clear` in the place of the move forgets it. If it is your turn already, the
         move is played at once.
         """),
-    GameCommand("submit", [BOARD, USERID, PASSWORD, MOVE], "actions.play.submit", writes=True,
+    Command("submit", [BOARD, USERID, PASSWORD, MOVE], "actions.play.submit", writes=True,
         text="""Show yourself what a move leads to. `confirm` then plays it."""),
-    GameCommand("confirm", [BOARD, USERID, PASSWORD], "actions.play.confirm", writes=True,
+    Command("confirm", [BOARD, USERID, PASSWORD], "actions.play.confirm", writes=True,
         text="""Play the move that you have submitted."""),
-    GameCommand("resign", [BOARD, USERID, PASSWORD], "actions.play.resign", writes=True,
+    Command("resign", [BOARD, USERID, PASSWORD], "actions.play.resign", writes=True,
         text="""Give up, now or when your turn comes. If not both players have moved, the board is removed."""),
-    GameCommand("swap", [BOARD, USERID, PASSWORD], "actions.play.swap", writes=True,
+    Command("swap", [BOARD, USERID, PASSWORD], "actions.play.swap", writes=True,
         text="""Exchange sides, in games that have this."""),
-    GameCommand("show", [BOARDS], "actions.lists.show",
+    Command("show", [BOARDS], "actions.lists.show",
         text="""Show boards as they are, or after n moves; #-1 is one move ago.
 
         In place of boards you can write a selector: userids, `active`, `inactive` or `next` (one of them is to move),
         and `tournament` or `standard`.
         """),
-    GameCommand("showas", [USERID, PASSWORD, BOARDS], "actions.lists.showas",
+    Command("showas", [USERID, PASSWORD, BOARDS], "actions.lists.showas",
         text="""Show boards as one player sees them, with what only they may know."""),
-    GameCommand("preview", [argument("board", "BOARD[#n]"), arguments("moves", kind=click.UNPROCESSED)],
+    Command("preview", [argument("board", "BOARD[#n]"), arguments("moves", kind=click.UNPROCESSED)],
         "actions.play.preview", takes_options=True,
         text="""Show what moves lead to, on a board or on a new one (`preview new 2`). Nothing is played.
 
         In games with dice, the first move on the present board uses the dice that lie there. Each later move needs
         `dice=4,2` in front of it.
         """),
-    GameCommand("games", [arguments("boards", "[BOARD|SELECTOR]...")], "actions.lists.table",
+    Command("games", [arguments("boards", "[BOARD|SELECTOR]...")], "actions.lists.table",
         text="""List boards in a table: those that you name or select, or else the active ones and those that ended
         lately.
 
@@ -125,59 +116,61 @@ OF_A_GAME = (
         `standard`. A mail has a page of 200 lines, and says how to get the next one. Write the number of a page behind
         a selector.
         """),
-    GameCommand("chat", [BOARD, USERID, PASSWORD], "actions.messages.chat", writes=True,
+    Command("chat", [BOARD, USERID, PASSWORD], "actions.messages.chat", writes=True,
         text="""Write to the players and the subscribers of a board. The text stands in the body, or in --comment=TEXT
         in a shell.
 
         A robot answers with its next move: it says what it thinks of its chances.
         """),
-    GameCommand("note", [BOARD, USERID, PASSWORD, argument("word", "[clear]")], "actions.notes.add_note", writes=True,
+    Command("note", [BOARD, USERID, PASSWORD, argument("word", "[clear]")], "actions.notes.add_note", writes=True,
         text="""Note something for yourself on a board. The text stands in the body, or in --comment=TEXT in a shell.
 
         Only you see your notes, below the board in your mails and in `showas`, also when the game is over. They have at
         most 4000 bytes. `clear` forgets them; without a text, they are shown.
         """),
-    GameCommand("rematch", [BOARD, USERID, PASSWORD], "actions.challenges.rematch", writes=True,
+    Command("rematch", [BOARD, USERID, PASSWORD], "actions.challenges.rematch", writes=True,
         text="""Play a game that is over again, against the same opponent, with the same options and clocks, and with
         the sides exchanged.
 
         There is one rematch of a board. Limits, and who takes no challenges, count as with `challenge`.
         """),
-    GameCommand("nag", [BOARD, USERID, PASSWORD], "actions.reminders.nag", writes=True,
+    Command("nag", [BOARD, USERID, PASSWORD], "actions.reminders.nag", writes=True,
         text="""Remind your opponent that it is their turn on a board, at most once in three days.
 
         The mail says when they lose if they do nothing. If they move before it goes out, it is not sent.
         """),
-    GameCommand("give", [BOARD, USERID, PASSWORD, argument("days", "DAYS")], "actions.reminders.give", writes=True,
+    Command("give", [BOARD, USERID, PASSWORD, argument("days", "DAYS")], "actions.reminders.give", writes=True,
         text="""Give your opponent 1 to 30 days more for the move that they owe. Both of you are told.
 
         If the board has a total time, they have as many days more in the whole game.
         """),
-    Follow("subscribe", [FOLLOWED], "actions.subscriptions.subscribe", writes=True,
+    Command("subscribe", FOLLOWED, "actions.subscriptions.subscribe", writes=True,
+        check="actions.subscriptions.dealt_out", in_any_order=True,
         text="""Get every mail about boards that others play. `all` means all boards, also those that begin later.
 
         The board may stand in front, too: `subscribe BOARD USERID PASSWORD`.
         """),
-    Follow("unsubscribe", [FOLLOWED], "actions.subscriptions.unsubscribe", writes=True,
+    Command("unsubscribe", FOLLOWED, "actions.subscriptions.unsubscribe", writes=True,
+        check="actions.subscriptions.dealt_out", in_any_order=True,
         text="""Get no more mails about boards that others play. `all` ends the mails about all boards."""),
-    GameCommand("notify", [USERID, PASSWORD, arguments("boards", "[BOARD]... [on|off]")],
+    Command("notify", [USERID, PASSWORD, arguments("boards", "[BOARD]... [on|off]")],
         "actions.subscriptions.notify", writes=True,
         text="""Get a mail when a board is over.
 
         Without boards, you get it for every board of the game. The same command again ends that. `on` and `off` say
         which you want.
         """),
-    Consent("accept", [USERID, PASSWORD], "actions.challenges.accept", writes=True,
+    Command("accept", [USERID, PASSWORD], "actions.challenges.accept", writes=True, instead="accept",
         text="""Take all challenges of the game."""),
-    Consent("reject", [USERID, PASSWORD], "actions.challenges.reject", writes=True,
+    Command("reject", [USERID, PASSWORD], "actions.challenges.reject", writes=True, instead="reject",
         text="""Take no challenges of the game."""),
-    GameCommand("limit", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.limit", writes=True,
+    Command("limit", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.limit", writes=True,
         text="""Take challenges only while you have fewer than N active boards. `all` ends the limit; `reject` or 0
         takes none.
 
         Without N, it says what your limit is.
         """),
-    GameCommand("seek", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.seek", writes=True,
+    Command("seek", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.seek", writes=True,
         takes_options=True, named={"rating": "LOW-HIGH", "options": "OPTIONS"},
         text="""Tell others that you want to get N challenges. Without N, it says how many you seek.
 
@@ -187,13 +180,13 @@ OF_A_GAME = (
         The standings, `all seekers` and the site show it. It ends when you have got so many challenges, or have given
         no command for 60 days.
         """),
-    GameCommand("join", [POOL, USERID, PASSWORD], "actions.tournaments.join_pool", writes=True,
+    Command("join", [POOL, USERID, PASSWORD], "actions.tournaments.join_pool", writes=True,
         text="""Take part in a tournament that is open. `GAME table` lists these tournaments."""),
-    GameCommand("leave", [POOL, USERID, PASSWORD], "actions.tournaments.leave_pool", writes=True,
+    Command("leave", [POOL, USERID, PASSWORD], "actions.tournaments.leave_pool", writes=True,
         text="""Leave a tournament. Once it has begun, you lose the games that are on. They are not rated."""),
-    GameCommand("bye", [POOL, USERID, PASSWORD], "actions.tournaments.ask_for_bye", writes=True,
+    Command("bye", [POOL, USERID, PASSWORD], "actions.tournaments.ask_for_bye", writes=True,
         text="""Miss the next round of a Swiss tournament that allows it. This counts as half a point."""),
-    GameCommand("table", [argument("pool", "[POOL]")], "actions.tournaments.table",
+    Command("table", [argument("pool", "[POOL]")], "actions.tournaments.table",
         text="""Show how a tournament stands: the places, what decides about them, and who has met whom.
 
         Players with equal points share a place only if nothing under the table tells them apart, not even their games
@@ -201,7 +194,7 @@ OF_A_GAME = (
 
         Without POOL, it lists the tournaments that are open or running, and says who can join them.
         """),
-    GameCommand("tournament", [POOL, USERID, PASSWORD, arguments("deed", "[DIRECTION]")], "actions.directing.directed",
+    Command("tournament", [POOL, USERID, PASSWORD, arguments("deed", "[DIRECTION]")], "actions.directing.directed",
         writes=True, named={"dry-run": ""},
         text="""Direct a tournament, if the operator has made you its director. Without a DIRECTION, it says how far it
         is.
@@ -210,23 +203,23 @@ OF_A_GAME = (
         `adjudicate BOARD draw`, `adjudicate BOARD cancel`, `finish` (no more rounds) or `cancel`. With --dry-run it
         only says what it would do.
         """),
-    GameCommand("standings", [PAGE_NUMBER], "actions.standings.standings", named={"plot": "USERID"},
+    Command("standings", [PAGE_NUMBER], "actions.standings.standings", named={"plot": "USERID"},
         text="""List the players by rating, or draw how the rating of one player has changed. A mail has a page of 200
         lines.
 
         `ratings` is another name of this command. `help ratings` explains how ratings are computed.
         """),
-    GameCommand("history", [PAGE_NUMBER], "actions.standings.history",
+    Command("history", [PAGE_NUMBER], "actions.standings.history",
         text="""List the games that are over, the oldest first. A mail has the last 200 of them; page 2 has those before
         them."""),
-    GameCommand("mail", [USERID, PASSWORD, argument("how", "each|digest|none")], "actions.mail_settings.choose",
+    Command("mail", [USERID, PASSWORD, argument("how", "each|digest|none")], "actions.mail_settings.choose",
         writes=True, check="actions.mail_settings.check_choice",
         text="""Get the mails about boards one by one, in one digest a day, or not at all.
 
         Reminders, errors and the ends of games come at once in any case. The button of a mail program that unsubscribes
         from a digest means `none`.
         """),
-    GameCommand("help", [argument("command", "[COMMAND]")], "language.help.help_of_game", needs_store=False,
+    Command("help", [argument("command", "[COMMAND]")], "language.help.help_of_game", needs_store=False,
         text="""Explain the rules and the notation of the game, or one of its commands."""),
 )
 
@@ -344,5 +337,10 @@ OF_ALL_GAMES = (
 
 # fmt: on
 OF_GAME = {str(one.name): one for one in OF_A_GAME}
-game = Group("GAME", [*(InsteadOfMove(typed, word) for typed, word in words.INSTEAD_OF_MOVE.items()), *OF_A_GAME])
+MISPLACED = [
+    Command(typed, [BOARD, USERID, argument("password")], instead=word, hidden=True)
+    for typed, word in words.INSTEAD_OF_MOVE.items()
+]
+"""What people type as commands, and stands in the place of a move."""
+game = Group("GAME", [*MISPLACED, *OF_A_GAME])
 root = Root("pbm", [Group("change", OF_ONESELF), Group("all", OF_ALL_GAMES), *OF_ALL], game)

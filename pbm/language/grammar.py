@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from inspect import cleandoc
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -22,6 +22,8 @@ from pbm.session import Session
 MOST_CHARACTERS = 10_000
 """How long a line may be; the longest turns of our games have some thousands."""
 UNNAMED: Mapping[str, str] = MappingProxyType({})
+SIGNED_BOARD = "board", "userid", "password"
+"""What stands in front of a move."""
 Letters = list[Letter]
 
 
@@ -62,7 +64,7 @@ class Command(click.Command):
         self,
         name: str,
         words: Sequence[click.Parameter],
-        deed: str,
+        deed: str = "",
         text: str = "",
         *,
         writes: bool = False,
@@ -70,19 +72,28 @@ class Command(click.Command):
         needs_store: bool = True,
         takes_options: bool = False,
         named: Mapping[str, str] = UNNAMED,
+        instead: str = "",
+        in_any_order: bool = False,
         hidden: bool = False,
     ) -> None:
         """Declare a command, which may take the options of a game, and *named* ones of its own: ``--name=VALUE``.
 
         One that is named with an empty VALUE is written without it. The *deed* is a function, such as
         ``actions.play.move``: it gets the session, the name of the player who has signed, and what the words stand for.
-        It *writes* or only reads. A *check* is a function that may refuse the command before a password is looked at.
+        It *writes* or only reads. A *check* is a function that may refuse the command before a password is looked at,
+        or return what the words stand for instead.
+
+        If it stands in the place of a move, too, that is said where a board, a userid and a password follow it; then
+        *instead* is what to write there. A command whose words come *in any order* takes these three in that order.
         """
         super().__init__(name, params=[*words], help=text, hidden=hidden)
-        self.named = named
+        self.named, self.instead, self.in_any_order = named, instead, in_any_order
         self.add_help_option = False  # `--help` would print and leave; the shell reads it as `help COMMAND`
         self.takes_options = takes_options
         self.deed, self.writes, self.check, self.needs_store = deed, writes, check, needs_store
+        own = tuple(parameter.name or "" for parameter in self.params)
+        self.ways = [own, *[SIGNED_BOARD] * bool(instead), *[("followed", *SIGNED_BOARD[1:])] * in_any_order]
+        """What its words stand for, in each order that it takes."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take the options out of the words, and deal out the others."""
@@ -99,6 +110,9 @@ class Command(click.Command):
             if any(words.is_option(one) and two.isdecimal() for one, two in pairwise(args)):
                 wrong += "; an option and its value are one word, such as -size=5"
             raise Misused(f"{wrong}. The command is written:\n\n  {self.syntax(path(ctx))}")
+        if self._is_misplaced(others):
+            ctx.params |= zip(SIGNED_BOARD, others, strict=True)
+            return []
         given = iter(others)
         for parameter in self.params:  # only the last one can take several words
             value = list(given) if parameter.nargs < 0 else next(given, parameter.default)
@@ -107,9 +121,9 @@ class Command(click.Command):
             ctx.params["named"] = named
         return []
 
-    def meant(self, session: Session, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What the words stand for, as what is stored tells. Raises Misused if they belong to another command."""
-        return dict(given)
+    def _is_misplaced(self, others: Sequence[str]) -> bool:
+        """Whether the words are those of a move."""
+        return bool(self.instead) and len(others) == len(SIGNED_BOARD) and is_board(others[0])
 
     def take_named(self, options: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
         """The named options of the command, None for each that is missing; and the others."""
@@ -138,7 +152,11 @@ class Command(click.Command):
 
     def wrong_number(self, others: Sequence[str]) -> str:
         """What is missing or too much among the words for the command; empty if their number is right."""
+        if self._is_misplaced(others):
+            return ""
         missing = [parameter for parameter in self.params[len(others) :] if parameter.required]
+        if missing and self.in_any_order:
+            return "These are too few words"
         if missing:
             names = [parameter.make_metavar(click.Context(self)) for parameter in missing]
             return f"These are too few words: {texts.enumerated(names)} {'is' if len(names) == 1 else 'are'} missing"
@@ -151,23 +169,24 @@ class Command(click.Command):
 
     def passwords(self, others: Sequence[str]) -> list[str] | None:
         """Which of the words stand in the place of a password; None if they do not look like what the command takes."""
-        names = [parameter.name or "" for parameter in self.params]
-        given = list(zip_longest(names, others, fillvalue=names[-1] if names else ""))[: len(others)]
-        if not all(LOOKS_RIGHT[name](word) for name, word in given if name in LOOKS_RIGHT):
-            return None  # a word is missing or too much, and another one may be the password
-        return [word for name, word in given if "password" in name]
-
-    def ways(self) -> Sequence[Sequence[str]]:
-        """What the words of the command stand for, in each order that it takes."""
-        return [[parameter.name or "" for parameter in self.params]]
+        found = None  # a word is missing or too much, and another one may be the password
+        for way in self.ways:
+            names = [*way, *[way[-1]] * (len(others) - len(way))] if way else []
+            fits = way is self.ways[0] or len(way) == len(others)
+            given = [*zip(names, others, strict=False)]
+            if fits and all(LOOKS_RIGHT[name](word) for name, word in given if name in LOOKS_RIGHT):
+                found = [*(found or ()), *(word for name, word in given if "password" in name)]
+        return found
 
     @property
     def takes_password(self) -> bool:
         """Whether one of the words of the command is a password."""
-        return any("password" in name for way in self.ways() for name in way)
+        return any("password" in name for way in self.ways for name in way)
 
     def syntax(self, name: str) -> str:
         """How the command is written; *name* is what stands in front of its words, such as ``spiro move``."""
+        if self.hidden:
+            return f"{name.partition(' ')[0]} move BOARD USERID PASSWORD {self.instead}"
         named = [f"[{_as_written(option, value)}]" for option, value in self.named.items()]
         options = ["[-options]"] if self.takes_options else named
         ctx = click.Context(self)
@@ -197,105 +216,15 @@ class Call(NamedTuple):
         return [value for name, value in self.given.items() if "password" in name and value]
 
 
-class GameCommand(Command):
-    """A command of a game, which is told the name of the game."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Add the game to the arguments."""
-        ctx.params["game"] = path(ctx).partition(" ")[0]
-        return super().parse_args(ctx, args)
-
-
-class InsteadOfMove(GameCommand):
-    """A word that stands in the place of a move, typed as a command: it is refused with the line that has it there."""
-
-    def __init__(self, typed: str, word: str) -> None:
-        """Declare a *word* that is *typed* so, which no help lists as a command."""
-        super().__init__(typed, [click.Argument([each]) for each in ("board", "userid", "password")], "", hidden=True)
-        self.word = word
-
-    def meant(self, session: Session, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Raise Misused, whatever the words are."""
-        raise misplaced(session, given["game"], self.word, [given["board"], given["userid"]])
-
-    def syntax(self, name: str) -> str:
-        """How it is written as a move."""
-        return f"{name.partition(' ')[0]} move BOARD USERID PASSWORD {self.word}"
-
-
-class Consent(GameCommand):
-    """A command with userid and password whose name answers a proposal, too, where a board stands in front of them."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Deal out the words, but not those that are meant for a proposal."""
-        if _begins_with_board(args):
-            ctx.params |= {"game": path(ctx).partition(" ")[0], "board": args}
-            return []
-        return super().parse_args(ctx, args)
-
-    def meant(self, session: Session, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What the words stand for. Raises Misused if they are meant for a proposal."""
-        if "board" in given:
-            game, name = given["game"], str(self.name)
-            more = f"\n\nAs a command it is about challenges:\n\n  {self.syntax(f'{game} {name}')}"
-            raise misplaced(session, game, name, given["board"], more)
-        return dict(given)
-
-    def wrong_number(self, others: Sequence[str]) -> str:
-        """What is wrong with the number of words; they are understood if there is a board among them."""
-        return "" if _begins_with_board(others) else super().wrong_number(others)
-
-    def passwords(self, others: Sequence[str]) -> list[str] | None:
-        """The words that may be the password; what looks like a board in front may be a userid, too."""
-        if _begins_with_board(others):
-            return list(others[1:] if is_userid(others[0]) else others[2:])
-        return super().passwords(others)
-
-
-def _begins_with_board(others: Sequence[str]) -> bool:
-    return len(others) == 3 and is_board(others[0])
-
-
-def misplaced(session: Session, game: str, word: str, given: Sequence[str], more: str = "") -> Misused:
+def misplaced(session: Session, command: Command, game: str, board: str, userid: str, **_: str) -> Misused:
     """What is said of a word that belongs in the place of a move: the line to type, without the password."""
-    board, userid, *_ = given
     is_user = session.store.users.is_taken(userid.lower())
     where = board if is_board(board) else "BOARD"
-    line = f"{game} move {where} {userid if is_user else 'USERID'} PASSWORD {word}"
-    text = f"`{word}` belongs in the place of a move:\n\n  {line}{more}"
+    line = f"{game} move {where} {userid if is_user else 'USERID'} PASSWORD {command.instead}"
+    text = f"`{command.instead}` belongs in the place of a move:\n\n  {line}"
+    if not command.hidden:
+        text += f"\n\nAs a command it is about challenges:\n\n  {command.syntax(f'{game} {command.name}')}"
     return Misused(text, secrets=() if is_user else (userid,))  # it may be the password in the wrong place
-
-
-class Follow(GameCommand):
-    """A command of a game that is signed, with boards behind userid and password, or one word for them in front."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the password if it is a hyphen, which no board or userid can be."""
-        prompt: Prompt | None = ctx.obj
-        return super().parse_args(ctx, [prompt.read_password() if prompt and word == "-" else word for word in args])
-
-    def meant(self, session: Session, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Userid, password and boards, in either order."""
-        typed, game = given["words"], given["game"]
-        if len(typed) == 3 and (typed[0].lower() in finding.WORDS or finding.names_boards(session, game, typed)):
-            typed = [*typed[1:], typed[0]]
-        userid, password, *boards = typed
-        return {"game": game, "userid": userid, "password": password, "boards": boards}
-
-    def wrong_number(self, others: Sequence[str]) -> str:
-        """What is missing among the words; empty if nothing is."""
-        return "These are too few words" if len(others) < 3 else ""
-
-    def ways(self) -> Sequence[Sequence[str]]:
-        """Both orders."""
-        return [["boards", "userid", "password"], ["userid", "password", "boards"]]
-
-    def passwords(self, others: Sequence[str]) -> list[str] | None:
-        """The words that may be the password."""
-        first = others[0].lower()
-        if len(others) != 3 or not (is_board(first) or first in finding.WORDS):
-            return list(others[1:2])
-        return list(others[1:] if is_userid(first) and first not in finding.WORDS else others[2:])
 
 
 class Group(click.Group):
@@ -362,7 +291,7 @@ def _meant(ctx: click.Context, word: str, rest: Sequence[str]) -> str:
     beside = prompt.operators if prompt else ()
     everywhere = {name: name for name in (*tree.commands, *games.names())} | {name: f"pbm {name}" for name in beside}
     behind_game = {
-        name: one.syntax(game) if isinstance(one, InsteadOfMove) else f"{game} {name}"
+        name: one.syntax(game) if one.hidden and isinstance(one, Command) else f"{game} {name}"
         for name, one in tree.game.commands.items()
     }
     groups = {begin: node for begin, node in tree.commands.items() if isinstance(node, Group)}
@@ -400,11 +329,16 @@ def _names_board(word: str) -> bool:
     return is_board(word.partition("#")[0]) or word == "new"
 
 
+def _names_user(word: str) -> bool:
+    return is_userid(word) and word.lower() not in finding.WORDS
+
+
 LOOKS_RIGHT: Mapping[str, Callable[[str], bool]] = {
     "board": _names_board,
     "pool": is_pool,
+    "followed": lambda word: is_board(word) or word.lower() in finding.WORDS,
     "boards": lambda word: _names_board(word) or is_userid(word),
-    "userid": is_userid,
+    "userid": _names_user,
     "addresses": is_address,
 }
 """What the words for some arguments look like; a line with other words is not understood."""

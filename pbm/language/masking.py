@@ -25,7 +25,7 @@ IN_FRONT = frozenset("subject betreff objet asunto oggetto re fwd fw aw wg nag n
 """Words in front of a command that leave it at the beginning of a line."""
 BETWEEN = frozenset("is was are ist war of for von für to my mine the new old".split())
 """Words between "password" and the password."""
-PLACES = frozenset({"board", "boards", "userid"})
+PLACES = frozenset({"board", "boards", "followed", "userid"})
 """The words that tell whether a command is one, and no prose."""
 MOST_WORDS = 8
 """How many words behind the name of a command are looked at."""
@@ -122,7 +122,7 @@ def _by_grammar(tree: Root, found: Sequence[Token], is_user: IsUser | None) -> I
             continue
         near = range(begin, min(begin + MOST_WORDS, len(found)))
         given = [place for place in near if not words.is_option(found[place].plain)]
-        for way in command.ways():
+        for way in command.ways:
             names = dict(zip(way, given, strict=False))
             userid = found[names["userid"]] if "userid" in names else None
             is_signed = userid is not None and is_user is not None and _is_user(userid, is_user)
