@@ -123,7 +123,7 @@ def finished(club, raw, was_heard=None):
     """What a mail has come to, and all that is stored then."""
     was_heard = was_heard or heard(club, raw)
     club.made = 1000  # what is random is the same each time
-    told = handle(club.server, raw, "alice@players.example", (ADDRESS,), None, was_heard)
+    told = handle(club.server, raw, "alice@players.example", (ADDRESS,), heard=was_heard)
     return stored(club), told, told.reason
 
 
@@ -205,7 +205,7 @@ def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, 
     assert was_heard.reply == Reply("symple", "101", "alice")
     club.store.trust.revoke_replies("alice")
     before = len(club.mails())
-    assert handle(club.server, raw, "alice@players.example", (address,), None, was_heard) == "unknown"
+    assert handle(club.server, raw, "alice@players.example", (address,), heard=was_heard) == "unknown"
     assert club.store.boards.get("symple", "101").moves == 2
     assert len(club.mails()) == before
 
