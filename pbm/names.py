@@ -17,6 +17,9 @@ RESERVED = frozenset(
 )
 """Words of the command language that cannot be userids; nor can the names of games."""
 
+GUEST = "guest-"
+"""How the userids of guests begin, who have not signed up."""
+
 PLACEHOLDERS = frozenset("code newpassword password userid".split())
 """Words of our help that stand for words of a reader's own."""
 
@@ -27,6 +30,11 @@ IsUser = Callable[[str], bool]
 def is_userid(word: str) -> bool:
     """Whether a word can be a userid, in whatever case."""
     return re.fullmatch(r"[a-z][a-z0-9._-]{1,15}", word.lower(), re.ASCII) is not None
+
+
+def is_guest(userid: str) -> bool:
+    """Whether a userid is that of a guest."""
+    return userid.startswith(GUEST)
 
 
 def is_pool(word: str) -> bool:

@@ -38,6 +38,8 @@ class Session:
     """The machine that the mail came from; None in a shell, and if that is one of ours, which brings all mails."""
     is_line: bool = False
     """Whether the command is a line of `multiple`."""
+    guest: Reply | None = None
+    """The reply address of a guest that it came to, if it signs them up."""
     on_page: bool = False
     """Whether a page of the web waits for the answer, which is printed there, as in a shell, and not mailed."""
 

@@ -39,6 +39,9 @@ LIMITS = (
     Quota("question", "domain", 100, A_DAY),
     Quota("question", "peer", 20, AN_HOUR),
     Quota("question", "all", 45, AN_HOUR),
+    # guests, who play a robot on a page
+    Quota("guest", "peer", 5, AN_HOUR),
+    Quota("guest", "all", 60, AN_HOUR),
     # codes for a new password
     Quota("reset", "user", 3, A_DAY),
     Quota("request for a reset", "peer", 5, AN_HOUR),

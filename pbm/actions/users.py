@@ -10,11 +10,11 @@ from pbm import delivery, letters, texts
 from pbm.access.guesses import NO_FAILURES
 from pbm.access.quotas import most
 from pbm.access.tokens import digest, is_same
-from pbm.actions import finding, turns
+from pbm.actions import finding, guests, turns
 from pbm.board.board import RESIGN
 from pbm.delivery.mail import send
 from pbm.letters import Letter, settled
-from pbm.names import RESERVED, SHORTEST_PASSWORD, is_address, is_userid
+from pbm.names import RESERVED, SHORTEST_PASSWORD, is_address, is_guest, is_userid
 from pbm.refusals import Misused, Refused, check_own
 from pbm.session import Session
 from pbm.store.boards import Among
@@ -26,7 +26,7 @@ def check_sign_up(session: Session, *, userid: str, new_password: str, **_: obje
     check_own(userid, "a name of your own")
     if not is_userid(name):
         raise Refused("A userid is 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter.")
-    if name in RESERVED or games.exists(name):
+    if name in RESERVED or games.exists(name) or is_guest(name):
         raise Refused(f"{name} is a word of the command language; please choose another userid.")
     check_new_password(new_password)
     if session.is_line and not session.in_shell:
@@ -38,14 +38,17 @@ def check_sign_up(session: Session, *, userid: str, new_password: str, **_: obje
 
 
 def signup(session: Session, userid: str, password: str, addresses: Sequence[str]) -> list[Letter]:
-    """Add a user; `check_sign_up` has found nothing against it."""
+    """Add a user; `check_sign_up` has found nothing against it. A guest who signs up keeps their boards."""
     name = userid.lower()
     hashed = session.server.passwords.hash(password)
     if not session.in_shell:
         session.take("sign-up")
     session.store.users.add(name, hashed, session.now())
     session.note("signup", userid=name)
-    return set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
+    told = set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
+    if session.guest:
+        guests.keep(session, session.guest, name)
+    return told
 
 
 def sign_off(session: Session, name: str) -> list[Letter]:

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 import games
+from pbm.names import is_guest
 from pbm.store import ESTABLISHED, BoardRow, PlayerRow, ResultRow, Store
 
 START = 1600
@@ -82,6 +83,8 @@ def why_unrated(row: BoardRow) -> str:
         return "it is against oneself"
     if row.reason == "withdrawn":
         return "a player has withdrawn from the tournament"
+    if is_guest(row.first_player) or is_guest(row.second_player):
+        return "a guest plays it"
     if row.unrated:
         return "it is against a robot that is not rated"
     if any(games.find_option(rules, word).name.startswith("handicap") for word in row.options.split()):

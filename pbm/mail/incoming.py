@@ -29,7 +29,7 @@ from pbm.letters import Letter
 from pbm.mail import quotes, reading
 from pbm.mail.reading import Incoming
 from pbm.mail.typed import Typed, is_title, plain_line, typed_in
-from pbm.names import SHORTEST_PASSWORD
+from pbm.names import SHORTEST_PASSWORD, is_guest
 from pbm.refusals import Misused, Refused
 from pbm.runner import Effect, Ready
 from pbm.server import Server
@@ -260,6 +260,7 @@ def hear(
         guesses=Guesses(server.store, machine or mail.sender or "", server.now()),
         proved=answered,
         peer=machine,
+        guest=reply if reply and is_guest(reply.userid) and typed.line.names == "signup" else None,
         on_page=post is not None,
     )
     ready = runner.prepare(session, call, None if answered else typed.line)

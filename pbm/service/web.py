@@ -13,6 +13,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -27,12 +28,15 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from games import Illegal
 from pbm import letters
 from pbm.access import tokens
+from pbm.actions import guests
 from pbm.drawing import images
 from pbm.mail import incoming
 from pbm.mail.incoming import Outcome
-from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Answer, Connections, Delivery
+from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Answer, Connections, Delivery, Entry
+from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.session import Session
 from pbm.site.pages import POLICY, Look, Pages
@@ -40,6 +44,8 @@ from pbm.store import Reply
 
 MOST_POSTED_BYTES = 20_000
 """How much may be posted at once."""
+LOOK_FOR_PAGE = 0.1
+"""Seconds from one look whether the page of a new board is written to the next."""
 REQUEST_SECONDS = 10
 """How long a request may take to come in, and a connection may be silent."""
 RESPONSE_SECONDS = 60
@@ -65,7 +71,7 @@ class Door:
 
     def __init__(self, server: Server, listening: socket.socket, site: str | None, url: str) -> None:
         """Listen at a socket; *site* is the folder of the files, and *url* where they stand."""
-        self.server, self.listening = server, listening
+        self.server, self.listening, self.site = server, listening, site
         self.pages = Pages(Session(server), Look("", has_pictures=False))
         self.hosts = {urlsplit(each).netloc for each in (url, server.site or "") if each}
         self.posts: Counter[str] = Counter()
@@ -74,6 +80,7 @@ class Door:
         routes: list[BaseRoute] = [
             Route("/answer", self.answer, methods=["GET", "POST"]),
             Route("/answer/{key}", self.answered),
+            Route("/guest", self.guest, methods=["POST"]),
         ]
         if site:
             routes.append(Mount("/", Files(directory=site, html=True)))
@@ -152,6 +159,27 @@ class Door:
         delivery = Delivery(raw, str(post.sender), (recipient,), _peer(request), post)
         answer: Answer = await asyncio.shield(self.connections.hand_in(delivery))
         return player, answer.outcome
+
+    async def guest(self, request: Request) -> Response:
+        """Start a board of a new guest against a robot, and lead to its page."""
+        fields = await self._posted(request)
+        game, level, options = (fields.get(name, "").lower() for name in ("game", "level", "options"))
+        peer, start = _peer(request), time.perf_counter()
+        work = self.work(guests.begin, self.server, game, level or "1", options.split(), incoming.machine_of(peer))
+        try:
+            player, token = await work
+        except guests.Crowded as why:
+            raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, str(why)) from why
+        except (Refused, Illegal) as why:
+            raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, str(why)) from why
+        done = Outcome("command", f"{player.game} {player.board} {player.userid}: begun")
+        self.connections.note(Entry(peer or "", "", done, took=time.perf_counter() - start))  # the site hears of it
+        page = f"{player.game}/{player.board}.html"
+        if self.site:
+            await _written(Path(self.site, page))
+        if _wants(request, "application/json"):
+            return JSONResponse({**player._asdict(), "token": token, "page": page})
+        return RedirectResponse(f"{page}#{token}", HTTPStatus.SEE_OTHER)
 
     # What all requests have in common
 
@@ -232,6 +260,14 @@ class Door:
         if not isinstance(error, ClientDisconnect):
             sys.stderr.write(f"A page could not be made: {type(error).__name__}: {error}\n")
         return PlainTextResponse("This could not be done; please try again later.\n", HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+async def _written(page: Path) -> None:
+    """Wait until a page is written, or for as long as a request may take."""
+    for _ in range(round(REQUEST_SECONDS / LOOK_FOR_PAGE)):
+        if await asyncio.to_thread(page.exists):
+            return
+        await asyncio.sleep(LOOK_FOR_PAGE)
 
 
 class Files(StaticFiles):

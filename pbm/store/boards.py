@@ -30,6 +30,15 @@ BY_END = "ended, board"
 MOMENT = 1e-6
 """More than a time may lose as a Julian day, which SQLite counts in milliseconds."""
 OF_BOARD = "game = ? AND board = ?"
+PLAYED_BY = {
+    "boards": ("first_player", "second_player", "turn", "winner", "commenter", "voter"),
+    "turns": ("userid",),
+    "plans": ("userid",),
+    "board_notes": ("userid",),
+    "reminders": ("userid",),
+    "robot_boards": ("opponent",),
+}
+"""Where a player of a board is named, but for their reply addresses."""
 SEATS = "first_player", "second_player"
 
 
@@ -184,6 +193,17 @@ class Boards(Questions):
     def remove(self, game: str, board: str) -> None:
         """Forget a board; its number is not given out again."""
         self.execute(f"DELETE FROM boards WHERE {OF_BOARD}", game, board)
+
+    def remove_of(self, userid: str) -> None:
+        """Forget all boards of a user."""
+        self.execute("DELETE FROM boards WHERE first_player = ?1 OR second_player = ?1", userid)
+
+    def hand_over(self, old: str, new: str) -> None:
+        """Let a user play all boards of another one in their place, as if they had done so from the beginning."""
+        places = self.execute("SELECT game, board FROM boards WHERE ? IN (first_player, second_player)", old).fetchall()
+        for table, columns in PLAYED_BY.items():
+            for column, place in product(columns, places):
+                self.update(table, {column: new}, f"{OF_BOARD} AND {column} = ?", *place, old)
 
     # Lists of boards
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
+from pbm.names import GUEST
 from pbm.store.base import Questions
 
 STORED_FORMS = "text", "pictures", "html"
@@ -80,6 +81,17 @@ class Users(Questions):
             self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
         self.execute("UPDATE players SET subscribes = 0, is_notified = 0, seeking = 0 WHERE userid = ?", userid)
         self.execute("DELETE FROM outbox WHERE userid = ? AND address IS NULL", userid)
+
+    def guests(self, before: datetime) -> list[str]:
+        """The guests who came before that time, by name."""
+        query = "SELECT userid FROM users WHERE userid >= ? AND userid < ? AND created < ? ORDER BY userid"
+        return self.column(query, GUEST, f"{GUEST}~", before)
+
+    def remove(self, userid: str, now: datetime) -> None:
+        """Forget a guest, who plays on no board any more, even their name."""
+        self.sign_off(userid, now)
+        for table in "players", "users":
+            self.execute(f"DELETE FROM {table} WHERE userid = ?", userid)
 
     def blocked_by(self, userid: str) -> list[str]:
         """Those whom a user blocks, by name."""
