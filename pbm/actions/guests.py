@@ -17,7 +17,7 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Reply
 
-KEPT_FOR = timedelta(days=7)
+GUESTS_KNOWN_FOR = timedelta(days=7)
 """For how long guests are known."""
 
 
@@ -52,7 +52,7 @@ def begin(server: Server, game: str, level: str, options: Sequence[str], peer: s
         return Reply(game, board.row.board, name), address.rpartition("+")[2].partition("@")[0]
 
 
-def keep(session: Session, place: Reply, name: str) -> None:
+def keep_boards(session: Session, place: Reply, name: str) -> None:
     """Give the boards of a guest to a user who has just signed up, and mail them the one on which they did so."""
     session.store.boards.hand_over(place.userid, name)
     session.store.users.remove(place.userid, session.now())
@@ -63,6 +63,6 @@ def keep(session: Session, place: Reply, name: str) -> None:
 
 def forget_old(session: Session) -> None:
     """Forget guests who have not signed up in time, and their boards."""
-    for name in session.store.users.guests(session.now() - KEPT_FOR):
+    for name in session.store.users.guests(session.now() - GUESTS_KNOWN_FOR):
         session.store.boards.remove_of(name)
         session.store.users.remove(name, session.now())

@@ -47,7 +47,7 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
     session.note("signup", userid=name)
     told = set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
     if session.guest:
-        guests.keep(session, session.guest, name)
+        guests.keep_boards(session, session.guest, name)
     return told
 
 

@@ -164,20 +164,20 @@ def handle(
     envelope_sender: str | None,
     recipients: Sequence[str] = (),
     peer: str | None = None,
-    post: Incoming | None = None,
     heard: Heard | None = None,
 ) -> Outcome:
     """Do what a mail says, answer it, and note that it was handled: all in one transaction, and only once.
 
     *recipients* are those of its envelope; a reply address among them counts. *peer* is the machine that it came from.
-    A *post* came from a page. What was *heard* of the mail before is not done again. Returns what was done. Raises
-    Unusable if the database cannot be used; then the mail has to come again.
+    What was *heard* of the mail before is not done again. Returns what was done. Raises Unusable if the database cannot
+    be used; then the mail has to come again.
     """
-    heard = heard or hear(server, raw, envelope_sender, recipients, peer, post)
+    heard = heard or hear(server, raw, envelope_sender, recipients, peer)
     mail = heard.mail
     sender = (mail.sender or "").lower()
     with server.store.writing():
         if heard.meanings != _meanings(server, mail, recipients):  # one was revoked since
+            post = mail if heard.ready and heard.ready.session.on_page else None
             heard = hear(server, raw, envelope_sender, recipients, peer, post)
         if not server.store.handled.record(sender, mail.message_id, heard.kind, server.now()):
             return Outcome("repeated")
@@ -234,6 +234,7 @@ def hear(
 ) -> Heard:
     """Read a mail, and prepare its command: all that is slow is done here, and nobody has to wait for it.
 
+    A *post* came from a page, and is read already.
     Raises Unusable if the database cannot be used.
     """
     mail = post or reading.read(raw, envelope_sender)
