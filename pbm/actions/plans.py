@@ -1,7 +1,6 @@
 """Plans: what the server plays for a player as soon as the opponent has moved. A queued move is the simplest plan."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import games
 from games import SKIP, Illegal
@@ -41,36 +40,48 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
     turns.check_time(session, board)
     if board.plans.get(name) == RESIGN:
         raise Illegal("You resign when your turn comes; `unresign` that before you plan a move.")
-    if len(lines) > plans.MOST_REPLIES:
-        raise Illegal(f"A plan has at most {plans.MOST_REPLIES} of your moves.")
+    plans.check_size(lines)
     trial = board.until(len(board.turns))
     for move in after:
         trial.play(str(trial.turn), move, session.now())
-    checked = {line: _checked(session, trial, name, line) for line in lines}
-    known = plans.branches(board.plans.get(name, ""))
-    turns.keep_plan(session, board, name, plans.merged(known, [checked[line] for line in lines]))
+    added = _checked(session, trial, name, lines)
+    known = _checked(session, trial, name, plans.branches(board.plans.get(name, "")), is_new=False)
+    turns.keep_plan(session, board, name, plans.merged(known, added))
 
 
-def _checked(session: Session, trial: Board, name: str, line: PlanLine) -> PlanLine:
-    """A line with canonical moves, as far as they can be tried. Raises Illegal, naming the branch of what is wrong."""
-    has_dice = games.needs_dice(trial.states[0])
-    if has_dice and any(step.theirs != ANY_MOVE for step in line):
-        raise Illegal(
-            f"In a game with dice, only `any` can stand behind `if`, and not as in `{plans.text_of_branch(line)}`."
-        )
-    begin, steps = len(trial.turns), list(line)
-    for at, (theirs, mine) in enumerate(line):
-        is_known = not has_dice and ANY_MOVE not in {step.theirs for step in line[: at + 1]}
-        move = partial(_tried, session, trial) if is_known else partial(_written, trial)
-        try:
-            condition = theirs if theirs == ANY_MOVE else move(trial.opponent(name), theirs)
-            steps[at] = Conditional(condition, move(name, mine))
-        except Illegal as why:
-            if plans.queued([line]):  # there is but one move
-                raise
-            raise Illegal(f"{why} This is about `{plans.text_of_branch(line[: at + 1])}`.") from why
-    trial.take_back(begin)
-    return tuple(steps)
+def _checked(
+    session: Session, present: Board, name: str, lines: Sequence[PlanLine], *, is_new: bool = True
+) -> list[PlanLine]:
+    """Lines with canonical moves, as far as they can be tried.
+
+    Raises Illegal, naming the branch of what is wrong. In lines that are not new it is left as it is: when they were
+    typed, their position was not known.
+    """
+    has_dice = games.needs_dice(present.states[0])
+    tried: dict[PlanLine, tuple[PlanLine, Board | None]] = {(): ((), present)}
+    for line in lines:
+        if has_dice and any(step.theirs != ANY_MOVE for step in line):
+            raise Illegal(
+                f"In a game with dice, only `any` can stand behind `if`, and not as in `{plans.text_of_branch(line)}`."
+            )
+        for at, step in enumerate(line):
+            begin = line[: at + 1]
+            if begin in tried:
+                continue
+            steps, before = tried[line[:at]]
+            trial = before.until(len(before.turns)) if before and step.theirs != ANY_MOVE else None
+            moves: list[str] = []
+            for mover, move in (present.opponent(name), step.theirs), (name, step.mine):
+                try:
+                    moves.append(_tried(session, trial, mover, move) if trial else _written(present, move))
+                except Illegal as why:
+                    if is_new:  # a queued move is no branch
+                        branch = "" if plans.queued([line]) else f" This is about `{plans.text_of_branch(begin)}`."
+                        raise Illegal(f"{why}{branch}") from why
+                    moves.append(move)
+                    trial = None
+            tried[begin] = (*steps, Conditional(*moves)), trial
+    return [tried[line][0] for line in lines]
 
 
 def _tried(session: Session, trial: Board, name: str, text: str) -> str:
@@ -79,17 +90,17 @@ def _tried(session: Session, trial: Board, name: str, text: str) -> str:
         raise Illegal("The game is over by then.")
     if trial.turn != name:
         raise Illegal(f"It is the turn of {trial.turn} by then.")
-    move = SKIP if trial.state.must_skip and _written(trial, name, text) == SKIP else turns.parsed(trial, text)
+    move = SKIP if trial.state.must_skip and _written(trial, text) == SKIP else turns.parsed(trial, text)
     trial.play(name, move, session.now())
     return move
 
 
-def _written(trial: Board, name: str, text: str) -> str:
+def _written(board: Board, text: str) -> str:
     """A move as it was typed, if it can be one. Raises Illegal."""
     word, _ = turns.numbered(text)
     if word.lower() in votes.INSTEAD_OF_A_MOVE:
         raise Illegal(f"`{word.lower()}` cannot be planned; give it with `move`, also when it is not your turn.")
-    turns.check_written(trial.row.game, word)
+    turns.check_written(board.row.game, word)
     return SKIP if word.lower() == "pass" else clean(text)
 
 

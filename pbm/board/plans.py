@@ -60,11 +60,16 @@ def merged(plan: Sequence[PlanLine], added: Iterable[PlanLine]) -> list[PlanLine
         if not any(other[: len(line)] == line and (len(other) > len(line) or before < at)
                    for before, other in enumerate(lines) if before != at)
     ]  # fmt: skip
+    check_size(lines)
+    return lines
+
+
+def check_size(lines: Sequence[PlanLine]) -> None:
+    """Make sure that these lines are no more than a plan can hold. Raises Illegal."""
     if max(map(len, lines)) > MOST_IN_A_ROW:
         raise Illegal(f"A plan is at most {MOST_IN_A_ROW} of your moves deep.")
     if len({line[: at + 1] for line in lines for at in range(len(line))}) > MOST_REPLIES:
         raise Illegal(f"A plan has at most {MOST_REPLIES} of your moves.")
-    return lines
 
 
 def _clash(one: PlanLine, two: PlanLine) -> tuple[PlanLine, PlanLine] | None:
