@@ -5,7 +5,9 @@ as all; with PBM_TEST_RANDOM=1 all of them are others each time, to find what no
 """
 
 import os
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 IS_QUICK = "PBM_TEST_ALL" not in os.environ
@@ -26,3 +28,14 @@ def examples(most: int = MOST) -> settings:
         suppress_health_check=[HealthCheck.too_slow],
         derandomize=not IS_RANDOM,
     )
+
+
+def table(text: str) -> list[Any]:
+    """Parameters of a test: what stands between bars, and at the end of each line the rule that names it."""
+    rows = [[cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()]
+    return [pytest.param(*cells, id=rule) for *cells, rule in rows]
+
+
+def pairs(cell: str) -> dict[str, str]:
+    """What a cell such as `e1=XX e2=O` says of each point."""
+    return dict(pair.split("=") for pair in cell.split())

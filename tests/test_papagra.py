@@ -845,11 +845,7 @@ def test_the_track_moves_on_with_the_higher_mark():
 
 @pytest.mark.parametrize(
     ("removals", "actions"),
-    [
-        (0, "two actions"),
-        (1, "two actions, then up to 1 removal"),
-        (3, "two actions, then up to 3 removals"),
-    ],
+    [(0, "two actions"), (1, "two actions, then up to 1 removal"), (3, "two actions, then up to 3 removals")],
 )
 def test_the_last_line_says_what_a_turn_is(removals, actions):
     assert below(middle(removals=removals))[-1] == f"   Turn 31: Pink to move ({actions})."

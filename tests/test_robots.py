@@ -172,11 +172,7 @@ def test_wait_ends_when_somebody_moves_and_lists_the_board(board):
     waiting = start_waiting(board, "wait", "symple", "101", "102")
     assert waiting.poll() is None
     move(board, "alice", "c3", "102")
-    assert ended(waiting) == (
-        0,
-        "Board  Moves  Players    Status\n102    1      alice bob  bob's turn\n",
-        "",
-    )
+    assert ended(waiting) == (0, "Board  Moves  Players    Status\n102    1      alice bob  bob's turn\n", "")
 
 
 def test_wait_prints_whole_boards_in_json(board):

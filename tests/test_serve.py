@@ -94,13 +94,7 @@ def test_250_means_that_it_is_on_the_disk(served):
 
 def test_a_mail_for_anybody_else_is_refused(served):
     _, port = served
-    strangers = [
-        "victim@elsewhere.example",
-        "root@pbm.example",
-        "pbm",
-        "pbm@pbm.example.org",
-        "pbm+token@pbm.example",
-    ]
+    strangers = ["victim@elsewhere.example", "root@pbm.example", "pbm", "pbm@pbm.example.org", "pbm+token@pbm.example"]
     for recipient in strangers:
         with pytest.raises(smtplib.SMTPRecipientsRefused):
             converse(port, message("spiro games"), recipient=recipient)

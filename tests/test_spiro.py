@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import games
 from games import SKIP, Illegal, spiro
 
-from examples import examples
+from examples import examples, pairs, table
 from reference_spiro import MEDIUM, SMALL, Rules, frozen, legal, spelled
 
 PICTURES = Path(__file__).parent / "data" / "spiro-board.txt"
@@ -246,27 +246,37 @@ def test_the_dice_are_used_in_any_order():
     )
 
 
-def test_the_dice_are_used_by_one_piece_or_by_several():
-    state = position("X", 1, 2, e1="XX", e2="O")
-    assert after(state, "e1:1:2") == {"e1": "X", "b1": "X", "e2": "O"}
-    assert after(state, "e1:1,e1:2") == {"d1": "X", "c1": "X", "e2": "O"}
-
-
-def test_a_double_is_four_dice():
-    assert after(position("X", 2, 2, e1="X", e2="O"), "e1:2:2:2:2") == {"b4": "X", "e2": "O"}
-    assert after(position("X", 2, 2, e1="XXXX", e2="O"), "4xe1:2") == {"c1": "XXXX", "e2": "O"}
+@pytest.mark.parametrize(
+    ("turn", "cells", "text", "end"),
+    table("""
+    X 1 2 | e1=XX e2=O          | e1:1:2      | e1=X b1=X e2=O     | the dice are used by one piece
+    X 1 2 | e1=XX e2=O          | e1:1,e1:2   | d1=X c1=X e2=O     | the dice are used by several pieces
+    X 2 2 | e1=X e2=O           | e1:2:2:2:2  | b4=X e2=O          | a double is four dice for one piece
+    X 2 2 | e1=XXXX e2=O        | 4xe1:2      | c1=XXXX e2=O       | a double is four dice for several pieces
+    X 1 2 | f3=X g3=O c1=X      | f3:1,c1:2   | g3=OX b2=X         | a step onto a single enemy pins it
+    X 1 2 | f3=X g3=O           | f3:1:2      | g3=O f2=X          | a piece that only passes an enemy does not pin it
+    X 1 1 | f3=XXX g3=OX g2=X   | 3xf3:1,g2:1 | g3=OXXXX f2=X      | pieces of one side pile up on a pinned one
+    X 1 2 | f3=X f4=O e2=O h4=O | f3:+:1      | g4=X e2=OO h4=O    | a jump onto a single enemy sends it home
+    O 1 2 | f4=O f3=X           | f4:+:1      | g3=O e3=X          | a blotted piece returns to an empty home too
+    X 1 2 | f3=X f4=OX e1=X     | f3:+,e1:2   | f4=OXX c1=X        | a piece stays pinned under own pieces that jump
+    X 1 2 | f3=X f4=OX          | f4:1,f3:+   | g4=X f4=X e2=O     | a jump blots a piece set free in the same turn
+    X 1 2 | f4=X e2=O           | f4:+:2      | g2=X e2=O          | a piece may jump inwards
+    X 1 1 | f3=X d1=X e2=O   | f3:+,d1:+:1:1  | f4=X c3=X e2=O     | with a double a player jumps with two pieces
+    X 1 1 | f3=X d1=X e2=O   | d1:+:1:+:1     | f3=X a2=X e2=O     | with a double a player jumps twice with one piece
+    X 1 1 | f3=X f4=O        | f3:+:+:1:1     | g2=X e2=O          | a piece jumps back if it has blotted
+    X 1 1 | f3=OX e4=X d1=X  | f3:+,e4:1,f4:+,d1:1 | f3=X f4=X c1=X e2=O | a piece jumps back if it blots then
+    X 3 3 | f3=X e2=O        | f3:+:3:+:3     | f1=X e2=O          | a piece jumps back over another wall
+    X 1 2 | d3=X e2=O        | d3:+:1         | f3=X e2=O          | a piece of X may jump into its own home
+    O 1 2 | f2=O e3=X        | f2:+:2         | c2=O e3=X          | a piece of O may jump into its own home
+    X 1 2 | b4=X e3=X e2=O   | b4:1:x         | e3=X e2=O          | a piece steps to the last cell and then off
+    """),
+)
+def test_what_a_turn_does(turn, cells, text, end):
+    side, *dice = turn.split()
+    assert after(position(side, *map(int, dice), **pairs(cells)), text) == pairs(end)
 
 
 # Steps and pins
-
-
-def test_a_step_onto_a_single_enemy_pins_it():
-    state = position("X", 1, 2, f3="X", g3="O", c1="X")
-    assert after(state, "f3:1,c1:2") == {"g3": "OX", "b2": "X"}
-
-
-def test_a_piece_that_only_passes_an_enemy_does_not_pin_it():
-    assert after(position("X", 1, 2, f3="X", g3="O"), "f3:1:2") == {"g3": "O", "f2": "X"}
 
 
 def test_a_pinned_piece_cannot_move():
@@ -283,10 +293,6 @@ def test_a_pin_ends_when_the_last_piece_on_it_has_left():
     assert refusal(two.play("g3:1:2").roll((1, 2)), "g3:1:2").endswith("pinned under X and cannot move.")
 
 
-def test_pieces_of_one_side_pile_up_on_a_pinned_one():
-    assert after(position("X", 1, 1, f3="XXX", g3="OX", g2="X"), "3xf3:1,g2:1") == {"g3": "OXXXX", "f2": "X"}
-
-
 def test_of_a_stack_on_a_pinned_piece_all_but_that_one_can_move():
     state = position("X", 1, 1, g3="OXX", e2="O")
     assert after(state, "2xg3:1:1") == {"f2": "XX", "g3": "O", "e2": "O"}
@@ -299,28 +305,6 @@ def test_of_a_stack_on_a_pinned_piece_all_but_that_one_can_move():
 @pytest.mark.parametrize("die", range(1, 7))
 def test_a_jump_uses_up_a_die_whatever_it_shows(die):
     assert after(spiro.new(small=True, pieces=1).roll((die,)), "e3:+") == {"d3": "X", "e2": "O"}
-
-
-def test_a_jump_onto_a_single_enemy_sends_it_home():
-    state = position("X", 1, 2, f3="X", f4="O", e2="O", h4="O")
-    assert after(state, "f3:+:1") == {"g4": "X", "e2": "OO", "h4": "O"}
-
-
-def test_a_blotted_piece_returns_to_an_empty_home_too():
-    assert after(position("O", 1, 2, f4="O", f3="X"), "f4:+:1") == {"g3": "O", "e3": "X"}
-
-
-def test_a_jump_onto_own_pieces_leaves_the_piece_under_them_pinned():
-    assert after(position("X", 1, 2, f3="X", f4="OX", e1="X"), "f3:+,e1:2") == {"f4": "OXX", "c1": "X"}
-
-
-def test_a_jump_blots_a_piece_that_was_set_free_in_the_same_turn():
-    state = position("X", 1, 2, f3="X", f4="OX")
-    assert after(state, "f4:1,f3:+") == {"g4": "X", "f4": "X", "e2": "O"}
-
-
-def test_a_piece_may_jump_inwards():
-    assert after(position("X", 1, 2, f4="X", e2="O"), "f4:+:2") == {"g2": "X", "e2": "O"}
 
 
 # Blocks
@@ -360,12 +344,6 @@ def test_a_player_jumps_once_in_a_turn():
     assert all(move.count("+") < 2 for move in state.moves())
 
 
-def test_with_a_double_a_player_jumps_twice_with_one_piece_or_with_two():
-    state = position("X", 1, 1, f3="X", d1="X", e2="O")
-    assert after(state, "f3:+,d1:+:1:1") == {"f4": "X", "c3": "X", "e2": "O"}
-    assert after(state, "d1:+:1:+:1") == {"f3": "X", "a2": "X", "e2": "O"}
-
-
 def test_nobody_jumps_three_times():
     state = position("X", 1, 1, f3="X", d1="XX", e2="O")
     assert refusal(state, "f3:+,2xd1:+") == "The piece on d1 cannot jump: there is no third jump in a turn."
@@ -393,19 +371,6 @@ def test_steps_between_do_not_allow_to_jump_back_over_the_wall():
     assert refusal(position("X", 1, 1, f3="X", a2="X", e4="X", e2="O"), "f3:+,a2:1,f4:+").endswith(BACK)
 
 
-def test_a_piece_jumps_back_if_it_has_blotted():
-    assert after(position("X", 1, 1, f3="X", f4="O"), "f3:+:+:1:1") == {"g2": "X", "e2": "O"}
-
-
-def test_a_piece_jumps_back_if_it_blots_on_the_way_back():
-    state = position("X", 1, 1, f3="OX", e4="X", d1="X")
-    assert after(state, "f3:+,e4:1,f4:+,d1:1") == {"f3": "X", "f4": "X", "c1": "X", "e2": "O"}
-
-
-def test_a_piece_jumps_back_over_another_wall():
-    assert after(position("X", 3, 3, f3="X", e2="O"), "f3:+:3:+:3") == {"f1": "X", "e2": "O"}
-
-
 # Homes and -no_inwards
 
 
@@ -422,11 +387,6 @@ def test_on_the_medium_board_x_jumps_from_its_home_and_o_not_into_it():
     assert refusal(medium("O", 1, 2, f4="O", g4="X"), "f4-g4").endswith("g4 is the home of X, where O may not jump.")
     assert "h3" in after(medium("O", 1, 2, g3="OO", g4="X"), "g3:+,g3:2")
     assert refusal(medium("X", 1, 2, h3="X", g3="O"), "h3-g3").endswith("g3 is the home of O, where X may not jump.")
-
-
-def test_a_piece_may_jump_into_its_own_home():
-    assert after(position("X", 1, 2, d3="X", e2="O"), "d3:+:1") == {"f3": "X", "e2": "O"}
-    assert after(position("O", 1, 2, f2="O", e3="X"), "f2:+:2") == {"c2": "O", "e3": "X"}
 
 
 def test_the_wall_between_the_homes_is_never_jumped():
@@ -472,10 +432,6 @@ def test_the_throw_for_bearing_off_need_not_be_exact(die):
 def test_a_throw_that_does_not_pass_the_last_cell_does_not_bear_off():
     state = position("X", 1, 2, a3="X", e3="X", e2="O")
     assert refusal(state, "a3:x") == "The piece on a3 cannot leave the board with the dice left (1, 2)."
-
-
-def test_a_piece_steps_to_the_last_cell_and_then_off():
-    assert after(position("X", 1, 2, b4="X", e3="X", e2="O"), "b4:1:x") == {"e3": "X", "e2": "O"}
 
 
 def test_no_jump_leaves_the_board():

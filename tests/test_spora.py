@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from games import SKIP, Illegal, read_options, spora
 
-from examples import examples
+from examples import examples, pairs, table
 from reference_spora import Reference
 
 LETTERS = "abcdefghijklmnopqrstuvwxy"
@@ -78,9 +78,10 @@ def test_the_usual_board_has_13_rows_and_the_usual_komi_is_3():
     assert spora.new().view()["scores"] == {"black": 0, "white": 3.5}
 
 
-def test_with_the_pie_rule_the_komi_is_open():
+def test_with_the_pie_rule_the_komi_is_open_and_until_it_is_named_white_has_no_points():
     assert read_options(spora, ["-pie"])["komi"] is None
-    assert spora.new(pie=True).view()["komi"] is None
+    view = spora.new(pie=True).view()
+    assert (view["komi"], view["scores"]) == (None, {"black": 0, "white": 0})
 
 
 def test_columns_do_not_skip_the_letter_i():
@@ -99,10 +100,6 @@ def test_the_first_player_names_the_komi(text, komi):
     named = after(start, text)
     assert named.view()["komi"] == komi
     assert named.view()["scores"]["white"] == komi + 0.5
-
-
-def test_until_the_komi_is_named_white_has_no_points():
-    assert spora.new(pie=True).view()["scores"] == {"black": 0, "white": 0}
 
 
 @pytest.mark.parametrize("text", ["komi=", "komi=1.5", "komi=x", "komi", "3", "a1", "black", "komi=123456", ""])
@@ -176,13 +173,25 @@ def test_a_piece_on_a_stack_of_four_is_a_way_to_pass():
     assert cells(after(state, "b2")) == cells(state)
 
 
-def test_a_drop_on_an_enemy_stack_is_refused():
-    assert refusal(position(OPEN), "b4") == "A white stack stands on b4; a drop needs an empty point or an own stack."
-
-
-@pytest.mark.parametrize("count", [0, 5, 99])
-def test_a_drop_is_one_to_four_pieces(count):
-    assert refusal(position(OPEN), f"c3:{count}") == f"c3:{count} is not possible: a drop is 1 to 4 pieces."
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("b4", "A white stack stands on b4; a drop needs an empty point or an own stack."),
+        *((f"c3:{count}", f"c3:{count} is not possible: a drop is 1 to 4 pieces.") for count in (0, 5, 99)),
+        ("c3,d3", "d3 would be a second drop; a turn has one"),
+        *(
+            (point, f"There is no point {point!r}; columns go from a to e, rows from 1 to 5.")
+            for point in ("f1", "a6", "z1", "a0", "a01")
+        ),
+        *((text, "Cannot read") for text in ("", ",", "c3,", "c", "33", "c3:", "c3:x", "c3-c4", "c3 :2", "c3:2:2")),
+        *((text, "Cannot read") for text in ("\u0663", "c\u0663")),
+        (SKIP, "never skipped"),
+    ],
+)
+def test_what_is_no_drop_is_refused(text, why):
+    said = refusal(position(OPEN), text)
+    assert said == why if why.endswith(".") else why in said
+    assert not position(OPEN).must_skip
 
 
 def test_a_drop_cannot_have_more_pieces_than_the_reserve():
@@ -202,27 +211,6 @@ def test_the_first_turn_can_be_any_drop():
     assert len(list(spora.new(size=13).moves())) == 676
 
 
-def test_there_is_only_one_drop():
-    assert refusal(position(OPEN), "c3,d3").startswith("d3 would be a second drop; a turn has one")
-
-
-@pytest.mark.parametrize("point", ["f1", "a6", "z1", "a0", "a01"])
-def test_a_point_has_to_be_on_the_board(point):
-    assert refusal(position(OPEN), point) == (f"There is no point {point!r}; columns go from a to e, rows from 1 to 5.")
-
-
-@pytest.mark.parametrize(
-    "text", ["", ",", "c3,", "c", "33", "c3:", "c3:x", "c3-c4", "c3 :2", "c3:2:2", "\u0663", "c\u0663"]
-)
-def test_what_is_no_turn_cannot_be_read(text):
-    assert "Cannot read" in refusal(position(OPEN), text)
-
-
-def test_a_turn_is_never_skipped():
-    assert "never skipped" in refusal(position(OPEN), SKIP)
-    assert not position(OPEN).must_skip
-
-
 # Sowing
 
 BIG = """
@@ -236,36 +224,21 @@ BIG = """
 """
 
 
-def test_a_sowing_leaves_one_piece_on_each_point_of_a_path():
-    state = after(position(BIG), "g7,c2@nnen")
-    assert stacks(state, "B") == {"g7": 1, "c3": 1, "c4": 1, "d4": 1, "d5": 1}
-
-
-def test_a_part_of_a_stack_can_be_sown():
-    assert stacks(after(position(BIG), "g7,c2@w"), "B") == {"g7": 1, "c2": 3, "b2": 1}
-
-
-def test_a_single_piece_can_move_to_the_next_point():
-    assert stacks(after(position(BIG.replace("B4", "B1")), "g7,c2@s"), "B") == {"g7": 1, "c1": 1}
-
-
-def test_a_stack_of_four_can_return_to_its_start():
-    state = after(position(BIG), "g7,c2@nwse")
-    assert stacks(state, "B") == {"g7": 1, "c3": 1, "b3": 1, "b2": 1, "c2": 1}
-
-
-def test_a_sowing_strengthens_the_stacks_on_its_path():
-    state = after(position(BIG.replace("B4 .", "B4 B2")), "g7,c2@ee")
-    assert stacks(state, "B") == {"g7": 1, "c2": 2, "d2": 3, "e2": 1}
-
-
-def test_a_piece_sown_on_a_stack_of_four_is_removed_from_play():
-    state = after(position(BIG.replace("B4 .", "B4 B4")), "g7,d2@w")
-    assert stacks(state, "B") == {"g7": 1, "c2": 4, "d2": 3}
-
-
-def test_a_sowing_may_lead_over_the_stack_just_dropped():
-    assert stacks(after(position(BIG), "c3:2,c2@nn"), "B") == {"c2": 2, "c3": 3, "c4": 1}
+@pytest.mark.parametrize(
+    ("stands", "turn", "left"),
+    table("""
+    c2=B4       | g7,c2@nnen | g7=1 c3=1 c4=1 d4=1 d5=1 | a sowing leaves one piece on each point of a path
+    c2=B4       | g7,c2@w    | g7=1 c2=3 b2=1           | a part of a stack can be sown
+    c2=B1       | g7,c2@s    | g7=1 c1=1                | a single piece can move to the next point
+    c2=B4       | g7,c2@nwse | g7=1 c3=1 b3=1 b2=1 c2=1 | a stack of four can return to its start
+    c2=B4 d2=B2 | g7,c2@ee   | g7=1 c2=2 d2=3 e2=1      | a sowing strengthens the stacks on its path
+    c2=B4 d2=B4 | g7,d2@w    | g7=1 c2=4 d2=3           | a piece sown on a stack of four is removed from play
+    c2=B4       | c3:2,c2@nn | c2=2 c3=3 c4=1           | a sowing may lead over the stack just dropped
+    """),
+)
+def test_what_a_sowing_leaves(stands, turn, left):
+    state = spora.setup({"cells": {"f7": "W1", **pairs(stands)}, "turn": "black"}, size=7)
+    assert stacks(after(state, turn), "B") == {name: int(height) for name, height in pairs(left).items()}
 
 
 @pytest.mark.parametrize(
@@ -345,9 +318,9 @@ def test_a_hand_counts_only_the_pieces_taken_from_the_stack():
 
 
 def test_a_hand_of_four_can_capture_two_pieces_and_then_single_ones():
-    assert cells(after(row("B4", "W2", "W1", "W1", "."), "a3,a1@eeee")) == {
-        "a3": "B1", "b1": "B1", "c1": "B1", "d1": "B1", "e1": "B1", "c5": "B1", "e3": "W1", "e5": "W1",
-    }  # fmt: skip
+    assert cells(after(row("B4", "W2", "W1", "W1", "."), "a3,a1@eeee")) == pairs(
+        "a3=B1 b1=B1 c1=B1 d1=B1 e1=B1 c5=B1 e3=W1 e5=W1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -391,9 +364,7 @@ def test_a_colour_that_is_split_by_a_capture_has_several_groups_before_its_dead_
         W1 W1 W1 .  .
     """)
     # when b1 has gone, a1 and c1 are two groups, and no path leads from one to the other
-    assert cells(after(state, "e5,b2@sw")) == {
-        "a1": "B1", "a2": "B1", "a5": "B1", "b1": "B1", "c2": "B1", "e5": "B1",
-    }  # fmt: skip
+    assert cells(after(state, "e5,b2@sw")) == pairs("a1=B1 a2=B1 a5=B1 b1=B1 c2=B1 e5=B1")
 
 
 # Capturing by enclosure
@@ -413,17 +384,15 @@ SOURCE = """
 
 
 def test_d2_ws_of_the_source_encloses_d1():
-    assert cells(after(position(SOURCE), "e1,d2@ws")) == {
-        "b2": "B1", "b4": "B2", "c1": "B1", "c2": "B1", "c4": "B1", "d2": "B1", "e1": "B1",
-        "d3": "W2", "e2": "W4", "f3": "W1", "g1": "W1", "h5": "W1",
-    }  # fmt: skip
+    assert cells(after(position(SOURCE), "e1,d2@ws")) == pairs(
+        "b2=B1 b4=B2 c1=B1 c2=B1 c4=B1 d2=B1 e1=B1 d3=W2 e2=W4 f3=W1 g1=W1 h5=W1"
+    )
 
 
 def test_e2_wse_of_the_source_encloses_e1_in_the_middle_of_the_sowing():
-    assert cells(after(position(SOURCE), "e1,d2@ws", "f1,e2@wse")) == {
-        "b2": "B1", "b4": "B2", "c1": "B1", "c2": "B1", "c4": "B1",
-        "d1": "W1", "d2": "W1", "d3": "W2", "e1": "W1", "e2": "W1", "f1": "W1", "f3": "W1", "g1": "W1", "h5": "W1",
-    }  # fmt: skip
+    assert cells(after(position(SOURCE), "e1,d2@ws", "f1,e2@wse")) == pairs(
+        "b2=B1 b4=B2 c1=B1 c2=B1 c4=B1 d1=W1 d2=W1 d3=W2 e1=W1 e2=W1 f1=W1 f3=W1 g1=W1 h5=W1"
+    )
 
 
 def test_without_the_drop_on_f1_the_last_piece_of_e2_would_have_no_place():
@@ -458,14 +427,9 @@ WALL = """
 """
 
 
-def test_a_group_is_alive_while_a_path_of_empty_points_leads_to_another_one():
+def test_a_group_is_alive_while_a_path_of_empty_points_leads_to_another_one_or_is_captured_at_once():
     assert "a1" in cells(after(position(WALL, turn="white"), "d2"))
-
-
-def test_a_group_without_such_a_path_is_captured_at_once():
-    assert cells(after(position(WALL, turn="white"), "d1")) == {
-        "a4": "W1", "b3": "W1", "c2": "W1", "d1": "W1", "d5": "W1", "e1": "B1", "e3": "B1",
-    }  # fmt: skip
+    assert cells(after(position(WALL, turn="white"), "d1")) == pairs("a4=W1 b3=W1 c2=W1 d1=W1 d5=W1 e1=B1 e3=B1")
 
 
 def test_the_only_group_that_a_colour_ever_had_is_alive():
@@ -501,9 +465,7 @@ def test_nothing_is_counted_while_pieces_are_lifted():
         B1 .  B1 .  .
         B1 B1 B1 .  .
     """)
-    assert cells(after(state, "a1,b1@n")) == {
-        "a1": "B2", "a2": "B1", "b2": "B1", "c1": "B1", "c2": "B1", "d5": "W1",
-    }  # fmt: skip
+    assert cells(after(state, "a1,b1@n")) == pairs("a1=B2 a2=B1 b2=B1 c1=B1 c2=B1 d5=W1")
 
 
 def test_the_enemy_is_captured_first():
@@ -515,9 +477,7 @@ def test_the_enemy_is_captured_first():
         B1 W1 B1 W1 W1
     """, reserve={"black": 3, "white": 3})  # fmt: skip
     # c3 takes the last empty point of all groups around it, of either colour
-    assert cells(after(state, "a1,c4@s")) == {
-        "a1": "B2", "a3": "B1", "c1": "B1", "c2": "B1", "c3": "B1", "c4": "B1", "c5": "B1",
-    }  # fmt: skip
+    assert cells(after(state, "a1,c4@s")) == pairs("a1=B2 a3=B1 c1=B1 c2=B1 c3=B1 c4=B1 c5=B1")
 
 
 POCKET = """
@@ -529,16 +489,11 @@ POCKET = """
 """
 
 
-def test_a_sown_piece_in_a_dead_group_is_captured_with_it():
+def test_a_sown_piece_in_a_dead_group_is_captured_with_it_and_the_sowing_goes_on_there():
     # a3 joins the only two black groups in the corner
     assert stacks(after(position(POCKET), "d1,a4@s"), "B") == {"c3": 4, "d1": 1, "e2": 4}
-
-
-def test_a_sowing_goes_on_where_a_piece_was_captured():
-    assert cells(after(position(POCKET), "d1,a4@ss")) == {
-        "b1": "W1", "b2": "W1", "b3": "W1", "b5": "W1", "c4": "W1", "d2": "W3", "e5": "W1",
-        "c3": "B4", "d1": "B1", "e2": "B4",
-    }  # fmt: skip
+    whites = "b1=W1 b2=W1 b3=W1 b5=W1 c4=W1 d2=W3 e5=W1"
+    assert cells(after(position(POCKET), "d1,a4@ss")) == pairs(f"{whites} c3=B4 d1=B1 e2=B4")
 
 
 # The dropped stack
@@ -561,9 +516,7 @@ def test_a_turn_after_which_the_dropped_stack_is_dead_is_illegal():
 
 
 def test_a_drop_that_is_dead_at_first_can_be_saved_by_the_sowing():
-    assert cells(after(position(CORNER), "a1,c1@wn")) == {
-        "a1": "B1", "a2": "W1", "b1": "B1", "b2": "B1", "c5": "W1", "e5": "B1",
-    }  # fmt: skip
+    assert cells(after(position(CORNER), "a1,c1@wn")) == pairs("a1=B1 a2=W1 b1=B1 b2=B1 c5=W1 e5=B1")
 
 
 def test_a_drop_that_captures_can_be_alive_without_an_empty_point_at_first():
@@ -574,9 +527,7 @@ def test_a_drop_that_captures_can_be_alive_without_an_empty_point_at_first():
         W1 B1 .  .  W1
         .  W1 B1 .  .
     """)
-    assert cells(after(state, "a1")) == {
-        "a1": "B1", "a3": "B1", "b2": "B1", "c1": "B1", "e2": "W1", "e4": "W1",
-    }  # fmt: skip
+    assert cells(after(state, "a1")) == pairs("a1=B1 a3=B1 b2=B1 c1=B1 e2=W1 e4=W1")
 
 
 def test_joining_the_last_two_groups_is_illegal():
@@ -603,9 +554,7 @@ def test_groups_joined_by_the_drop_can_be_parted_again_by_the_sowing():
         .  .  .  .  B4
     """)
     assert not is_legal(state, "d2:4")
-    assert cells(after(state, "d2:4,e2@w")) == {
-        "b4": "W4", "c5": "W1", "c2": "B3", "d2": "B4", "e1": "B4", "e3": "B1", "e4": "B1",
-    }  # fmt: skip
+    assert cells(after(state, "d2:4,e2@w")) == pairs("b4=W4 c5=W1 c2=B3 d2=B4 e1=B4 e3=B1 e4=B1")
 
 
 EYE = """
@@ -617,14 +566,10 @@ EYE = """
 """
 
 
-def test_an_empty_territory_is_secure_from_drops():
+def test_an_empty_territory_is_secure_from_drops_and_not_from_sowing():
     assert refusal(position(EYE), "a3").startswith("The stack dropped at a3 would be dead")
-
-
-def test_an_empty_territory_is_not_secure_from_sowing():
-    assert cells(after(position(EYE), "e2,c2@nww")) == {
-        "a2": "W1", "a4": "W1", "b2": "W1", "b4": "W1", "a3": "B1", "b3": "B1", "c2": "B1", "c3": "B1", "e2": "B2",
-    }  # fmt: skip
+    whites = "a2=W1 a4=W1 b2=W1 b4=W1"
+    assert cells(after(position(EYE), "e2,c2@nww")) == pairs(f"{whites} a3=B1 b3=B1 c2=B1 c3=B1 e2=B2")
 
 
 # The last turn
@@ -640,7 +585,7 @@ LAST = """
 
 
 def last(turn, **reserve):
-    return position(LAST, turn=turn, reserve=reserve)
+    return position(LAST, turn=turn, reserve=reserve, komi=0)
 
 
 def test_when_a_reserve_is_empty_the_other_player_has_one_last_turn():
@@ -660,9 +605,7 @@ def test_the_last_turn_is_written_in_the_order_played(text, canonical):
 
 def test_the_last_turn_drops_single_pieces_on_empty_points_and_own_stacks():
     state = after(last("black", black=4, white=0), "a2,c3,a2,d1")
-    assert cells(state) == {
-        "a1": "B1", "a2": "B2", "a4": "W1", "b5": "W1", "c3": "B1", "d1": "B2", "e2": "W1",
-    }  # fmt: skip
+    assert cells(state) == pairs("a1=B1 a2=B2 a4=W1 b5=W1 c3=B1 d1=B2 e2=W1")
 
 
 def test_a_player_may_stop_after_the_first_piece_and_what_is_left_is_gone():
@@ -738,23 +681,6 @@ def test_a_region_with_a_gap_or_an_enemy_inside_belongs_to_nobody(wall, black, w
     assert state.view()["scores"] == {"black": black, "white": white}
 
 
-def test_the_higher_score_wins_after_the_last_turn_of_white():
-    start = position(LAST, "black", reserve={"black": 1, "white": 3}, komi=0)
-    # 3 stacks against 3 or 4, a5, and half a point
-    view = after(start, "c3", "d4").view()
-    assert (view["over"], view["winner"], view["scores"]) == (True, "white", {"black": 3, "white": 5.5})
-    view = after(start, "c3", "b5").view()
-    assert (view["over"], view["winner"], view["scores"]) == (True, "white", {"black": 3, "white": 4.5})
-
-
-def test_the_higher_score_wins_after_the_last_turn_of_black():
-    start = position(LAST, "white", reserve={"black": 4, "white": 1}, komi=0)
-    view = after(start, "e2", "c3,c1,b2,d3").view()
-    assert (view["over"], view["winner"], view["scores"]) == (True, "black", {"black": 7, "white": 4.5})
-    view = after(start, "e2", "c3").view()
-    assert (view["over"], view["winner"], view["scores"]) == (True, "white", {"black": 3, "white": 4.5})
-
-
 LOST = """
     .  .  .  .  .
     .  .  .  .  .
@@ -764,20 +690,26 @@ LOST = """
 """
 
 
-def test_the_game_ends_when_a_side_has_lost_all_its_stacks():
-    view = after(position(LOST), "e5,a1@en").view()
-    assert (view["over"], view["winner"], view["scores"]) == (True, "black", {"black": 25, "white": 3.5})
-    assert view["turn"] == "white"
-
-
-def test_a_side_without_stacks_can_win_by_its_komi():
-    view = after(position(LOST, komi=25), "e5,a1@en").view()
-    assert (view["over"], view["winner"], view["scores"]) == (True, "white", {"black": 25, "white": 25.5})
+@pytest.mark.parametrize(
+    ("state", "turns", "winner", "scores"),
+    [  # on LAST, 3 stacks against 3 or 4, a5, and half a point
+        (last("black", black=1, white=3), ("c3", "d4"), "white", (3, 5.5)),
+        (last("black", black=1, white=3), ("c3", "b5"), "white", (3, 4.5)),
+        (last("white", black=4, white=1), ("e2", "c3,c1,b2,d3"), "black", (7, 4.5)),
+        (last("white", black=4, white=1), ("e2", "c3"), "white", (3, 4.5)),
+        (position(LOST), ("e5,a1@en",), "black", (25, 3.5)),  # White has lost all stacks
+        (position(LOST, komi=25), ("e5,a1@en",), "white", (25, 25.5)),  # and wins by the komi
+    ],
+)
+def test_the_higher_score_wins_after_the_last_turn_or_when_a_side_has_lost_all_its_stacks(state, turns, winner, scores):
+    view = after(state, *turns).view()
+    assert (view["over"], view["winner"]) == (True, winner)
+    assert view["scores"] == dict(zip(spora.SIDES, scores, strict=True))
 
 
 def test_there_is_no_last_turn_when_the_enemy_has_lost_all_stacks_and_the_reserve_is_empty():
     view = after(position(LOST, reserve={"black": 1, "white": 9}), "e5,a1@en").view()
-    assert (view["over"], view["winner"]) == (True, "black")
+    assert (view["over"], view["winner"], view["turn"]) == (True, "black", "white")
     assert view["reserve"] == {"black": 0, "white": 9}
 
 

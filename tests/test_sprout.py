@@ -18,15 +18,7 @@ from examples import examples
 from reference_sprout import HEXAGONS, OTHER, WALLS, Reference, Refused, geometry
 
 HELP = Path(__file__).parents[1] / "help" / "sprout.txt"
-CELLS = {
-    "limping-3": 27,
-    "limping-5": 75,
-    "limping-7": 147,
-    "hex-6": 91,
-    "cairo-1": 48,
-    "cairo-2": 160,
-    "square-9": 81,
-}
+CELLS = {"limping-3": 27, "limping-5": 75, "limping-7": 147, "hex-6": 91, "cairo-1": 48, "cairo-2": 160, "square-9": 81}
 seeds = st.integers(0, 10**9)
 
 
@@ -210,9 +202,7 @@ def test_a_group_that_nothing_can_be_put_next_to_is_removed():
     . . . . .
      . . . .
     """)
-    assert play(state, "a1,xf2").view()["cells"] == {
-        **dict.fromkeys(["a1", "e1", "e2", "e3", "e4"], "B"),
-    }
+    assert play(state, "a1,xf2").view()["cells"] == {**dict.fromkeys(["a1", "e1", "e2", "e3", "e4"], "B")}
     assert "on f1" in refusal(state, "a1")
 
 
