@@ -414,19 +414,11 @@ def test_a_wrong_password_is_told_in_a_line_without_it(shell, can):
 @pytest.mark.parametrize(
     "url",
     [
-        "nonsense",
-        "imap://host",
-        "imaps://user@",
-        "pop3://user@host",
-        "imaps://user:hidden@host",
-        "imaps://user@host:x",
-        "imaps://user@host:99999",
-        "imaps://user@[host",
-        "imaps://user@host/a%22b",
-        "imaps://user@host/a%0D%0Ab",
-        "imaps://user@host/M%C3%BCll",
+        "nonsense", "imap://host", "imaps://user@", "pop3://user@host", "imaps://user:hidden@host",
+        "imaps://user@host:x", "imaps://user@host:99999", "imaps://user@[host", "imaps://user@host/a%22b",
+        "imaps://user@host/a%0D%0Ab", "imaps://user@host/M%C3%BCll",
     ],
-)
+)  # fmt: skip
 def test_a_mailbox_that_is_none_is_refused_in_a_line_that_tells_no_password(shell, url):
     done = shell.run("fetch", url, PBM_IMAP_PASSWORD=PASSWORD)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)

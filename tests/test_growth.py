@@ -56,25 +56,13 @@ def costs(shells, *args, status=0):
 @pytest.mark.parametrize(
     ("command", "status"),
     [
-        ("symple show 101", 0),
-        ("symple move 101 alice - propose", 0),
-        ("symple challenge alice bob", 0),
-        ("symple challenge alice robot1", 0),
-        ("symple games alice", 0),
-        ("all games alice", 0),
-        ("symple history 1", 0),
-        ("symple standings 1", 0),
-        ("list", 0),
-        ("wait symple 101 --timeout=0", 1),
-        ("cleanup", 0),
-        ("outbox flush", 0),
-        ("hook add true", 0),
-        ("hook run", 0),
-        ("robots run --once", 0),
-        ("users alice", 0),
-        ("symple move 101 alice - resign", 0),
+        ("symple show 101", 0), ("symple move 101 alice - propose", 0), ("symple challenge alice bob", 0),
+        ("symple challenge alice robot1", 0), ("symple games alice", 0), ("all games alice", 0),
+        ("symple history 1", 0), ("symple standings 1", 0), ("list", 0), ("wait symple 101 --timeout=0", 1),
+        ("cleanup", 0), ("outbox flush", 0), ("hook add true", 0), ("hook run", 0), ("robots run --once", 0),
+        ("users alice", 0), ("symple move 101 alice - resign", 0),
     ],
-)
+)  # fmt: skip
 def test_a_command_costs_the_same_on_many_boards(sizes, command, status):
     few, many = costs(sizes, *command.split(), status=status)
     assert many <= MOST * few

@@ -20,6 +20,7 @@ from patience import PATIENCE
 
 START = {"e2": "OOOOOO", "e3": "XXXXXX"}
 MIDDLE = 'position {"turn": "X", "cells": {"f3": "X", "e2": "O"}, "dice": [1, 2]}'
+NO_MOVE = "? There is no move to take back."
 OVER = 'position {"turn": "O", "cells": {"e2": "O"}}'
 
 
@@ -44,18 +45,26 @@ def test_the_process_begins_as_after_new():
     assert '"cells": {"g3": "OOOOOOOOOOOO", "g4": "XXXXXXXXXXXX"}' in begun
 
 
-def test_every_request_has_one_reply_in_order():
-    assert said("dice 4", "play e3:4", "dice 1 2", "play e2:1:2", "undo") == [
-        "= 4",
-        "= e3:4",
-        "= 1 2",
-        "= e2:1:2",
-        "= ok",
-    ]
-
-
-def test_blank_lines_and_comments_are_skipped():
-    assert said("", "   ", "\t", "# dice 6", "  # dice 5", "#", "dice 4", "\n") == ["= 4"]
+@pytest.mark.parametrize(
+    ("requests", "answers"),
+    [
+        (["dice 4", "play e3:4", "dice 1 2", "play e2:1:2", "undo"], ["= 4", "= e3:4", "= 1 2", "= e2:1:2", "= ok"]),
+        (["dice 4", "quit", "dice 5"], ["= 4", "= bye"]),
+        ([" QUIT\r\n", "dice 5"], ["= bye"]),
+        (["dice 4"], ["= 4"]),  # the end of the lines is an end too
+        (["  DICE   4  \r\n", "Play  E3:4"], ["= 4", "= e3:4"]),
+        (["", "   ", "\t", "# dice 6", "  # dice 5", "#", "dice 4", "\n"], ["= 4"]),
+        ([OVER, "dice 1 2"], ["= ok", "? No dice are thrown now."]),
+        ([MIDDLE, "play f3:1:2"], ["= ok", "= f3:1:2"]),
+        ([MIDDLE, "play  F3-G3 , g3-f2"], ["= ok", "= f3:1:2"]),
+        (["dice 4", "play e3:4", MIDDLE, "undo"], ["= 4", "= e3:4", "= ok", NO_MOVE]),
+        (["undo", "dice 4", "play e3:4", "new", "undo"], [NO_MOVE, "= 4", "= e3:4", "= ok", NO_MOVE]),
+        (["dice 4", "moves " + "9" * 18], ["= 4", "= 2 e3:4 e3:+"]),
+    ],
+)
+def test_every_request_has_one_reply_in_order_and_a_blank_line_or_a_comment_has_none(requests, answers):
+    assert said(*requests) == answers
+    assert list(replies("spiro", [])) == []
 
 
 def test_a_reply_comes_before_the_next_request_is_read():
@@ -68,20 +77,6 @@ def test_a_reply_comes_before_the_next_request_is_read():
 
     for number, _ in enumerate(replies("spiro", requests()), 1):
         assert len(asked) == number
-
-
-def test_quit_is_the_last_request_that_is_answered():
-    assert said("dice 4", "quit", "dice 5") == ["= 4", "= bye"]
-    assert said(" QUIT\r\n", "dice 5") == ["= bye"]
-
-
-def test_the_end_of_the_lines_is_an_end_too():
-    assert said("dice 4") == ["= 4"]
-    assert list(replies("spiro", [])) == []
-
-
-def test_requests_may_be_in_large_letters_and_have_blanks_around_them():
-    assert said("  DICE   4  \r\n", "Play  E3:4") == ["= 4", "= e3:4"]
 
 
 @pytest.mark.parametrize(
@@ -163,28 +158,28 @@ def test_dice_are_random_until_they_are_set():
     assert len({tuple(state("dice 4", "play e3:4")["dice"]) for _ in range(50)}) > 10
 
 
-@pytest.mark.parametrize("dice", ["", "1 2", "0", "7", "4 4 4 4"])
-def test_the_first_turn_takes_one_die(dice):
-    assert said("dice 4", f"dice {dice}", "play e3:4") == ["= 4", "? This turn takes one die, from 1 to 6.", "= e3:4"]
+@pytest.mark.parametrize(
+    ("before", "dice", "why", "turn"),
+    [
+        *(("dice 4", dice, "one die", "e3:4") for dice in ("", "1 2", "0", "7", "4 4 4 4")),
+        *((MIDDLE, dice, "two dice", "f3:1:2") for dice in ("", "1", "1 2 3", "3 3 3 3", "0 1", "1 7")),
+    ],
+)
+def test_the_first_turn_takes_one_die_and_every_other_one_two(before, dice, why, turn):
+    assert said(before, f"dice {dice}", f"play {turn}")[1:] == [f"? This turn takes {why}, from 1 to 6.", f"= {turn}"]
 
 
-@pytest.mark.parametrize("dice", ["", "1", "1 2 3", "3 3 3 3", "0 1", "1 7"])
-def test_every_other_turn_takes_two_dice(dice):
-    assert said(MIDDLE, f"dice {dice}", "play f3:1:2") == [
-        "= ok",
-        "? This turn takes two dice, from 1 to 6.",
-        "= f3:1:2",
-    ]
-
-
-@pytest.mark.parametrize("word", ["x", "-1", "1.0", "1,2", "1e0", "\u00b2", "9" * 5000])
-def test_dice_are_numbers(word):
-    (refused,) = said(f"dice {word}")
-    assert refused == f"? {word!r} is not a number."
-
-
-def test_no_dice_are_set_when_the_game_is_over():
-    assert said(OVER, "dice 1 2") == ["= ok", "? No dice are thrown now."]
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        ("dice", ["x", "-1", "1.0", "1,2", "1e0", "\u00b2", "9" * 5000]),
+        ("seed", ["", "x", "-1", "1 2", "1.5", "9" * 5000]),
+        ("moves", ["x", "-1", "1 2", "1.5", "9" * 5000]),
+    ],
+)
+def test_dice_a_seed_and_a_limit_are_numbers(request_, words):
+    for word in words:
+        assert said(f"{request_} {word}", "dice 4") == [f"? {word!r} is not a number.", "= 4"]
 
 
 def test_no_dice_are_set_in_a_game_without_dice():
@@ -204,11 +199,6 @@ def test_a_seed_outlives_new():
     assert said(*requests) == said(*requests)
     after_new = said(*requests)[-15:]
     assert after_new != said("seed 7", "new -small", *["random"] * 15)[-15:]  # new does not sow it again
-
-
-@pytest.mark.parametrize("seed", ["", "x", "-1", "1 2", "1.5", "9" * 5000])
-def test_a_seed_is_a_number(seed):
-    assert said(f"seed {seed}", "dice 4") == [f"? {seed!r} is not a number.", "= 4"]
 
 
 # position
@@ -231,10 +221,6 @@ def test_a_position_needs_only_cells_and_turn():
 
 def test_dice_that_a_position_has_not_are_thrown():
     assert {len(state('position {"cells": {"f3": "X", "e2": "O"}, "turn": "X"}')["dice"]) for _ in range(5)} == {2}
-
-
-def test_a_position_is_set_up_with_its_dice():
-    assert said(MIDDLE, "play f3:1:2") == ["= ok", "= f3:1:2"]
 
 
 @pytest.mark.parametrize(("moves", "dice"), [(0, 1), (1, 2), (2, 2), (10, 2)])
@@ -322,10 +308,6 @@ def test_nothing_that_a_position_can_hold_ends_the_process():
     assert len(said(f"position {view}", "play f3:1:2", "state", "undo")) == 4
 
 
-def test_a_position_that_was_set_up_has_no_history():
-    assert said("dice 4", "play e3:4", MIDDLE, "undo")[2:] == ["= ok", "? There is no move to take back."]
-
-
 def test_a_forced_pass_in_a_position_is_played_at_once_in_a_game_without_dice():
     names = [
         f"{row}{number}" for row, width in zip("abcde", (3, 4, 5, 4, 3), strict=True) for number in range(1, width + 1)
@@ -366,10 +348,6 @@ def test_a_history_that_leads_to_the_position_that_is_set_up_counts():
         assert json.loads(found[2:]) == {key: value for key, value in view.items() if key != "history"}, history
 
 
-def test_play_answers_with_the_canonical_turn():
-    assert said(MIDDLE, "play  F3-G3 , g3-f2") == ["= ok", "= f3:1:2"]
-
-
 def test_play_counts_the_turns():
     assert state("dice 4", "play e3:4", "dice 1 2", "play e2:1:2")["moves"] == 2
 
@@ -391,10 +369,6 @@ def test_undo_goes_back_to_the_position_and_its_dice():
 def test_undo_takes_back_a_random_turn_and_dice_that_were_set_stay():
     before, _, _, now = said("dice 3", "dice 5", "state", "random", "undo", "state")[2:]
     assert now == before
-
-
-def test_nothing_is_taken_back_at_the_start_or_after_new():
-    assert said("undo", "dice 4", "play e3:4", "new", "undo")[::4] == ["? There is no move to take back."] * 2
 
 
 def test_random_plays_a_legal_turn_and_names_it():
@@ -454,15 +428,6 @@ def test_no_more_turns_are_looked_for_than_were_asked_for_even_on_a_crowded_boar
     assert all(referee.answer(request).startswith("= ") for request in ("moves 1", "random", "undo"))
     one_of_all = cost(lambda: referee.answer("moves 1"), 10)
     assert one_of_all < 3 * cost(lambda: referee.answer("random") and referee.answer("undo"), 10)
-
-
-@pytest.mark.parametrize("limit", ["x", "-1", "1 2", "1.5", "9" * 5000])
-def test_the_limit_of_moves_is_a_number(limit):
-    assert said(f"moves {limit}") == [f"? {limit!r} is not a number."]
-
-
-def test_moves_has_no_largest_limit():
-    assert said("dice 4", "moves " + "9" * 18)[1] == "= 2 e3:4 e3:+"
 
 
 # Skips, and the end

@@ -295,17 +295,42 @@ def test_automatic_mail_for_the_postmaster_is_not_passed_on(club, field, value):
     assert club.mails() == []
 
 
+LONG = f"/{'x' * 300}"
+NO_MAILBOX = "A mailbox is written imaps://USER@HOST, or imap://USER@HOST:PORT/FOLDER."
+NO_FOLDER = "'a*' is no name of a folder here: only ASCII, and neither quotes nor wildcards."
+NOT_SEEN = "The password of the mailbox belongs in PBM_IMAP_PASSWORD, and not where all can see it."
+NO_FILE, NO_ADDRESS = "there is no such file or folder.", "this machine has no such address."
+
+
 @pytest.mark.parametrize(
-    ("listen", "why"),
+    ("line", "why"),
     [
-        ("unix:/nonexistent/socket", "there is no such file or folder"),
-        ("192.0.2.1:0", "this machine has no such address"),
+        ("serve --listen=unix:/nowhere/a", f"The server cannot listen on unix:/nowhere/a: {NO_FILE}"),
+        ("serve --listen=192.0.2.1:0", f"The server cannot listen on 192.0.2.1:0: {NO_ADDRESS}"),
+        ("serve --listen=127.0.0.1:0 --metrics=192.0.2.1:0", f"The metrics cannot listen on 192.0.2.1:0: {NO_ADDRESS}"),
+        ("serve --certificate=/nowhere/c --key=/k", f"/nowhere/c and /k are no certificate and its key: {NO_FILE}"),
+        ("fetch imaps://mail.example", NO_MAILBOX),
+        ("fetch imaps://user@a..b", NO_MAILBOX),
+        ("fetch imaps://user:secret@mail.example", NOT_SEEN),
+        ("fetch imaps://user@mail.example/a*", NO_FOLDER),
+        ("fetch imaps://user@mail.example --to=a*", NO_FOLDER),
+        ("fetch imaps://user@mail.example", "The password of the mailbox has to be in PBM_IMAP_PASSWORD."),
+        (f"backup {LONG}", f"{LONG} cannot be written: the name is too long."),
+        (f"backup --keep=3 {LONG}", f"{LONG} cannot be written: the name is too long."),
+        (f"restore {LONG}", f"{LONG} cannot be read: the name is too long."),
+        (f"import {LONG}", f"{LONG} cannot be read: the name is too long."),
     ],
 )
-def test_errors_of_the_system_are_told_in_our_words(shell, listen, why):
-    done = shell.run("serve", f"--listen={listen}")
-    assert done.returncode == 1
-    assert done.stderr == f"The server cannot listen on {listen}: {why}.\n"
+def test_what_the_system_or_we_refuse_is_told_in_a_sentence(shell, line, why):
+    shell.run("signup", "alice", "alice-secret")
+    for environment in ({}, {"PBM_DEBUG": "1"}):
+        done = shell.run(*line.split(), **environment)
+        assert (done.returncode, done.stderr) == (1, f"{why}\n")
+
+
+def test_a_database_whose_path_the_system_refuses_is_told_in_our_words(shell):
+    done = shell.run("users", PBM_DB=LONG, PBM_DEBUG="1")
+    assert (done.returncode, done.stderr) == (1, f"The database {LONG} cannot be used: the name is too long.\n")
 
 
 def test_whatever_the_system_refuses_to_a_server_that_listens_is_told_as_it_is(shell, monkeypatch):
@@ -371,71 +396,7 @@ def test_a_transport_that_is_none_is_refused_in_a_sentence(shell, command, setti
     assert json.loads(shell.run("--json", *command, PBM_TRANSPORT=setting).stdout) == {"error": why, "status": 1}
 
 
-NO_MAILBOX = "A mailbox is written imaps://USER@HOST, or imap://USER@HOST:PORT/FOLDER."
-NO_FOLDER = "'a*' is no name of a folder here: only ASCII, and neither quotes nor wildcards."
-
-
-@pytest.mark.parametrize(
-    ("args", "why"),
-    [
-        (["imaps://mail.example"], NO_MAILBOX),
-        (["imaps://user@a..b"], NO_MAILBOX),
-        (
-            ["imaps://user:secret@mail.example"],
-            "The password of the mailbox belongs in PBM_IMAP_PASSWORD, and not where all can see it.",
-        ),
-        (["imaps://user@mail.example/a*"], NO_FOLDER),
-        (["imaps://user@mail.example", "--to=a*"], NO_FOLDER),
-        (["imaps://user@mail.example"], "The password of the mailbox has to be in PBM_IMAP_PASSWORD."),
-    ],
-)
-def test_a_mailbox_that_cannot_be_read_is_refused_in_a_sentence(shell, args, why):
-    done = shell.run("fetch", *args, PBM_DEBUG="1")
-    assert (done.returncode, done.stderr) == (1, f"{why}\n")
-
-
-@pytest.mark.parametrize(
-    ("args", "why"),
-    [
-        (
-            ["--listen=127.0.0.1:0", "--certificate=/nowhere/c", "--key=/nowhere/k"],
-            "/nowhere/c and /nowhere/k are no certificate and its key: there is no such file or folder.",
-        ),
-        (
-            ["--listen=127.0.0.1:0", "--metrics=192.0.2.1:0"],
-            "The metrics cannot listen on 192.0.2.1:0: this machine has no such address.",
-        ),
-    ],
-)
-def test_a_server_that_cannot_begin_says_why(shell, args, why):
-    done = shell.run("serve", *args, PBM_DEBUG="1")
-    assert (done.returncode, done.stderr) == (1, f"{why}\n")
-
-
 def test_a_machine_whose_name_is_none_is_no_place_to_listen(shell):
     done = shell.run("serve", "--listen=a..b:8025", PBM_DEBUG="1")
     assert done.returncode == 2
     assert done.stderr.startswith("--listen=a..b:8025 is not HOST:PORT or unix:/PATH.")
-
-
-LONG = f"/{'x' * 300}"
-
-
-@pytest.mark.parametrize(
-    ("args", "why"),
-    [
-        (["backup", LONG], f"{LONG} cannot be written: the name is too long."),
-        (["backup", "--keep=3", LONG], f"{LONG} cannot be written: the name is too long."),
-        (["restore", LONG], f"{LONG} cannot be read: the name is too long."),
-        (["import", LONG], f"{LONG} cannot be read: the name is too long."),
-    ],
-)
-def test_a_file_that_the_system_refuses_is_told_in_our_words(shell, args, why):
-    shell.run("signup", "alice", "alice-secret")
-    done = shell.run(*args, PBM_DEBUG="1")
-    assert (done.returncode, done.stderr) == (1, f"{why}\n")
-
-
-def test_a_database_whose_path_the_system_refuses_is_told_in_our_words(shell):
-    done = shell.run("users", PBM_DB=LONG, PBM_DEBUG="1")
-    assert (done.returncode, done.stderr) == (1, f"The database {LONG} cannot be used: the name is too long.\n")

@@ -95,25 +95,6 @@ def test_json_shows_several_boards_as_a_list(board):
     assert listed["boards"] == shown["boards"]
 
 
-@pytest.mark.parametrize(
-    ("words", "status"),
-    [
-        ([], 2),
-        (["symple", "chall", "alice", "bob", "--comment"], 1),
-        (["nonsense"], 2),
-        (["spiro", "show", "999"], 1),
-        (["spiro", "move", "101"], 2),
-        (["outbox", "nonsense"], 2),
-    ],
-)
-def test_json_is_one_object_for_errors_too_and_nothing_goes_to_standard_error(board, words, status):
-    done = board.run(*words, "--json")
-    assert (done.returncode, done.stderr) == (status, "")
-    error = json.loads(done.stdout)
-    assert error["status"] == status
-    assert error["error"]
-
-
 BAD = [  # words, exit status, what the user reads
     ([], 2, "  help tutorial     play a first game, step by step"),
     (["symple", "challenge", "alice", "bob", "--comment"], 1, "--comment needs a text: --comment=TEXT"),
@@ -152,6 +133,10 @@ BAD = [  # words, exit status, what the user reads
     (["change", "address", "alice", "alice-secret"], 1, "In a shell"),
     (["dice", "spiro", "101"], 1, "not over"),
     (["help", "nonsense"], 1, "There is no help on 'nonsense'"),
+    (["help", "outbox", "keep-sending"], 1, "There is no help on 'keep-sending'"),
+    (["help", "outbox", "nonsense"], 1, "There is no help on 'nonsense'"),
+    (["help", "complete"], 1, "There is no help on 'complete'"),
+    (["--lmtp", "--listen=nonsense", "serve"], 2, "is not HOST:PORT"),
     (["list", "chess"], 1, "There is no game 'chess'"),
     (["-x"], 2, "There is no command"),
     (["referee"], 2, "GAME is missing."),
@@ -250,11 +235,6 @@ def test_what_a_player_writes_cannot_steer_the_terminal_of_another(board):
 @pytest.mark.parametrize("words", [["--", "list"], ["spiro", "--", "games"]])
 def test_the_pass_is_no_command(board, words):
     assert board.run(*words).returncode == 2
-
-
-def test_options_of_the_operator_may_stand_in_front_too(board):
-    done = board.run("--lmtp", "--listen=nonsense", "serve")
-    assert (done.returncode, "is not HOST:PORT" in done.stderr) == (2, True)
 
 
 def test_a_move_that_leaves_pips_unused_is_told_how_many_and_what_would_do(board):
@@ -384,15 +364,6 @@ def test_help(shell, words, text):
     assert text in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 78
     assert not (shell.folder / "pbm.db").exists()
-
-
-@pytest.mark.parametrize(
-    "words", [["help", "outbox", "keep-sending"], ["help", "outbox", "nonsense"], ["help", "complete"]]
-)
-def test_there_is_no_help_on_what_is_no_command_of_the_operator(shell, words):
-    done = shell.run(*words)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert f"There is no help on {words[-1]!r}" in done.stderr
 
 
 def test_json_has_help_on_several_commands_in_one_text(shell):

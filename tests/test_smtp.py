@@ -231,19 +231,10 @@ def test_all_our_own_addresses_are_known_in_any_case(peer, recipient):
 @pytest.mark.parametrize(
     "sender",
     [
-        b"<a\x00@b.example>",
-        b"<a\x1b[31m@b.example>",
-        b"<\xff\xfe>",
-        b"<a@b.example",
-        b"<a\r@b>",
-        b"<@[>",
-        b"<@a,(->",
-        b"<<<>",
-        b"<",
-        b'"',
-        b"",
+        b"<a\x00@b.example>", b"<a\x1b[31m@b.example>", b"<\xff\xfe>", b"<a@b.example", b"<a\r@b>", b"<@[>",
+        b"<@a,(->", b"<<<>", b"<", b'"', b"",
     ],
-)
+)  # fmt: skip
 def test_a_sender_of_rubbish_is_refused(peer, sender):
     assert peer.say(HELLO)[:3] == "250"
     assert peer.say(b"MAIL FROM:" + sender + b"\r\n")[:3] in {"501", "553"}
@@ -263,23 +254,11 @@ def test_a_sender_who_could_not_be_answered_is_refused_with_the_reason(keeper, p
 @pytest.mark.parametrize(
     "rubbish",
     [
-        b"\x00\r\n",
-        b"\xff\xfe\xfd\r\n",
-        b"\r\n",
-        b"EHLO\r\n",
-        b"EHLO \xff\r\n",
-        b"MAIL\x00FROM:<a@b>\r\n",
-        b"VRFY \xff\r\n",
-        b"VRFY <\r\n",
-        b"HELP \xff\r\n",
-        b"RCPT\r\n",
-        b"DATA now\r\n",
-        b"AUTH PLAIN AGEAYg==\r\n",
-        b"STARTTLS\r\n",
-        b"BDAT 5 LAST\r\n",
-        b"GET / HTTP/1.1\r\n",
+        b"\x00\r\n", b"\xff\xfe\xfd\r\n", b"\r\n", b"EHLO\r\n", b"EHLO \xff\r\n", b"MAIL\x00FROM:<a@b>\r\n",
+        b"VRFY \xff\r\n", b"VRFY <\r\n", b"HELP \xff\r\n", b"RCPT\r\n", b"DATA now\r\n",
+        b"AUTH PLAIN AGEAYg==\r\n", b"STARTTLS\r\n", b"BDAT 5 LAST\r\n", b"GET / HTTP/1.1\r\n",
     ],
-)
+)  # fmt: skip
 def test_rubbish_is_answered_in_a_line_and_forgotten(keeper, peer, capfd, rubbish):
     assert peer.say(rubbish)[:1] in "245"
     peer.text(TEXT + b".\r\n")

@@ -140,14 +140,10 @@ def test_after_the_pie_turns_both_first_turns_are_drops_alone():
 @pytest.mark.parametrize(
     ("text", "canonical"),
     [
-        ("c3", "c3"),
-        ("c3:1", "c3"),
-        ("C3:4", "c3:4"),
-        (" a1 , b2@n ", "a1,b2@n"),
-        ("a1:2,B2@ENEN", "a1:2,b2@enen"),
-        ("e1:4", "e1:4"),
+        ("c3", "c3"), ("c3:1", "c3"), ("C3:4", "c3:4"), (" a1 , b2@n ", "a1,b2@n"),
+        ("a1:2,B2@ENEN", "a1:2,b2@enen"), ("e1:4", "e1:4"),
     ],
-)
+)  # fmt: skip
 def test_a_turn_is_written(text, canonical):
     assert position(OPEN).parse(text) == canonical
 

@@ -350,15 +350,10 @@ def test_black_is_dark_and_white_is_light_and_pink_is_pink():
 @pytest.mark.parametrize(
     ("value", "freedom", "chance"),  # from printed tables of critical values
     [
-        (11.070, 5, 0.05),
-        (15.086, 5, 0.01),
-        (1.145, 5, 0.95),
-        (49.802, 35, 0.05),
-        (57.342, 35, 0.01),
-        (5.991, 2, 0.05),
-        (3.841, 1, 0.05),
+        (11.070, 5, 0.05), (15.086, 5, 0.01), (1.145, 5, 0.95), (49.802, 35, 0.05), (57.342, 35, 0.01),
+        (5.991, 2, 0.05), (3.841, 1, 0.05),
     ],
-)
+)  # fmt: skip
 def test_how_likely_a_chi_square_is_agrees_with_the_tables(value, freedom, chance):
     assert dice.chance(value, freedom) == pytest.approx(chance, rel=2e-3)
 

@@ -526,12 +526,8 @@ def test_new_stones_side_by_side_share_a_pair_of_brackets():
     """)  # fmt: skip
     after = before.play(before.parse("b4,c4,e1"))
     assert symple.draw(after, before).splitlines()[1:6] == [
-        " 5  . . . . .  5",
-        " 4  W(W W)W B  4",
-        " 3  . . . . .  3",
-        " 2  . . . . W  2",
-        " 1  . . . .(W) 1",
-    ]
+        " 5  . . . . .  5", " 4  W(W W)W B  4", " 3  . . . . .  3", " 2  . . . . W  2", " 1  . . . .(W) 1",
+    ]  # fmt: skip
 
 
 def test_black_is_told_while_he_may_balance():

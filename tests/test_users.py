@@ -138,23 +138,10 @@ def test_a_user_has_at_most_five_addresses(club):
 @pytest.mark.parametrize(
     "address",
     [
-        "nobody",
-        "a@",
-        "@b",
-        "a b@c",
-        "a@b,c@d",
-        "<a@b>",
-        "a@b\x00",
-        "../x@y",
-        'a"b@c',
-        "pbm@pbm.example",
-        "ü@x",
-        "a@b.",
-        "a@b..c",
-        "a@-b",
-        "a\x01@b",
+        "nobody", "a@", "@b", "a b@c", "a@b,c@d", "<a@b>", "a@b\x00", "../x@y", 'a"b@c', "pbm@pbm.example",
+        "ü@x", "a@b.", "a@b..c", "a@-b", "a\x01@b",
     ],
-)
+)  # fmt: skip
 def test_an_address_that_cannot_be_one_is_refused(club, address):
     with pytest.raises(Refused):
         club.say(f"signup alice alice-secret {address}")
