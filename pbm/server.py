@@ -27,6 +27,9 @@ class Server(NamedTuple):
     site: str | None = None
     """The address of the site with a page for each board, without a slash at its end; None if there is none."""
 
+    web: str | None = None
+    """The address of the web door in the same form; None if nobody tells mails of it."""
+
     @property
     def host(self) -> str:
         """The right side of the server's address and of its Message-IDs."""

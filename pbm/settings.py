@@ -59,6 +59,12 @@ def site() -> str | None:
     return chosen and chosen.rstrip("/")
 
 
+def web() -> str | None:
+    """Where browsers find the web door: ``PBM_WEB``. Raises Unusable if that is no address of a site."""
+    chosen = _chosen("PBM_WEB", is_site, "no address of a site, such as https://games.example.org")
+    return chosen and chosen.rstrip("/")
+
+
 def transport() -> "Transport":
     """How mail goes out: ``PBM_TRANSPORT``, or else into maildirs beside the database, in a folder that is made.
 
@@ -84,4 +90,4 @@ def open_server() -> Server:
         raise Unusable("PBM_OPERATOR is an address of this server; it has to be one at which somebody reads mail.")
     # on how many active boards a user can play against robots
     boards = _chosen("PBM_ROBOT_BOARDS", re.compile("[0-9]{1,9}", re.ASCII).fullmatch, "no number of boards")
-    return Server(store, own, Passwords(), operator=operator, robot_boards=int(boards or 5), site=site())
+    return Server(store, own, Passwords(), operator=operator, robot_boards=int(boards or 5), site=site(), web=web())

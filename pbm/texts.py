@@ -93,7 +93,7 @@ def _fitted(line: str) -> list[str]:
     if not line.isascii():
         wide = "".join(f"{letter}{FILLER}" if east_asian_width(letter) in "FW" else letter for letter in line)
         width -= wide != line  # one of them may be parted from its filler
-    if len(wide) <= width:
+    if len(wide) <= width or re.fullmatch("https?://[!-~]+", line):  # half an address leads nowhere
         return [line]
     quotes = "> " if line.startswith("> ") else ""
     return [part.replace(FILLER, "") for part in _Wrapper(width, quotes).wrap(wide)]

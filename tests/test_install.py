@@ -23,6 +23,7 @@ TRIED = {
     "'.[sixel]'": ["PIL", "resvg_py"],
     "'.[metrics]'": ["prometheus_client"],
     "'.[cluster]'": ["distributed"],
+    "'.[web]'": ["starlette", "uvicorn", "icalendar", "jinja2"],
     "tzdata": ["tzdata"],
 }
 """What users are told to install in a clone, and what can be imported then."""

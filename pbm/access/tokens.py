@@ -1,5 +1,7 @@
 """Addresses of ours that nobody can guess: to answer a board mail, to unsubscribe, and for our mails to bounce to.
 
+Pages of the web take the same tokens; that for a calendar is no address.
+
 They are the server's address with a token behind a plus sign: a letter for the kind, the number of a row, and a keyed
 hash of 128 bits. A token is in lower case, because mail servers may change the case of what stands before the @.
 """
@@ -13,8 +15,8 @@ import games
 from pbm.server import Server
 from pbm.store import Mail, Reply
 
-REPLY, BOUNCE, UNSUBSCRIBE = "r", "b", "u"
-TOKEN = re.compile("([rbu])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
+REPLY, BOUNCE, UNSUBSCRIBE, CALENDAR = "r", "b", "u", "c"
+TOKEN = re.compile("([rbuc])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 
 def reply_address(server: Server, game: str, board: str, userid: str) -> str:
@@ -31,7 +33,8 @@ class Meaning(NamedTuple):
 
     kind: str
     reply: Reply = Reply("", "", "")
-    """Whom a reply address speaks for, and on which board; or which mails end, as in `unsubscribe_address`."""
+    """Whom a reply address speaks for, and on which board; whose calendar it is; or which mails end, as in
+    `unsubscribe_address`."""
     number: int = 0
     """The number of the user's address whose mails bounce there."""
 
@@ -55,6 +58,9 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
         meant = {whose: Meaning(kind, number=number)}
     elif kind == REPLY:
         meant = {each.userid: Meaning(kind, each) for each in replies}
+    elif kind == CALENDAR and whose:
+        user = Reply("", "", whose.split(" ")[0])
+        meant = {_subscription(server, user): Meaning(kind, user)}
     else:
         mails = [Reply(game, "", whose.split(" ")[0]) for game in ("", *games.names()) if whose] + replies
         meant = {_subscription(server, each): Meaning(kind, each) for each in mails}
@@ -68,6 +74,11 @@ def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> st
     """
     number = server.store.trust.reply_number(*mails) if mails.board else address_number
     return address_with(server, _token(server, UNSUBSCRIBE, number, _subscription(server, mails)))
+
+
+def calendar_token(server: Server, userid: str, address_number: int) -> str:
+    """With what a program may see a user's deadlines; it is made for one of their addresses, given by its number."""
+    return _token(server, CALENDAR, address_number, _subscription(server, Reply("", "", userid)))
 
 
 def _subscription(server: Server, mails: Reply) -> str:
@@ -106,6 +117,11 @@ def address_with(server: Server, token: str) -> str:
     """The address of ours that has a token, whether that means something or not."""
     local, _, host = server.address.rpartition("@")
     return f"{local}+{token}@{host}"
+
+
+def token_of(address: str) -> str:
+    """The token of an address, such as ``r12-...``, or a token that stands alone."""
+    return address.strip().lower().rpartition("+")[2].partition("@")[0]
 
 
 def digest(code: str) -> str:

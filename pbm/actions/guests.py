@@ -49,7 +49,7 @@ def begin(server: Server, game: str, level: str, options: Sequence[str], peer: s
         store.users.add(name, "", server.now())
         board = turns.start(session, game, options, (name, free[-1]), times=Clocks())
         address = tokens.reply_address(server, game, board.row.board, name)
-        return Reply(game, board.row.board, name), address.rpartition("+")[2].partition("@")[0]
+        return Reply(game, board.row.board, name), tokens.token_of(address)
 
 
 def keep_boards(session: Session, place: Reply, name: str) -> None:

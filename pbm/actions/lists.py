@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import games
 from pbm import letters, texts
+from pbm.access import tokens
 from pbm.actions import finding
 from pbm.actions.finding import board_of, find_point, find_row, player_at_sender
-from pbm.blocks import Paragraph, Table
+from pbm.blocks import Block, Paragraph, Table
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.budget import Budget
@@ -128,13 +129,30 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     rows, has_more = on_page(number, partial(some, found), "There is no page {page} of these boards.")
     if not rows:
         return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
+    told: list[Block] = [Table(aligned([_waiting(session, row, selector.userids) for row in rows]))]
     letter = letters.note(
-        [Table(aligned([_waiting(session, row, selector.userids) for row in rows]))],
+        [*told, *_calendar(session, selector.userids)],
         subject="List of all games",
         answer=f"{rows[0].game} show {rows[0].board}",
         data={"boards": [_waiting_data(session, row, selector.userids) for row in rows]},
     )
     return [with_next(letter, " ".join(["all games", *named]), number, has_more=has_more)]
+
+
+def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
+    """Where users find their deadlines as a calendar, who have asked by mail for nothing but their own boards.
+
+    From can be forged; but the mail goes to their own address.
+    """
+    sender = session.sender
+    if sender is None or session.on_page or not session.server.web:
+        return []
+    if not {*userids} <= session.store.users.ids_at(sender):
+        return []
+    own = [each for each in session.store.users.addresses(*userids) if each.address.lower() == sender.lower()]
+    found = [tokens.calendar_token(session.server, each.userid, each.number) for each in own]
+    urls = [f"{session.server.web}/calendar/{token}.ics" for token in found]
+    return [Paragraph("\n".join(["For a calendar program, until when you have to move:", *urls]))]
 
 
 def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:

@@ -323,6 +323,15 @@ def _call(typed: Typed, answered: Sequence[Reply]) -> tuple[Call | Refused, str]
         return why if isinstance(why, Refused) else Refused(str(why)), comment
 
 
+def end_mails(server: Server, recipient: str) -> bool:
+    """End what an address ends, as a mail to it would; False if it ends nothing."""
+    with server.store.writing():
+        found = tokens.meaning(server, recipient)
+        is_one = found is not None and found.kind == tokens.UNSUBSCRIBE
+        _unsubscribe(server, "", [found] if found and is_one else [])
+    return is_one
+
+
 def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> None:
     """End what the recipients of a mail say, whatever else it says."""
     for meaning in meanings:

@@ -178,7 +178,7 @@ def _send(server: Server, way: Transport, mail: Mail, illustrator: Illustrator |
     mark = sha256(mail.message_id.encode()).hexdigest()[:24]
     name = f"{int(mail.queued.timestamp())}.{mail.id or 0:010}.{mark}.pbm"  # in a folder they stand as they were queued
     try:
-        message = compose(mail, server.address, illustration)
+        message = compose(mail, server.address, illustration, server.web)
         way.send(message, tokens.return_path(server, mail), mail.address or "", name)
     except Undelivered as problem:
         return problem

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import NamedTuple
 from urllib.parse import quote
 
+from pbm.access.tokens import token_of
 from pbm.mail import html
 from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
@@ -22,11 +23,12 @@ LONGEST_WORD = 70
 """How long a word of a subject may be; one that is longer can only be folded in an encoded form."""
 
 
-def compose(mail: Mail, server_address: str, illustration: Illustration | None = None) -> bytes:
+def compose(mail: Mail, server_address: str, illustration: Illustration | None = None, web: str | None = None) -> bytes:
     """The message of a row of the outbox: its text, and beside it the same in HTML where that is wanted.
 
-    The HTML begins with a picture if there is one. Lines end as in files; whoever sends the message by SMTP has to end
-    them with CR LF. Raises ValueError if something in it is no line of a header.
+    The HTML begins with a picture if there is one. At *web*, a door takes what a button posts. Lines end as in files;
+    whoever sends the message by SMTP has to end them with CR LF. Raises ValueError if something in it is no line of a
+    header.
     """
     part = _text(mail.text)
     if mail.html:
@@ -40,10 +42,10 @@ def compose(mail: Mail, server_address: str, illustration: Illustration | None =
             picture = MimePart(_fields("image/png", "base64") + fields, png)
             page = _several("related", [page, picture], '; type="text/html"')
         part = _several("alternative", [part, page])  # the reader's program shows the last one that it can
-    return f"{_header(mail, server_address)}{part.fields}{_subject(mail.subject)}\n{part.body}".encode("ascii")
+    return f"{_header(mail, server_address, web)}{part.fields}{_subject(mail.subject)}\n{part.body}".encode("ascii")
 
 
-def _header(mail: Mail, server_address: str) -> str:
+def _header(mail: Mail, server_address: str, web: str | None) -> str:
     """The fields of a message but for those that tell what it consists of, and its subject."""
     fields = {
         "From": server_address,
@@ -58,7 +60,11 @@ def _header(mail: Mail, server_address: str) -> str:
     if mail.reply_to:
         fields["Reply-To"] = mail.reply_to
     if mail.unsubscribe:
-        fields["List-Unsubscribe"] = f"<mailto:{quote(mail.unsubscribe, safe='@+')}?subject=unsubscribe>"
+        ways = [f"<mailto:{quote(mail.unsubscribe, safe='@+')}?subject=unsubscribe>"]
+        if web and web.startswith("https://"):  # one click (RFC 8058)
+            ways.insert(0, f"<{web}/unsubscribe/{token_of(mail.unsubscribe)}>")
+            fields["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
+        fields["List-Unsubscribe"] = ", ".join(ways)
     return "".join([f"{name}: {_checked(name, value)}\n" for name, value in fields.items()]) + "MIME-Version: 1.0\n"
 
 

@@ -274,8 +274,9 @@ def _imap_password() -> str:
 
 
 @commands.command(answers=False)
-def demo() -> None:
+@click.option("--web", is_flag=True, help="Open a page instead on which you play a robot, until Ctrl-C.")
+def demo(*, web: bool) -> None:
     """Play a whole game of Spiro by mail against a robot, on a server of its own, and show the mails."""
-    from pbm.service.demo import run
+    from pbm.service.demo import run, show_page
 
-    run(partial(print, flush=True))
+    (show_page if web else run)(partial(print, flush=True))

@@ -1,19 +1,22 @@
 """A whole game by mail in one view: a real server on the loopback, a player who knows only what is mailed, a robot."""
 
 import email.policy
+import json
 import os
 import re
 import smtplib
 import subprocess
 import sys
 import time
+import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from email import message_from_bytes
 from email.message import EmailMessage
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from urllib.request import urlopen
 
 import games
 from games import DiceState
@@ -73,6 +76,24 @@ def run(say: Callable[[str], None]) -> None:
         _play(alice, say)
 
 
+def show_page(say: Callable[[str], None]) -> None:
+    """Serve pages on this machine, open one on which a guest plays a robot, and go on until interrupted."""
+    with TemporaryDirectory() as folder:
+        options = ["--web=127.0.0.1:0", f"--site={folder}/site"]
+        with _process(Path(folder), *options) as process, suppress(KeyboardInterrupt):
+            line = process.stdout.readline() if process.stdout else ""
+            if not line.startswith("web on "):
+                raise Refused("The server did not start; `pbm serve --web=127.0.0.1:0` says why.")
+            url = f"http://{line.removeprefix('web on ').strip()}"
+            say(f"A server waits for you: {url}/\nThis board is yours against {ROBOT_OF_DEMO}; Ctrl-C ends all of it:")
+            with urlopen(f"{url}/guest", b"game=symple&options=-size=9", timeout=MAIL_PATIENCE) as answer:  # noqa: S310
+                place = json.load(answer)
+            page = f"{url}/{place['page']}#{place['token']}"
+            say(page)
+            webbrowser.open(page)
+            process.wait()
+
+
 def _sign_up(player: Correspondent, say: Callable[[str], None]) -> None:
     subject = f"signup {player.name} {player.password}"
     say(f"{player.name} mails: {subject}\n")
@@ -114,16 +135,23 @@ def _play(alice: Correspondent, say: Callable[[str], None]) -> None:
 @contextmanager
 def _server(folder: Path) -> Iterator[tuple[str, int]]:
     """A server with a database in *folder*, on a free port; where it listens."""
+    with _process(folder) as process:
+        line = process.stdout.readline() if process.stdout else ""
+        host, _, port = line.removeprefix("listening on ").strip().rpartition(":")
+        yield host, int(port)
+
+
+@contextmanager
+def _process(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """The process of such a server."""
     settings = {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER_ADDRESS}
     environment = {name: value for name, value in os.environ.items() if name != "PBM_TRANSPORT"} | settings
-    command = [sys.executable, "-P", "-m", "pbm", "serve", "--listen=127.0.0.1:0"]
+    command = [sys.executable, "-P", "-m", "pbm", "serve", "--listen=127.0.0.1:0", *options]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         try:
-            line = process.stdout.readline() if process.stdout else ""
-            host, _, port = line.removeprefix("listening on ").strip().rpartition(":")
-            yield host, int(port)
+            yield process
         finally:
             process.terminate()
 

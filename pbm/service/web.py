@@ -38,6 +38,7 @@ from pbm.mail.incoming import Outcome
 from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Answer, Connections, Delivery, Entry
 from pbm.refusals import Refused
 from pbm.server import Server
+from pbm.service import calendars
 from pbm.session import Session
 from pbm.site.pages import POLICY, Look, Pages
 from pbm.store import Reply
@@ -81,6 +82,8 @@ class Door:
             Route("/answer", self.answer, methods=["GET", "POST"]),
             Route("/answer/{key}", self.answered),
             Route("/guest", self.guest, methods=["POST"]),
+            Route("/unsubscribe/{token}", self.unsubscribe, methods=["GET", "POST"]),
+            Route("/calendar/{token}.ics", self.calendar),
         ]
         if site:
             routes.append(Mount("/", Files(directory=site, html=True)))
@@ -117,7 +120,7 @@ class Door:
         if request.method != "POST":
             return self._page(200, request.url.path)
         fields = await self._posted(request)
-        token = fields.get("token", "").strip().rpartition("+")[2].partition("@")[0].lower()
+        token = tokens.token_of(fields.get("token", ""))
         fields |= {"token": token if tokens.TOKEN.fullmatch(token) else ""}
         request.state.fields = fields
         key = fields.get("id", "") or secrets.token_hex(12)
@@ -177,9 +180,31 @@ class Door:
         page = f"{player.game}/{player.board}.html"
         if self.site:
             await _written(Path(self.site, page))
-        if _wants(request, "application/json"):
-            return JSONResponse({**player._asdict(), "token": token, "page": page})
-        return RedirectResponse(f"{page}#{token}", HTTPStatus.SEE_OTHER)
+        if _wants(request, "text/html"):
+            return RedirectResponse(f"{page}#{token}", HTTPStatus.SEE_OTHER)
+        return JSONResponse({**player._asdict(), "token": token, "page": page})
+
+    # What mails lead to
+
+    async def unsubscribe(self, request: Request) -> Response:
+        """Show a button; or end what the token in the path ends, as RFC 8058 has mail programs post it."""
+        is_post = request.method == "POST"
+        if is_post:
+            self._check_origin(request)
+            self._count(_peer(request))
+            token = tokens.token_of(request.path_params["token"])
+            recipient = tokens.address_with(self.server, token)
+            if not await self.work(incoming.end_mails, self.server, recipient):
+                raise HTTPException(HTTPStatus.FORBIDDEN, "This ends nothing any more.")
+            self.connections.note(Entry(_peer(request) or "", "", Outcome("unsubscribe"), took=LOOK_FOR_PAGE))
+        return HTMLResponse(self.pages.unsubscribing(request.url.path.removeprefix("/"), done=is_post))
+
+    async def calendar(self, request: Request) -> Response:
+        """A user's deadlines."""
+        made = await self.work(calendars.calendar, self.server, tokens.token_of(request.path_params["token"]))
+        if made is None:
+            raise HTTPException(HTTPStatus.FORBIDDEN, "This calendar is closed: a new password ends it.")
+        return Response(made, media_type="text/calendar", headers={"Cache-Control": "private"})
 
     # What all requests have in common
 

@@ -326,6 +326,10 @@ class Pages:
         title = "Not done" if error else "Done" if text else "Answer a board mail"
         return self._render("answer.html", path, title=title, text=text, error=error, typed=typed)
 
+    def unsubscribing(self, path: str, *, done: bool) -> str:
+        """A page of the web door with the button that ends some mails, or that says that they have ended."""
+        return self._render("unsubscribe.html", path, title="Unsubscribe", done=done)
+
     # What pages have in common
 
     def _render(self, template: str, path: str, *, title: str, **what: Any) -> str:

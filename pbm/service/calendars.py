@@ -1,0 +1,34 @@
+"""A user's deadlines as a calendar that a program asks for again and again."""
+
+from icalendar import Calendar, Event
+
+import games
+from pbm import letters, texts
+from pbm.access import tokens
+from pbm.board import clocks
+from pbm.server import Server
+from pbm.store.boards import Among
+
+
+def calendar(server: Server, token: str) -> bytes | None:
+    """When a user loses the games in which somebody waits for them, in iCalendar; None if the token is none."""
+    store, now = server.store, server.now()
+    with store.reading():
+        found = tokens.meaning(server, tokens.address_with(server, token))
+        if found is None or found.kind != tokens.CALENDAR:
+            return None
+        name = found.reply.userid
+        made = Calendar({"prodid": "-//pbm//deadlines//EN", "version": "2.0", "x-wr-calname": f"Games of {name}"})
+        for row in store.boards.found(Among(games.names(), [name], over=False)):
+            if clocks.awaited(row) != name:
+                continue
+            event = Event()
+            event.add("uid", f"{row.game}-{row.board}-{row.moves}@{server.host}")
+            event.add("dtstamp", row.changed or row.started)
+            event.add("dtstart", now + clocks.time_left(store, row, now))
+            opponent = row.second_player if name == row.first_player else row.first_player
+            event.add("summary", f"{texts.title(row.game)} {row.board} against {opponent}: {letters.status(row)}")
+            if server.site:
+                event.add("url", f"{server.site}/{row.game}/{row.board}.html")
+            made.add_component(event)
+    return bytes(made.to_ical())
