@@ -323,7 +323,7 @@ def _call(typed: Typed, answered: Sequence[Reply]) -> tuple[Call | Refused, str]
         return why if isinstance(why, Refused) else Refused(str(why)), comment
 
 
-def end_mails(server: Server, recipient: str) -> bool:
+def unsubscribe_at(server: Server, recipient: str) -> bool:
     """End what an address ends, as a mail to it would; False if it ends nothing."""
     with server.store.writing():
         found = tokens.meaning(server, recipient)

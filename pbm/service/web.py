@@ -194,7 +194,7 @@ class Door:
             self._count(_peer(request))
             token = tokens.token_of(request.path_params["token"])
             recipient = tokens.address_with(self.server, token)
-            if not await self.work(incoming.end_mails, self.server, recipient):
+            if not await self.work(incoming.unsubscribe_at, self.server, recipient):
                 raise HTTPException(HTTPStatus.FORBIDDEN, "This ends nothing any more.")
             self.connections.note(Entry(_peer(request) or "", "", Outcome("unsubscribe"), took=LOOK_FOR_PAGE))
         return HTMLResponse(self.pages.unsubscribing(request.url.path.removeprefix("/"), done=is_post))
