@@ -44,6 +44,10 @@ class Result(NamedTuple):
     """The side that won, as an index of SIDES; None for a draw, which is a winner called ``draw`` in a `State.view`."""
 
 
+Effects = Sequence[tuple[str, str, int]]
+"""What a turn does: verb, noun and number, such as ``("captures", "stack", 10)``."""
+
+
 class Option(NamedTuple):
     """An option of a game's challenge command."""
 
@@ -281,6 +285,9 @@ class Game(Protocol[S]):
     instance, offers that to robots as ``playout(state, rng)``: a number from 0 to 1, what it was worth for the player
     who was named first. 1 is a win, 0 a loss, 0.5 a draw, and between them lies what is not certain where a game has to
     be cut. The position has its dice and is not over; each turn is legal; the same *rng* plays the same game.
+
+    A game can say in its own words what turns do, as ``effects(before, after)``, for the position before a turn and the
+    one after it: `Effects`, the most important first. An analysis tells by these why a turn was better than another.
     """
 
     SIDES: tuple[str, str]

@@ -18,7 +18,7 @@ from functools import cache, lru_cache, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
+from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Hexagon, bits, union
 from games.figures import Figure, Label, Mark, Note, Strokes, Way, honeycomb, honeycomb_in_text
 
@@ -383,6 +383,17 @@ def _sign(own: int, cell: int) -> str:
 
 
 # Drawing
+
+
+def effects(before: State, after: State) -> Effects:
+    """How far the marks go up, which groups are matched, and how many spaces the stones take."""
+    side, foe = before.turn, 1 - before.turn
+    return [
+        ("raises the own mark by", "step", after.marks[side] - before.marks[side]),
+        ("raises the other mark by", "step", after.marks[foe] - before.marks[foe]),
+        ("has", "matched group", len(matched(after.board, parted(after.board, after.stones))[side])),
+        ("has", "stone", after.stones[side].bit_count()),
+    ]
 
 
 def draw(state: State, before: State | None = None) -> str:

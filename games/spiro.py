@@ -17,7 +17,7 @@ from itertools import combinations, permutations
 from string import ascii_lowercase
 from typing import Any, NamedTuple, Self
 
-from games import SKIP, Glyphs, Illegal, Option, Position, Result, Taps, Value, quoted, read_cells, read_turn
+from games import SKIP, Effects, Glyphs, Illegal, Option, Position, Result, Taps, Value, quoted, read_cells, read_turn
 from games.figures import ROW, Cell, Figure, Label, Note, Picture, Piece, Place, Strokes, Way, pile
 
 SIDES: tuple[str, str] = ("X", "O")
@@ -740,6 +740,20 @@ _FACES = (
     "o   o|  o  |o   o",
     "o   o|o   o|o   o",
 )
+
+
+def effects(before: State, after: State) -> Effects:
+    """Pieces borne off, pins, blots and pips."""
+    side = before.turn
+    own, enemy = SIDES[side], SIDES[1 - side]
+    at_home, home = (state.stacks[after.board.home(1 - side)].count(enemy) for state in (before, after))
+    return [
+        ("bears off", "piece", after.scores[side] - before.scores[side]),
+        ("sends home", "blot", max(0, home - at_home)),
+        ("holds", "pinned piece", sum(stack.count(enemy) for stack in after.stacks if stack[-1:] == own)),
+        ("leaves", "blot", after.stacks.count(own)),
+        ("leaves the own pieces", "pip", after.pips(side)),
+    ]
 
 
 def draw(state: State, before: State | None = None) -> str:

@@ -17,7 +17,21 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from games import SKIP, Glyphs, Illegal, Option, Options, Position, Result, Taps, Value, quoted, read_cells, read_turn
+from games import (
+    SKIP,
+    Effects,
+    Glyphs,
+    Illegal,
+    Option,
+    Options,
+    Position,
+    Result,
+    Taps,
+    Value,
+    quoted,
+    read_cells,
+    read_turn,
+)
 from games.boards import Square, bits, union
 from games.figures import Figure, Label, Mark, Note, Piece, grid, pile
 
@@ -570,6 +584,18 @@ def _drop_text(name: str, count: int) -> str:
 
 
 # Drawing
+
+
+def effects(before: State, after: State) -> Effects:
+    """Captures, stacks and territory."""
+    side, foe = before.turn, 1 - before.turn
+    stacks, points = [stacks[0].bit_count() for stacks in after.stacks], [*map(int.bit_count, after.territory)]
+    return [
+        ("captures", "stack", max(0, before.stacks[foe][0].bit_count() - stacks[foe])),
+        ("has", "stack", stacks[side]),
+        ("has", "territory point", points[side]),
+        ("leaves the other side", "territory point", points[foe]),
+    ]
 
 
 def draw(state: State, before: State | None = None) -> str:

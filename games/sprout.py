@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
+from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, quoted, read_cells, read_turn
 from games.boards import Graph, bits
 from games.figures import Cell, Figure, Label, Mark, Note, Picture, Places, Plan, box, honeycomb, honeycomb_in_text
 
@@ -461,6 +461,20 @@ def _read_cell(name: Any, board: Layout) -> int:
 
 
 # Drawing
+
+
+def effects(before: State, after: State) -> Effects:
+    """Removals, stones, groups and territory."""
+    side, foe = before.turn, 1 - before.turn
+    own, enemy = ([*after.board.groups(stones)] for stones in (after.stones[side], after.stones[foe]))
+    return [
+        ("removes", "stone", (before.stones[foe] & ~after.stones[foe]).bit_count()),
+        ("adds", "stone", (after.stones[side] & ~before.stones[side]).bit_count()),
+        ("has", "territory cell", after.scores[side]),
+        ("leaves the other side", "territory cell", after.scores[foe]),
+        ("has", "group", len(own)),
+        ("leaves the other side", "group", len(enemy)),
+    ]
 
 
 def draw(state: State, before: State | None = None) -> str:

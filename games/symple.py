@@ -15,7 +15,7 @@ from itertools import product
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from games import SKIP, Illegal, Option, Position, Result, Taps, quoted, read_turn
+from games import SKIP, Effects, Illegal, Option, Position, Result, Taps, quoted, read_turn
 from games.boards import Square, bits, union
 from games.figures import Figure, Note, grid
 
@@ -312,6 +312,20 @@ def setup(view: Mapping[str, Any], **options: Any) -> State:
 
 
 # Drawing
+
+
+def effects(before: State, after: State) -> Effects:
+    """Groups that are joined or founded, stones, and where the other side can grow."""
+    side, board = before.turn, before.board
+    old, new = before.stones[side], after.stones[side] & ~before.stones[side]
+    founded = (new & ~board.near(old)).bit_count()
+    parts = [sum(1 for _ in board.groups(group & old)) for group in board.groups(after.stones[side])]
+    return [
+        ("joins", "group", sum(count for count in parts if count > 1)),
+        ("founds", "group", founded),
+        ("grows by", "stone", new.bit_count() - founded),
+        ("leaves the other side", "growth point", after.growth_points.bit_count()),
+    ]
 
 
 def draw(state: State, before: State | None = None) -> str:

@@ -2,13 +2,18 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
-from pbm.texts import fitted, folded, table
+from pbm.texts import WIDTH, fitted, folded, table
 
 COLUMN = 34
 """The widest a move may be in a list of moves before it is broken into lines."""
+EIGHTHS = " ▁▂▃▄▅▆▇█"
+WIDEST_TURN = 3
+"""How many columns a turn takes at most in a curve."""
+HEIGHT_OF_CURVE = 4
+"""How many lines a curve takes."""
 
 
 class Paragraph(NamedTuple):
@@ -67,6 +72,22 @@ class Drawing(NamedTuple):
     """The board, and after how many of its moves, such as ``101#14``; empty if no such board is stored."""
 
 
+class Curve(NamedTuple):
+    """Chances to win in the course of a game."""
+
+    told: str
+    """What they are, such as ``How likely bob was to win:``."""
+    chances: Sequence[float]
+    """From 0 to 1."""
+
+    @property
+    def text(self) -> str:
+        """The curve as lines of blocks."""
+        labels = ["100%", *[""] * (HEIGHT_OF_CURVE - 2), "  0%"]
+        rows = (f"{label:>4} {row}".rstrip() for label, row in zip(labels, drawn_curve(self.chances), strict=True))
+        return "\n".join([self.told, "", *rows])
+
+
 class Comment(NamedTuple):
     """What somebody wrote to others."""
 
@@ -87,10 +108,25 @@ class NextCommand(NamedTuple):
     """What a mail to the reply address says in its place, such as ``MOVE``; empty if nothing does."""
 
 
-BLOCK_KINDS = {kind.__name__: kind for kind in (Paragraph, Table, Rule, Moves, Drawing, Comment, NextCommand)}
-Block = Paragraph | Table | Rule | Moves | Drawing | Comment | NextCommand
+BLOCK_KINDS = {kind.__name__: kind for kind in (Paragraph, Table, Rule, Moves, Drawing, Curve, Comment, NextCommand)}
+Block = Paragraph | Table | Rule | Moves | Drawing | Curve | Comment | NextCommand
 Told = str | Iterable[Block]
 """Blocks, or the text of a single paragraph."""
+
+
+def drawn_curve(chances: Sequence[float]) -> list[str]:
+    """A curve as lines of blocks, the highest line first; where there are more values than columns, their means."""
+    widest = WIDTH - len("100% ")
+    columns = min(len(chances) * max(1, min(WIDEST_TURN, widest // len(chances))), widest)
+    bounds = [column * len(chances) // columns for column in range(columns + 1)]
+    parts = [chances[low : max(high, low + 1)] for low, high in pairwise(bounds)]
+    means = [sum(part) / len(part) for part in parts]
+    steps = len(EIGHTHS) - 1
+    heights = [round(chance * HEIGHT_OF_CURVE * steps) for chance in means]
+    return [
+        "".join(EIGHTHS[max(0, min(steps, height - row * steps))] for height in heights)
+        for row in reversed(range(HEIGHT_OF_CURVE))
+    ]
 
 
 def blocks_of(told: Told) -> tuple[Block, ...]:

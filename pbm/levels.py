@@ -1,6 +1,7 @@
 """How well robots play: a row for each level, the lowest first.
 
-A row more is a level more: `pbm robot` and `pbm robots` take its number, and a new database has a robot of it.
+A row more is a level more: `pbm robot` and `pbm robots` take its number, and a new database has a robot of it. The
+last one thinks as long as somebody may who plays by mail.
 """
 
 from collections.abc import Sequence
@@ -10,8 +11,8 @@ from typing import NamedTuple
 class Level(NamedTuple):
     """How well a robot plays a game."""
 
-    playouts: int
-    """What it may think about a move."""
+    playouts: int | None
+    """What it may think about a move; None for as much as there is time for."""
     slips: float = 0
     """With which probability it plays a random turn instead."""
 
@@ -24,12 +25,20 @@ LEVELS: Sequence[Sequence[Level]] = (
     (Level(4), Level(1, 0.2), Level(5), Level(80), Level(128), Level(50)),
     (Level(12), Level(1, 0.05), Level(25), Level(256), Level(512), Level(150)),
     (Level(300), Level(8_000), Level(200), Level(2048), Level(2048), Level(500)),
+    (Level(None),) * 6,
 )
 """What each level is in each of GAMES, and at last in all others."""
 LEVEL_NUMBERS = range(1, len(LEVELS) + 1)
 """What the levels are called."""
 USUAL_LEVEL = 3
 """The level of a robot that was not told another one."""
+PATIENT_SECONDS = 60.0
+"""How long a robot thinks about a move whose level does not say how much it thinks, unless it is told."""
+
+
+def is_patient(level: int | None) -> bool:
+    """Whether a level thinks for as long as it may, which on a server is done in idle time."""
+    return level is not None and LEVELS[level - 1][0].playouts is None
 
 
 def levels(game: str) -> list[Level]:

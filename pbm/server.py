@@ -23,7 +23,8 @@ class Server(NamedTuple):
     """Where mail for the postmaster goes; None if it is only logged."""
     robot_boards: int = 5
     """On how many active boards a user can play against robots."""
-
+    robot_minutes: float = 1
+    """How long robots of the last level think about a move, in minutes of one core."""
     site: str | None = None
     """The address of the site with a page for each board, without a slash at its end; None if there is none."""
 

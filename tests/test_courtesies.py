@@ -122,7 +122,7 @@ def test_a_rematch_has_the_same_options_and_clocks_and_the_sides_exchanged(board
 def test_a_rematch_is_one_word_in_answer_to_the_last_mail(board, name):  # noqa: F811
     over(board)
     last = board.mails(name)[-1]
-    assert "You can answer this mail with `rematch`, `note`, `chat` or `history`." in last.text
+    assert "You can answer with `rematch`, `analyse`, `note`, `chat` or `history`." in last.text
     told = send(board, last.subject, "rematch", f"{name}@players.example", last.reply_to)
     assert {mail.subject for mail in told} == {"New Symple Board 102 bob"}
     [again] = send(board, last.subject, "rematch", f"{name}@players.example", last.reply_to)

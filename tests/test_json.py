@@ -60,6 +60,7 @@ EXAMPLES = {
     "GAME note": ("board", "symple note 101 bob bob-secret --comment=Beware"),
     "GAME queue": ("board", "symple queue 101 bob bob-secret c3"),
     "GAME reject": ("wishes", "symple reject alice alice-secret"),
+    "GAME analyse": ("wanted", "spiro analyse 101 bob bob-secret"),
     "GAME rematch": ("board", "spiro rematch 101 bob bob-secret"),
     "GAME resign": ("removal", "symple resign 101 alice alice-secret"),
     "GAME seek": ("wishes", "symple seek alice alice-secret 2"),

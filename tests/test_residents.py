@@ -18,14 +18,16 @@ from random import Random
 
 import pytest
 
+from pbm.actions.analyses import choices
 from pbm.actions.cleanup import clean_up
+from pbm.blocks import drawn_curve
 from pbm.board.board import Board
 from pbm.console import let_server_go_first
 from pbm.levels import LEVEL_NUMBERS
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.robot_players import analysis, turns
-from pbm.robot_players.analysis import Critic, choices, curve, drawn_curve
+from pbm.robot_players.analysis import Critic, curve
 from pbm.robot_players.turns import do_task, next_task, play_all
 from pbm.robots.thinking import Thought
 from pbm.session import Session
@@ -38,7 +40,7 @@ from test_robots import program
 from test_serve import converse, inbox
 from test_strangers import message
 
-ROBOTS = ["robot", "robot1", "robot2", "robot3", "robot4", "robot5"]
+ROBOTS = ["robot", "robot1", "robot2", "robot3", "robot4", "robot5", "robot6"]
 CORNERS = "a1", "e1", "a5", "e5"
 
 
@@ -112,11 +114,11 @@ def add(club, robot):
 
 def test_a_new_database_has_robots_of_all_levels(shell):
     listed = json.loads(shell.run("robots", "--json").stdout)["robots"]
-    assert [(one["userid"], one["level"]) for one in listed] == list(zip(ROBOTS, (3, 1, 2, 3, 4, 5), strict=True))
+    assert [(one["userid"], one["level"]) for one in listed] == list(zip(ROBOTS, (3, 1, 2, 3, 4, 5, 6), strict=True))
     assert not any(one["paused"] for one in listed)
 
 
-WITH_SIX_LEVELS = """
+WITH_SEVEN_LEVELS = """
 import io, json, sys
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec, module_from_spec
@@ -134,16 +136,16 @@ for line in sys.argv[1:]:
 """
 
 
-def test_a_sixth_level_is_one_row_of_one_table(shell):
+def test_a_seventh_level_is_one_row_of_one_table(shell):
     commands = {
-        "robots": "robot5  level 5  all    0 / 1000\nrobot6  level 6  all    0 / 1000\n",
-        "robots add deep --level=6": "deep is a robot: level 6",
-        "robots add deeper --level=7": "--level=N takes a level from 1 to 6.",
-        "robots add --help": "How well it plays: 1 to 6.",
-        "robot --level=6 --seed=1": "",
-        "robot --level=7": "--level=[1|2|3|4|5|6] takes",
+        "robots": "robot6  level 6  all    0 / 1000\nrobot7  level 7  all    0 / 1000\n",
+        "robots add deep --level=7": "deep is a robot: level 7",
+        "robots add deeper --level=8": "--level=N takes a level from 1 to 7.",
+        "robots add --help": "How well it plays: 1 to 7.",
+        "robot --level=7 --seed=1": "",
+        "robot --level=8": "--level=[1|2|3|4|5|6|7] takes",
     }
-    command = [sys.executable, "-c", WITH_SIX_LEVELS, *commands]
+    command = [sys.executable, "-c", WITH_SEVEN_LEVELS, *commands]
     done = subprocess.run(command, check=True, env=shell.environment, input="", capture_output=True, text=True)
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [status for status, _ in answers] == [0, 0, 1, 0, 0, 1]
@@ -228,7 +230,7 @@ def test_an_operator_adds_changes_pauses_and_removes_robots(shell):
         (["add", "x"], "cannot be a userid"),
         (["add", "robot1"], "There is a user robot1 already"),
         (["add", "deep", "--seconds=1e99"], "--seconds=S takes a number of seconds above 0, up to 3600."),
-        (["add", "deep", "--level=9"], "--level=N takes a level from 1 to 5."),
+        (["add", "deep", "--level=9"], "--level=N takes a level from 1 to 6."),
         (["add", "deep", "--level=2", "--with=robot"], "at a level, or by a program"),
         (["add", "deep", "--with="], "No program is named."),
         (["add", "deep", "--with=/no/such/program -x"], "/no/such/program cannot be started: it is not found"),

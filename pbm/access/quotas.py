@@ -53,6 +53,7 @@ LIMITS = (
     Quota("joining", "user", 20, A_DAY),
     Quota("shown", "user", 100, A_DAY),
     Quota("digest", "user", 1, A_DAY),
+    Quota("analysis", "user", 3, A_DAY),
 )
 """Where one thing has several limits, all of them hold."""
 

@@ -3,6 +3,7 @@
 PNG has a font of our own, because a fresh machine has none. What makes it, resvg, comes with the extra `pictures`.
 """
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,25 @@ def width(image: bytes) -> int:
     return int.from_bytes(image[16:20])
 
 
+def curve_png(chances: Sequence[float], zoom: float) -> bytes:
+    """Chances from 0 to 1 as a line in PNG, with a line at 50 %. Raises Refused where there is nothing to draw with."""
+    across = CURVE_WIDTH / max(1, len(chances) - 1)
+    way = "L".join(f"{40 + at * across:.1f} {10 + 100 * (1 - chance):.1f}" for at, chance in enumerate(chances))
+    levels = "".join(
+        f'<path d="M40 {110 - part}H{40 + CURVE_WIDTH}" stroke="#bbb"/>'
+        f'<text x="34" y="{114 - part}" text-anchor="end" font-size="11">{part}%</text>'
+        for part in (0, 50, 100)
+    )
+    size = f'width="{CURVE_WIDTH + 50}" height="120"'
+    return png(
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size}><rect {size} fill="#fff"/>{levels}'
+        f'<path d="M{way}" fill="none" stroke="#15c" stroke-width="2"/></svg>',
+        zoom,
+    )
+
+
+CURVE_WIDTH = 400
+"""How many pixels wide a curve is."""
 SHARP = 2.0
 """How many pixels of a PNG there are for each one of its natural size, where nothing has to be saved."""
 

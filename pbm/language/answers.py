@@ -156,6 +156,7 @@ ANSWERS: Mapping[str, Command] = {
     "give": OF_GAME["give"],
     "note": OF_GAME["note"],
     "rematch": OF_GAME["rematch"],
+    "analyse": OF_GAME["analyse"],
     "unsubscribe": Command("unsubscribe", ON_BOARD, "actions.subscriptions.stop", writes=True),
 }
 """What an answer can say but a move, and what may stand in the place of one."""

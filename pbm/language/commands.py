@@ -134,6 +134,13 @@ OF_A_GAME = (
 
         There is one rematch of a board. Limits, and who takes no challenges, count as with `challenge`.
         """),
+    Command("analyse", [BOARD, USERID, PASSWORD], "actions.analyses.ask", writes=True,
+        text="""Get a mail about a game that is over: how likely a player was to win, which three turns cost most, and
+        what would have been better.
+
+        A robot thinks about it when no other robot has to move, which takes some minutes. You can ask for three games a
+        day.
+        """),
     Command("nag", [BOARD, USERID, PASSWORD], "actions.reminders.nag", writes=True,
         text="""Remind your opponent that it is their turn on a board, at most once in three days.
 

@@ -19,7 +19,7 @@ EMPTY_LINE = "\n\n"
 SPACED = re.compile(r"\S {2,}\S")
 TOPICS = {
     "Play": "challenge rematch move plan queue submit confirm preview resign swap",
-    "Look at boards and lists": "show showas note games history standings all-show all-games list dice",
+    "Look at boards and lists": "show showas note games history analyse standings all-show all-games list dice",
     "Write to others": "chat nag give message broadcast block unblock",
     "Follow games of others": "subscribe unsubscribe notify",
     "Find opponents": "seek all-seekers accept reject limit",

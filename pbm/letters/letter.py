@@ -10,7 +10,7 @@ from pbm.board.board import Point
 
 EASY = "To move, reply with your move as the first line. You need no password."
 WAITING = "While you wait, you can answer this mail with {words}; `help` says more."
-OVER = "You can answer this mail with `rematch`, `note`, `chat` or `history`."
+OVER = "You can answer with `rematch`, `analyse`, `note`, `chat` or `history`."
 
 
 class Letter(NamedTuple):

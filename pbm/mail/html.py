@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from pbm import texts
-from pbm.blocks import Block, Comment, Drawing, Moves, NextCommand, Rule, Table, read, spaced
+from pbm.blocks import Block, Comment, Curve, Drawing, Moves, NextCommand, Rule, Table, read, spaced
 from pbm.letters.contests import hypertext
 from pbm.mail.illustrations import Illustration
 from pbm.store import Mail
@@ -65,7 +65,7 @@ TURN_LINK = (
     'border: 1px solid; border-radius: 6px">{turn}</a> '
 )
 PLAINER = (
-    "The board above all this is a picture that has come with the mail. The command `mail {0} PASSWORD html` gets you "
+    "The {1} above all this is a picture that has come with the mail. The command `mail {0} PASSWORD html` gets you "
     "mails without pictures, and `mail {0} PASSWORD text` text alone; `mail {0} PASSWORD pictures` brings them back."
 )
 WHOLE = '<span\nclass="whole" style="white-space: nowrap">{}</span>'
@@ -117,7 +117,7 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
         *before, last = _parts(block, mail, server_address)
         parts += [*before, last._replace(html=f"{last.html}{behind}")]
     if illustration:
-        parts.append(_Part(f"\n{PLAINER.format(mail.userid or 'USERID')}\n"))
+        parts.append(_Part(f"\n{PLAINER.format(mail.userid or 'USERID', illustration.what)}\n"))
     rules = sorted({part.rule for part in parts})
     whole = "".join([HEAD.format("".join(rules)), *(part.shown for part in parts), "</body>\n</html>\n"])
     return whole.encode("ascii", "xmlcharrefreplace").decode("ascii")
@@ -125,7 +125,7 @@ def page(mail: Mail, server_address: str, illustration: Illustration | None = No
 
 def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[_Part]:
     """The picture of a board, and below it what can be tapped."""
-    text = f"{mail.subject}, as a picture; the board stands below in letters."
+    text = f"{mail.subject}, as a picture; the {illustration.what} stands below in letters."
     yield _Part(PICTURE.format(name=escape(name), text=escape(text), width=illustration.width), is_whole=True)
     if illustration.turns:
         links = (TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn)) for turn in illustration.turns)
@@ -170,6 +170,8 @@ def _parts(block: Block, mail: Mail, server_address: str) -> Iterator[_Part]:
             yield _Part(f"{hypertext(rows)}\n", is_whole=True)
         case Table() | Rule():
             yield _fixed(texts.fitted(block.text), TABLE_SIZE)
+        case Curve():
+            yield _fixed(block.text, TABLE_SIZE)
         case Drawing():
             lines = texts.fitted(block.text).split("\n")
             board, legend = lines[: height(lines)], lines[height(lines) :]

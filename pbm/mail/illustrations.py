@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pbm import blocks
 from pbm.access import tokens
-from pbm.blocks import Drawing
+from pbm.blocks import Curve, Drawing
 from pbm.board.board import Point
 from pbm.budget import limited
 from pbm.server import Server
@@ -44,6 +44,8 @@ class Illustration(NamedTuple):
     """What its reader can play, if they are to move and there is not much that they can."""
     page: str
     """The page of the board, with the token of the reply address in its fragment; empty if there is no site."""
+    what: str = "board"
+    """What it shows."""
 
 
 class Illustrator:
@@ -55,8 +57,13 @@ class Illustrator:
         self.drawn: dict[Drawing, Drawn | None] = {}
 
     def of(self, mail: Mail) -> Illustration | None:
-        """What a mail gets: nothing, unless it shows one board that is still what it was, and its reader wants it."""
+        """What a mail gets: a curve that it shows, or its board if it shows one that is still what it was.
+
+        It gets nothing if its reader wants no pictures.
+        """
         found = blocks.read(mail.blocks) if mail.pictures else ()
+        for curve in [block for block in found if isinstance(block, Curve)]:
+            return _illustrated(curve)
         drawings = [block for block in found if isinstance(block, Drawing)]
         if len(drawings) != 1 or not drawings[0].depicts:
             return None
@@ -78,6 +85,16 @@ class Illustrator:
         token = (reply_to or "").rpartition("@")[0].rpartition("+")[2]
         number = drawing.depicts.partition("#")[0]
         return f"{self.server.site}/{drawing.game}/{number}.html{f'#{token}' if token else ''}"
+
+
+def _illustrated(curve: Curve) -> Illustration | None:
+    """The picture of a curve, if pictures can be drawn here."""
+    from pbm.drawing import images
+
+    if not images.is_available():
+        return None
+    png = images.curve_png(curve.chances, ZOOM)
+    return Illustration(png, round(images.width(png) / ZOOM), (), "", "curve")
 
 
 def _drawn(server: Server, drawing: Drawing) -> Drawn | None:

@@ -1,6 +1,10 @@
 """The commands by which an operator looks after robots, the users who are programs."""
 
+import os
 import shlex
+import sys
+import threading
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -200,6 +204,27 @@ def keep_playing_() -> None:
         turns.keep_playing(Session(open_existing()), pipe_ended)
 
 
+@robots_.command("think", hidden=True)
+def think_() -> None:
+    """Do what robots do in idle time, until there is no more of it or standard input ends."""
+    from pbm.robot_players import turns
+
+    server = open_existing()
+    let_server_go_first(turns.LAST_NICENESS)
+    with suppress(AttributeError, OSError):  # where there is such a policy
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    with turns.limited_memory():
+        while turns.think_once(Session(server)):
+            pass
+
+
+def _end_with_input() -> None:
+    """End this process as soon as its standard input ends, whatever it does."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
 def _robot(server: Server, userid: str) -> Robot:
     """The robot of that name. Raises Refused if it is none."""
     found = server.store.robots.get(userid.lower())
@@ -220,6 +245,8 @@ def _changed(
         robot = robot._replace(level=None, program=shlex.join(words))
     elif level:
         robot = robot._replace(level=level, program=None)
+    if seconds and robot.is_patient:
+        raise Refused(f"A robot of level {robot.level} thinks for as long as PBM_ROBOT_MINUTES says.")
     if names is not None:
         robot = robot._replace(games=_games(names))
     return robot._replace(most=most or robot.most, seconds=seconds or robot.seconds)

@@ -2,38 +2,45 @@
 
 import json
 import sys
-from collections.abc import Sequence
-from itertools import islice, pairwise
+import time
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from statistics import mean
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import click
 
 import games
-from games import SKIP, State
-from pbm import letters, texts
+from games import SKIP, Effects, State
+from pbm import delivery, letters, texts
+from pbm.actions.analyses import choices
 from pbm.actions.finding import find_board
-from pbm.board.board import FORFEIT, RESIGN, Board
+from pbm.blocks import Block, Curve, Paragraph, Table, text_of
+from pbm.board.board import Board
 from pbm.console import answer, open_existing
 from pbm.console.usage import Commands, Seconds
+from pbm.letters.letter import OVER
 from pbm.refusals import Refused
 from pbm.robots import Player
 from pbm.robots.general import thrown
 from pbm.session import Session
-from pbm.texts import WIDTH
 
 MARKS = {0.2: "??", 0.1: "?"}
 """What stands behind a turn that loses so much of the chance to win, the worst first."""
 THROWS = 4
 """With so many throws of the dice it is looked what a turn leads to, so that luck is not counted."""
-EIGHTHS = " ▁▂▃▄▅▆▇█"
+COSTLY = 0.05
+"""A turn that loses so much is told with what would have been better, if it is one of the worst."""
+MOST_COSTLY = 3
+"""How many turns are told so."""
+MOST_EFFECTS = 2
+"""In how many effects two turns are compared."""
 LONGEST_TURN = 16
 """How many characters of a turn the table shows."""
-WIDEST_TURN = 3
-"""How many columns a turn takes at most in the curve."""
-HEIGHT_OF_CURVE = 4
-"""How many lines the curve takes."""
+SECONDS_OF_ANALYSIS = 240.0
+"""How long the analysis of a game takes at most that a user has asked for."""
+SECONDS_OF_TURN = 2.0
+"""How long it thinks about a turn of it at most."""
 
 commands = Commands("pbm")
 
@@ -50,6 +57,8 @@ class Judged(NamedTuple):
     best: str
     mark: str
     """What stands behind it, of MARKS."""
+    why: str
+    """In a sentence, what makes the better turn better; empty unless it was COSTLY."""
 
 
 @commands.command()
@@ -77,36 +86,48 @@ def analyse(game: str, board: str, seconds: float) -> None:
     data = as_data(found, judged, seconds)
     with session.store.writing():
         session.store.robots.save_analysis(found.row.game, found.row.board, json.dumps(data), session.now())
-    answer(as_text(found, judged), data)
+    answer(text_of(as_blocks(found, data, session.server.site)), data)
 
 
-def choices(board: Board) -> list[int]:
-    """The turns that can be judged: how many were played before each. Raises Refused if there are none."""
-    name = f"{texts.title(board.row.game)} board {board.row.board}"
-    if not board.is_over:
-        raise Refused(f"The game on {name} goes on; it can be analysed when it is over.")
-    numbers = [
-        number
-        for number, (state, turn) in enumerate(zip(board.states, board.turns, strict=False))
-        if turn.text not in {RESIGN, FORFEIT} and len([*islice(state.moves(), 2)]) > 1
-    ]
-    if not numbers:
-        raise Refused(f"There was no choice between turns on {name}.")
-    return numbers
+def analyse_for_readers(session: Session, game: str, number: str) -> None:
+    """Think about a game, and mail what was found to all who have asked for that, in one transaction.
+
+    A game about which a robot fails is not thought about again; the operator is told why, and so are they that it was.
+    """
+    with session.store.reading():
+        board = find_board(session, game, number)
+    title, found = f"{texts.title(game)} board {number}", None
+    try:
+        numbers = choices(board)
+        seconds = min(SECONDS_OF_TURN, SECONDS_OF_ANALYSIS / len(numbers))
+        critic = Critic(board, seconds, time.process_time)  # others may compute meanwhile
+        found = as_data(board, [critic.judge(number) for number in numbers], seconds)
+    except Exception as why:
+        sys.stderr.write(f"{title} could not be analysed ({type(why).__name__}: {why}).\n")
+    told = as_blocks(board, found, session.server.site) if found else f"{title} could not be analysed."
+    letter = letters.note(told, subject=f"{title} analysis", answer=f"{game} show {number}")
+    letter = letter._replace(game=game, board=number, thread=board.thread, is_urgent=True, hint=OVER)
+    with session.store.writing():
+        if found:
+            session.store.robots.save_analysis(game, number, json.dumps(found), session.now())
+        for reader in session.store.robots.take_analysis_requests(game, number):
+            delivery.queue(session, letter._replace(to=reader))
 
 
 class Critic:
     """Thinks about the turns of a board: finds the best one, and looks in the same way at what both lead to."""
 
-    def __init__(self, board: Board, seconds: float) -> None:
-        """Take so many seconds for a turn."""
-        self.board = board
+    def __init__(self, board: Board, seconds: float, clock: Callable[[], float] = time.perf_counter) -> None:
+        """Take so many seconds for a turn, as a *clock* tells them."""
+        self.board, self.clock = board, clock
         self.throws = THROWS if games.needs_dice(board.states[0]) else 1
         self.finder = self._player(seconds / 3)
         self.judge_of_one = self._player(seconds / 3 / self.throws)
 
     def _player(self, seconds: float) -> Player:
-        return Player(self.board.row.game, self.board.options, seconds=seconds, rng=Random(self.board.name))
+        return Player(
+            self.board.row.game, self.board.options, seconds=seconds, rng=Random(self.board.name), clock=self.clock
+        )
 
     def judge(self, number: int) -> Judged:
         """What a turn did, of which so many were played before."""
@@ -114,31 +135,90 @@ class Critic:
         turn = board.turns[number]
         states = board.states[: number + 1]
         best = self.finder.think(states).move
-        after = self._chance(states, turn.text, turn.userid)
-        before = after if best == turn.text else self._chance(states, best, turn.userid)
+        after, reply = self._chance(states, turn.text, turn.userid)
+        before, other_reply = (after, reply) if best == turn.text else self._chance(states, best, turn.userid)
         if before <= after:
             before, best = after, turn.text
         before, after = round(before, 3), round(after, 3)
         mark = next((mark for least, mark in MARKS.items() if before - after >= least), "")
-        return Judged(number + 1, turn.userid, turn.text, before, after, best, mark)
+        judged = Judged(number + 1, turn.userid, turn.text, before, after, best, mark, "")
+        is_costly = before - after >= COSTLY
+        return judged._replace(why=self._why(states[-1], judged, reply, other_reply)) if is_costly else judged
 
-    def _chance(self, states: Sequence[State], text: str, userid: str) -> float:
-        """The chance of a player after a turn of theirs, as a mean over throws, which are the same for all turns."""
+    def _chance(self, states: Sequence[State], text: str, userid: str) -> tuple[float, str]:
+        """The chance of a player after a turn of theirs, and the answer to it, which is empty where dice are thrown.
+
+        The chance is a mean over throws, which are the same for all turns.
+        """
         rng = Random(f"{self.board.name} {len(states)}")
-        chances = [self._valued([*states, states[-1].play(text)], userid, rng) for _ in range(self.throws)]
-        return sum(chances) / len(chances)
+        found = [self._valued([*states, states[-1].play(text)], userid, rng) for _ in range(self.throws)]
+        return sum(chance for chance, _ in found) / len(found), found[0][1] if self.throws == 1 else ""
 
-    def _valued(self, line: list[State], userid: str, rng: Random) -> float:
-        """The chance of a player in the last of some positions, whose dice are thrown here."""
+    def _valued(self, line: list[State], userid: str, rng: Random) -> tuple[float, str]:
+        """The chance of a player in the last of some positions, whose dice are thrown here, and the next turn."""
+        answer = ""
         while (result := line[-1].result()) is None:
             line[-1] = state = thrown(line[-1], rng)
             if not state.must_skip:
-                chance = self.judge_of_one.think(line).chance
-                return chance if self.board.player(state, state.turn) == userid else 1 - chance
+                thought = self.judge_of_one.think(line)
+                is_own = self.board.player(state, state.turn) == userid
+                return (thought.chance, "") if is_own else (1 - thought.chance, answer or thought.move)
+            answer = SKIP
             line.append(state.play(SKIP))
         if result.winner is None:
-            return 0.5
-        return float(self.board.player(line[-1], result.winner) == userid)
+            return 0.5, ""
+        return float(self.board.player(line[-1], result.winner) == userid), ""
+
+    def _why(self, state: State, judged: Judged, reply: str, other_reply: str) -> str:
+        """What a better turn does that the one that was played does not, in a sentence in the words of the game.
+
+        It may lie in what the opponent answers: *reply* or, after the better one, *other_reply*.
+        """
+        after, better = state.play(judged.turn), state.play(judged.best)
+        mover = state.seats[state.turn]
+        if _winner(better) == mover:
+            return "The better turn wins at once."
+        if _winner(after) == 1 - mover:
+            return "The turn that was played loses at once."
+        if reply not in {"", SKIP} and _winner(after.play(reply)) == 1 - mover:
+            return f"The turn that was played lets the opponent win at once by {reply}."
+        ways = _differing(self._effects(state, better), self._effects(state, after))
+        if SKIP not in {reply or SKIP, other_reply or SKIP}:
+            answers = self._effects(better, better.play(other_reply)), self._effects(after, after.play(reply))
+            threat, told = _differing(*(each[:1] for each in answers)), self._effects(state, better)[:1]
+            if threat and told == self._effects(state, after)[:1]:
+                spared, suffered = threat
+                return (
+                    f"After the turn that was played, {reply} {suffered}; after the better one, {other_reply} {spared}."
+                )
+        if ways:
+            return f"The better turn {ways[0]}; the one that was played {ways[1]}."
+        return f"The better turn leaves {judged.before:.0%} of the chances, the one that was played {judged.after:.0%}."
+
+    def _effects(self, before: State, after: State) -> Effects:
+        """What a turn does, as the game says; nothing if it says nothing."""
+        effects = getattr(self.board.rules, "effects", None)
+        return effects(before, after) if effects else []
+
+
+def _winner(state: State) -> int | None:
+    """The player who has won in a position; None if none has."""
+    result = state.result()
+    return None if result is None or result.winner is None else state.seats[result.winner]
+
+
+def _differing(first: Effects, second: Effects) -> tuple[str, str] | None:
+    """In what two turns differ, as what each does, such as ``captures 2 stacks``; None if they do not."""
+    pairs = [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]][:MOST_EFFECTS]
+    if not pairs:
+        return None
+    one, other = (
+        texts.enumerated(
+            [f"{verb} {texts.counted(count, noun) if count else f'no {noun}s'}" for verb, noun, count in each]
+        )
+        for each in zip(*pairs, strict=True)
+    )
+    return one, other
 
 
 def curve(board: Board, judged: Sequence[Judged]) -> list[float]:
@@ -147,20 +227,6 @@ def curve(board: Board, judged: Sequence[Judged]) -> list[float]:
     chances = [one.before if one.player == first else 1 - one.before for one in judged]
     end = 0.5 if board.winner is None else float(board.winner == first)
     return [round(chance, 3) for chance in [*chances, end]]
-
-
-def drawn_curve(chances: Sequence[float]) -> list[str]:
-    """A curve as lines of blocks, the highest line first; where there are more values than columns, their means."""
-    widest = WIDTH - len("100% ")
-    columns = min(len(chances) * max(1, min(WIDEST_TURN, widest // len(chances))), widest)
-    bounds = [column * len(chances) // columns for column in range(columns + 1)]
-    means = [mean(chances[low : max(high, low + 1)]) for low, high in pairwise(bounds)]
-    steps = len(EIGHTHS) - 1
-    heights = [round(chance * HEIGHT_OF_CURVE * steps) for chance in means]
-    return [
-        "".join(EIGHTHS[max(0, min(steps, height - row * steps))] for height in heights)
-        for row in reversed(range(HEIGHT_OF_CURVE))
-    ]
 
 
 def as_data(board: Board, judged: Sequence[Judged], seconds: float) -> dict[str, Any]:
@@ -175,18 +241,28 @@ def as_data(board: Board, judged: Sequence[Judged], seconds: float) -> dict[str,
     }
 
 
-def as_text(board: Board, judged: Sequence[Judged]) -> str:
-    """The analysis for people."""
-    title = f"{texts.title(board.row.game)} board {board.row.board}, {' against '.join(letters.sides(board.present))}"
+def as_blocks(board: Board, data: Mapping[str, Any], site: str | None) -> list[Block]:
+    """The analysis for people, with links to the positions before the turns that cost most, if there is a *site*."""
+    row, judged = board.row, [Judged(**turn) for turn in data["turns"]]
+    title = f"{texts.title(row.game)} board {row.board}, {' against '.join(letters.sides(board.present))}"
     lines = [("Move", "Player", "Before", "After", "", "Turn", "Better")]
     for one in judged:
         chances = f"{one.before:4.0%}", f"{one.after:4.0%}"
         better = one.best if one.mark else ""
         lines.append((str(one.number), one.player, *chances, one.mark, _short(one.turn), _short(better)))
-    graph = [f"How likely {board.players[0]} was to win:", ""]
-    rows = drawn_curve(curve(board, judged))
-    graph += [f"{label:>4} {row}".rstrip() for row, label in zip(rows, ["100%", "", "", "  0%"], strict=True)]
-    return "\n\n".join([title, texts.table(lines), "\n".join(graph), letters.status_of(board.present)])
+    told: list[Block] = [
+        Paragraph(f"Analysis: {title}"),
+        Paragraph(letters.status_of(board.present)),
+        Curve(f"How likely {board.players[0]} was to win:", data["curve"]),
+    ]
+    costly = sorted((one for one in judged if one.why), key=lambda one: one.after - one.before)[:MOST_COSTLY]
+    told += [Paragraph("The turns that cost most:" if costly else f"No turn cost {COSTLY:.0%} or more.")]
+    for one in costly:
+        head = f"Move {one.number}, {one.player}: {one.before:.0%} before it, {one.after:.0%} after it."
+        link = f"{site}/{row.game}/{row.board}.html#{one.number - 1}" if site else ""
+        shown = [texts.broken(f"{name}: {turn}") for name, turn in (("Played", one.turn), ("Better", one.best))]
+        told.append(Paragraph("\n".join(filter(None, [head, *shown, fill(one.why, texts.WIDTH), link]))))
+    return [*told, Table(texts.table(lines))]
 
 
 def _short(text: str) -> str:

@@ -10,10 +10,11 @@ import time
 from asyncio.subprocess import PIPE
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from random import Random
+from subprocess import Popen
 
 from games import Illegal, needs_dice
 from pbm import delivery, letters, runner
@@ -21,8 +22,10 @@ from pbm.actions import finding
 from pbm.board.board import RESIGN, Board
 from pbm.budget import limited
 from pbm.delivery.mail import send
+from pbm.disk import locked
 from pbm.letters import Letter
 from pbm.refusals import Refused
+from pbm.robot_players import analysis
 from pbm.robot_players.program import ENDING_SECONDS, MOST_REFUSED, Program
 from pbm.robot_players.scripts import PAUSE, contents
 from pbm.robots import Player
@@ -54,35 +57,48 @@ REST_AFTER_FAULT = 5.0
 """Seconds after which that is done where the database could not be used."""
 NICENESS = 10
 """How far processes that think stand behind all others."""
+LAST_NICENESS = 19
+"""How far those stand behind that think in idle time."""
+THINKER = (sys.executable, "-P", "-m", "pbm", "robots", "think")
+"""A process that does what is done in idle time."""
+SPARE_TIME = 10
+"""A robot may take so many times as long as it thinks, if it does so in idle time."""
 MOST_PROGRAMS = 16
 """How many programs of the operator's one process asks at once."""
 SHELL_PATIENCE = 120.0
 """For how many seconds a shell waits for the answer of a robot that another process gives."""
 
 
-def next_task(session: Session, *place: str, busy: Collection[str] = ()) -> Task | None:
+def next_task(session: Session, *place: str, busy: Collection[str] = (), is_idle: bool = False) -> Task | None:
     """Claim what is next, or what there is to do on one board, its game and number; None if that is nothing.
 
-    What another process does that still lives is left to it, and what *busy* robots have to do waits.
+    What another process does that still lives is left to it, and what *busy* robots have to do waits. If the time *is
+    idle*, that is what is left for then, and else all but that.
     """
-    if not _free(session, *place, busy=busy):  # to look locks nothing
+    if not _free(session, *place, busy=busy, is_idle=is_idle):  # to look locks nothing
         return None
     with session.store.writing():
-        for task in _free(session, *place, busy=busy):
+        for task in _free(session, *place, busy=busy, is_idle=is_idle):
             robot = session.store.robots.among([task.robot])[task.robot]
             seconds = MOST_REFUSED * (robot.seconds + 3 * ENDING_SECONDS) if robot.program else robot.seconds
+            if is_idle:
+                seconds = SPARE_TIME * 60 * session.server.robot_minutes
             until = session.now() + timedelta(seconds=seconds + GRACE_SECONDS) + CLAIM_SPARE
             session.store.robots.claim_task(task, Claim(os.getpid(), until))
             return task
     return None
 
 
-def _free(session: Session, *place: str, busy: Collection[str]) -> list[Task]:
-    """What there is to do and nobody does, the first one first."""
+def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bool) -> list[Task]:
+    """What there is to do, in idle time or else at once, and nobody does, the first one first."""
+    tasks = session.store.robots.tasks(*place)
+    robots = session.store.robots.among({task.robot for task, _ in tasks}) if tasks else {}
     return [
         task
-        for task, claim in session.store.robots.tasks(*place)
-        if task.robot not in busy and (claim is None or claim.until <= session.now() or not _lives(claim.process))
+        for task, claim in tasks
+        if task.robot not in busy
+        and robots[task.robot].is_patient == is_idle
+        and (claim is None or claim.until <= session.now() or not _lives(claim.process))
     ]
 
 
@@ -160,9 +176,12 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
     One that fails plays at random, so that the game goes on, and the operator is told why.
     """
     rng = Random(session.server.random_bytes(16))
+    seconds, clock = robot.seconds, time.perf_counter
+    if robot.is_patient:  # it thinks when nobody else computes
+        seconds, clock = 60 * session.server.robot_minutes, time.process_time
     try:
-        with limited(robot.seconds + GRACE_SECONDS, all_counts=True):  # others may compute meanwhile
-            player = Player(board.row.game, board.options, level=robot.level, seconds=robot.seconds, rng=rng)
+        with limited(seconds + GRACE_SECONDS, all_counts=not robot.is_patient):  # others may compute meanwhile
+            player = Player(board.row.game, board.options, level=robot.level, seconds=seconds, rng=rng, clock=clock)
             thought = player.think(board.states)
             return thought._replace(move=board.state.parse(thought.move))
     except Exception as why:
@@ -236,6 +255,8 @@ class Playing:
         self.threads = ThreadPoolExecutor(MOST_PROGRAMS)
         self.busy: dict[str, Future[bool]] = {}
         """What each program does, by its userid."""
+        self.thinker: Popen[bytes] | None = None
+        """The process that was started last for what is done in idle time."""
 
     def play(self, until: Callable[[], bool] = lambda: False) -> int:
         """Do what robots have to do now, *until* told to end; programs begin to. Returns how many tasks were done."""
@@ -257,13 +278,52 @@ class Playing:
         with Store(self.session.store.path) as store:
             return _try(Session(self.session.server._replace(store=store)), task)
 
+    def start_thinker(self) -> None:
+        """Start a process for what is done in idle time, if there is any and no such process.
+
+        It ends by itself, and at the latest with this one, which holds its standard input.
+        """
+        if (self.thinker is None or self.thinker.poll() is not None) and is_wanted_in_idle_time(self.session):
+            environment = {**os.environ, "PBM_DB": str(self.session.store.path)}
+            self.thinker = Popen(THINKER, stdin=PIPE, env=environment, start_new_session=True)
+
+
+def is_wanted_in_idle_time(session: Session) -> bool:
+    """Whether there is something to do in idle time, and no process that does it."""
+    if session.store.robots.next_analysis() is None and not _free(session, is_idle=True):
+        return False
+    with suppress(BlockingIOError), only_thinker(session):
+        return True
+    return False
+
+
+def only_thinker(session: Session) -> AbstractContextManager[None]:
+    """Be the one process that thinks in idle time. Raises BlockingIOError if another one is."""
+    return locked(session.store.path.with_name(f".{session.store.path.name}.thinking"))
+
+
+def think_once(session: Session) -> bool:
+    """Analyse a game that somebody has asked for, or else let a robot move that thinks in idle time.
+
+    Returns whether there was such a thing to do, and no other process that does it.
+    """
+    with suppress(BlockingIOError), only_thinker(session):
+        if wanted := session.store.robots.next_analysis():
+            analysis.analyse_for_readers(session, *wanted)
+            return True
+        if task := next_task(session, is_idle=True):
+            _try(session, task)
+            return True
+    return False
+
 
 def play_all(session: Session) -> int:
-    """Do all that robots have to do now, and return how many tasks were done."""
+    """Do all that robots have to do now, and return how many tasks that was; then what is left for idle time."""
     playing = Playing(session)
     done = playing.play()
-    while playing.busy:
-        wait(playing.busy.values(), return_when=FIRST_COMPLETED)
+    while playing.busy or think_once(session):
+        if playing.busy:
+            wait(playing.busy.values(), return_when=FIRST_COMPLETED)
         done += playing.play()
     return done
 
@@ -293,6 +353,7 @@ def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
         try:
             session.store.check_in_place()
             playing.play(lambda: rested(0))
+            playing.start_thinker()
         except Replaced:
             raise
         except Unusable as why:
@@ -310,6 +371,8 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
     shown = next(letter for letter in answers if "robots" in letter.data)
     place = str(shown.data["game"]), str(shown.data["board"])
     [robot] = shown.data["robots"]
+    if session.store.robots.among([robot])[robot].is_patient:
+        return [*answers]
     person = next(name for name in shown.data["players"].values() if name != robot)
     end, is_answered = time.monotonic() + SHELL_PATIENCE, False
     try:

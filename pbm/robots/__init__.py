@@ -1,11 +1,12 @@
 """Robots: programs that choose moves. They know the games and nothing of users, boards' numbers, mail or storage."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from random import Random
 
 from games import Options, State
-from pbm.levels import GAMES, USUAL_LEVEL, levels
+from pbm.levels import GAMES, PATIENT_SECONDS, USUAL_LEVEL, levels
 from pbm.robots import general
 from pbm.robots.thinking import Limit, Thinker, Thought
 
@@ -30,20 +31,23 @@ class Player:
         seconds: float | None = None,
         playouts: int | None = None,
         rng: Random,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         """Make a robot that plays at a level, from 1 on, or thinks for so long about a move, or both.
 
-        Told nothing, it plays at the `USUAL_LEVEL`. Raises LookupError if there is no such game, or no such level.
+        Told nothing, it plays at the `USUAL_LEVEL`. The *clock* tells the seconds. Raises LookupError if there is no
+        such game, or no such level.
         """
         if level is None and seconds is None and playouts is None:
             level = USUAL_LEVEL
-        self.rng, self.seconds = rng, seconds
+        self.rng, self.clock = rng, clock
         self.playouts, self.slips = levels(game)[level - 1] if level else (playouts, 0.0)
+        self.seconds = PATIENT_SECONDS if seconds is None and self.playouts is None else seconds
         self.thinker = thinker(game, options)
 
     def think(self, states: Sequence[State]) -> Thought:
         """A move in the last of these positions, as `Thinker.think`; at lower levels it can be one at random."""
-        thought = self.thinker.think(states, Limit(self.seconds, self.playouts), self.rng)
+        thought = self.thinker.think(states, Limit(self.seconds, self.playouts, self.clock), self.rng)
         if self.slips and thought.chance < 1 and self.rng.random() < self.slips:  # a win that is seen is played
             move = states[-1].random(self.rng)
             return thought._replace(move=move, line=(move,))

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
 
+from pbm.levels import is_patient
 from pbm.store.base import Questions, as_row
 from pbm.store.boards import OF_BOARD
 
@@ -28,6 +29,11 @@ class Robot(NamedTuple):
     """Since when it plays no more; None while it does."""
     why: str | None = None
     """What went wrong with it, if it was not paused by the operator."""
+
+    @property
+    def is_patient(self) -> bool:
+        """Whether it thinks in idle time, and nobody waits for it in a shell."""
+        return is_patient(self.level)
 
 
 SELECTED = f"SELECT {', '.join(Robot._fields)} FROM robots"
@@ -142,6 +148,21 @@ class Robots(Questions):
         self.execute(query, *task, how)
 
     # What robots think of games that are over
+
+    def ask_for_analysis(self, game: str, board: str, userid: str, now: datetime) -> None:
+        """Note that a user wants the analysis of a game; to ask twice is to ask once."""
+        self.execute("INSERT OR IGNORE INTO analysis_requests VALUES (?, ?, ?, ?)", game, board, userid, now)
+
+    def next_analysis(self) -> tuple[str, str] | None:
+        """The game and the number of the board whose analysis was asked for first; None if none is wanted."""
+        query = "SELECT game, board FROM analysis_requests ORDER BY asked, userid LIMIT 1"
+        found: tuple[str, str] | None = self.execute(query).fetchone()
+        return found
+
+    def take_analysis_requests(self, game: str, board: str) -> list[str]:
+        """Who wants the analysis of a game, each of whom is forgotten."""
+        query = f"DELETE FROM analysis_requests WHERE {OF_BOARD} RETURNING userid"
+        return sorted(self.column(query, game, board))
 
     def save_analysis(self, game: str, board: str, analysis: str, now: datetime) -> None:
         """Store what a robot thinks of a game, as JSON."""

@@ -304,6 +304,7 @@ def _create_boards(db: Database) -> None:
     )
     analyses = {"game": str, "board": str, "made": str, "analysis": str}
     _create(db, "analyses", analyses, ("game", "board"), of_board=True)
+    _create(db, "analysis_requests", {**place, "asked": str}, [*place], users=["userid"], of_board=True)
 
 
 def _create_mails(db: Database) -> None:

@@ -95,7 +95,8 @@
       const [right, down] = [end.clientX - touched.clientX, end.clientY - touched.clientY];
       if (Math.abs(right) > 40 && Math.abs(right) > 2 * Math.abs(down)) show(right < 0 ? at + 1 : at - 1);
     }, { passive: true });
-    show(last);
+    const wanted = /^#([0-9]{1,4})$/.exec(window.location.hash);
+    show(wanted ? Math.min(Number(wanted[1]), last) : last);
   }
 
   // Tapping

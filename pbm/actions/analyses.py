@@ -1,0 +1,42 @@
+"""Asking what a robot thinks of a game that is over; it is thought about and told in `robot_players/analysis`."""
+
+from itertools import islice
+
+from pbm import letters, texts
+from pbm.access.quotas import most
+from pbm.actions.finding import board_of
+from pbm.board.board import FORFEIT, RESIGN, Board
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+from pbm.store import BoardRow
+
+
+def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
+    """Note that a user wants the analysis of a game that is over. Raises Refused."""
+    board = board_of(session, row)
+    choices(board)
+    if not session.store.users.addresses(name):
+        raise Refused("An analysis comes by mail, and you have no mail address.")
+    if not session.take("analysis", user=name):
+        raise Refused(f"You can ask for {most('analysis', 'user')} analyses a day.")
+    session.store.robots.ask_for_analysis(row.game, row.board, name, session.now())
+    title = f"{texts.title(row.game)} board {row.board}"
+    text = f"The analysis of {title} comes to {name} by mail, usually within ten minutes."
+    data = {"userid": name, "game": row.game, "board": row.board, "wanted": "analysis"}
+    return [letters.note(text, subject=f"{title} analysis", answer=f"{row.game} show {row.board}", data=data, to=name)]
+
+
+def choices(board: Board) -> list[int]:
+    """The turns that can be judged: how many were played before each. Raises Refused if there are none."""
+    name = f"{texts.title(board.row.game)} board {board.row.board}"
+    if not board.is_over:
+        raise Refused(f"The game on {name} goes on; it can be analysed when it is over.")
+    numbers = [
+        number
+        for number, (state, turn) in enumerate(zip(board.states, board.turns, strict=False))
+        if turn.text not in {RESIGN, FORFEIT} and len([*islice(state.moves(), 2)]) > 1
+    ]
+    if not numbers:
+        raise Refused(f"There was no choice between turns on {name}.")
+    return numbers
