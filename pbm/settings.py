@@ -90,15 +90,19 @@ def open_server() -> Server:
         raise Unusable("PBM_OPERATOR is an address of this server; it has to be one at which somebody reads mail.")
     # on how many active boards a user can play against robots
     boards = _chosen("PBM_ROBOT_BOARDS", re.compile("[0-9]{1,9}", re.ASCII).fullmatch, "no number of boards")
-<<<<<<< HEAD
-    return Server(store, own, Passwords(), operator=operator, robot_boards=int(boards or 5), site=site(), web=web())
-=======
     # how long robots of the last level think about a move
     minutes = float(_chosen("PBM_ROBOT_MINUTES", _is_minutes, "no number of minutes above 0, up to 60") or 1)
-    most = int(boards or 5)
-    return Server(store, own, Passwords(), operator=operator, robot_boards=most, robot_minutes=minutes, site=site())
+    return Server(
+        store,
+        own,
+        Passwords(),
+        operator=operator,
+        robot_boards=int(boards or 5),
+        robot_minutes=minutes,
+        site=site(),
+        web=web(),
+    )
 
 
 def _is_minutes(text: str) -> bool:
     return bool(re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,3})?", text, re.ASCII)) and 0 < float(text) <= 60
->>>>>>> bbc5574 (Mail analyses of games to users, and let robot6 think for a minute)
