@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from games import Illegal
+
 IS_QUICK = "PBM_TEST_ALL" not in os.environ
 """Whether tests marked `long` are left out."""
 IS_RANDOM = "PBM_TEST_RANDOM" in os.environ
@@ -39,3 +41,18 @@ def table(text: str) -> list[Any]:
 def pairs(cell: str) -> dict[str, str]:
     """What a cell such as `e1=XX e2=O` says of each point."""
     return dict(pair.split("=") for pair in cell.split())
+
+
+def attempt(state: Any, text: str) -> tuple[str | None, str]:
+    """The turn in canonical form, or None; and why it is refused, or nothing."""
+    try:
+        return state.parse(text), ""
+    except Illegal as why:
+        return None, str(why)
+
+
+def refusal(state: Any, text: str) -> str:
+    """Why a turn is refused, which it is."""
+    move, why = attempt(state, text)
+    assert move is None
+    return why

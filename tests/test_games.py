@@ -18,7 +18,7 @@ from pbm import referee
 
 import helptexts
 import sources
-from examples import examples
+from examples import attempt, examples
 
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
 
@@ -244,21 +244,13 @@ def test_what_is_read_is_one_of_the_moves_and_all_else_is_refused_in_few_words(n
     listed = list(islice(state.moves(), 5000))
     texts = [text for move in rng.sample(listed, min(len(listed), 5)) for text in altered(move, rng)]
     for text in (written, *texts):
-        canonical, why = read(state, text)
+        canonical, why = attempt(state, text)
         if canonical is None:
             assert 10 < len(why) < SHORT.get(name, 200) or len(text) > 40
             assert why.endswith(".")
         else:
             assert state.parse(canonical) == canonical
             assert canonical in listed or len(listed) == 5000
-
-
-def read(state, text):
-    """The move that was written, or None and why it is refused."""
-    try:
-        return state.parse(text), ""
-    except Illegal as why:
-        return None, str(why)
 
 
 @pytest.mark.parametrize("name", helptexts.GAMES)

@@ -13,7 +13,7 @@ from games import SKIP, Illegal, papagra
 from games.boards import Hexagon
 from pbm import referee
 
-from examples import examples
+from examples import attempt, examples, refusal
 from reference_papagra import Papagra, same_shape, spaces
 
 SIDES = ("pink", "black")
@@ -51,12 +51,6 @@ def matched(state):
     """The matched groups of Pink and of Black, as sets of names."""
     groups = papagra.matched(state.board, papagra.parted(state.board, state.stones))
     return tuple(sorted(state.board.names(group) for group in side) for side in groups)
-
-
-def refusal(state, text):
-    with pytest.raises(Illegal) as refused:
-        state.parse(text)
-    return str(refused.value)
 
 
 # The board and the options
@@ -344,43 +338,38 @@ WALL = """
 """A stone on a2 makes regions of one and two spaces; until then there is only the region of four, which is no match."""
 
 
-@pytest.mark.parametrize("mark", [(0, 0), (1, 0)])
-def test_both_marks_go_to_the_largest_groups_created_whoever_moved(mark):
-    """Rule 5. The mover's mark goes first, so the other one may go to the number that it leaves."""
-    assert marks(played(position(WALL, marks=mark), "+a2,-a2")) == (2, 1)
+WITH_SINGLE = WALL.replace(". . . . . . .", "o . . . . . .")
+"""Pink creates a pair and a single stone."""
+SINGLE = WALL.replace("o o . .\n", ". . . .\n")
+"""Black creates a single stone, and Pink no pair."""
+PAIRS = WALL.replace(". . . . . #", ". . . . # #")
+"""Both create a pair; a black stone on a2 is a group of one, too."""
 
 
-def test_a_number_covered_by_the_other_mark_is_not_taken():
-    """Rule 6."""
-    assert marks(played(position(WALL, marks=(0, 2)), "+a2,-a2")) == (0, 2)
-    assert marks(played(position(WALL, marks=(3, 1)), "+a2,-a2")) == (3, 1)
-
-
-def test_the_other_mark_does_not_go_where_the_movers_mark_stands():
-    """Rule 6, for the player who does not move: Black's single stone is created, but the 1 has Pink's mark."""
-    state = position(WALL.replace("o o . .\n", ". . . .\n"), marks=(1, 0))
-    assert marks(played(state, "+a2,-a2")) == (1, 0)
-
-
-def test_if_the_greatest_is_covered_a_smaller_one_is_taken():
-    """The ruling on rules 5 and 6: Pink creates a pair and a single stone, and Black's mark is on the 2."""
-    with_single = WALL.replace(". . . . . . .", "o . . . . . .")
-    assert marks(played(position(with_single, marks=(0, 2)), "+a2,-a2")) == (1, 2)
-    assert marks(played(position(with_single, marks=(0, 3)), "+a2,-a2")) == (2, 3)
-
-
-def test_a_size_created_in_both_colours_is_for_the_mover_only():
-    """Rule 7, with either player to move; a black stone on a2 is a group of one, too."""
-    pairs = WALL.replace(". . . . . #", ". . . . # #")
-    assert marks(played(position(pairs), "+a2,-a2")) == (2, 0)
-    assert marks(played(position(pairs, "black"), "+a2,-a2")) == (0, 2)
-    assert marks(played(position(pairs, "black", (2, 0)), "+a2,-a2")) == (2, 1)
-
-
-def test_a_size_created_in_both_colours_is_not_for_the_other_even_if_the_mover_goes_elsewhere():
-    """Rule 7: Pink creates a pair and a single stone and goes to 2, Black creates a single stone."""
-    state = position(WALL.replace(". . . . . . .", "o . . . . . ."))
-    assert marks(played(state, "+a2,-a2")) == (2, 0)
+@pytest.mark.parametrize(
+    ("picture", "turn", "before", "text", "after"),
+    [
+        # Rule 5: both marks go to the largest groups created, whoever moved; the mover's goes first
+        (WALL, "pink", (0, 0), "+a2,-a2", (2, 1)),
+        (WALL, "pink", (1, 0), "+a2,-a2", (2, 1)),
+        # Rule 6: a number covered by the other mark is not taken, also by the player who does not move
+        (WALL, "pink", (0, 2), "+a2,-a2", (0, 2)),
+        (WALL, "pink", (3, 1), "+a2,-a2", (3, 1)),
+        (SINGLE, "pink", (1, 0), "+a2,-a2", (1, 0)),
+        # The ruling on both: if the greatest is covered, a smaller one is taken
+        (WITH_SINGLE, "pink", (0, 2), "+a2,-a2", (1, 2)),
+        (WITH_SINGLE, "pink", (0, 3), "+a2,-a2", (2, 3)),
+        # Rule 7: a size created in both colours is for the mover only, even if the mover goes elsewhere
+        (PAIRS, "pink", (0, 0), "+a2,-a2", (2, 0)),
+        (PAIRS, "black", (0, 0), "+a2,-a2", (0, 2)),
+        (PAIRS, "black", (2, 0), "+a2,-a2", (2, 1)),
+        (WITH_SINGLE, "pink", (0, 0), "+a2,-a2", (2, 0)),
+        # Marks never go down
+        (WALL, "pink", (7, 5), "+a2,-g1", (7, 5)),
+    ],
+)
+def test_where_the_marks_go(picture, turn, before, text, after):
+    assert marks(played(position(picture, turn, before), text)) == after
 
 
 def test_a_group_created_by_the_first_action_counts_even_if_the_second_one_destroys_it():
@@ -389,11 +378,6 @@ def test_a_group_created_by_the_first_action_counts_even_if_the_second_one_destr
     assert marks(state) == (2, 1)
     assert ["g1", "g2"] not in matched(state)[0]
     assert matched(played(position(WALL), "+a2,-a2")) == ([], [])
-
-
-def test_marks_never_go_down():
-    state = played(position(WALL, marks=(7, 5)), "+a2,-g1")
-    assert marks(state) == (7, 5)
 
 
 ONE_AND_TWO = WALL.replace("o o . .\n", "o . . .\n").replace(" . . . .\n", " . o . .\n")
@@ -432,33 +416,27 @@ TWELVE = """
 """
 
 
-def test_the_leader_wins_when_too_few_spaces_are_free_of_his_stones():
-    """Rule 10: with a mark of 2, the other side needs three stones and three spaces."""
-    state = position(TWELVE, marks=(2, 1))
-    assert winner(played(state, "+b1,+b2")) == "pink"
-    assert winner(played(state, "+b1,-b1")) is None
-    assert winner(played(position(TWELVE, marks=(1, 0)), "+b1,+b2")) is None
+THIRTEEN = TWELVE.replace(". . . .", "o . . .")
+OF_BLACK = TWELVE.replace("#", "x").replace("o", "#").replace("x", "o")
+
+
+@pytest.mark.parametrize(
+    ("picture", "turn", "before", "text", "won"),
+    [  # Rule 10: with a mark of 2, the other side needs three stones and three spaces
+        (TWELVE, "pink", (2, 1), "+b1,+b2", "pink"),
+        (TWELVE, "pink", (2, 1), "+b1,-b1", None),
+        (TWELVE, "pink", (1, 0), "+b1,+b2", None),
+        (OF_BLACK, "black", (1, 2), "+b1,+b2", "black"),
+        (OF_BLACK, "black", (2, 1), "+b1,+b2", None),  # the stones of the player behind do not count
+        (THIRTEEN, "pink", (2, 1), "+b2,-b2", None),  # it is judged after the turn, not between its actions
+    ],
+)
+def test_the_leader_wins_when_too_few_spaces_are_free_of_his_stones(picture, turn, before, text, won):
+    assert winner(played(position(picture, turn, before), text)) == won
 
 
 def test_six_spaces_are_enough_for_three_stones_and_a_region():
-    thirteen = TWELVE.replace(". . . .", "o . . .")
-    assert winner(position(thirteen, marks=(2, 1))) is None
-    assert winner(position(thirteen, marks=(3, 1))) == "pink"
-
-
-def test_black_wins_by_filling_the_board_too():
-    state = position(TWELVE.replace("#", "x").replace("o", "#").replace("x", "o"), "black", (1, 2))
-    assert winner(played(state, "+b1,+b2")) == "black"
-
-
-def test_the_end_by_filling_is_judged_after_the_turn_and_not_between_its_actions():
-    state = position(TWELVE.replace(". . . .", "o . . ."), marks=(2, 1))
-    assert winner(played(state, "+b2,-b2")) is None
-
-
-def test_the_stones_of_the_player_behind_do_not_count():
-    state = position(TWELVE.replace("#", "x").replace("o", "#").replace("x", "o"), "black", (2, 1))
-    assert winner(played(state, "+b1,+b2")) is None
+    assert [winner(position(THIRTEEN, marks=(mark, 1))) for mark in (2, 3)] == [None, "pink"]
 
 
 def test_after_the_end_there_is_no_move():
@@ -612,7 +590,7 @@ def test_a_random_game_is_played_as_by_the_reference(size, removals, seed):
             continue
         assert (state.view(), state.turns) == (reference.view(), reference.turns)
         for text in candidates(rng, state):
-            assert read(state, text) == reference.canonical(text)
+            assert attempt(state, text)[0] == reference.canonical(text)
         if move:
             reference.play(move)
 
@@ -627,13 +605,6 @@ def candidates(rng, state):
         )
         third = "".join(f"-{rng.choice(own)}" for _ in range(rng.randint(1, 3)))
         yield f"+{rng.choice(names)}, -{rng.choice(own)} ,{third}".upper()
-
-
-def read(state, text):
-    try:
-        return state.parse(text)
-    except Illegal:
-        return None
 
 
 @given(*GAMES)

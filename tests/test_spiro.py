@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import games
 from games import SKIP, Illegal, spiro
 
-from examples import examples, pairs, table
+from examples import examples, pairs, refusal, table
 from reference_spiro import MEDIUM, SMALL, Rules, frozen, legal, spelled
 
 PICTURES = Path(__file__).parent / "data" / "spiro-board.txt"
@@ -37,12 +37,6 @@ def after(state, text):
 def ends(state):
     """The cells after every listed turn."""
     return [state.play(move).view()["cells"] for move in state.moves()]
-
-
-def refusal(state, text):
-    with pytest.raises(Illegal) as refused:
-        state.parse(text)
-    return str(refused.value)
 
 
 # The pictures of the board

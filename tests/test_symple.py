@@ -253,8 +253,11 @@ def test_a_group_without_liberties_is_left_out():
 # Balance
 
 
+BEFORE = "a1 g1 a3 g3 a5 g5 a7"
+
+
 def before_balance():
-    return played("a1", "g1", "a3", "g3", "a5", "g5", "a7", size=7, penalty=4)
+    return played(*BEFORE.split(), size=7, penalty=4)
 
 
 def test_black_may_grow_any_of_his_groups_and_then_found_as_long_as_nobody_has_grown():
@@ -274,42 +277,33 @@ def test_the_turns_of_black_with_one_stone_are_founding_growing_and_both():
     assert len(list(state.moves())) == founding + growing + both == 362
 
 
-def test_balance_needs_a_growth_before_the_founding_stone():
-    refused(before_balance(), "d4,c2", "c2 and d4 would found two groups")
+NO_GROWTH = "is not next to a group of {}, so it does not grow one"
 
 
-def test_the_growth_of_a_balance_obeys_the_rules_of_growth():
-    refused(before_balance(), "f1,g2,d4", "f1 and g2 are both next to the group of g1")
-
-
-def test_the_founding_stone_is_written_last():
-    why = "d4 is not next to a group of Black, so it does not grow one but founds one; "
-    refused(before_balance(), "d4,g2", f"{why}the founding stone is written last: g2,d4.")
-
-
-def test_the_founding_stone_may_not_be_next_to_a_stone_of_its_own_turn():
-    refused(before_balance(), "f3,e3", "e3 would be next to the new stone on f3; ")
-
-
-def test_white_may_not_balance():
-    state = played("a1", "g1", "a3", "g3", size=7)
-    why = "e6 is not next to a group of White, so it does not grow one; "
-    refused(state, "a2,e6", f"{why}only Black may grow and found in one turn, and White does either.")
-
-
-def test_balance_ends_when_white_grows():
-    state = played("a1", "g1", "a2", size=7)
-    refused(state, "g2,d4", "ended with the first growth (group of a1).")
-
-
-def test_balance_ends_when_black_grows():
-    state = played("a1", "g1", "a3", "g2", "a5", size=7)
-    refused(state, "f1,d4", "ended with the first growth (group of g1).")
-
-
-def test_balance_ends_with_a_balance():
-    state = played("a1", "g1", "a3", "g2,d4", "a5", size=7)
-    refused(state, "f1,d5,b7", "ended with the first growth (group of g1).")
+@pytest.mark.parametrize(
+    ("turns", "text", "why"),
+    [
+        (BEFORE, "d4,c2", "c2 and d4 would found two groups"),  # the founding stone needs a growth before it
+        (BEFORE, "f1,g2,d4", "f1 and g2 are both next to the group of g1"),  # which obeys the rules of growth
+        (
+            BEFORE,
+            "d4,g2",
+            f"d4 {NO_GROWTH.format('Black')} but founds one; the founding stone is written last: g2,d4.",
+        ),
+        (BEFORE, "f3,e3", "e3 would be next to the new stone on f3; "),
+        (
+            "a1 g1 a3 g3",
+            "a2,e6",
+            f"e6 {NO_GROWTH.format('White')}; only Black may grow and found in one turn, and White does either.",
+        ),
+        ("a1 g1 a2", "g2,d4", "ended with the first growth (group of a1)."),
+        ("a1 g1 a3 g2 a5", "f1,d4", "ended with the first growth (group of g1)."),
+        ("a1 g1 a3 g2,d4 a5", "f1,d5,b7", "ended with the first growth (group of g1)."),  # which was a balance
+        ("e5", "e6,a1", "a1 and e6 would found two groups"),  # Black without stones has nothing to grow
+    ],
+)
+def test_balance_is_a_growth_of_black_and_then_a_founding_stone_until_somebody_has_grown(turns, text, why):
+    refused(played(*turns.split(), size=7), text, why)
 
 
 def test_a_growth_without_founding_has_to_be_whole_even_when_black_may_balance():
@@ -321,10 +315,6 @@ def test_black_may_found_without_growing_and_keeps_his_right():
     state = played("a1", "g1", "a3", "g3", "a5", size=7)
     assert state.may_balance
     assert state.play("d4").play("c1").may_balance
-
-
-def test_black_without_stones_has_nothing_to_grow():
-    refused(played("e5"), "e6,a1", "a1 and e6 would found two groups")
 
 
 # Moving is compulsory
