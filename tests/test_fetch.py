@@ -219,16 +219,13 @@ def test_new_mails_are_handled_and_moved(pair, can):
     assert take(pair, box) == 0
 
 
-def test_where_one_mail_cannot_be_removed_alone_it_is_only_marked(pair):
+def test_where_one_mail_cannot_be_removed_alone_it_is_marked_and_marked_ones_are_left_alone(pair):
     box = Mailbox("IMAP4rev1 AUTH=PLAIN")
     box.add(move())
     assert [take(pair, box), take(pair, box)] == [1, 0]
     assert box.texts("pbm-handled") == [move()]
     assert box.flags[1] == {"\\Seen", "\\Deleted"}
     assert not any("EXPUNGE" in line for line in box.said)
-
-
-def test_mails_that_were_read_or_deleted_are_left_alone(pair):
     box = Mailbox()
     for flag in ("\\Seen", "\\Deleted"):
         box.add(message("spiro games"))
@@ -425,13 +422,10 @@ def test_a_mailbox_that_is_none_is_refused_in_a_line_that_tells_no_password(shel
     assert "hidden" not in done.stderr
 
 
-def test_without_a_password_nothing_is_tried(shell):
+def test_without_a_password_or_a_server_the_command_says_so_in_a_line(shell):
     done = shell.run("fetch", "imaps://user@host")
     assert (done.returncode, done.stdout) == (1, "")
     assert "PBM_IMAP_PASSWORD" in done.stderr
-
-
-def test_a_server_that_is_not_there_is_told_in_a_line(shell):
     with socket.socket() as silent:  # it has a port, and does not listen
         silent.bind(("127.0.0.1", 0))
         url = f"imap://pbm@127.0.0.1:{silent.getsockname()[1]}"

@@ -340,8 +340,9 @@ def test_by_mail_nobody_starts_boards_of_robots_alone_and_challenges_count_as_ev
 # What they do
 
 
-def test_a_robot_moves_and_its_opponent_is_told_by_a_mail_to_answer(against):
+def test_a_robot_moves_at_its_level_and_its_opponent_is_told_by_a_mail_to_answer(against, mind):
     assert plays(against) == 1
+    assert (mind.limits["level"], mind.limits["seconds"]) == (2, 2)
     assert moves(against) == ["c3", "a1"]
     mail = against.mails("alice")[-1]
     assert mail.subject == "Symple Board 101 alice"
@@ -350,11 +351,6 @@ def test_a_robot_moves_and_its_opponent_is_told_by_a_mail_to_answer(against):
     assert handle(against.server, message("Re: this", "e5"), None, [mail.reply_to]) == "command"
     assert moves(against) == ["c3", "a1", "e5"]
     assert plays(against) == 1
-
-
-def test_it_plays_at_its_level_and_thinks_no_longer_than_it_may(against, mind):
-    plays(against)
-    assert (mind.limits["level"], mind.limits["seconds"]) == (2, 2)
 
 
 def test_two_robots_play_with_each_other_to_the_end(club, mind):
@@ -408,24 +404,18 @@ def test_it_answers_the_proposal_of_a_draw_by_what_it_thinks(against, mind, chan
         assert "robot2 has rejected the proposal: a draw." in against.mails("alice")[-1].text
 
 
-def test_it_consents_to_an_undo(against):
+@pytest.mark.parametrize("has_answered", [False, True])
+def test_it_consents_to_an_undo_of_a_move_which_is_taken_back_with_its_answer(against, has_answered):
     plays(against)
     signs(against, "symple move 101 ME d4")
-    signs(against, "symple move 101 ME undo")
-    assert plays(against) == 1
-    assert moves(against) == ["c3", "a1"]
-
-
-def test_a_move_that_it_has_answered_is_taken_back_with_the_answer(against):
-    plays(against)
-    signs(against, "symple move 101 ME d4")
-    plays(against)
-    assert len(moves(against)) == 4
+    if has_answered:
+        plays(against)
+    assert len(moves(against)) == 3 + has_answered
     signs(against, "symple move 101 ME undo")
     assert plays(against) == 1
     assert moves(against) == ["c3", "a1"]
     assert at(against).turn == "alice"
-    assert "\nTaken back: d4, " in against.mails("alice")[-1].text
+    assert ("\nTaken back: d4, " in against.mails("alice")[-1].text) == has_answered
 
 
 def test_what_a_person_has_not_played_yet_he_cannot_take_back_with_the_answer(club, mind):
@@ -765,15 +755,11 @@ def test_a_board_of_one_robot_with_itself_is_awaited_by_nobody(shell):
     assert (json.loads(done.stdout)["moves"], done.stderr) == (0, "")
 
 
-def test_with_no_wait_it_does_not(typed):
+def test_with_no_wait_it_does_not_and_else_a_proposal_is_answered_too(typed):
     shown = json.loads(types(typed, "c3", "--no-wait", "--json").stdout)
     assert (shown["moves"], shown["turn"]) == (1, "robot1")
     assert json.loads(typed.run("robots", "run", "--once", "--json").stdout) == {"given": 1}
     assert json.loads(typed.run("symple", "show", "101", "--json").stdout)["moves"] == 2
-
-
-def test_a_proposal_is_answered_in_a_shell_too(typed):
-    types(typed, "c3")
     shown = json.loads(types(typed, "undo", "--json").stdout)
     assert (shown["moves"], shown.get("vote"), shown["turn"]) == (0, None, "alice")
 

@@ -84,8 +84,12 @@ def numbers(found):
     return [row.board for row in found]
 
 
-def test_nothing_that_was_so_before_is_a_change(watched):
+def test_what_was_so_before_is_no_change_but_a_turn_and_a_move_before_the_first_look_is_one(watched, pair):
     assert list(islice(watched("change"), 3)) == [[], [], []]
+    assert numbers(next(watched("turn=ALICE"))) == ["101"]
+    looks = watched("change")
+    pair.move("alice", "e3:+")
+    assert numbers(next(looks)) == ["101"]
 
 
 REMOVED = "spiro move 101 alice alice-secret resign"
@@ -107,16 +111,6 @@ def test_what_is_waited_for_is_seen_at_the_next_look(watched, pair, until, event
     assert numbers(next(looks)) == ["101"] * is_seen
 
 
-def test_a_move_between_the_start_and_the_first_look_is_seen(watched, pair):
-    looks = watched("change")
-    pair.move("alice", "e3:+")
-    assert numbers(next(looks)) == ["101"]
-
-
-def test_a_turn_that_is_there_already_is_not_waited_for(watched):
-    assert numbers(next(watched("turn=ALICE"))) == ["101"]
-
-
 def test_the_end_of_the_game_ends_the_wait_for_a_turn(watched, pair):
     pair.move("alice", "e3:+")
     pair.move("bob", legal(pair))
@@ -131,15 +125,17 @@ def legal(club):
     return next(Board.load(club.store, "spiro", "101").state.moves())
 
 
-@pytest.mark.parametrize("until", ["", "turn", "turn=", "tomorrow", "over=alice"])
-def test_what_cannot_happen_is_not_waited_for(watched, until):
-    with pytest.raises(Refused, match="One can wait until change, over or turn=USERID"):
+@pytest.mark.parametrize(
+    ("until", "why"),
+    [
+        *((until, "One can wait until change, over or turn=USERID") for until in ("", "turn", "turn=", "tomorrow")),
+        ("over=alice", "One can wait until change, over or turn=USERID"),
+        ("turn=carol", "carol does not play on 101"),
+    ],
+)
+def test_what_cannot_happen_is_not_waited_for(watched, until, why):
+    with pytest.raises(Refused, match=why):
         watched(until)
-
-
-def test_the_turn_of_one_who_does_not_play_is_not_waited_for(watched):
-    with pytest.raises(Refused, match="carol does not play on 101"):
-        watched("turn=carol")
 
 
 def test_a_turn_is_waited_for_on_those_boards_on_which_one_plays(pair):
@@ -189,14 +185,11 @@ def test_wait_tells_that_a_board_was_removed(board):
     assert ended(waiting) == (0, '{"boards": [], "gone": ["101"]}\n', "")
 
 
-def test_wait_that_times_out_has_status_1(board):
+def test_wait_that_times_out_has_status_1_and_says_so_also_in_json(board):
     begin = time.monotonic()
     done = board.run("wait", "symple", "101", "--timeout", "0.3")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "Nothing has happened within 0.3 seconds.\n")
     assert time.monotonic() - begin > 0.3
-
-
-def test_wait_that_times_out_says_so_in_json(board):
     done = board.run("wait", "symple", "101", "--timeout=0", "--json")
     assert json.loads(done.stdout) == {"error": "Nothing has happened within 0 seconds.", "status": 1}
     assert (done.returncode, done.stderr) == (1, "")

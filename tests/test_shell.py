@@ -44,10 +44,7 @@ def test_an_answer_goes_to_standard_output_and_the_status_is_0(board):
     done = board.run("spiro", "move", "101", "alice", "alice-secret", "e3:+")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Last turn: e3:+" in done.stdout
-
-
-def test_a_line_may_also_be_one_argument(board):
-    assert board.run("spiro show 101").stdout == board.run("spiro", "show", "101").stdout
+    assert board.run("spiro show 101").stdout == board.run("spiro", "show", "101").stdout  # a line in one argument
 
 
 @pytest.mark.parametrize("words", [("101", "alice", "-", "e3:+"), ("101", "alice", "-", "e3:+", "--json")])

@@ -148,13 +148,10 @@ def test_only_users_with_a_rated_game_who_are_still_signed_up_are_listed(members
     assert "carol" not in standings(members).text
 
 
-def test_the_standings_of_one_game_have_nothing_of_another(members):
+def test_the_standings_of_one_game_have_nothing_of_another_and_of_none_that_nobody_has_played(members):
+    assert standings(members).body == "Nobody has a rating in Symple yet."
     played(members, "alice", "bob", "alice")
     assert "alice" not in members.text("spiro standings")
-
-
-def test_the_standings_of_a_game_that_nobody_has_played_say_so(members):
-    assert standings(members).body == "Nobody has a rating in Symple yet."
 
 
 def test_below_the_standings_stand_the_tables_of_the_tournaments(members):
