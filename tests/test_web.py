@@ -1,0 +1,713 @@
+"""The web door: what is posted on a page is an answer by mail; a GET changes nothing; strangers have limits."""
+
+import email.policy
+import http.client
+import json
+import os
+import random
+import re
+import smtplib
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from email import message_from_bytes
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+from icalendar import Calendar
+
+from pbm.access import tokens
+from pbm.actions import cleanup, guests
+from pbm.mail.incoming import handle, hear, posted
+from pbm.mail.writing import compose
+from pbm.passwords import Passwords
+from pbm.server import Server
+from pbm.session import Session
+from pbm.store import Reply, Store
+from pbm.texts import fitted
+
+from conftest import ADDRESS, PASSWORDS, Shell, stored
+from examples import IS_QUICK
+from patience import until
+from test_answers import answer_to, begin_symple, turns, written
+from test_mail import message
+
+AS_JSON = {"Accept": "application/json"}
+FORGED = "r1-0123456789abcdef0123456789abcdef"
+MANY = 40
+"""How many boards alice and bob have."""
+
+
+class Served(NamedTuple):
+    """A running server."""
+
+    shell: Shell
+    process: subprocess.Popen
+    port: int
+    mail_port: int
+
+    def ask(self, method, path, body=None, **headers):
+        """The status, the headers and the body of a response."""
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+            response = connection.getresponse()
+            return response.status, response.headers, response.read().decode()
+
+    def post(self, path="/answer", headers=AS_JSON, **fields):
+        """The status of what is posted, and the object in the response."""
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        status, _, body = self.ask("POST", path, urlencode(fields), **form, **headers)
+        return status, json.loads(body)
+
+    def token(self, name="alice", board="101"):
+        """With what a user answers on a board."""
+        return token_of(self.shell, name, board)
+
+    def moves(self, board="101"):
+        with closing(sqlite3.connect(self.shell.folder / "pbm.db")) as db:
+            return [text for (text,) in db.execute("SELECT text FROM turns WHERE board = ? ORDER BY number", [board])]
+
+
+def token_of(shell, name, board):
+    with Store(shell.folder / "pbm.db") as store, store.writing():
+        return tokens.token_of(tokens.reply_address(Server(store, ADDRESS, Passwords()), "symple", board, name))
+
+
+@contextmanager
+def serving(shell, *args, **settings):
+    """Run `pbm serve` with a web door; what it logs goes to a file."""
+    command = [sys.executable, "-m", "pbm", "serve", "--listen=127.0.0.1:0", "--web=127.0.0.1:0", "--robots=0", *args]
+    with (shell.folder / "log").open("a") as log:
+        process = subprocess.Popen(
+            command, env=shell.environment | settings, stdout=subprocess.PIPE, stderr=log, text=True
+        )
+    with process:
+        try:
+            web, mail = (int(process.stdout.readline().rpartition(":")[2]) for _ in range(2))
+            yield Served(shell, process, web, mail)
+        finally:
+            process.terminate()
+
+
+def alice_and_bob(shell):
+    """Many boards of Symple, on which alice is to move."""
+    for name in ("alice", "bob"):
+        shell.run("signup", name, PASSWORDS[name], f"{name}@players.example")
+    lines = "\n".join(["symple challenge -size=9 alice bob"] * MANY)
+    shell.run("multiple", "--comment=-", stdin=lines)
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory):
+    """A server that runs during all tests, with a site."""
+    shell = Shell(tmp_path_factory.mktemp("door"))
+    shell.become(alice_and_bob)
+    (shell.folder / "site").mkdir()
+    (shell.folder / "secret.html").write_text("nobody's business")
+    with serving(shell, f"--site={shell.folder}/site") as served:
+        until((shell.folder / "site" / "symple" / "140.html").exists)
+        yield served
+    log = (shell.folder / "log").read_text()
+    assert "Traceback" not in log
+    assert tokens.masked(log) == log
+
+
+# Answers
+
+
+def test_a_move_that_is_posted_is_played_and_the_answer_is_what_a_shell_prints(door):
+    status, told = door.post(token=door.token(), text="e5", comment="Hello bob")
+    assert status == 200
+    assert door.moves() == ["e5"]
+    assert told["text"] == door.shell.run("symple", "showas", "alice", PASSWORDS["alice"], "101").stdout.strip()
+    assert (told["userid"], told["board"], told["turn"], told["repeated"]) == ("alice", "101", "bob", False)
+    assert told["position"]["cells"] == {"e5": "W"}
+    assert told["svg"].startswith("<svg")
+    assert "<style" not in told["svg"]
+    assert 'class="piece white" data-cell="e5"' in told["svg"] or 'data-cell="e5"' in told["svg"]
+    to_bob = door.shell.folder / "mail" / "bob@players.example" / "new"
+    assert until(lambda: any("Hello bob" in path.read_text() for path in to_bob.glob("*")))
+
+
+def test_a_reader_sees_their_board_their_plan_and_their_notes_and_nothing_is_stored_of_that(door):
+    token = door.token("bob", "102")
+    assert door.post(token=token, text="note", comment="Watch the corner")[0] == 200
+    assert door.post(token=token, text="plan if any then c3")[0] == 200
+    before = everything(door.shell)
+    status, told = door.post(token=token, text="show")
+    assert (status, told["plan"]) == (200, ["if any then c3"])
+    assert told["notes"].endswith(": Watch the corner")
+    status, told = door.post(token=door.token("alice", "102"), text="preview e5")
+    assert (status, told["notes"], told["position"]["cells"]) == (200, None, {"e5": "W"})
+    assert door.post(token=door.token("alice", "102"), text="preview z9")[0] == 422
+    assert everything(door.shell) == before
+
+
+def test_a_form_leads_to_a_page_that_shows_the_letter(door):
+    form = {"Accept": "text/html,*/*", "Content-Type": "application/x-www-form-urlencoded"}
+    fields = urlencode({"token": f"pbm+{door.token('alice', '103').upper()}@pbm.example", "text": "c3"})
+    status, headers, _ = door.ask("POST", "/answer", fields, **form, Origin="null", Sec_Fetch_Site="same-origin")
+    assert status == 303
+    assert door.token("alice", "103") not in headers["Location"]
+    status, _, body = door.ask("GET", f"/{headers['Location']}")
+    assert status == 200
+    assert "1.    c3" in body
+    status, _, body = door.ask("POST", "/answer", fields.replace("c3", "%3Cb%3E"), **form)
+    assert status == 422
+    assert "&lt;b&gt;" in body
+    assert "<b>" not in body
+
+
+def test_without_a_script_answers_are_posted_by_a_form_and_other_programs_get_text(door):
+    assert 'action="answer"' in door.ask("GET", "/answer", Accept="text/html")[2]
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    fields = {"token": door.token("alice", "104"), "text": "z9"}
+    status, headers, body = door.ask("POST", "/answer", urlencode(fields), **form)
+    assert (status, headers["Content-Type"]) == (422, "text/plain; charset=utf-8")
+    assert body == "There is no point z9 on this board; columns go from a to i, rows from 1 to 9.\n"
+    body = json.dumps(fields | {"text": "a1"})
+    status, _, body = door.ask("POST", "/answer", body, Content_Type="application/json; charset=utf-8")
+    assert status == 200
+    assert body.startswith("Summary: Symple board 104")
+
+
+@pytest.mark.parametrize(
+    "token", ["", "r1", FORGED, f"x{FORGED}", f"pbm+{FORGED}@pbm.example", FORGED.replace("r", "u")]
+)
+def test_a_token_that_is_none_does_nothing(door, token):
+    before = everything(door.shell)
+    status, told = door.post(token=token, text="e5")
+    assert (status, told["status"]) == (403, 403)
+    assert everything(door.shell) == before
+
+
+def test_a_token_for_something_else_and_one_that_a_new_password_has_revoked_answer_nothing(door):
+    shell = door.shell
+    shell.run("signup", "dora", "dora-secret", "dora@players.example")
+    board = json.loads(shell.run("symple", "challenge", "-size=9", "dora", "bob", "--json").stdout)["board"]
+    token = door.token("dora", board)
+    assert door.post(token=token, text="show")[0] == 200
+    with Store(shell.folder / "pbm.db") as store:
+        server = Server(store, ADDRESS, Passwords())
+        others = [
+            tokens.calendar_token(server, "dora", store.users.addresses("dora")[0].number),
+            tokens.token_of(tokens.unsubscribe_address(server, Reply("", "", "dora"), 1)),
+        ]
+    shell.run("change", "password", "dora", "dora-secret", "new-secret")
+    assert [door.post(token=each, text="show")[0] for each in [token, *others]] == [403, 403, 403]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "https://evil.example", "Sec_Fetch_Site": "same-origin"}, 403),
+        ({"Sec_Fetch_Site": "cross-site"}, 403),
+        ({"Sec_Fetch_Site": "same-site"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "null", "Sec_Fetch_Site": "cross-site"}, 403),
+        ({"Origin": "null", "Sec_Fetch_Site": "same-origin"}, 200),
+        ({"Host": "games.example", "Origin": "https://games.example", "Sec_Fetch_Site": "same-origin"}, 200),
+        ({"Host": "games.example", "Origin": "https://games.example.evil.example"}, 403),
+        ({}, 200),
+    ],
+)
+def test_a_page_of_another_site_can_post_nothing(door, headers, status):
+    assert door.post(token=door.token(), text="show", headers=AS_JSON | headers)[0] == status
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    fields = urlencode({"game": "nothing"})
+    assert door.ask("POST", "/guest", fields, **form, **headers)[0] == (403 if status == 403 else 422)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "kind", "status"),
+    [
+        ("POST", "/answer", b"x" * 20_001, "application/x-www-form-urlencoded", 413),
+        ("POST", "/answer", b"{}", "text/plain", 415),
+        ("POST", "/answer", b"[]", "application/json", 400),
+        ("POST", "/answer", b"[" * 20_000, "application/json", 400),
+        ("POST", "/answer", b"\xff", "application/json", 400),
+        ("POST", "/answer", b"token=x&id=a%20b", "application/x-www-form-urlencoded", 400),
+        ("PUT", "/answer", b"", "application/json", 405),
+        ("GET", "/guest", None, "", 404),
+        ("POST", "/symple/101.html", b"", "", 405),
+        ("GET", "/answer/nothing", None, "", 404),
+        ("GET", "/.pbm-site.json", None, "", 404),
+        ("GET", "/symple/../.pbm-site.pages", None, "", 404),
+        ("GET", "/../secret.html", None, "", 404),
+        ("GET", "/%2e%2e/secret.html", None, "", 404),
+        ("GET", "/calendar/c1-0123456789abcdef0123456789abcdef.ics", None, "", 403),
+        ("POST", "/unsubscribe/u1-0123456789abcdef0123456789abcdef", b"List-Unsubscribe=One-Click", "", 403),
+    ],
+)
+def test_what_cannot_be_done_says_so(door, method, path, body, kind, status):
+    assert door.ask(method, path, body, Content_Type=kind)[0] == status
+
+
+def test_the_site_is_handed_out_with_the_headers_of_its_pages(door):
+    for path in ("/", "/symple/101.html", "/site.css", "/board.js", "/answer", "/nothing"):
+        status, headers, _ = door.ask("GET", path)
+        assert (status == 200) == (path != "/nothing")
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        policy = headers["Content-Security-Policy"]
+        assert {"connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'"} <= {*policy.split("; ")}
+        again, _, none = door.ask("HEAD", path)
+        assert (again, none) == (status, "")
+    assert "Symple board 101" in door.ask("GET", "/symple/101.html")[2]
+
+
+def test_what_is_posted_twice_with_one_id_acts_once(door):
+    token = door.token("alice", "105")
+    assert door.post(token=token, text="e5", id="one")[1]["repeated"] is False
+    status, told = door.post(token=token, text="e5", id="one")
+    assert (status, told["repeated"], told["turn"]) == (200, True, "bob")
+    with ThreadPoolExecutor(8) as pool:
+        posts = [pool.submit(door.post, token=door.token("bob", "105"), text="a1", id="two") for _ in range(8)]
+        told = [post.result() for post in posts]
+    assert [status for status, _ in told] == [200] * 8
+    assert sum(not each["repeated"] for _, each in told) == 1
+    assert door.moves("105") == ["e5", "a1"]
+
+
+def test_of_a_mail_and_a_post_of_the_same_turn_one_is_played(door):
+    for board in ("106", "107", "108"):
+        token = door.token("alice", board)
+
+        def by_mail(cell, token=token):
+            address = f"pbm+{token}@pbm.example"
+            with smtplib.SMTP("127.0.0.1", door.mail_port) as smtp:
+                smtp.sendmail("alice@players.example", [address], message("Answer", f"{cell}#1"))
+
+        with ThreadPoolExecutor(8) as pool:
+            mails = [pool.submit(by_mail, cell) for cell in ("a1", "b1", "c1", "d1")]
+            posts = [pool.submit(door.post, token=token, text=f"{cell}#1") for cell in ("e1", "f1", "g1", "h1")]
+            done = [status for status, _ in (post.result() for post in posts)]
+            assert all(mail.result() is None for mail in mails)
+        [move] = door.moves(board)
+        assert done.count(200) == (move in {"e1", "f1", "g1", "h1"})
+        assert {*done} <= {200, 422}
+
+
+def everything(shell):
+    """What the database holds."""
+    with closing(sqlite3.connect(shell.folder / "pbm.db")) as db:
+        names = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        return {name: db.execute(f'SELECT * FROM "{name}"').fetchall() for name in names if name != "outbox"}
+
+
+def test_a_get_changes_nothing(door):
+    with Store(door.shell.folder / "pbm.db") as store:
+        server = Server(store, ADDRESS, Passwords())
+        [mine] = [each.number for each in store.users.addresses("alice")]
+        calendar = tokens.calendar_token(server, "alice", mine)
+        end = tokens.token_of(tokens.unsubscribe_address(server, Reply("", "", "alice"), mine))
+    door.shell.run("broadcast", "alice", PASSWORDS["alice"], "on")
+    fields = urlencode({"token": door.token("alice", "109"), "text": "e5", "game": "symple"})
+    paths = [
+        f"/answer?{fields}", "/answer", "/answer/x", f"/guest?{fields}",
+        f"/unsubscribe/{end}", f"/calendar/{calendar}.ics",
+        "/", "/symple/109.html", f"/symple/109.html?{fields}", "/nothing",
+    ]  # fmt: skip
+    before = everything(door.shell)
+
+    def get(number):
+        method = ("GET", "HEAD")[number % 7 == 0]
+        return door.ask(method, paths[number % len(paths)], Accept=("text/html", "application/json")[number % 2])[0]
+
+    with ThreadPoolExecutor(4) as pool:
+        statuses = {*pool.map(get, range(200 if IS_QUICK else 10_000))}
+    assert statuses == {200, 404}
+    assert everything(door.shell) == before
+
+
+# Odd texts
+
+ODD = [
+    "", "e5", "E5", " e5 ", "e5.", "*e5*", "`e5`", "<e5>", "> e5", ">> e5", "e5#1", "e5#2", "e5 #1", "z9", "e5,e6",
+    "e5 e6", "move e5", "MOVE", "<MOVE>#1", "pass", "--", "\u2014", "show", "Show.", "preview e5", "preview e5 a1",
+    "preview", "queue a1", "submit e5", "confirm", "chat", "chat Hello", "note", "note clear", "history", "help",
+    "nag", "give 7", "give x", "resign", "propose", "accept", "undo", "draw", "swap", "rematch", "unsubscribe",
+    "plan", "plan if a1 then b1", "if a1 then b1", "plan clear", "plan if", "e5\nif a1 then c1",
+    "e5\n\nHello\n-- \nAlice", "e5\nOn Monday bob wrote:\n> hi", "symple move 101 alice alice-secret e5",
+    "symple move 101 alice wrong-secret e5", "symple move 101 alice PASSWORD e5", "symple show 101",
+    "symple preview 101 e5", "symple challenge alice bob", "symple challenge alice robot1", "all games alice",
+    "multiple\nsymple show 101\nsymple move 101 alice alice-secret e5", "signup x y",
+    "change password alice alice-secret new-secret", "reset alice", "help symple", "list", "symple standings",
+    "nothing that we know", "a" * 3000, "\x00e5", "e5\u200b", "\uff45\uff15", "e5\r\nHello", "e5\rHello", "\u202ee5",
+    "\U0001f600", "e5\n" * 500, "<script>", "&amp;", "'; DROP TABLE boards; --", "%65%35", "Re: e5", "e5 (best)",
+    "e5!", "e 5", "5e", "e5\te6", "Dear server,\ne5", "subject: e5", "From: bob\n\ne5", "--e5", "=e5",
+]  # fmt: skip
+
+
+def odd_texts(count):
+    """More texts, put together from the same parts."""
+    rng = random.Random(25)
+    parts = [
+        *" ,.;:#>-\n",
+        "e5",
+        "a1",
+        "#1",
+        "\u2013",
+        "move ",
+        "show",
+        "preview ",
+        "if ",
+        "then ",
+        "alice",
+        "chat\n",
+        "-- \n",
+        "\u00e9",
+    ]
+    return ["".join(rng.choices(parts, k=rng.randint(1, 8))) for _ in range(count)]
+
+
+@pytest.fixture
+def clubs(club, tmp_path):
+    """Two servers at the same state, with the same secrets."""
+    from conftest import Club
+
+    other = Club(tmp_path / "other.db")
+    yield club, other
+    other.store.close()
+
+
+def state(club):
+    """What a text can change, but for the letter that the player gets."""
+    tables = ("boards", "turns", "plans", "board_notes", "users", "players", "failures", "quotas", "commands", "events")
+    rows = {table: stored(club.store, table) for table in tables}
+    for row in rows["users"]:
+        row["password"] = row["password"] and club.server.passwords.is_right(row["password"], "new-secret")
+    kinds = {"answer", "bytes of answers", "signed answer", "signed bytes of answers"}  # of mails that answer
+    rows["quotas"] = [row for row in rows["quotas"] if row["kind"] not in kinds]
+    return rows
+
+
+def test_an_odd_text_does_the_same_by_post_and_by_mail(clubs):
+    by_mail, by_post = clubs
+    for text in [*ODD, *odd_texts(20 if IS_QUICK else 400)]:
+        for club in clubs:
+            club.become(begin_symple)
+        address, sender = answer_to(by_mail), "alice@players.example"
+        raw = written("Re: Symple Board 101", text, recipient=address, message_id="<1@players.example>")
+        mailed = handle(by_mail.server, raw, sender, [address])
+        player, post = posted(by_post.server, answer_to(by_post), text, "", "1")
+        assert (player.userid, post.sender) == ("alice", sender)
+        heard = hear(by_post.server, text.encode(), sender, [address], None, post)
+        outcome = heard.outcome or handle(by_post.server, text.encode(), sender, [address], None, heard)
+        assert (outcome, outcome.command, outcome.reason) == (mailed, mailed.command, mailed.reason), repr(text)
+        before, after = state(by_mail), state(by_post)
+        if heard.outcome:  # of what is only asked nothing is counted
+            assert {**before, "quotas": [], "commands": []} == {**after, "quotas": [], "commands": []}, repr(text)
+        else:
+            assert before == after, repr(text)
+        told = [mail.text for mail in by_mail.mails() if mail.userid in {"alice", None}]
+        for letter in outcome.letters:
+            body = fitted(letter.body)
+            assert any(body in each for each in told) or text.startswith("multiple"), repr(text)
+        to_bob = [[mail.text for mail in club.mails("bob")] for club in clubs]
+        assert to_bob[0] == to_bob[1], repr(text)
+
+
+def test_after_twenty_mistakes_of_a_day_a_post_is_told_that_there_were_too_many(door):
+    token = door.token("alice", "110")
+    statuses = [door.post(token=token, text="nonsense, and again")[0] for _ in range(25)]
+    assert {*statuses} == {422, 429}
+    assert statuses == sorted(statuses)
+    assert door.post(token=token, text="e5")[0] == 200
+
+
+# Guests
+
+
+def test_a_guest_plays_a_robot_and_keeps_the_board_by_signing_up_by_mail(club):
+    player, token = guests.begin(club.server, "symple", "2", ["-size=9"], None)
+    address = tokens.address_with(club.server, token)
+    place, post = posted(club.server, address, "e5", "", "1")
+    assert place == player
+    [letter] = handle(
+        club.server, b"", post.sender, [address], None, hear(club.server, b"", post.sender, [address], None, post)
+    ).letters
+    assert letter.data["players"] == {"white": player.userid, "black": "robot2"}
+    assert "This game is unrated: a guest plays it." in letter.text
+    _, post = posted(club.server, address, "signup dora dora-secret", "", "2")
+    refused = handle(
+        club.server, b"", post.sender, [address], None, hear(club.server, b"", post.sender, [address], None, post)
+    )
+    assert refused.reason.startswith("A command with a userid comes by mail")
+    raw = written("signup dora dora-secret", sender="dora@players.example", recipient=address)
+    assert handle(club.server, raw, "dora@players.example", [address]) == "command"
+    row = club.store.boards.get("symple", player.board)
+    assert (row.first_player, row.second_player, row.turn) == ("dora", "robot2", "robot2")
+    assert turns(club) == ["e5"]
+    assert not club.store.users.is_taken(player.userid)
+    assert posted(club.server, address, "show", "", "3") is None
+    assert [mail.subject for mail in club.mails("dora")] == ["New Symple Board 101 robot2"]
+    club.say("symple resign 101 dora dora-secret")
+
+
+def test_guests_are_gone_after_seven_days_with_their_boards(club):
+    players = [guests.begin(club.server, "symple", "1", [], None)[0] for _ in range(2)]
+    club.pass_time(days=6)
+    late, token = guests.begin(club.server, "spora", "1", [], None)
+    cleanup.clean_up(Session(club.server))
+    assert all(club.store.users.is_taken(player.userid) for player in players)
+    club.pass_time(days=2)
+    cleanup.clean_up(Session(club.server))
+    assert not any(club.store.users.is_taken(player.userid) for player in players)
+    assert club.store.boards.totals("symple") == (0, 0)
+    assert club.store.boards.get(late.game, late.board).first_player == late.userid
+    assert posted(club.server, tokens.address_with(club.server, token), "show", "", "1")
+
+
+def test_guests_have_limits_and_nobody_can_sign_up_as_one(club):
+    for _ in range(5):
+        guests.begin(club.server, "symple", "1", [], "198.51.100.1")
+    for peer in ("198.51.100.1", *(f"198.51.100.{number}" for number in range(2, 13))):
+        with pytest.raises(guests.Crowded, match="Too many guests"):
+            while True:
+                guests.begin(club.server, "symple", "1", [], peer)
+    assert club.store.boards.totals("symple")[0] == 60
+    with pytest.raises(Exception, match="please choose another userid"):
+        club.say("signup guest-0123456789 some-secret x@players.example")
+    with pytest.raises(Exception, match="There is no level '6'"):
+        guests.begin(club.server, "symple", "6", [], None)
+
+
+def test_guests_leave_half_of_the_boards_of_a_robot_to_users(club):
+    robot = club.store.robots.get("robot5")
+    with club.store.writing():
+        club.store.robots.save(robot._replace(most=4))
+    for _ in range(2):
+        guests.begin(club.server, "symple", "5", [], None)
+    with pytest.raises(guests.Crowded, match="No robot of level 5"):
+        guests.begin(club.server, "symple", "5", [], None)
+    club.signed_up("alice")
+    club.say("symple challenge -size=9 alice robot5")
+
+
+def test_a_stranger_gets_a_board_whose_page_is_there(door):
+    status, told = door.post("/guest", game="symple", options="-size=9")
+    assert status == 200
+    assert door.ask("GET", f"/{told['page']}")[0] == 200
+    assert door.post(token=told["token"], text="e5")[1]["userid"] == told["userid"]
+    form = {"Accept": "text/html", "Content-Type": "application/x-www-form-urlencoded"}
+    status, headers, _ = door.ask("POST", "/guest", "game=symple&level=3", **form)
+    assert status == 303
+    assert re.fullmatch(rf"symple/\d+\.html#{tokens.TOKEN.pattern}", headers["Location"])
+    assert [door.post("/guest", **fields)[0] for fields in ({"game": "chess"}, {"game": "spiro", "options": "-x"})] == [
+        422,
+        422,
+    ]
+
+
+# Limits
+
+
+def test_a_flood_of_strangers_holds_up_no_mails_and_stores_next_to_nothing(door):
+    before = len(stored_in(door, "users"))
+
+    def post(number):
+        headers = AS_JSON | {"X_Forwarded_For": f"198.51.100.{number % 20}"}
+        if number % 4:
+            return door.post(token=FORGED, text="e5", headers=headers)[0]
+        return door.post("/guest", game="symple", options="-size=5", headers=headers)[0]
+
+    with ThreadPoolExecutor(8) as pool:
+        posts = pool.map(post, range(200 if IS_QUICK else 3000))
+        took = []
+        for _ in range(10):
+            begin = time.monotonic()
+            with smtplib.SMTP("127.0.0.1", door.mail_port) as smtp:
+                smtp.sendmail(
+                    "bob@players.example", [ADDRESS], message("symple show 111", sender="bob@players.example")
+                )
+            took.append(time.monotonic() - begin)
+        statuses = [*posts]
+    assert {*statuses} <= {200, 403, 429}
+    assert sorted(took)[len(took) // 2] < 5
+    assert len(stored_in(door, "users")) - before == statuses.count(200) <= 60
+
+
+def stored_in(door, table):
+    with closing(sqlite3.connect(door.shell.folder / "pbm.db")) as db:
+        return db.execute(f"SELECT * FROM {table}").fetchall()
+
+
+def test_one_peer_posts_so_often_in_a_minute(door):
+    headers = AS_JSON | {"X_Forwarded_For": "203.0.114.1"}
+    statuses = [door.post(token=FORGED, text="x", headers=headers)[0] for _ in range(250)]
+    assert {*statuses} == {403, 429}
+    assert door.post(token=FORGED, text="x")[0] == 403
+
+
+@pytest.mark.long
+def test_a_request_has_ten_seconds_to_come_in(door):
+    head = b"POST /answer HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n"
+    begin = time.monotonic()
+    slow = [socket.create_connection(("127.0.0.1", door.port)) for _ in range(3)]
+    slow[1].sendall(head)
+    slow[2].sendall(head + b"\r\n{")
+    answers = []
+    for connection in slow:
+        connection.settimeout(30)
+        answers.append(connection.recv(1000))
+        connection.close()
+    assert 8 < time.monotonic() - begin < 25
+    assert [answer[:12] for answer in answers] == [b"", b"", b"HTTP/1.1 408"]
+
+
+def test_there_are_only_so_many_connections(door):
+    held = [socket.create_connection(("127.0.0.1", door.port)) for _ in range(110)]
+    until(lambda: sum(is_closed(each) for each in held) >= 10)
+    assert sum(is_closed(each) for each in held) <= 12
+    for connection in held:
+        connection.close()
+    assert until(lambda: works(door))
+
+
+def works(door):
+    try:
+        return door.ask("GET", "/")[0] == 200
+    except OSError:
+        return False
+
+
+def is_closed(connection):
+    connection.settimeout(0)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("killed_after", [0.2, 0.5])
+def test_what_was_acknowledged_is_stored_when_the_server_is_killed(tmp_path, killed_after):
+    shell = Shell(tmp_path)
+    shell.become(alice_and_bob)
+    places = [(str(101 + number), token_of(shell, "alice", str(101 + number))) for number in range(MANY)]
+
+    def post(place):
+        try:
+            return place[0], served.post(token=place[1], text="e5")[0]
+        except (OSError, http.client.HTTPException):
+            return place[0], 0
+
+    with serving(shell) as served, ThreadPoolExecutor(4) as pool:
+        results = pool.map(post, places)
+        time.sleep(killed_after)
+        served.process.kill()
+        done = [*results]
+    acknowledged = {board for board, status in done if status == 200}
+    assert {status for _, status in done} <= {0, 200}
+    assert [board for board in acknowledged if served.moves(board) != ["e5"]] == []
+    with serving(shell) as served:
+        left = [(board, token) for board, token in places if not served.moves(board)]
+        assert [served.post(token=token, text="e5#1")[0] for _, token in left] == [200] * len(left)
+
+
+# What mails lead to
+
+
+def test_a_mail_that_somebody_has_subscribed_to_ends_by_one_click(door, tmp_path):
+    shell = Shell(tmp_path)
+    shell.become(alice_and_bob)
+    shell.run("broadcast", "alice", PASSWORDS["alice"], "on")
+    shell.run("broadcast", "bob", PASSWORDS["bob"], "--comment=Hello")
+    with Store(shell.folder / "pbm.db") as store:
+        [mail] = [mail for mail in store.outbox.all() if mail.unsubscribe]
+    fields = message_from_bytes(compose(mail, ADDRESS, None, "https://games.example"), policy=email.policy.default)
+    assert fields["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    link, mailto = fields["List-Unsubscribe"].split(", ")
+    assert mailto.startswith("<mailto:pbm+u")
+    path = re.fullmatch(r"<https://games\.example(/unsubscribe/u[\w-]+)>", link)[1]
+    for web in (None, "http://games.example"):
+        plain = message_from_bytes(compose(mail, ADDRESS, None, web), policy=email.policy.default)
+        assert plain["List-Unsubscribe-Post"] is None
+        assert plain["List-Unsubscribe"] == mailto
+    with serving(shell) as served:
+        status, _, body = served.ask("GET", path)
+        assert (status, "<button>" in body) == (200, True)
+        assert subscribers(shell) == ["alice"]
+        part = '--b\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--b--\r\n'
+        assert served.ask("POST", path, part, Content_Type="multipart/form-data; boundary=b")[0] == 200
+        assert subscribers(shell) == []
+        assert served.ask("POST", path, "List-Unsubscribe=One-Click")[0] == 200
+
+
+def subscribers(shell):
+    with Store(shell.folder / "pbm.db") as store:
+        return store.users.hearing_broadcasts()
+
+
+def test_a_user_sees_their_deadlines_in_a_calendar_until_they_have_a_new_password(tmp_path):
+    shell = Shell(tmp_path)
+    shell.become(alice_and_bob)
+    settings = {"PBM_WEB": "https://games.example", "PBM_SITE": "https://games.example"}
+    with serving(shell, **settings) as served:
+        for sender in ("alice@players.example", "bob@players.example"):
+            with smtplib.SMTP("127.0.0.1", served.mail_port) as smtp:
+                smtp.sendmail(sender, [ADDRESS], message("all games alice", sender=sender))
+        texts = [until(lambda name=name: table_mailed_to(shell, name)) for name in ("alice", "bob")]
+        assert "/calendar/" not in texts[1]
+        path = re.search(r"^https://games\.example(/calendar/c[\w-]+\.ics)$", texts[0], re.MULTILINE)[1]
+        status, headers, body = served.ask("GET", path)
+        assert (status, headers["Content-Type"]) == (200, "text/calendar; charset=utf-8")
+        events = Calendar.from_ical(body).walk("VEVENT")
+        assert len(events) == MANY
+        assert str(events[0]["summary"]) == "Symple 101 against bob: alice to start"
+        assert str(events[0]["url"]) == "https://games.example/symple/101.html"
+        assert 20 < (events[0].decoded("dtstart") - events[0].decoded("dtstamp")).days < 22
+        assert served.post(token=served.token(), text="e5")[0] == 200
+        assert len(Calendar.from_ical(served.ask("GET", path)[2]).walk("VEVENT")) == MANY - 1
+        assert (
+            served.post(token=served.token("alice", "102"), text="all games alice")[1]["text"].count("/calendar/") == 0
+        )
+        shell.run("change", "password", "alice", PASSWORDS["alice"], "new-secret")
+        assert served.ask("GET", path)[0] == 403
+
+
+def table_mailed_to(shell, name):
+    folder = shell.folder / "mail" / f"{name}@players.example" / "new"
+    return next((text for text in (path.read_text() for path in folder.glob("*")) if "List of all games" in text), None)
+
+
+# Starting it
+
+
+def test_without_the_extra_one_sentence_names_it(shell, monkeypatch):
+    for name in [
+        name for name in sys.modules if name.split(".")[0] in {"starlette", "uvicorn"} or name == "pbm.service.web"
+    ]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    done = shell.run("serve", "--listen=127.0.0.1:0", "--web=127.0.0.1:0")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "--web needs Starlette, uvicorn and Jinja2: pip install '.[web]' brings them.\n"
+
+
+def test_a_door_that_is_taken_or_none_is_refused(shell, door):
+    done = shell.run("serve", "--listen=127.0.0.1:0", f"--web=127.0.0.1:{door.port}")
+    assert "cannot listen" in done.stderr
+    done = shell.run("serve", "--listen=127.0.0.1:0", "--web=unix:/tmp/x")
+    assert "is not HOST:PORT" in done.stderr
+
+
+def test_the_demo_opens_a_page_on_which_a_guest_plays(tmp_path):
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    settings = os.environ | {"BROWSER": f"{browser} %s", "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-m", "pbm", "demo", "--web"]
+    with subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, text=True) as process:
+        url = until(lambda: (tmp_path / "opened").exists() and (tmp_path / "opened").read_text().strip())
+        process.send_signal(2)
+        assert process.wait() == 0
+    assert re.fullmatch(rf"http://127\.0\.0\.1:\d+/symple/101\.html#{tokens.TOKEN.pattern}", url)
