@@ -68,6 +68,39 @@ def test_a_queued_move_and_a_plan_are_one_tree(board):  # noqa: F811
     answer(board, "if c3 then a9")
     answer(board, "queue e5")
     assert plans(board) == {"alice": "if c3 then a9\nif any then e5"}
+    answer(board, "queue clear")
+    assert plans(board) == {"alice": "if c3 then a9"}
+    [told] = answer(board, "queue clear")
+    assert "There is no queued move of yours." in told.text
+
+
+@pytest.mark.parametrize("sender", [None, "alice@players.example"])
+def test_a_plan_above_the_comment_of_a_command_is_no_comment_either(board, sender):  # noqa: F811
+    board.say("symple move 101 alice alice-secret a1", "if c3 then a9\n\nGood luck!", sender)
+    assert plans(board) == {"alice": "if c3 then a9"}
+    assert "alice writes:\n\nGood luck!" in board.mails("bob")[-1].text
+    assert "if c3" not in board.mails("bob")[-1].text
+
+
+def test_prose_that_begins_with_if_is_a_comment(board):  # noqa: F811
+    told = answer(board, "a1\nIf only I had seen that!")
+    assert "alice writes:\n\nIf only I had seen that!" in told[0].text
+    assert plans(board) == {}
+
+
+def test_text_below_a_plan_alone_is_sent_to_nobody_and_that_is_said(board):  # noqa: F811
+    answer(board, "a1")
+    before = len(board.mails("bob"))
+    [told] = answer(board, "if c3 then a9\nI like this game.")
+    assert "The text below your plan was sent to nobody" in told.text
+    assert len(board.mails("bob")) == before
+
+
+@pytest.mark.parametrize("word", ["resign", "undo", "propose"])
+def test_what_is_no_move_cannot_be_planned(board, word):  # noqa: F811
+    answer(board, "a1")
+    [told] = answer(board, f"if c3 then {word}")
+    assert f"`{word}` cannot be planned" in told.text
 
 
 # Notes
@@ -219,7 +252,7 @@ def test_who_seeks_says_from_whom_and_how_and_it_is_a_wish(club):
         ("2 --rating=high", "should be two ratings"),
         ("2 --options=-sise=9", "-sise"),
         ("2 --options=-size=999", "-size"),
-        ("--rating=1500-1700", "stands in front of"),
+        ("--rating=1500-1700", "say how many challenges you seek"),
     ],
 )
 def test_a_wish_that_means_nothing_is_refused(club, line, why):

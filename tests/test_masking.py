@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 
+import games
 from pbm.language import masking
 from pbm.language.commands import root
 from pbm.language.grammar import Command, Group
@@ -381,3 +382,8 @@ def test_a_blank_in_front_of_the_colon_of_the_subject_changes_nothing(pair, head
     answer = pair.mails()[-1].text
     assert "The userid or the password is wrong." in answer
     assert "sesame" not in answer
+
+
+@pytest.mark.parametrize("game", games.names())
+def test_the_name_of_a_game_is_no_password_also_where_nobody_is_known(game):
+    assert masking.without_passwords(root, f"{game} give 101 bob", None).text == f"{game} give 101 bob"

@@ -284,10 +284,12 @@ def seek(
     subject = f"{title} seek status"
     wanted = " ".join(filter(None, [named["options"], *options])).replace("'", "").replace('"', "")
     if (wanted or named["rating"]) and not word:
-        raise Refused("How many challenges you seek stands in front of --rating and --options.")
+        raise Refused(f"With --rating or --options, say how many challenges you seek: `{game} seek {name} PASSWORD N`.")
     if word:
         if not (re.fullmatch("[0-9]{1,2}", word, re.ASCII)):
             raise Refused(f"{word!r} is no number of challenges; it is from 0 to {MOST_SOUGHT}.")
+        if wrong := next((one for one in wanted.split() if not one.startswith("-")), ""):
+            raise Refused(f"{wrong!r} is no option; an option begins with a hyphen, such as -size=9.")
         games.read_options(games.load(game), wanted.split())
         rating = _read_ratings(named["rating"]) if named["rating"] else None
         player = player._replace(seeking=int(word), wanted_rating=rating, wanted_options=wanted or None)

@@ -19,17 +19,22 @@ CLEAR = "clear"
 """What is written in the place of a plan, or of a queued move, to forget the plan."""
 
 
-def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine] | str) -> list[Letter]:
-    """Add lines to the plan of a player, show the plan if there are none, or forget it if they are CLEAR."""
+def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine] | str, *notes: str) -> list[Letter]:
+    """Add lines to the plan of a player, show the plan if there are none, or forget it if they are CLEAR.
+
+    The *notes* are said with it.
+    """
     board = board_of(session, row)
     turns.check_plays(board, name)
     if lines == CLEAR:
         return forget_plan(session, board, name, "Your plan is forgotten.")
     if name == board.turn and lines:
-        raise Illegal("It is your turn. Make your move; a plan can stand in the lines below it in your answer.")
+        raise Illegal("It is your turn. Make your move; a plan can stand below it, above your comment.")
     if lines:
         add(session, board, name, [*lines])
-    return board_for(session, board, name, *([] if name in board.plans else ["You have no plan on this board."]))
+    return board_for(
+        session, board, name, *notes, *([] if name in board.plans else ["You have no plan on this board."])
+    )
 
 
 def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *after: str) -> None:
@@ -39,7 +44,8 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
     """
     turns.check_time(session, board)
     if board.plans.get(name) == RESIGN:
-        raise Illegal("You resign when your turn comes; `unresign` that before you plan a move.")
+        cancel = f"{board.row.game} move {board.row.board} {name} PASSWORD unresign"
+        raise Illegal(f"You resign when your turn comes. To plan a move, cancel this first:\n{cancel}")
     plans.check_size(lines)
     trial = board.until(len(board.turns))
     for move in after:
@@ -90,7 +96,8 @@ def _tried(session: Session, trial: Board, name: str, text: str) -> str:
         raise Illegal("The game is over by then.")
     if trial.turn != name:
         raise Illegal(f"It is the turn of {trial.turn} by then.")
-    move = SKIP if trial.state.must_skip and _written(trial, text) == SKIP else turns.parsed(trial, text)
+    is_skip = _written(trial, text) == SKIP
+    move = SKIP if trial.state.must_skip and is_skip else turns.parsed(trial, text)
     trial.play(name, move, session.now())
     return move
 
@@ -102,6 +109,17 @@ def _written(board: Board, text: str) -> str:
         raise Illegal(f"`{word.lower()}` cannot be planned; give it with `move`, also when it is not your turn.")
     turns.check_written(board.row.game, word)
     return SKIP if word.lower() == "pass" else clean(text)
+
+
+def forget_queued(session: Session, board: Board, name: str) -> list[Letter]:
+    """Forget the move that a player has queued, and leave the rest of their plan."""
+    plan = board.plans.get(name, "")
+    lines = [] if plan == RESIGN else plans.branches(plan)
+    others = [line for line in lines if line[0].theirs != ANY_MOVE]
+    if others == lines:
+        raise Illegal("There is no queued move of yours.")
+    turns.keep_plan(session, board, name, others)
+    return board_for(session, board, name, "Your queued move is forgotten.")
 
 
 def forget_plan(session: Session, board: Board, name: str, note: str) -> list[Letter]:

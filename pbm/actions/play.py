@@ -56,7 +56,7 @@ def queue(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]
     word, number = turns.numbered(text.lower())
     if word == plans.CLEAR:
         turns.check_number(board, number)
-        return plans.forget_plan(session, board, name, "Your queued move is forgotten.")
+        return plans.forget_queued(session, board, name)
     if name == board.turn:
         return move(session, row, name, text)
     plans.add(session, board, name, [(Conditional(ANY_MOVE, text),)])

@@ -119,7 +119,8 @@ class Board:
         row = stored.boards.get(game, number)
         if row is None:
             return None
-        about = About(robots=stored.robots.among((row.first_player, row.second_player)))
+        results = stored.players.results_of_board(game, number) if row.ended else ()
+        about = About(robots=stored.robots.among((row.first_player, row.second_player)), results=results)
         return cls(row, stored.boards.turns(game, number), stored.boards.plans(game, number), about)
 
     @property

@@ -69,19 +69,14 @@ def as_answer(reply: Reply, typed: Sequence[str]) -> str | None:
     return " ".join([words.command(word), *filter(None, rest)])
 
 
-def read(reply: Reply, line: str, body: str = "") -> tuple[Call, str]:
-    """What a line says that came to a reply address, and its comment. Raises Misused, and Illegal for a bad plan.
-
-    A plan may stand in the *body* below a move, or below the word `plan`; the comment stands below the plan.
-    """
+def read(reply: Reply, line: str, body: str = "") -> Call:
+    """What a line says that came to a reply address; a plan goes on in the *body*. Raises Misused."""
     first, _, rest = bare(line).partition(" ")
     name = words.command(bare(first))
     given: dict[str, object] = {"game": reply.game, "board": reply.board, "userid": reply.userid, "password": ""}
-    if name == "plan" or plans.BEGIN.match(line):
-        typed, comment = plans.split_plan(f"{rest if name == 'plan' else line}\n{body}".strip())
-        return Call(
-            ANSWERS["plan"], given | {"lines": [rest] if bare(rest).lower() == CLEAR else [";".join(typed)]}
-        ), comment
+    if name == "plan" or plans.is_line(line):
+        text = f"{rest if name == 'plan' else line}\n{body}".strip()
+        return Call(ANSWERS["plan"], given | {"lines": [CLEAR if bare(rest).lower() == CLEAR else text]})
     if name not in ANSWERS or (name == "move" and not rest):  # MOVE is what our mails have in the place of one
         name, rest = "move", bare(line)
     command = ANSWERS[name]
@@ -91,13 +86,10 @@ def read(reply: Reply, line: str, body: str = "") -> tuple[Call, str]:
     if not fits or len(line) > MOST_CHARACTERS:
         raise Misused(_misused(name, takes, has_words=bool(moves)))
     if name == "help":
-        return Call(command, {"game": reply.game, "command": ""}), body
+        return Call(command, {"game": reply.game, "command": ""})
     if takes:
         given[str(command.params[-1].name)] = moves if takes == SOME else "".join(moves)
-    if name == "move":
-        typed, body = plans.split_plan(body)
-        given["lines"] = [plans.read(line) for line in typed]
-    return Call(command, given), body
+    return Call(command, given)
 
 
 def _takes(command: Command) -> str:

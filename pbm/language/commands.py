@@ -55,7 +55,7 @@ OF_A_GAME = (
         and dice of its own, and is not rated. No robot plays there while two people still play on the old board. --name
         names a board of a tournament, in a shell only.
         """),
-    Command("move", [BOARD, USERID, PASSWORD, MOVE], "actions.play.move", writes=True,
+    Command("move", [BOARD, USERID, PASSWORD, MOVE], "language.plans.play_typed", writes=True,
         text="""Play a move. With #n behind it, the move is played as move number n or not at all.
 
         In the place of a move, `resign` gives up. `unresign` takes that back while it is not your turn. `propose`
@@ -66,15 +66,20 @@ OF_A_GAME = (
         """),
     Command("plan", [BOARD, USERID, PASSWORD, arguments("lines", "[LINE;...|clear]", click.UNPROCESSED)],
         "language.plans.plan_typed", writes=True,
-        text="""Plan what is played as soon as your opponent has moved, such as `if c3 then d4 if e5 then f6`.
+        text="""Plan your answers to moves that your opponent may make. The server plays them at once.
 
-        A line begins with `if`, your opponent's move, `then` and your answer. What answers the next move follows in the
-        same line. `any` stands for every move that no other line names in the same place. Several lines stand in the
-        body, or with semicolons between them. They are added to the plan, and replace what they name again. `clear`
-        forgets the plan; without lines, it is shown.
+        A line begins with `if`, your opponent's move, `then` and your answer:
 
-        The moves are tried where that can be done, and nobody else sees them. When a move fits, your answer is played
-        at once. If it fits nothing, or the answer is illegal by then, the plan is dropped, and the mail about the move
+          if c3 then d4 if e5 then f6
+          if any then g7
+
+        After c3, your d4 is played, and if e5 follows, your f6. `any` stands for every move that no other line names
+        in the same place. Several lines stand in the body, or with semicolons between them, which need quotation marks
+        in a shell. New lines are added to the plan; a new answer to a move replaces the old one. `clear` forgets the
+        plan. Without lines, you see it. A plan can also stand below a move, above your comment.
+
+        The server tries the moves that it can know, and nobody else sees them before they are played. If your
+        opponent's move fits no line, or your answer is illegal then, the plan is dropped, and the mail about that move
         says so. In games with dice, only `any` can stand behind `if`. A plan has at most 200 moves of yours, and 20 in
         a row.
         """),
@@ -129,8 +134,8 @@ OF_A_GAME = (
         most 4000 bytes. `clear` forgets them; without a text, they are shown.
         """),
     Command("rematch", [BOARD, USERID, PASSWORD], "actions.challenges.rematch", writes=True,
-        text="""Play a game that is over again, against the same opponent, with the same options and clocks, and with
-        the sides exchanged.
+        text="""Play again, against the same opponent, a game that has ended: the options and clocks are the same, and
+        the sides are exchanged.
 
         There is one rematch of a board. Limits, and who takes no challenges, count as with `challenge`.
         """),

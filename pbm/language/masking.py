@@ -137,7 +137,8 @@ def _beside_users(found: Sequence[Token], is_user: IsUser | None) -> Iterator[in
     for at, word in enumerate(found):
         near = [one for one in (at - 1, at + 1) if 0 <= one < len(found)]
         if any(_is_number(found[one].plain) for one in near) and _is_user(word, is_user):
-            yield from (one for one in near if may_be_password(found[one].plain))
+            beside = (one for one in near if found[one].plain.lower() not in games.names())
+            yield from (one for one in beside if may_be_password(found[one].plain))
 
 
 def _named(text: str, found: Sequence[Token], is_user: IsUser | None) -> Iterator[int]:

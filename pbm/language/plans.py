@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from games import Illegal
-from pbm.actions import plans
+from pbm.actions import plans, play
 from pbm.board.plans import ANY_MOVE, Conditional, PlanLine
 from pbm.language import words
 from pbm.letters import Letter
@@ -32,7 +33,19 @@ def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str])
     lines, rest = split_plan(text)
     if rest and not lines:
         raise Illegal(f"{rest.splitlines()[0]!r} is no line of a plan; {HOW}.")
-    return plans.plan(session, row, name, [read(line) for line in lines])
+    notes = ["The text below your plan was sent to nobody; `chat` sends one."] if rest else []
+    return plans.plan(session, row, name, [read(line) for line in lines], *notes)
+
+
+def play_typed(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
+    """Play a move; a plan may stand above its comment. Raises Refused, and Illegal."""
+    lines, comment = split_plan(session.comment)
+    return play.move(replace(session, comment=comment), row, name, text, [read(line) for line in lines])
+
+
+def is_line(row: str) -> bool:
+    """Whether a row begins like a line of a plan, and not like prose, such as ``If only I had seen that!``."""
+    return bool(BEGIN.match(row) and re.search(r"\d|\b(any|pass|swap)\b|--", row, re.IGNORECASE))
 
 
 def split_plan(text: str) -> tuple[list[str], str]:
@@ -46,9 +59,9 @@ def split_plan(text: str) -> tuple[list[str], str]:
     for at, row in enumerate(rows):
         if not row.strip():
             continue
-        if not BEGIN.match(row) and found and (re.match(r"\W*then\b", row, re.IGNORECASE) or not _is_whole(found[-1])):
+        if not is_line(row) and found and (re.match(r"\W*then\b", row, re.IGNORECASE) or not _is_whole(found[-1])):
             found[-1] += f" {row}"
-        elif BEGIN.match(row):
+        elif is_line(row):
             found.append(row)
         else:
             return found, "\n".join(rows[at:])

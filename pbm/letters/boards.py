@@ -73,7 +73,7 @@ def of_board(
             blocks=(*above, *told, *below, *notes_of_reader, *_clocks(point, now, zones, to)),
             answer=how,
             bare=bare,
-            data=found | own,
+            data=found | own | ({"notes": noted} if noted else {}),
             thread=board.thread,
             begins_thread=is_new,
             game=row.game,

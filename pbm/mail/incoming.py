@@ -11,7 +11,6 @@ from email.parser import BytesHeaderParser
 from ipaddress import ip_address, ip_network
 from typing import NamedTuple, Self
 
-from games import Illegal
 from pbm import delivery, letters, runner, texts
 from pbm.access import quotas, tokens
 from pbm.access.guesses import Guesses
@@ -249,13 +248,13 @@ def hear(
         return Heard(mail, meanings, "automatic")
     answered = None if typed.line.command else reply
     machine = machine_of(peer)
-    call, comment = _call(typed, replies if answered else ())
+    call = _call(typed, replies if answered else ())
     if post and not answered and str(mail.sender).endswith(f"@{NO_HOST}"):
         call = Refused(GUESTS)
     session = Session(
         server,
         mail.sender,
-        tokens.masked(quoting.comment(root, comment, server.store.users.is_taken)),
+        tokens.masked(quoting.comment(root, typed.body, server.store.users.is_taken)),
         body=typed.body,
         message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
         guesses=Guesses(server.store, machine or mail.sender or "", server.now()),
@@ -304,23 +303,21 @@ def _kind(server: Server, mail: Incoming, recipients: Sequence[str], meanings: S
     return "command" if mail.sender else "unreadable"
 
 
-def _call(typed: Typed, answered: Sequence[Reply]) -> tuple[Call | Refused, str]:
-    """The command that somebody has typed, which may answer the mail of one board, or why it is none; its comment."""
-    line, comment = typed.line, typed.body
+def _call(typed: Typed, answered: Sequence[Reply]) -> Call | Refused:
+    """The command that somebody has typed, which may answer the mail of one board, or why it is none."""
+    line = typed.line
     if len(answered) > 1:
         boards = [f"{texts.title(reply.game)} board {reply.board} ({reply.userid})" for reply in answered]
-        why: Refused = Refused(
+        return Refused(
             f"This answer went to several addresses, those of {texts.enumerated(boards)}; nothing was done. "
             "Please answer each mail by itself."
         )
-        return why, comment
     try:
-        return answers.read(answered[0], line.typed, comment) if answered else (runner.read(line), comment)
+        return answers.read(answered[0], line.typed, typed.body) if answered else runner.read(line)
     except Misused as why:
-        again = Call(answers.SEND_AGAIN, {"title": line, "why": why}) if is_title(line) and not answered else why
-        return again, comment
-    except (Illegal, Refused) as why:
-        return why if isinstance(why, Refused) else Refused(str(why)), comment
+        return Call(answers.SEND_AGAIN, {"title": line, "why": why}) if is_title(line) and not answered else why
+    except Refused as why:
+        return why
 
 
 def unsubscribe_at(server: Server, recipient: str) -> bool:
