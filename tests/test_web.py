@@ -475,8 +475,8 @@ def test_guests_have_limits_and_nobody_can_sign_up_as_one(club):
     assert club.store.boards.totals("symple")[0] == 60
     with pytest.raises(Exception, match="please choose another userid"):
         club.say("signup guest-0123456789 some-secret x@players.example")
-    with pytest.raises(Exception, match="There is no level '6'"):
-        guests.begin(club.server, "symple", "6", [], None)
+    with pytest.raises(Exception, match="There is no level '0'"):
+        guests.begin(club.server, "symple", "0", [], None)
 
 
 def test_guests_leave_half_of_the_boards_of_a_robot_to_users(club):
@@ -611,6 +611,20 @@ def test_what_was_acknowledged_is_stored_when_the_server_is_killed(tmp_path, kil
     with serving(shell) as served:
         left = [(board, token) for board, token in places if not served.moves(board)]
         assert [served.post(token=token, text="e5#1")[0] for _, token in left] == [200] * len(left)
+
+
+def test_what_cannot_be_stored_is_to_be_posted_again(door):
+    path, token = door.shell.folder / "pbm.db", door.token("alice", "112")
+    rename = "ALTER TABLE {} RENAME TO {}"
+    for table, post in (("handled", {"token": token, "text": "e5"}), ("quotas", {"path": "/guest", "game": "symple"})):
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(rename.format(table, "hidden"))
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        status = door.ask("POST", post.pop("path", "/answer"), urlencode(post), **form)[0]
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(rename.format("hidden", table))
+        assert status == 503
+    assert door.post(token=token, text="e5")[0] == 200
 
 
 # What mails lead to

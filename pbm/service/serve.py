@@ -271,8 +271,8 @@ class Receiver:
         return await self.work(incoming.is_known, self.server, recipient)
 
     async def work(self, do: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """What the main thread does between two mails. Raises Unusable."""
-        return await self._result(self.thread.submit(do, *args, **kwargs))
+        """What the main thread does between two mails, unless it takes too long. Raises Unusable, and TimeoutError."""
+        return await self._result(self.thread.submit(_do_within_limits, partial(do, *args, **kwargs)))
 
     async def handle(self, delivery: Delivery) -> Answer:
         """Handle a mail. The answer is 250 when all that it causes is on the disk, and 451 if it has to come again."""
@@ -331,6 +331,11 @@ class Receiver:
         except Exception as error:
             mail.answer.set_exception(error)
         return None
+
+
+def _do_within_limits(do: Callable[[], T]) -> T:
+    with limited(SECONDS_OF_MAIL):
+        return do()
 
 
 def give_back_memory() -> None:

@@ -41,7 +41,7 @@ from pbm.server import Server
 from pbm.service import calendars
 from pbm.session import Session
 from pbm.site.pages import POLICY, Look, Pages
-from pbm.store import Reply
+from pbm.store import Reply, Unusable
 
 MOST_POSTED_BYTES = 20_000
 """How much may be posted at once."""
@@ -167,16 +167,14 @@ class Door:
         """Start a board of a new guest against a robot, and lead to its page."""
         fields = await self._posted(request)
         game, level, options = (fields.get(name, "").lower() for name in ("game", "level", "options"))
-        peer, start = _peer(request), time.perf_counter()
-        work = self.work(guests.begin, self.server, game, level or "1", options.split(), incoming.machine_of(peer))
+        begin, machine = time.perf_counter(), incoming.machine_of(_peer(request))
         try:
-            player, token = await work
+            player, token = await self.work(guests.begin, self.server, game, level or "1", options.split(), machine)
         except guests.Crowded as why:
             raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, str(why)) from why
         except (Refused, Illegal) as why:
             raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, str(why)) from why
-        done = Outcome("command", f"{player.game} {player.board} {player.userid}: begun")
-        self.connections.note(Entry(peer or "", "", done, took=time.perf_counter() - start))  # the site hears of it
+        self._note(request, Outcome("command", f"{player.game} {player.board} {player.userid}: begun"), begin)
         page = f"{player.game}/{player.board}.html"
         if self.site:
             await _written(Path(self.site, page))
@@ -192,11 +190,12 @@ class Door:
         if is_post:
             self._check_origin(request)
             self._count(_peer(request))
+            begin = time.perf_counter()
             token = tokens.token_of(request.path_params["token"])
             recipient = tokens.address_with(self.server, token)
             if not await self.work(incoming.unsubscribe_at, self.server, recipient):
                 raise HTTPException(HTTPStatus.FORBIDDEN, "This ends nothing any more.")
-            self.connections.note(Entry(_peer(request) or "", "", Outcome("unsubscribe"), took=LOOK_FOR_PAGE))
+            self._note(request, Outcome("unsubscribe"), begin)
         return HTMLResponse(self.pages.unsubscribing(request.url.path.removeprefix("/"), done=is_post))
 
     async def calendar(self, request: Request) -> Response:
@@ -230,6 +229,10 @@ class Door:
             return {str(name): str(value) for name, value in found.items()}
         except (ValueError, AttributeError, RecursionError) as why:
             raise HTTPException(HTTPStatus.BAD_REQUEST, "This is no form, and no object in JSON.") from why
+
+    def _note(self, request: Request, outcome: Outcome, begin: float) -> None:
+        """Log what came of a request that was begun then, and tell the processes beside us."""
+        self.connections.note(Entry(_peer(request) or "", "", outcome, took=time.perf_counter() - begin))
 
     def _check_origin(self, request: Request) -> None:
         """Raises HTTPException if a browser says that a page of another site has posted this.
@@ -284,7 +287,9 @@ class Door:
         """What a request is answered at which we have failed; where and why stands in the log, but for the path."""
         if not isinstance(error, ClientDisconnect):
             sys.stderr.write(f"A page could not be made: {type(error).__name__}: {error}\n")
-        return PlainTextResponse("This could not be done; please try again later.\n", HTTPStatus.INTERNAL_SERVER_ERROR)
+        is_ours = not isinstance(error, Unusable | TimeoutError)
+        status = HTTPStatus.INTERNAL_SERVER_ERROR if is_ours else HTTPStatus.SERVICE_UNAVAILABLE
+        return PlainTextResponse("This could not be done; please try again later.\n", status)
 
 
 async def _written(page: Path) -> None:
