@@ -99,11 +99,6 @@ def _fitted(line: str) -> list[str]:
     return [part.replace(FILLER, "") for part in _Wrapper(width, quotes).wrap(wide)]
 
 
-def title(game: str) -> str:
-    """A game's name in a subject."""
-    return game.capitalize()
-
-
 def table(lines: Sequence[Sequence[str]], numbers: Collection[str] = (), repeated: Collection[str] = ()) -> str:
     """Lines of words in columns; the first line is the heading. Under these headings *numbers* end below each other.
 

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import pytest
 
-from pbm import texts
 from pbm.board.board import Board
 from pbm.store import Store
 
@@ -196,13 +195,13 @@ class Hall:
         found = Counter()
         for mail in self.arrived():
             subject = re.sub(rf"(Board {pool}\d+)\b.*", r"\1", mail["Subject"])
-            if re.search(rf"^(New )?{texts.title(game)} (Board|tournament) {pool}(\d+$|:)", subject):
+            if re.search(rf"^(New )?{game.capitalize()} (Board|tournament) {pool}(\d+$|:)", subject):
                 found[mail["To"].strip("<>").partition("@")[0], subject] += 1
         return found
 
     def mails_due(self, game, pool):
         """What the games say about that: a mail for each new board, each turn and each bye, and one at the end."""
-        due, title = Counter(), texts.title(game)
+        due, title = Counter(), game.capitalize()
         _, meetings = self.now(game, pool)
         new = Counter((name, each.round) for each in meetings for name in each.pair if not each.is_bye)
         for each in meetings:

@@ -246,7 +246,7 @@ def test_a_placeholder_is_no_password_that_the_operator_can_set_either(shell):
     ("line", "status", "said"),
     [
         ("tournement symple", 2, "did you mean `pbm tournament`?"),
-        ("symple replay 101", 2, "did you mean `pbm replay`?"),
+        ("symple doctor 101", 2, "did you mean `pbm doctor`?"),
         ("replay 101 1", 1, "There is no game '101'; a game stands in front of the board: papagra, spiro, "),
         ("replay symple 101 1", 2, "Usage: pbm replay [OPTIONS] GAME BOARD"),
         ("symple echo", 2, "There is no command `symple echo`; `symple help` lists all commands."),

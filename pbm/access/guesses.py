@@ -1,5 +1,6 @@
 """Passwords by mail: whoever sends wrong ones has to wait ever longer before the next one is looked at."""
 
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from pbm.store import Failures, Store
@@ -12,19 +13,19 @@ LONGEST_WAIT = timedelta(hours=1)
 NO_FAILURES = Failures(0, None)
 
 
+@dataclass
 class Guesses:
     """The passwords that come with one mail.
 
     They are counted here while its command is carried out, because what a refused command has stored is undone.
     """
 
-    def __init__(self, store: Store, peer: str, now: datetime) -> None:
-        """Watch a mail from *peer*, the machine or the address that it came from."""
-        self.store = store
-        self.peer = peer.lower()
-        self.now = now
-        self.was_right = False
-        self.noted: dict[tuple[str, str], Failures] = {}
+    store: Store
+    peer: str
+    """The machine or the address that it came from, in lower case."""
+    now: datetime
+    was_right: bool = False
+    noted: dict[tuple[str, str], Failures] = field(default_factory=dict)
 
     def wait_until(self, userid: str) -> datetime | None:
         """When the next password for a user is looked at; None if that is now."""

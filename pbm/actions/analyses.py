@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from pbm import letters, texts
+from pbm import letters
 from pbm.access.quotas import most
 from pbm.actions.finding import board_of
 from pbm.board.board import FORFEIT, RESIGN, Board
@@ -21,7 +21,7 @@ def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
     if not session.take("analysis", user=name):
         raise Refused(f"You can ask for {most('analysis', 'user')} analyses a day.")
     session.store.robots.ask_for_analysis(row.game, row.board, name, session.now())
-    title = f"{texts.title(row.game)} board {row.board}"
+    title = f"{row.game.capitalize()} board {row.board}"
     text = f"The analysis of {title} comes to {name} by mail, usually within ten minutes."
     data = {"userid": name, "game": row.game, "board": row.board, "wanted": "analysis"}
     return [letters.note(text, subject=f"{title} analysis", answer=f"{row.game} show {row.board}", data=data, to=name)]
@@ -29,7 +29,7 @@ def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 def choices(board: Board) -> list[int]:
     """The turns that can be judged: how many were played before each. Raises Refused if there are none."""
-    name = f"{texts.title(board.row.game)} board {board.row.board}"
+    name = f"{board.row.game.capitalize()} board {board.row.board}"
     if not board.is_over:
         raise Refused(f"The game on {name} goes on; it can be analysed when it is over.")
     numbers = [

@@ -95,7 +95,7 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     if not row.ended:
         raise Illegal("The game is not over yet.")
     if row.rematch:
-        raise Illegal(f"There was a rematch already: {texts.title(row.game)} board {row.rematch}.")
+        raise Illegal(f"There was a rematch already: {row.game.capitalize()} board {row.rematch}.")
     opponent = row.second_player if name == row.first_player else row.first_player
     robots = session.store.robots.among((opponent,))
     problems = _refusing(session, row.game, [opponent] if opponent != name else [])
@@ -116,7 +116,7 @@ def _beginning(session: Session, game: str, source: str, options: Sequence[str],
     of = re.match("[a-z][a-z0-9]*(?=-)", source.lower())
     word = source[of.end() + 1 :] if of else source
     if of and of[0] != game:
-        raise Refused(f"--from={source} is no board of {texts.title(game)}; a board goes on as the game that it is.")
+        raise Refused(f"--from={source} is no board of {game.capitalize()}; a board goes on as the game that it is.")
     if options:
         raise Refused(f"The options are those of the board that --from names, so {options[0]} cannot be given.")
     if name is not None:
@@ -135,7 +135,7 @@ def _insist_on_no_hint(board: Board) -> None:
     people = {*board.players} - board.about.robots.keys()
     if len(people) > 1 and not board.present.is_over:
         raise Refused(
-            f"{texts.title(board.row.game)} {board.row.board} is still being played; no robot takes part in what "
+            f"{board.row.game.capitalize()} {board.row.board} is still being played; no robot takes part in what "
             "begins with its positions."
         )
 
@@ -183,7 +183,7 @@ def _blocking(session: Session, game: str, players: Collection[str], challengers
 
 
 def _takes_none(game: str, name: str) -> str:
-    return f"{name} takes no challenges of {texts.title(game)}."
+    return f"{name} takes no challenges of {game.capitalize()}."
 
 
 def not_of_robots(game: str, robots: Mapping[str, Robot]) -> list[str]:
@@ -191,8 +191,8 @@ def not_of_robots(game: str, robots: Mapping[str, Robot]) -> list[str]:
     problems = []
     for name, robot in robots.items():
         if robot.games and game not in robot.games:
-            others = " and ".join(map(texts.title, robot.games))
-            problems.append(f"{name} is a robot that does not play {texts.title(game)}; it plays {others}.")
+            others = " and ".join(map(str.capitalize, robot.games))
+            problems.append(f"{name} is a robot that does not play {game.capitalize()}; it plays {others}.")
         if robot.paused:
             problems.append(f"{name} is a robot that is paused, and takes no challenges for now.")
     return problems
@@ -229,7 +229,7 @@ def _of_name(session: Session, game: str, name: str) -> list[str]:
     if pool and pool.kind.has_rounds:
         return [f"The boards of pool {pool.pool} are started by its rounds; choose another name."]
     if session.store.boards.get(game, name.lower()):
-        return [f"There is a {texts.title(game)} board {name} already."]
+        return [f"There is a {game.capitalize()} board {name} already."]
     return []
 
 
@@ -243,20 +243,20 @@ SEEKS_FOR = timedelta(days=60)
 def accept(session: Session, game: str, name: str) -> list[Letter]:
     """Take all challenges."""
     if session.store.players.get(game, name).most is None:
-        raise Refused(f"You already take all challenges of {texts.title(game)}.")
+        raise Refused(f"You already take all challenges of {game.capitalize()}.")
     return limit(session, game, name, "all")
 
 
 def reject(session: Session, game: str, name: str) -> list[Letter]:
     """Take no challenges."""
     if session.store.players.get(game, name).most == 0:
-        raise Refused(f"You already take no challenges of {texts.title(game)}.")
+        raise Refused(f"You already take no challenges of {game.capitalize()}.")
     return limit(session, game, name, "reject")
 
 
 def limit(session: Session, game: str, name: str, word: str) -> list[Letter]:
     """Take challenges up to a number of active boards, or say what that number is."""
-    player, title = session.store.players.get(game, name), texts.title(game)
+    player, title = session.store.players.get(game, name), game.capitalize()
     subject = f"{title} limit status"
     if word:
         player = player._replace(most=_read_limit(word.lower()))
@@ -279,7 +279,7 @@ def seek(
     session: Session, game: str, options: Sequence[str], name: str, word: str, named: Mapping[str, str | None]
 ) -> list[Letter]:
     """Tell others how many challenges a player would like to get, from whom and how; or say how many that are."""
-    title = texts.title(game)
+    title = game.capitalize()
     player = session.store.players.get(game, name)
     subject = f"{title} seek status"
     wanted = " ".join(filter(None, [named["options"], *options])).replace("'", "").replace('"', "")
@@ -350,11 +350,11 @@ def end_seeks(session: Session) -> None:
         player = session.store.players.get(game, name)._replace(seeking=0)
         session.store.players.save(game, player)
         text = (
-            f"You seek no challenges of {texts.title(game)} any more, because you have given no command for "
+            f"You seek no challenges of {game.capitalize()} any more, because you have given no command for "
             f"{SEEKS_FOR.days} days. `{game} seek {name} PASSWORD N` seeks N again."
         )
         answer = f"{game} seek {name} PASSWORD N"
-        delivery.queue(session, _told(game, player, text, f"{texts.title(game)} seek status", answer))
+        delivery.queue(session, _told(game, player, text, f"{game.capitalize()} seek status", answer))
 
 
 def _read_limit(word: str) -> int | None:

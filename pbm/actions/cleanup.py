@@ -147,7 +147,7 @@ def _parts(held: Iterable[Held]) -> Iterator[list[Held]]:
 
 
 def _digest(userid: str, game: str, held: list[Held], zone: tzinfo) -> Letter:
-    name, count = texts.title(game), len(held)
+    name, count = game.capitalize(), len(held)
     times = [mail.queued.astimezone(zone) for mail in held]
     first, last = f"{times[0]:%Y-%m-%d %H:%M}", f"{times[-1]:%Y-%m-%d %H:%M}"
     heading = f"Digest: {count} mail{'s' * (count > 1)} about {name} boards, {first} to {times[-1]:{texts.MINUTES}}"

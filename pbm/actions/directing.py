@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from games import Illegal
-from pbm import delivery, letters, texts
+from pbm import delivery, letters
 from pbm.actions import rounds, turns, votes
 from pbm.actions.finding import find_board
 from pbm.actions.rounds import as_it_is
@@ -36,7 +36,7 @@ def directed(
     """Carry out a command of a director. Raises Refused if they do not direct that tournament."""
     one = find(session, game, pool)
     if name != one.director:
-        raise Refused(f"Pool {one.pool} of {texts.title(game)} is not directed by {name}.")
+        raise Refused(f"Pool {one.pool} of {game.capitalize()} is not directed by {name}.")
     deed = words or ["status"]
     found, told = direct(session, one, deed, dry_run=named["dry-run"] is not None)
     return [contests.of_tournament(found, deed[0].lower(), told)]
@@ -183,8 +183,8 @@ def _cancel(session: Session, found: Shown, why: str = "The director has cancell
     session.note("cancel", game=one.game, pool=one.pool)
     if not store.boards.of_tournament(one.game, one.pool):
         store.tournaments.forget(one.game, one.pool)
-        return f"Pool {one.pool} of {texts.title(one.game)} is cancelled and removed."
-    return f"Pool {one.pool} of {texts.title(one.game)} is cancelled; games that have begun go on."
+        return f"Pool {one.pool} of {one.game.capitalize()} is cancelled and removed."
+    return f"Pool {one.pool} of {one.game.capitalize()} is cancelled; games that have begun go on."
 
 
 DIRECTIONS: Mapping[str, tuple[str, Callable[..., Told]]] = {
@@ -212,7 +212,7 @@ def _remove_and_tell(session: Session, board: Board, why: str) -> None:
     """Remove a board of a tournament, and tell its players."""
     row = board.row
     _remove(session, board)
-    name = f"{texts.title(row.game)} board {row.board}"
+    name = f"{row.game.capitalize()} board {row.board}"
     letter = letters.note(
         f"{name} is removed. {why}", subject=f"{name} has been removed", answer=f"{row.game} table {row.pool}"
     )

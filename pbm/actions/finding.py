@@ -8,7 +8,6 @@ from string import ascii_lowercase, digits
 from typing import NamedTuple
 
 import games
-from pbm import texts
 from pbm.board.board import About, Board, Point
 from pbm.names import SHORTEST_PASSWORD, is_board
 from pbm.refusals import Refused
@@ -21,7 +20,7 @@ def find_row(session: Session, game: str, number: str) -> BoardRow:
     """The stored row of a board. Raises Refused if there is no such board."""
     row = session.store.boards.get(game, number.lower()) if is_board(number) else None
     if row is None:
-        raise Refused(f"There is no {texts.title(game)} board {number!r}{meant(session, game, number.lower())}")
+        raise Refused(f"There is no {game.capitalize()} board {number!r}{meant(session, game, number.lower())}")
     return row
 
 
@@ -30,7 +29,7 @@ def meant(session: Session, game: str, word: str) -> str:
     if is_board(word):
         for other in games.names():
             if session.store.boards.get(other, word):
-                return f"; did you mean {texts.title(other)} board {word}?"
+                return f"; did you mean {other.capitalize()} board {word}?"
     if len(word) >= SHORTEST_PASSWORD or not re.search("[0-9]", word):
         return "."  # a longer one can be a password in the wrong place, and what is near it is told to nobody
     near = games.nearest(word, [row.board for row in session.store.boards.named(game, _slips(word))])
@@ -142,7 +141,7 @@ def read(session: Session, game: str, words: Sequence[str]) -> Selector:
         elif session.store.users.is_taken(word):
             selector = selector._replace(userids=[*selector.userids, word])
         else:
-            what = f"{texts.title(game)} board or user" if game else "user"
+            what = f"{game.capitalize()} board or user" if game else "user"
             hint = meant(session, game, word) if game else "."
             raise Refused(f"There is no {what} {word!r}{hint}")
     if selector.state == "next" and not selector.userids:
@@ -211,4 +210,4 @@ def wanted(session: Session, game: str, words: Sequence[str], *, userid: str | N
 def described(game: str, words: Sequence[str]) -> str:
     """What was asked for and not found, as a sentence."""
     which = f" for {' '.join(words)!r}" if words else ""
-    return f"There are no boards of {texts.title(game)}{which}."
+    return f"There are no boards of {game.capitalize()}{which}."

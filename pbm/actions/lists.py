@@ -202,7 +202,7 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
         is_backwards=finding.is_backwards(selector),
     )
     if not rows:
-        text, subject = finding.described(game, named), f"List of {texts.title(game)} games"
+        text, subject = finding.described(game, named), f"List of {game.capitalize()} games"
         answer = f"{game} challenge USERID1 USERID2"
         return [letters.note(text, subject=subject, answer=answer, data={"boards": []})]
     if not named and (page + 1 >= finding.FIRST_NUMBER or session.store.boards.get(game, str(page + 1))):
@@ -216,7 +216,7 @@ def _tabled(session: Session, game: str, rows: Sequence[BoardRow]) -> Letter:
     text = aligned([_row(session, row) for row in rows], rare={"Robot", "Reason"})
     boards = (Board.load(session.store, game, row.board) for row in rows) if session.as_json else ()
     data = {"boards": [letters.data(board.present) for board in boards if board]}
-    subject = f"List of {texts.title(game)} games"
+    subject = f"List of {game.capitalize()} games"
     return letters.note([Table(text)], subject=subject, answer=f"{game} show {rows[0].board}", data=data)
 
 

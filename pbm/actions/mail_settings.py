@@ -27,7 +27,7 @@ NO_PICTURES = "\nThis server draws no pictures yet, so they come as html for now
 def check_choice(_: Session, *, game: str, how: str, **__: object) -> None:
     """Raises Refused if that is none of CHOICES."""
     if how.lower() not in CHOICES:
-        which = f"Mails about {texts.title(game)} boards come each, as a digest, or none at all"
+        which = f"Mails about {game.capitalize()} boards come each, as a digest, or none at all"
         raise Refused(f"{which}; {how.lower()!r} is not one of these.")
 
 
@@ -35,7 +35,7 @@ def choose(session: Session, game: str, user: str, how: str) -> list[Letter]:
     """Store which of CHOICES a user wants for the boards of a game."""
     how = how.lower()
     session.store.players.save(game, session.store.players.get(game, user)._replace(mail=how))
-    name = texts.title(game)
+    name = game.capitalize()
     text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n"
     text += "Reminders, errors and the ends of games come at once in any case."
     data = {"userid": user, "game": game, "mail": how}

@@ -35,7 +35,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     data = {"userid": name, "game": game, "board": board.row.board, "readers": readers}
     mover = board.turn or ""
     return [
-        _written(name, text, subject=f"{texts.title(game)} chat {board.row.board} {name}",
+        _written(name, text, subject=f"{game.capitalize()} chat {board.row.board} {name}",
                  answer=f"{game} chat {board.row.board} {reader} PASSWORD", data=data)._replace(
             to=reader, bare="chat", thread=board.thread, game=game, is_urgent=True, mover=mover,
             board=board.row.board if reader in following else "",

@@ -106,7 +106,7 @@ def preview(
     words = [where, *typed]
     if words[0].lower() == "new":
         if words[1:2] != ["2"]:
-            raise Refused(f"{texts.title(game)} is for 2 players: {game} preview new 2 [-options] MOVE ...")
+            raise Refused(f"{game.capitalize()} is for 2 players: {game} preview new 2 [-options] MOVE ...")
         row = BoardRow(game, "new", " ".join(options), "first", "second", b"", session.now())
         board, moves, is_present = Board(row, [], {}, is_stored=False), words[2:], False
     else:

@@ -26,7 +26,7 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
     """Compare every throw of a board that is over with the secret that the players were promised."""
     board = find_board(session, game, number)
     if not games.needs_dice(board.states[0]):
-        raise Refused(f"{texts.title(game)} is played without dice.")
+        raise Refused(f"{game.capitalize()} is played without dice.")
     if not board.is_over:
         raise Refused("The game is not over; until then nobody is told the secret of its dice.")
     secret = board.row.secret
@@ -52,13 +52,13 @@ def check_dice(session: Session, game: str, number: str) -> list[Letter]:
         verdict += f"\nThe dice of the {moves} are those of board {board.row.source}."
     told: list[Block] = [Table(texts.table(lines)), Paragraph(verdict), Table(proof)]
     data = {"secret": secret.hex(), "sha256": dice.commitment(secret), "dice": [stored for stored, _ in throws]}
-    subject = f"{texts.title(game)} Board {number} Dice"
+    subject = f"{game.capitalize()} Board {number} Dice"
     return [letters.note(told, subject=subject, answer=f"{game} show {number}", data=data)]
 
 
 def count_dice(session: Session, game: str) -> list[Letter]:
     """Count all dice that were thrown in a game, and say how likely honest dice fall like that."""
-    title = texts.title(game)
+    title = game.capitalize()
     if not games.exists(game):
         raise Refused(games.unknown(game))
     rules = games.load(game)

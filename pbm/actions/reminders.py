@@ -43,9 +43,9 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
         raise Illegal(why)
     session.store.boards.note_reminder(row.game, row.board, name, session.now())
     reminder = remind(session, board, late, f"{name} reminds you of this board.")
-    text = f"{late} is reminded of {texts.title(row.game)} board {row.board}."
+    text = f"{late} is reminded of {row.game.capitalize()} board {row.board}."
     data = {"userid": name, "game": row.game, "board": row.board, "reminded": late}
-    subject, answer = f"{texts.title(row.game)} nag", f"{row.game} show {row.board}"
+    subject, answer = f"{row.game.capitalize()} nag", f"{row.game} show {row.board}"
     return [letters.note(text, subject=subject, answer=answer, data=data, to=name), reminder]
 
 

@@ -147,7 +147,7 @@ def tell_of_pause(session: Session, robot: str) -> None:
         if one.is_on or one.state == "open":
             text = (
                 f"{robot} is a robot that is paused, and its games wait until it plays again. `withdraw {robot}` or "
-                f"`replace {robot} USERID` lets pool {one.pool} of {texts.title(one.game)} go on without it."
+                f"`replace {robot} USERID` lets pool {one.pool} of {one.game.capitalize()} go on without it."
             )
             tell_director(session, as_it_is(session, one), f"{robot} is paused", texts.broken(text))
 

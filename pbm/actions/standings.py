@@ -8,7 +8,7 @@ from math import ceil
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from pbm import letters, texts
+from pbm import letters
 from pbm.actions import lists
 from pbm.blocks import Block, Paragraph, Table
 from pbm.board.ratings import Rating
@@ -44,7 +44,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     """
     if userid := named["plot"]:
         return plotted(session, game, userid)
-    name, number = texts.title(game), lists.page_number(session, page)
+    name, number = game.capitalize(), lists.page_number(session, page)
     is_nobody = number < 2 and not any(session.store.players.rated(game, None, 1))
     told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if is_nobody else []
     found, has_more = lists.on_page(number, partial(_rows, _parts(session, game)), _no_page(game, "standings"))
@@ -65,7 +65,7 @@ def _no_page(game: str, command: str) -> str:
 
 def plotted(session: Session, game: str, userid: str) -> list[Letter]:
     """How the rating of a player has gone, drawn. Raises Refused if they have none."""
-    player, name = userid.lower(), texts.title(game)
+    player, name = userid.lower(), game.capitalize()
     results = session.store.players.results_of_user(game, player)
     if not results:
         known = session.store.users.is_taken(player)
@@ -93,7 +93,7 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
 
 def history(session: Session, game: str, page: str) -> list[Letter]:
     """The games that are over, the oldest first; a page of them begins with the last ones."""
-    name, number = texts.title(game), lists.page_number(session, page)
+    name, number = game.capitalize(), lists.page_number(session, page)
     find = partial(session.store.boards.history, game)
     found, has_more = lists.on_page(number, find, _no_page(game, "history"), is_backwards=True)
     zone = session.zone(None)

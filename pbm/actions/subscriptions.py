@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pbm import delivery, letters, texts
+from pbm import delivery, letters
 from pbm.actions import finding, mail_settings, messages
 from pbm.actions.finding import board_of, find_row
 from pbm.budget import Budget
@@ -44,11 +44,11 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
             shown += letters.of_board(
                 point, name, now=session.now(), zones=session.zone, kind="Subscription Summary", is_full=True
             )
-    lines = _said(f"You get every mail about these {texts.title(game)} boards", done)
+    lines = _said(f"You get every mail about these {game.capitalize()} boards", done)
     if not is_all:
         lines += _said("Not subscribed", [f"{number} ({why})" for number, why in refused.items()])
     else:
-        lines.append(f"You are subscribed to every board of {texts.title(game)} that begins from now on.")
+        lines.append(f"You are subscribed to every board of {game.capitalize()} that begins from now on.")
     return [*shown, _summary(session, game, name, lines, added=done, unchanged=[*refused])]
 
 
@@ -58,7 +58,7 @@ def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) ->
     if _is_all(words):
         _set(session, game, name, subscribes=False)
         numbers = session.store.boards.followed(game, name, SUBSCRIBER)
-        lines.append(f"You are not subscribed to new boards of {texts.title(game)} any more.")
+        lines.append(f"You are not subscribed to new boards of {game.capitalize()} any more.")
     else:
         numbers = _named(session, game, words, name)
     stopped = [number for number in numbers if session.store.boards.unfollow(game, number, name, SUBSCRIBER)]
@@ -103,7 +103,7 @@ def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list
     starts = not session.store.players.get(game, name).is_notified if switch is None else switch == "on"
     _set(session, game, name, is_notified=starts)
     text = f"You are {'told of the end of every' if starts else 'not told any more of the end of each'} game."
-    subject = f"{texts.title(game)} notification {'started' if starts else 'cancelled'}"
+    subject = f"{game.capitalize()} notification {'started' if starts else 'cancelled'}"
     return [_summary(session, game, name, [text], subject)]
 
 
@@ -120,7 +120,7 @@ def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *
         lines.append(f"{row.board} is over already." if row.ended else f"{told}{'' if is_changed else ', as before'}.")
         (changed if is_changed else unchanged).append(row.board)
     added, stopped = (changed, []) if starts else ([], changed)
-    subject = f"{texts.title(game)} Notify summary"
+    subject = f"{game.capitalize()} Notify summary"
     return _summary(session, game, name, lines, subject, added=added, stopped=stopped, unchanged=unchanged)
 
 
@@ -172,7 +172,7 @@ def _summary(
     unchanged: Sequence[str] = (),
 ) -> Letter:
     """The boards that a user has begun to follow, follows no more, and has named without that; of ends, a *subject*."""
-    text = "\n".join(lines) or f"There is no such board of {texts.title(game)}."
+    text = "\n".join(lines) or f"There is no such board of {game.capitalize()}."
     player = session.store.players.get(game, name)
     is_all = player.is_notified if subject else player.subscribes
     data = {"userid": name, "game": game, "all": is_all, "added": added, "stopped": stopped, "unchanged": unchanged}

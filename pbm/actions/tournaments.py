@@ -44,7 +44,7 @@ def announce(session: Session, one: Tournament, players: Sequence[str], teams: M
     can_join = _who_joins(found) == ANYBODY
     how = f"This lets you play:\n{_joining(one.game, one.pool)}" if can_join else "Nobody else can join it."
     told = [
-        Paragraph(f"A {one.kind.title} of {texts.title(one.game)} is open: {one.pool}."),
+        Paragraph(f"A {one.kind.title} of {one.game.capitalize()} is open: {one.pool}."),
         *([Paragraph(f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC.")] if one.starts else []),
         *contests.described_tournament(found),
         Paragraph(how),
@@ -68,7 +68,7 @@ def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Map
         raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {one.pool!r}.")
     taken = store.tournaments.get(one.game, one.pool) or store.tournaments.pool_players(one.game, one.pool)
     if taken or store.boards.of_tournament(one.game, one.pool):
-        raise Refused(f"There is a pool {one.pool} of {texts.title(one.game)} already.")
+        raise Refused(f"There is a pool {one.pool} of {one.game.capitalize()} already.")
     refuse([*_of_plan(session, one, players), *problems_of_players(session, one.game, players)])
     if one.director and store.users.password_of(one.director) is None:
         raise Refused(f"There is no user {one.director!r}.")
@@ -153,7 +153,7 @@ def find(session: Session, game: str, pool: str) -> Tournament:
     """A tournament. Raises Refused if there is none of that name."""
     one = session.store.tournaments.get(game, pool.lower())
     if one is None:
-        raise Refused(f"There is no pool {pool.lower()!r} of {texts.title(game)}.")
+        raise Refused(f"There is no pool {pool.lower()!r} of {game.capitalize()}.")
     return one
 
 
@@ -184,7 +184,7 @@ def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]
         raise Refused(f"You have joined tournaments {quotas.most('joining', 'user')} times today; that is the most.")
     found = add_player(session, one, name)
     begins = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC." if one.starts else "You get a mail when it starts."
-    text = f"{name} takes part in pool {one.pool} of {texts.title(game)}. {begins}"
+    text = f"{name} takes part in pool {one.pool} of {game.capitalize()}. {begins}"
     rounds.tell_director(session, found, f"{name} has joined", f"{name} takes part in pool {one.pool}.")
     return [contests.of_tournament(found, "joined", text)]
 
@@ -217,7 +217,7 @@ def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Lette
     if one.state == "running" and len(playing) < 3:
         raise Refused(f"Nobody would be left to play round {number} of pool {one.pool}.")
     session.store.tournaments.save_entrant(game, one.pool, mine._replace(byes=mine.byes | {number}))
-    text = f"{name} has a bye in round {number} of pool {one.pool} of {texts.title(game)}, which is half a point."
+    text = f"{name} has a bye in round {number} of pool {one.pool} of {game.capitalize()}, which is half a point."
     found = as_it_is(session, one)
     rounds.tell_director(session, found, f"{name} has a bye", text)
     return [contests.of_tournament(found, "bye", text)]
@@ -248,7 +248,7 @@ def _listed(session: Session, game: str) -> Letter:
         starts = f"{one.starts:%Y-%m-%d %H:%M}" if one.starts and one.state == "open" else ""
         rows.append((one.pool, one.kind.name, one.state, players, number, starts, who))
         data.append(status | {"who": who})
-    title = texts.title(game)
+    title = game.capitalize()
     how = [Paragraph(f"To join: {_joining(game, 'POOL')}")] if any(row[-1] == ANYBODY for row in rows) else []
     told: Told = [Table(texts.table(rows)), *how] if found else f"No tournament of {title} is open, or on."
     answer = f"{game} table POOL" if found else f"{game} games tournament"

@@ -21,7 +21,7 @@ def parsed(board: Board, text: str) -> str:
     """A move, perhaps with ``#n`` behind it, in canonical form. Raises Illegal."""
     move, number = numbered(text)
     if move.lower() == SWAP and not getattr(board.rules, "SWAP", False):
-        raise Illegal(f"{texts.title(board.row.game)} has no swap.")
+        raise Illegal(f"{board.row.game.capitalize()} has no swap.")
     check_written(board.row.game, move)
     check_number(board, number)
     return board.state.parse(SKIP if move.lower() == "pass" else move)
@@ -306,7 +306,7 @@ def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
     session.store.boards.keep_plan(row.game, row.board, name, RESIGN)
     board.plans[name] = RESIGN
     [letter] = letters.of_board(board.present, name, now=session.now(), zones=session.zone)
-    return [letter._replace(subject=f"{texts.title(row.game)} Board {row.board} Resigned", is_urgent=True)]
+    return [letter._replace(subject=f"{row.game.capitalize()} Board {row.board} Resigned", is_urgent=True)]
 
 
 def unresign(session: Session, board: Board, name: str) -> list[Letter]:

@@ -149,7 +149,7 @@ def _count_question(session: Session, address: str, *, is_known: bool) -> None:
 
 def _question(name: str, token: str, *, is_new: bool) -> Letter:
     """The mail that asks for an answer. Of what a stranger has written, it has the userid alone."""
-    titles = texts.enumerated([texts.title(game) for game in games.names()])
+    titles = texts.enumerated([game.capitalize() for game in games.names()])
     text = (
         f"Welcome, {name}!\n\nThis is a play-by-mail server for board games: {titles}. You mail your moves, and the "
         "board comes back by mail, with the answer of the other player.\n\nThere is one thing to do now"

@@ -104,7 +104,7 @@ def board_svg(point: Point, *, style: str = svg.STYLE) -> str:
 def caption(point: Point) -> str:
     """What a picture of it is called."""
     row = point.board.row
-    heading = f"{texts.title(row.game)} board {row.board}, {' against '.join(letters.sides(point))}"
+    heading = f"{row.game.capitalize()} board {row.board}, {' against '.join(letters.sides(point))}"
     return f"{heading}, after {texts.counted(point.moves, 'move')}: {letters.status_of(point)}"
 
 

@@ -97,7 +97,7 @@ def arena(
         play_pairs(match, range(1, pairs + 1), min(workers, pairs), note=note)
     lines = tables.places_of(programs, meetings, ORDER)
     shown = texts.table(tables.of_places(lines, ORDER))
-    heading = f"{texts.title(game)}: {texts.counted(len(meetings), 'game')}"
+    heading = f"{game.capitalize()}: {texts.counted(len(meetings), 'game')}"
     data = {
         "game": game,
         "options": options,

@@ -20,7 +20,7 @@ from pbm.refusals import Misused, Refused
 from pbm.robot_players.program import command_words, insist_on
 from pbm.robot_players.scripts import known
 from pbm.terminal import say
-from pbm.texts import counted, table, title
+from pbm.texts import counted, table
 
 commands = Commands("pbm")
 MOST_FAULTS = 10
@@ -102,7 +102,7 @@ def _text(data: Mapping[str, Any]) -> str:
     difference, low, high = (_signed(data["elo"][what]) for what in ("difference", "low", "high"))
     beyond = "infinity" if programs[0]["points"] else "-infinity"
     parts = [
-        f"{' '.join([title(data['game']), *data['options']])}: {counted(number, 'game')}",
+        f"{' '.join([data['game'].capitalize(), *data['options']])}: {counted(number, 'game')}",
         table(lines, figures),
         f"Elo difference {difference or beyond}; 95 % lie between {low or '-infinity'} and {high or 'infinity'}.",
     ]

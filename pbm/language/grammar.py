@@ -110,7 +110,7 @@ class Command(click.Command):
             if any(words.is_option(one) and two.isdecimal() for one, two in pairwise(args)):
                 wrong += "; an option and its value are one word, such as -size=5"
             raise Misused(f"{wrong}. The command is written:\n\n  {self.syntax(path(ctx))}")
-        if self._is_misplaced(others):
+        if self.instead and len(others) == len(SIGNED_BOARD):
             ctx.params |= zip(SIGNED_BOARD, others, strict=True)
             return []
         given = iter(others)
@@ -120,10 +120,6 @@ class Command(click.Command):
         if self.named:
             ctx.params["named"] = named
         return []
-
-    def _is_misplaced(self, others: Sequence[str]) -> bool:
-        """Whether the words are those of a move."""
-        return bool(self.instead) and len(others) == len(SIGNED_BOARD) and is_board(others[0])
 
     def take_named(self, options: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
         """The named options of the command, None for each that is missing; and the others."""
@@ -152,8 +148,8 @@ class Command(click.Command):
 
     def wrong_number(self, others: Sequence[str]) -> str:
         """What is missing or too much among the words for the command; empty if their number is right."""
-        if self._is_misplaced(others):
-            return ""
+        if self.instead and len(others) == len(SIGNED_BOARD) and is_board(others[0]):
+            return ""  # then it is said where they belong
         missing = [parameter for parameter in self.params[len(others) :] if parameter.required]
         if missing and self.in_any_order:
             return "These are too few words"

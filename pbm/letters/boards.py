@@ -10,7 +10,7 @@ from pbm.board import clocks, dice, plans, ratings
 from pbm.board.board import FORFEIT, REASONS, RESIGN, SERVER, SWAP, Board, Point
 from pbm.letters.letter import OVER, WAITING, Letter, note
 from pbm.store import BoardRow, TurnRow
-from pbm.texts import MINUTES, broken, counted, table, title, wrapped
+from pbm.texts import MINUTES, broken, counted, table, wrapped
 
 ROUNDS = 4
 """How many rounds of moves a letter lists, if not all."""
@@ -46,7 +46,7 @@ def of_board(
     has the last four rounds and all moves that the server made; it is the whole list when *is_full*.
     """
     board, row = point.board, point.board.row
-    name = title(row.game)
+    name = row.game.capitalize()
     when = "" if point.is_present else f" after {point.moves} of its {counted(len(board.turns), 'move')}"
     seated = sides(point)
     heading = f"{kind}: {name} board {row.board}{when}, {' against '.join(seated)}"
@@ -91,7 +91,7 @@ def of_board(
 
 def of_turns(point: Point, reader: str) -> Letter:
     """The letter that lists the turns of a board to whoever asks."""
-    row, name, seated = point.board.row, title(point.board.row.game), sides(point)
+    row, name, seated = point.board.row, point.board.row.game.capitalize(), sides(point)
     told = [
         Paragraph(f"History: {name} board {row.board}, {' against '.join(seated)}"),
         Paragraph(status_of(point)),
@@ -109,7 +109,7 @@ def of_removal(board: Board, leaver: str, comment: str, *, to: str, writer: str)
 
     If the server writes it, the player has not come in time.
     """
-    name = f"{title(board.row.game)} board {board.row.board}"
+    name = f"{board.row.game.capitalize()} board {board.row.board}"
     left = f"{leaver} has left {name} before it began."
     how = f"{leaver} has not moved in time on {name}." if writer == SERVER else left
     text = f"{how}\nThe board is removed. Nobody has won or lost."
@@ -419,11 +419,11 @@ def of_error(
     lines = (part for line in why.splitlines() for part in wrapped(_cropped(line), breaks_words=False))
     told: list[Block] = [Paragraph("\n".join(lines))]
     if point:
-        subject = subject or f"{title(game)} Board {point.board.row.board} Error"
+        subject = subject or f"{game.capitalize()} Board {point.board.row.board} Error"
         told += [Paragraph(status_of(point)), *picture(point)]
     told.append(Paragraph("\n".join(f"> {_cropped(line)}".rstrip() for line in quoted)))
     how, bare = answer(point, reader) if point else (f"{game} help" if game != "pbm" else "help", "")
-    name = game if game == "pbm" else title(game)
+    name = game if game == "pbm" else game.capitalize()
     data = {"error": why, "status": status}
     letter = Letter(None, subject or f"{name} error", tuple(told), how, data, bare)
     if point is None or point.is_over:

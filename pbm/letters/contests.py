@@ -27,7 +27,7 @@ class Shown(Progress):
     @property
     def title(self) -> str:
         """What it is called at the beginning of a sentence."""
-        return f"Pool {self.one.pool} of {texts.title(self.one.game)}"
+        return f"Pool {self.one.pool} of {self.one.game.capitalize()}"
 
     @property
     def order(self) -> list[str]:
@@ -221,7 +221,7 @@ def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", t
     one = shown.one
     return note(
         told,
-        subject=f"{texts.title(one.game)} tournament {one.pool}: {subject}",
+        subject=f"{one.game.capitalize()} tournament {one.pool}: {subject}",
         answer=answer or f"{one.game} table {one.pool}",
         data=status_of_tournament(shown),
         to=to,
@@ -231,7 +231,7 @@ def of_tournament(shown: Shown, subject: str, told: Told, *, answer: str = "", t
 def of_pairs(shown: Shown, number: int, boards: Mapping[str, Pair], idle: Sequence[str]) -> list[Block]:
     """Who meets whom in a round."""
     rows = [("Board", "First", "Second"), *((board, *pair) for board, pair in boards.items())]
-    told: list[Block] = [Paragraph(f"Round {number} of pool {shown.one.pool} of {texts.title(shown.one.game)}:")]
+    told: list[Block] = [Paragraph(f"Round {number} of pool {shown.one.pool} of {shown.one.game.capitalize()}:")]
     told += [Table(texts.table(rows))] if boards else []
     asked = shown.with_bye(number)
     byes = (f"{name} has a bye, which counts as {'half a point' if name in asked else 'a win'}." for name in idle)
@@ -242,11 +242,11 @@ def of_new_boards(letters: Sequence[Letter], shown: Shown, number: int) -> Lette
     """All new boards of a player in one letter, each with the command to answer with."""
     first, *_ = letters
     count = f"{texts.counted(len(letters), 'board')} of yours"
-    heading = f"Round {number} of pool {shown.one.pool} of {texts.title(shown.one.game)} has begun: {count}."
+    heading = f"Round {number} of pool {shown.one.pool} of {shown.one.game.capitalize()} has begun: {count}."
     told = [block for letter in letters for block in (Rule("="), *letter.blocks, Paragraph(letter.answer))]
     return Letter(
         to=first.to,
-        subject=f"{texts.title(shown.one.game)} tournament {shown.one.pool}: your boards of round {number}",
+        subject=f"{shown.one.game.capitalize()} tournament {shown.one.pool}: your boards of round {number}",
         blocks=(Paragraph(heading), *told, Rule("=", is_end=True)),
         answer=f"{first.game} games {first.to} next",
         data={"boards": [letter.data for letter in letters]},

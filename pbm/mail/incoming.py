@@ -150,7 +150,7 @@ def posted(server: Server, recipient: str, text: str, comment: str, key: str) ->
     mail = Incoming(
         sender=next(addresses, f"{userid}@{NO_HOST}"),
         message_id=f"<{key}.{game}-{board}-{userid}.page@{server.host}>",
-        subject=f"Re: {texts.title(game)} Board {board}",  # as our own mails make a mail program write
+        subject=f"Re: {game.capitalize()} Board {board}",  # as our own mails make a mail program write
         body=quotes.own(said)[: reading.MOST_BODY],
         quoted=quotes.first(said),
     )
@@ -257,7 +257,7 @@ def hear(
         tokens.masked(quoting.comment(root, typed.body, server.store.users.is_taken)),
         body=typed.body,
         message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
-        guesses=Guesses(server.store, machine or mail.sender or "", server.now()),
+        guesses=Guesses(server.store, (machine or mail.sender or "").lower(), server.now()),
         proved=answered,
         peer=machine,
         guest=reply if reply and is_guest(reply.userid) and typed.line.names == "signup" else None,
@@ -307,7 +307,7 @@ def _call(typed: Typed, answered: Sequence[Reply]) -> Call | Refused:
     """The command that somebody has typed, which may answer the mail of one board, or why it is none."""
     line = typed.line
     if len(answered) > 1:
-        boards = [f"{texts.title(reply.game)} board {reply.board} ({reply.userid})" for reply in answered]
+        boards = [f"{reply.game.capitalize()} board {reply.board} ({reply.userid})" for reply in answered]
         return Refused(
             f"This answer went to several addresses, those of {texts.enumerated(boards)}; nothing was done. "
             "Please answer each mail by itself."

@@ -90,7 +90,7 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     server = open_existing()
     session = Session(server)
     row = find_row(session, find_game(game), board)
-    name = f"{texts.title(row.game)} board {row.board}"
+    name = f"{row.game.capitalize()} board {row.board}"
     if server.store.players.results_of_board(row.game, row.board):
         raise Refused(f"{name} counts in the ratings of its players, so it has to stay.")
     moves = texts.counted(row.moves, "move")

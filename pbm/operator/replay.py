@@ -92,7 +92,7 @@ def picture(game: str, board: str, file: Path) -> None:
         file.write_bytes(drawn)
     row = point.board.row
     data = {"game": row.game, "board": row.board, "moves": point.moves, "file": str(file), "bytes": len(drawn)}
-    text = f"{file} shows {texts.title(row.game)} board {row.board} after {texts.counted(point.moves, 'move')}."
+    text = f"{file} shows {row.game.capitalize()} board {row.board} after {texts.counted(point.moves, 'move')}."
     answer(text, {**data, "reply": text})
 
 
@@ -139,7 +139,7 @@ def _keys() -> Iterator[Iterator[str]]:
 def shown(point: Point) -> str:
     """A position in colours, with the turn that led to it."""
     board, row = point.board, point.board.row
-    title = f"{texts.title(row.game)} board {row.board}, {' against '.join(letters.sides(point))}"
+    title = f"{row.game.capitalize()} board {row.board}, {' against '.join(letters.sides(point))}"
     turn = board.turns[point.moves - 1] if point.moves else None
     dice = f", dice {' '.join(map(str, turn.dice))}" if turn and turn.dice else ""
     last = f"{turn.userid}{dice}: {letters.turn_text(turn)}" if turn else "The beginning."
@@ -178,7 +178,7 @@ def tiles_of(sides: tuple[str, str]) -> list[tuple[Colour, Colour]]:
 def listed(board: Board) -> str:
     """The turns of a game as a table, the board at its end, and the last comment."""
     point, row = board.present, board.row
-    title = f"{texts.title(row.game)} board {row.board}, {' against '.join(letters.sides(point))}"
+    title = f"{row.game.capitalize()} board {row.board}, {' against '.join(letters.sides(point))}"
     lines = [("Move", "Player", "Dice", "Turn")]
     for number, turn in enumerate(board.turns, 1):
         lines.append((str(number), turn.userid, " ".join(map(str, turn.dice)), letters.turn_text(turn)))

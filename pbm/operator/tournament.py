@@ -279,7 +279,7 @@ def _start(
         answer(contests.comma_separated([("board", "first", "second"), *rows]), data)
         return
     done = "would be" if dry_run else "is" if len(boards) == 1 else "are"
-    count = f"{texts.counted(len(boards), 'board')} of {texts.title(one.game)} {done} started."
+    count = f"{texts.counted(len(boards), 'board')} of {one.game.capitalize()} {done} started."
     table = texts.table([("Board", "First", "Second"), *rows])
     answer("\n\n".join([table, *(f"{name} has a bye." for name in idle), count]), data)
 
@@ -317,4 +317,4 @@ def _list(session: Session, game: str, *, as_csv: bool) -> None:
         answer(contests.comma_separated([("pool", "players", "type", "state"), *rows]), data)
     else:
         lines = [("Pool", "Players", "Type", "State"), *rows]
-        answer_list(lines, data, f"There are no tournaments of {texts.title(game)}.")
+        answer_list(lines, data, f"There are no tournaments of {game.capitalize()}.")

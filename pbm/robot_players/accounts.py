@@ -278,7 +278,7 @@ def _games(names: str) -> tuple[str, ...]:
 
 def _said(robot: Robot) -> str:
     plays = f"level {robot.level}" if robot.level else f"the program {robot.program}"
-    which = " and ".join(map(texts.title, robot.games)) or "all games"
+    which = " and ".join(map(str.capitalize, robot.games)) or "all games"
     most = f"up to {texts.counted(robot.most, 'board')}"
     return ", ".join([plays, which, most, *([] if robot.rated else ["unrated"])])
 

@@ -96,7 +96,7 @@ def analyse_for_readers(session: Session, game: str, number: str) -> None:
     """
     with session.store.reading():
         board = find_board(session, game, number)
-    title, found = f"{texts.title(game)} board {number}", None
+    title, found = f"{game.capitalize()} board {number}", None
     try:
         numbers = choices(board)
         seconds = min(SECONDS_OF_TURN, SECONDS_OF_ANALYSIS / len(numbers))
@@ -244,7 +244,7 @@ def as_data(board: Board, judged: Sequence[Judged], seconds: float) -> dict[str,
 def as_blocks(board: Board, data: Mapping[str, Any], site: str | None) -> list[Block]:
     """The analysis for people, with links to the positions before the turns that cost most, if there is a *site*."""
     row, judged = board.row, [Judged(**turn) for turn in data["turns"]]
-    title = f"{texts.title(row.game)} board {row.board}, {' against '.join(letters.sides(board.present))}"
+    title = f"{row.game.capitalize()} board {row.board}, {' against '.join(letters.sides(board.present))}"
     lines = [("Move", "Player", "Before", "After", "", "Turn", "Better")]
     for one in judged:
         chances = f"{one.before:4.0%}", f"{one.after:4.0%}"

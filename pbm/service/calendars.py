@@ -3,7 +3,7 @@
 from icalendar import Calendar, Event
 
 import games
-from pbm import letters, texts
+from pbm import letters
 from pbm.access import tokens
 from pbm.board import clocks
 from pbm.server import Server
@@ -27,7 +27,7 @@ def calendar(server: Server, token: str) -> bytes | None:
             event.add("dtstamp", row.changed or row.started)
             event.add("dtstart", now + clocks.time_left(store, row, now))
             opponent = row.second_player if name == row.first_player else row.first_player
-            event.add("summary", f"{texts.title(row.game)} {row.board} against {opponent}: {letters.status(row)}")
+            event.add("summary", f"{row.game.capitalize()} {row.board} against {opponent}: {letters.status(row)}")
             if server.site:
                 event.add("url", f"{server.site}/{row.game}/{row.board}.html")
             made.add_component(event)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 import games
-from pbm import letters, texts
+from pbm import letters
 from pbm.actions import tournaments
 from pbm.board import ratings, records
 from pbm.board.board import NOTHING, Board
@@ -132,7 +132,7 @@ class Pages:
         board = self._load(game, number)
         point, row, turns = board.present, board.row, board.turns
         path = f"{game}/{number}.html"
-        title = f"{texts.title(row.game)} board {row.board}: {' against '.join(letters.sides(point))}"
+        title = f"{row.game.capitalize()} board {row.board}: {' against '.join(letters.sides(point))}"
         about = [f"options {row.options}"] if row.options else []
         about += [f"tournament {row.pool}"] if row.pool else []
         about += [f"started {row.started:%Y-%m-%d}"] + ([f"ended {row.ended:%Y-%m-%d}"] if row.ended else [])
@@ -150,7 +150,7 @@ class Pages:
             moves=turns,
             taps=json.dumps(taps and taps._asdict()) if is_open else None,
             has_dice=games.needs_dice(board.states[0]),
-            subject=f"Re: {texts.title(row.game)} Board {row.board}",
+            subject=f"Re: {row.game.capitalize()} Board {row.board}",
             notation=games.notation(row.game),
             commenter=row.commenter,
             comment=row.comment,
@@ -201,7 +201,7 @@ class Pages:
         return self._render(
             "game.html",
             f"{game}/index.html",
-            title=texts.title(game),
+            title=game.capitalize(),
             brief=(rules.__doc__ or "").partition("\n")[0],
             picture=_diagram(game),
             image=f"{game}/{UNDRAWN}.png" if self.look.has_pictures else "",
@@ -216,7 +216,7 @@ class Pages:
         return self._render(
             "rules.html",
             f"{game}/rules.html",
-            title=f"Rules of {texts.title(game)}",
+            title=f"Rules of {game.capitalize()}",
             game=game,
             text=of_game(game),
             picture=_diagram(game),
@@ -224,14 +224,14 @@ class Pages:
 
     def boards(self, game: str, name: str, leaf: ListPage) -> str:
         """A page of the list of running or finished boards, the last one first."""
-        title = f"{name.capitalize()} boards of {texts.title(game)}"
+        title = f"{name.capitalize()} boards of {game.capitalize()}"
         rows = self.store.boards.named(game, leaf.items)
         return self._render("list.html", leaf.path, title=title, rows=rows, leaf=leaf)
 
     def standings(self, game: str, leaf: ListPage) -> str:
         """A page of the standings."""
         curves = self.store.players.ratings_of(game, [player.userid for player, _ in leaf.items])
-        title = f"Standings of {texts.title(game)}"
+        title = f"Standings of {game.capitalize()}"
         return self._render("standings.html", leaf.path, title=title, leaf=leaf, curves=curves)
 
     def pool(self, game: str, pool: str) -> str:
@@ -243,7 +243,7 @@ class Pages:
         return self._render(
             "pool.html",
             f"{game}/pool-{pool}.html",
-            title=f"Tournament {pool} of {texts.title(game)}",
+            title=f"Tournament {pool} of {game.capitalize()}",
             pool=pool,
             status=found.heading,
             head=head,
@@ -264,12 +264,12 @@ class Pages:
         """The boards of a tournament that have changed last."""
         if self.store.tournaments.get(game, pool) is None:
             raise Gone
-        path, title = f"{game}/pool-{pool}.atom", f"{texts.title(game)}, tournament {pool}"
+        path, title = f"{game}/pool-{pool}.atom", f"{game.capitalize()}, tournament {pool}"
         return self._feed(path, title, Among([game], pool=pool))
 
     def feed(self, game: str) -> str:
         """The boards of a game that have changed last, for programs that watch."""
-        return self._feed(f"{game}/feed.atom", texts.title(game), Among([game]))
+        return self._feed(f"{game}/feed.atom", game.capitalize(), Among([game]))
 
     def _feed(self, path: str, title: str, among: Among) -> str:
         rows = self.store.boards.latest(among, RECENT)
@@ -356,7 +356,7 @@ def _diagram(game: str, style: str = "") -> Markup:
     """The board of a game at the start."""
     rules = games.load(game)
     start = rules.new(**games.read_options(rules, []))
-    told = f"The board of {texts.title(game)} at the start"
+    told = f"The board of {game.capitalize()} at the start"
     if not hasattr(rules, "figure"):
         return Markup(svg.text_svg(rules.draw(start, None), told, style=style))
     return Markup(svg.svg(rules.figure(start, None), rules.SIDES, told, style=style))
