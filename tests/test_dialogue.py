@@ -74,7 +74,7 @@ def test_the_program_answers_each_position_with_a_legal_move_and_tells_what_it_t
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ("--level=6", "--level=[1|2|3|4|5] takes 1, 2, 3, 4 or 5."),
+        ("--level=7", "--level=[1|2|3|4|5|6] takes 1, 2, 3, 4, 5 or 6."),
         ("--seconds=soon", "--seconds=SECONDS takes a number of seconds."),
         ("--resign=110", "--resign=PERCENT takes a number from 0 to 100, or never."),
     ],

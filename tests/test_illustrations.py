@@ -301,7 +301,7 @@ def test_of_a_board_that_has_gone_on_no_turns_are_offered(board):
     board.say("symple move 101 bob bob-secret a1")
     got = sent(board)
     assert [len(got[name].pictures) for name in ("alice", "bob")] == [1, 1]
-    assert ["Your turn;" in got[name].page.text for name in ("alice", "bob")] == [True, False]
+    assert ["Tap a move" in got[name].page.text for name in ("alice", "bob")] == [True, False]
 
 
 def test_a_digest_has_a_picture_only_if_it_is_about_one_board_at_one_time(board):
