@@ -702,9 +702,10 @@ def test_without_the_extra_one_sentence_names_it(shell, monkeypatch):
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "starlette", None)
-    done = shell.run("serve", "--listen=127.0.0.1:0", "--web=127.0.0.1:0")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "--web needs Starlette, uvicorn and Jinja2: pip install '.[web]' brings them.\n"
+    for command in (["serve", "--listen=127.0.0.1:0", "--web=127.0.0.1:0"], ["demo", "--web"]):
+        done = shell.run(*command)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == "--web needs Starlette, uvicorn and icalendar: pip install '.[web]' brings them.\n"
 
 
 def test_a_door_that_is_taken_or_none_is_refused(shell, door):

@@ -153,10 +153,7 @@ def _door(opened: "Server", web: str, site: str | None, url: str) -> "Door":
     where = endpoint(web)
     if not where or where.path:
         raise click.UsageError(f"--web={web} is not HOST:PORT.")
-    try:
-        from pbm.service.web import Door
-    except ImportError as why:
-        raise Refused("--web needs Starlette, uvicorn and Jinja2: pip install '.[web]' brings them.") from why
+    kind = _door_kind()
     with touching(f"The web door cannot listen on {web}"):
         family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
         listening = socket.create_server((where.host, where.port), family=family)
@@ -164,7 +161,16 @@ def _door(opened: "Server", web: str, site: str | None, url: str) -> "Door":
         with touching(f"The site cannot be written to {site}"):
             Path(site).mkdir(parents=True, exist_ok=True)
     say(f"web on {where._replace(port=listening.getsockname()[1])}", {})
-    return Door(opened, listening, site, url)
+    return kind(opened, listening, site, url)
+
+
+def _door_kind() -> "type[Door]":
+    """What speaks with browsers. Raises Refused where that is not installed."""
+    try:
+        from pbm.service.web import Door
+    except ImportError as why:
+        raise Refused("--web needs Starlette, uvicorn and icalendar: pip install '.[web]' brings them.") from why
+    return Door
 
 
 def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
@@ -279,4 +285,6 @@ def demo(*, web: bool) -> None:
     """Play a whole game of Spiro by mail against a robot, on a server of its own, and show the mails."""
     from pbm.service.demo import run, show_page
 
+    if web:
+        _door_kind()
     (show_page if web else run)(partial(print, flush=True))
