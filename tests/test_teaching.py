@@ -193,7 +193,6 @@ def test_the_effects_of_turns_are_what_can_be_counted_on_the_board(game):
             after = state.play(games.SKIP if state.must_skip else state.random(rng))
             effects = rules.effects(state, after)
             assert sum(number for verb, _, number in effects if verb in verbs) == counted(state.turn, state, after)
-            assert [verb for verb, *_ in effects][: len(verbs)] or effects
             seen += sum(number for verb, _, number in effects if verb in verbs)
             state = thrown(after, rng)
     assert seen
