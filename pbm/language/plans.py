@@ -22,6 +22,10 @@ THEN = re.compile(
     r"\s*,?\s*\bthen\b\s*[,:]?\s*|\s*(?:->|=>|\u2192|\u21d2)\s*|\s(?:-|\u2013|\u2014)\s|:\s", re.IGNORECASE
 )
 """What stands between a move and its answer."""
+MOVE_BEGIN = re.compile(
+    r"\S*\d|--|\W*(any|pass|swap|black|white|x|resign|unresign|undo|propose|accept|reject|then)\b", re.IGNORECASE
+)
+"""What begins a condition, and not prose: a word with a digit, or one of these words."""
 HOW = "a line of a plan is written `if THEIRS then MINE`"
 
 
@@ -39,13 +43,15 @@ def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str])
 
 def play_typed(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
     """Play a move; a plan may stand above its comment. Raises Refused, and Illegal."""
-    lines, comment = split_plan(session.comment)
+    lines, _ = split_plan(session.body or session.comment)
+    _, comment = split_plan(session.comment)  # whose long lines are broken
     return play.move(replace(session, comment=comment), row, name, text, [read(line) for line in lines])
 
 
 def is_line(row: str) -> bool:
     """Whether a row begins like a line of a plan, and not like prose, such as ``If only I had seen that!``."""
-    return bool(BEGIN.match(row) and re.search(r"\d|\b(any|pass|swap)\b|--", row, re.IGNORECASE))
+    begin = BEGIN.match(row)
+    return bool(begin and MOVE_BEGIN.match(row, begin.end()))
 
 
 def split_plan(text: str) -> tuple[list[str], str]:
