@@ -69,6 +69,7 @@ class Month(Club):
         sender = way if way == "shell" else self.sender(name, way)
         got = self.given(name, line, comment, way, recipient)
         before = self.state()
+        self.books.dropped.clear()
         mails = told()
         is_refused = any(reader is None and subject.endswith(REFUSED) for reader, subject in mails)
         actor = None if is_refused else name  # a refusal is all that a shell prints then
@@ -150,7 +151,7 @@ class Month(Club):
         about = ABOUT_A_BOARD_IN_PLAY.fullmatch(subject)
         if not (about and self.books.addresses.get(reader)):
             return False
-        return not self.books.wants_by_itself(about[1].lower(), reader)
+        return reader not in self.books.dropped and not self.books.wants_by_itself(about[1].lower(), reader)
 
     # What players do
 

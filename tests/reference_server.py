@@ -5,7 +5,6 @@ the reader, None for whoever gave the command, and the subject. Only the rules o
 """
 
 import hmac
-from contextlib import suppress
 from datetime import timedelta
 from itertools import count
 
@@ -206,6 +205,7 @@ class Secretary:
         self.held = {}  # when the last mail was kept for the digest of a user and a game
         self.digested = {}  # when the last digest went out
         self.addresses = {}
+        self.dropped = set()  # players whose queued moves have just been dropped, who are told at once
         self.waiting = set()  # users who have still to confirm their address
 
     @property
@@ -343,8 +343,10 @@ class Secretary:
                 table.add(name, RESIGN, self.now, automatic=True)
             elif queued:
                 del table.queued[name]
-                with suppress(Illegal):
+                try:
                     table.add(name, table.read(queued), self.now, automatic=True)
+                except Illegal:
+                    self.dropped.add(name)
             elif table.state.must_skip:
                 table.add(name, SKIP, self.now, automatic=True)
             else:
@@ -438,6 +440,7 @@ class Secretary:
         else:
             first = max(number for number, (_, _, automatic) in enumerate(table.turns) if not automatic)
             del table.turns[first:], table.states[first + 1 :]
+            self.dropped |= {player for player, move in table.queued.items() if move != RESIGN}
             table.queued = {player: move for player, move in table.queued.items() if move == RESIGN}
             table.submitted = table.vote = table.voter = None
         return self.told(table)
