@@ -49,7 +49,7 @@ submit 101 ME e5; submit 101 ME e4; submit 101 ME zz; submit 101 ME c1; confirm 
 move 101 ME zz; move 101 ME c3; move 101 ME e5#9; move 101 ME --; move 101 ME swap; move 101 alice bob-secret e5;
 move 101 ME e5,e4,e3,e1,c1,d3; move 101 alice wrong-secret e1; move 101 ME unresign; move 101 ME MOVE;
 move 101 ME propose; move 101 ME undo; move 101 ME accept; move 101 ME reject; swap 101 ME; draw 101 ME; undo 101 ME;
-chat 101 ME; note 101 ME; note 101 ME clear; rematch 101 ME; nag 101 ME; give 101 ME 3; give 101 ME 99;
+analyse 101 ME; chat 101 ME; note 101 ME; note 101 ME clear; rematch 101 ME; nag 101 ME; give 101 ME 3; give 101 ME 99;
 subscribe 101 ME; subscribe ME all; unsubscribe 101 ME; unsubscribe ME all; notify ME 101; notify ME;
 accept ME; reject ME; limit ME 1; limit ME; seek ME 2; seek ME 2 --rating=1500-1700; mail ME digest; mail ME none;
 challenge -size=5 alice bob; challenge --from=101 alice bob; challenge --from=101#2 alice bob; challenge alice alice;
@@ -196,12 +196,13 @@ def test_every_command_is_tried():
     assert {str(command.name) for command in (*OF_A_GAME, *OF_ALL, *OF_ALL_GAMES, *OF_ONESELF)} <= tried
 
 
-def test_pages_and_what_programs_get_are_the_same(spied, tmp_path):
+def test_pages_and_what_programs_get_are_the_same(spied, tmp_path, monkeypatch):
     """The pages of the site, and that none is made again; records, events, lists and pictures."""
     found = []
     for name, club in spied.items():
         folder = tmp_path / f"with {name}"
         folder.mkdir()
+        monkeypatch.chdir(folder)  # for the picture
         shell = Shell(folder)
         site, session = folder / "site", Session(club.server)
         build(site, session, Look("https://games.example/", has_pictures=False))
@@ -209,7 +210,7 @@ def test_pages_and_what_programs_get_are_the_same(spied, tmp_path):
             club.store.db.backup(copied)
         commands = (
             "export symple 101", "export symple --all", "events", "boards list symple", "replay symple 101",
-            "picture symple 101 x.svg", "users list",
+            "picture symple 101 board.svg", "users list",
         )  # fmt: skip
         told = [shell.run(*command.split(), *option) for command in commands for option in ((), ("--json",))]
         found.append(
