@@ -333,3 +333,15 @@ def test_without_weekends_no_clock_runs_on_saturdays_and_sundays(club, zone, wee
     counted = sum(moment.weekday() < 5 for moment in zoned) / 24
     assert 21 <= counted < 22
     assert days >= 21 + 2 * weekends - 1
+
+
+def test_a_game_of_30_turns_a_side_takes_at_most_10_mails_where_both_plan(club):
+    club.signed_up("alice", "bob")
+    club.say("symple challenge -size=19 alice bob")
+    cells = iter(f"{column}{row}" for row in range(1, 20, 2) for column in "acegikmoqs")
+    while len(turns(club)) < 60:
+        name = club.store.boards.get("symple", "101").turn
+        move, *replies = [next(cells) for _ in range(21 if len(turns(club)) < 40 else 6)]
+        answer(club, f"{move}\n{' '.join(f'if any then {reply}' for reply in replies)}", name)
+    assert len(turns(club)) >= 60
+    assert max(len(club.mails(name)) for name in ("alice", "bob")) <= 10
