@@ -24,8 +24,6 @@ CASES = (
     ("symple", "-size=9", None),
     ("spora", "-size=13", 1.0),
     ("spora", "-size=7", None),
-    ("papagra", "-size=6", 1.0),
-    ("papagra", "-size=4", None),
     ("sprout", "-board=limping-5", 2.5),
     ("spiro", "", 1.5),
     ("spiro", "-small", None),

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, cast
 
 from games import SKIP, Options, State
 from games.boards import bits
-from pbm.robots.papagra.turns import Actions, Grid, Marks, Parts, Reached, Scan, Stand, TimeIsUpError, marks_after
+from pbm.robots.papagra.turns import Actions, Grid, Marks, Reached, Scan, Stand, TimeIsUpError
 from pbm.robots.thinking import Limit, Thought, guessed
 
 DEEPEST = 3
@@ -200,86 +200,6 @@ class Papagra:
         if turn[2]:
             texts.append("".join(f"-{one}" for one in self.grid.hexagon.names(turn[2])))
         return ",".join(texts) or SKIP
-
-    def playout(self, state: Any, rng: Random, longest: int = 200, turns: list[str] | None = None) -> float:
-        """The result for Pink of a game at random; after so many turns the leader is taken to win.
-
-        Three of four actions add a stone where there is a choice. Any space can be chosen, one behind a gap in the
-        numbering of the spaces more often. There is no third action. *turns* gets the turns that were played.
-        """
-        random, grid = rng.random, self.grid
-        side, actions, (own, enemy) = state.turn, state.actions, state.stones[:: 1 - 2 * state.turn]
-        own_mark, enemy_mark = state.marks[:: 1 - 2 * state.turn]
-        own_groups, enemy_groups = [*grid.hexagon.groups(own)], [*grid.hexagon.groups(enemy)]
-        regions = [*grid.hexagon.groups(grid.all & ~(own | enemy))]
-        stood = Counter(state.past)
-        for _ in range(longest):
-            played: list[str] = []
-            for _ in range(actions if enemy != grid.all else 0):
-                empty = grid.all & ~(own | enemy)
-                is_removal = not empty or (own and random() < 0.25)
-                spaces = own if is_removal else empty
-                shift = int(random() * spaces.bit_length())
-                space = spaces >> shift << shift
-                space &= -space
-                own ^= space
-                least = min(own_mark, enemy_mark) + 1
-                if is_removal:
-                    groups, room = self._passed(own_groups, regions, space, least)
-                else:
-                    room, groups = self._passed(regions, own_groups, space, least)
-                if groups or room:
-                    created = self._created(groups, room, own_groups + enemy_groups, regions)
-                    sizes = {group.bit_count() for group in created if not group & enemy}
-                    others = {group.bit_count() for group in created if group & enemy}
-                    own_mark, enemy_mark = marks_after((own_mark, enemy_mark), sizes, others)
-                if turns is not None:
-                    played.append(("-" if is_removal else "+") + grid.hexagon.name[space])
-            if turns is not None:
-                turns.append(",".join(played) or SKIP)
-            if enemy != grid.all:
-                stones = (enemy, own) if side else (own, enemy)
-                stood[stones] += 1
-                if stood[stones] >= 3:
-                    break
-            if own_mark != enemy_mark:
-                mark, leader = (own_mark, own) if own_mark > enemy_mark else (enemy_mark, enemy)
-                if grid.spaces - leader.bit_count() < 2 * (mark + 1):
-                    break
-            own, enemy, own_mark, enemy_mark = enemy, own, enemy_mark, own_mark
-            own_groups, enemy_groups, side, actions = enemy_groups, own_groups, 1 - side, 2
-        is_ahead = own_mark > enemy_mark
-        return 0.5 if own_mark == enemy_mark else float(is_ahead != (side == 1))
-
-    def _passed(self, losing: Parts, gaining: Parts, space: int, least: int) -> tuple[Parts, Parts]:
-        """Pass a space from one of these parts to those, and give the new parts of each that are not too small."""
-        around = self.grid.near[space]
-        number = next(number for number, part in enumerate(losing) if part & space)
-        pieces = self.grid.split(losing[number], space)
-        losing[number : number + 1] = pieces
-        whole = space
-        for touching in [part for part in gaining if part & around]:
-            whole |= touching
-            gaining.remove(touching)
-        gaining.append(whole)
-        return [piece for piece in pieces if piece.bit_count() >= least], [whole] if whole.bit_count() >= least else []
-
-    def _created(self, new_groups: Parts, new_regions: Parts, groups: Parts, regions: Parts) -> Parts:
-        """The groups that are matched now, and were not before these groups and regions came to be."""
-        shape_of, created = self.grid.shape, []
-        for group in new_groups:
-            size = group.bit_count()
-            if any(region.bit_count() == size and shape_of(region) == shape_of(group) for region in regions):
-                created.append(group)
-        for region in new_regions:
-            size = region.bit_count()
-            alike = [group for group in groups if group.bit_count() == size and shape_of(group) == shape_of(region)]
-            if alike and not any(
-                other.bit_count() == size and other not in new_regions and shape_of(other) == shape_of(region)
-                for other in regions
-            ):
-                created += [group for group in alike if group not in new_groups]
-        return created
 
 
 def thinker(options: Options) -> Papagra:

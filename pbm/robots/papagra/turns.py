@@ -263,15 +263,10 @@ class Scan:
         return self._matched([*groups(own)], [*groups(self.grid.all & ~own & ~self.enemy)])
 
     def _moved(self, marks: Marks, created: frozenset[int]) -> Marks:
-        """The marks after an action that created these groups."""
+        """The marks after an action that created these groups: the mover's is moved first."""
         if not created:
             return marks
         own = {group.bit_count() for group in created if not group & self.enemy}
         enemy = {group.bit_count() for group in created if group & self.enemy}
-        return marks_after(marks, own, enemy)
-
-
-def marks_after(marks: Marks, own: set[int], enemy: set[int]) -> Marks:
-    """The mover's mark and the other one, when groups of these sizes are created: the mover's is moved first."""
-    mark = max({marks[0]} | own - {marks[1]})
-    return mark, max({marks[1]} | enemy - own - {mark})
+        mark = max({marks[0]} | own - {marks[1]})
+        return mark, max({marks[1]} | enemy - own - {mark})
