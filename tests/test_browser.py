@@ -14,6 +14,7 @@ from base64 import b64encode
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -37,6 +38,7 @@ pytestmark = pytest.mark.skipif(
 )
 PHONE, WIDE = 360, 1000
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+TIMES = SimpleNamespace(now=lambda: NOW, zone=lambda _: UTC)
 NAMES = "abcdefghijklmno1", "abcdefghijklmno2"
 BOARDS = [
     "spiro",
@@ -212,7 +214,7 @@ def point_of_board(line, moves=40):
 def board_letter(line, moves=40):
     """The letter about a board after random moves."""
     point = point_of_board(line, moves)
-    [letter] = letters.of_board(point, point.turn or NAMES[0], now=NOW, is_full=True, is_new=True)
+    [letter] = letters.of_board(TIMES, point, point.turn or NAMES[0], is_full=True, is_new=True)
     return letter
 
 
@@ -363,7 +365,7 @@ def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(
     width = round(images.width(png) / illustrations.ZOOM)
     turns = ("a4", "a5", "f3:4:4,e2:1", *(f"{cell}{number}" for cell in "bcdefg" for number in range(1, 5)))
     illustration = illustrations.Illustration(png, width, turns, "https://games.example.org/spiro/101.html")
-    [letter] = letters.of_board(point, point.turn or NAMES[0], now=NOW, is_full=True)
+    [letter] = letters.of_board(TIMES, point, point.turn or NAMES[0], is_full=True)
     told = blocks.stored(letter.with_answer())
     row = Mail("bob", "bob@players.example", "Board 101 bob", told, "<1@pbm.example>", None, NOW, NOW)
     row = row._replace(reply_to="pbm+token@pbm.example")

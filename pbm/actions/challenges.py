@@ -143,9 +143,7 @@ def _insist_on_no_hint(board: Board) -> None:
 def announced(session: Session, board: Board, *others: str | None) -> list[Letter]:
     """The letters about a new board: to its players, to those who follow all boards, and to *others*."""
     readers = dict.fromkeys([*board.players, *board.about.subscribers, *others])
-    return letters.of_board(
-        board.present, *readers, now=session.now(), zones=session.zone, kind="New", is_full=True, is_new=True
-    )
+    return letters.of_board(session, board.present, *readers, kind="New", is_full=True, is_new=True)
 
 
 def _of_sender(session: Session) -> list[str]:

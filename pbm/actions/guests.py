@@ -57,7 +57,7 @@ def keep_boards(session: Session, place: Reply, name: str) -> None:
     session.store.boards.hand_over(place.userid, name)
     session.store.users.remove(place.userid, session.now())
     point = finding.find_board(session, place.game, place.board).present
-    told = letters.of_board(point, name, now=session.now(), zones=session.zone, is_new=True)
+    told = letters.of_board(session, point, name, is_new=True)
     delivery.queue(session, *told)
 
 

@@ -249,7 +249,7 @@ def _shown(
         except Refused as why:
             missing[board] = str(why)
             continue
-        [letter] = letters.of_board(point, reader, now=session.now(), zones=session.zone, is_full=True)
+        [letter] = letters.of_board(session, point, reader, is_full=True)
         if name := player_at_sender(session, point.board, reader):
             how, bare = letters.answer(point, name)
             letter = letter._replace(reader=name, answer=how, bare=bare)

@@ -31,7 +31,5 @@ def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list
     if word or session.comment:
         session.store.boards.keep_notes(row.game, row.board, name, notes)
     told = [] if notes else ["You have no notes on this board."]
-    shown = letters.of_board(
-        board_of(session, row).present, name, now=session.now(), zones=session.zone, notes=told, kind="Notes"
-    )
+    shown = letters.of_board(session, board_of(session, row).present, name, notes=told, kind="Notes")
     return [letter._replace(to=None) for letter in shown]

@@ -6,7 +6,6 @@ import games
 from games import SKIP, Illegal
 from pbm import letters
 from pbm.actions import turns, votes
-from pbm.actions.finding import board_of
 from pbm.board import plans
 from pbm.board.board import RESIGN, Board
 from pbm.board.plans import ANY_MOVE, Conditional, PlanLine
@@ -24,8 +23,7 @@ def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine] |
 
     The *notes* are said with it.
     """
-    board = board_of(session, row)
-    turns.check_plays(board, name)
+    board = turns.board_of_player(session, row, name)
     if lines == CLEAR:
         return forget_plan(session, board, name, "Your plan is forgotten.")
     if name == board.turn and lines:
@@ -132,5 +130,5 @@ def forget_plan(session: Session, board: Board, name: str, note: str) -> list[Le
 
 def board_for(session: Session, board: Board, name: str, *notes: str) -> list[Letter]:
     """The board as its player sees it; in answer to a mail to a reply address it goes where that came from."""
-    told = letters.of_board(board.present, name, now=session.now(), zones=session.zone, notes=notes)
+    told = letters.of_board(session, board.present, name, notes=notes)
     return [letter._replace(to=None) for letter in told] if session.proved else told

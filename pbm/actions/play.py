@@ -8,7 +8,7 @@ import games
 from games import SKIP, Illegal
 from pbm import letters, texts
 from pbm.actions import plans, turns, votes
-from pbm.actions.finding import board_of, find_point
+from pbm.actions.finding import find_point
 from pbm.board.board import Board, Point
 from pbm.board.plans import ANY_MOVE, Conditional, PlanLine
 from pbm.letters import Letter
@@ -22,8 +22,7 @@ def move(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[
 
     Raises Refused, Illegal, and Forfeited if the player to move has used up their time.
     """
-    board = board_of(session, row)
-    turns.check_plays(board, name)
+    board = turns.board_of_player(session, row, name)
     word, number = turns.numbered(text.lower())
     if instead := votes.INSTEAD_OF_A_MOVE.get(word):
         turns.check_number(board, number)
@@ -51,8 +50,7 @@ def swap(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 def queue(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
     """Plan a move whatever the opponent plays; or play it, if it is the player's turn."""
-    board = board_of(session, row)
-    turns.check_plays(board, name)
+    board = turns.board_of_player(session, row, name)
     word, number = turns.numbered(text.lower())
     if word == plans.CLEAR:
         turns.check_number(board, number)
@@ -65,8 +63,7 @@ def queue(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]
 
 def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
     """Show what a move would lead to, and keep it until the player confirms it."""
-    board = board_of(session, row)
-    turns.check_plays(board, name)
+    board = turns.board_of_player(session, row, name)
     turns.check_turn(session, board, name)
     canonical = turns.parsed(board, text)
     board.row = row._replace(submitted=canonical)
@@ -74,10 +71,9 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
     trial = board.until(len(board.turns))
     _try(trial, canonical, session.now())
     [shown] = letters.of_board(
+        session,
         trial.present,
         None,
-        now=session.now(),
-        zones=session.zone,
         kind="Submit",
         notes=[f"Nothing is played yet: `confirm` plays {texts.broken(canonical)}."],
         command=(f"{row.game} confirm {row.board} {name} PASSWORD", "confirm"),
@@ -89,8 +85,7 @@ def confirm(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """Play the move that was submitted."""
     if row.submitted:
         return move(session, row, name, row.submitted)
-    board = board_of(session, row)
-    turns.check_plays(board, name)
+    board = turns.board_of_player(session, row, name)
     turns.check_turn(session, board, name)
     raise Illegal("There is no submitted move to confirm.")
 
@@ -122,9 +117,7 @@ def preview(
     if is_present and len(board.turns) > before and reader in {None, mover}:
         text = board.turns[before].text
         command = f"{game} move {board.row.board} {mover} PASSWORD {text}#{before + 1}", text
-    return letters.of_board(
-        point, None, now=session.now(), zones=session.zone, kind="Preview", is_full=True, command=command
-    )
+    return letters.of_board(session, point, None, kind="Preview", is_full=True, command=command)
 
 
 def preview_own(session: Session, row: BoardRow, name: str, typed: Sequence[str]) -> list[Letter]:

@@ -6,12 +6,9 @@ from datetime import timedelta
 from games import Illegal
 from pbm import letters, texts
 from pbm.actions import turns
-from pbm.actions.finding import board_of
-from pbm.actions.turns import can_leave
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.letters import Letter
-from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
 
@@ -22,12 +19,8 @@ MOST_GIVEN = 30
 
 
 def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
-    """Let a player remind the other one. Raises Refused if there is nothing to remind of."""
-    board, late = board_of(session, row), clocks.awaited(row)
-    if board.is_over:
-        raise Refused(f"The game has ended: {letters.status(row)}.")
-    if name not in board.players:
-        raise Refused(f"You do not play on this board; {' and '.join(dict.fromkeys(board.players))} do.")
+    """Let a player remind the other one. Raises Refused, and Illegal if there is nothing to remind of."""
+    board, late = turns.board_of_player(session, row, name), clocks.awaited(row)
     if name in {board.turn, late}:
         what = "yours to answer the proposal" if name == late != board.turn else "your turn"
         raise Illegal(f"It is {what}, so there is nobody to remind.")
@@ -51,8 +44,7 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
 
 def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
     """Give the opponent more days for the move that they owe; the total time grows with it."""
-    board = board_of(session, row)
-    turns.check_plays(board, name)
+    board = turns.board_of_player(session, row, name)
     if name == board.turn:
         raise Illegal("It is your turn, so there is nobody to give time to.")
     if board.turn in board.about.robots:
@@ -75,7 +67,7 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     if row.vote == "draw":
         what, rule = "answer the proposal", f"A player who does not answer for {allowed} accepts"
         then = "your silence counts as accepting"
-    elif can_leave(board):
+    elif turns.can_leave(board):
         what, rule, then = "move", f"A board that does not begin within {allowed} is removed", "it is removed"
     else:
         what, rule, then = "move", f"A player who does not move for {allowed} forfeits", "you forfeit"
@@ -92,7 +84,7 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
             "After that, each day takes a day of your vacation in place of the game.\n"
             f"{taken}Left in {today.year}: {texts.counted(left, 'day')}."
         )
-    [letter] = letters.of_board(board.present, late, now=now, zones=session.zone, notes=[*notes, "\n".join(told)])
+    [letter] = letters.of_board(session, board.present, late, notes=[*notes, "\n".join(told)])
     board.row = row._replace(nagged=now)
     store.boards.save(board.row)
     return letter._replace(subject=f"Nag: {letter.subject}", is_urgent=True, reminds=board.name)

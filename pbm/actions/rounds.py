@@ -111,10 +111,9 @@ def _tell_of_boards(session: Session, found: Shown, number: int, begun: Sequence
     for board in begun:
         readers = dict.fromkeys([*board.players, *board.about.subscribers])
         told = letters.of_board(
+            session,
             board.present,
             *readers,
-            now=session.now(),
-            zones=session.zone,
             kind="New",
             notes=notes,
             is_full=True,

@@ -41,9 +41,7 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
         done.append(number)
         if not budget.is_spent and (session.in_shell or session.take("shown", user=name)):
             point = board_of(session, row).present
-            shown += letters.of_board(
-                point, name, now=session.now(), zones=session.zone, kind="Subscription Summary", is_full=True
-            )
+            shown += letters.of_board(session, point, name, kind="Subscription Summary", is_full=True)
     lines = _said(f"You get every mail about these {game.capitalize()} boards", done)
     if not is_all:
         lines += _said("Not subscribed", [f"{number} ({why})" for number, why in refused.items()])

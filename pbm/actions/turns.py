@@ -8,6 +8,7 @@ from datetime import datetime
 import games
 from games import SKIP, Illegal
 from pbm import delivery, letters, texts
+from pbm.actions.finding import board_of
 from pbm.board import clocks, dice, plans, ratings
 from pbm.board.board import FIRST_MOVES, FORFEIT, RESIGN, SERVER, SWAP, About, Board, Point
 from pbm.board.clocks import Clocks
@@ -46,12 +47,14 @@ def numbered(text: str) -> tuple[str, int | None]:
     return (move, int(number)) if is_number else (text, None)
 
 
-def check_plays(board: Board, name: str) -> None:
-    """Make sure that the game goes on, and that user plays it. Raises Refused, and Illegal."""
+def board_of_player(session: Session, row: BoardRow, name: str) -> Board:
+    """The board of a game that goes on, and that a user plays. Raises Refused, and Illegal."""
+    board = board_of(session, row)
     if board.is_over:
         raise Refused(f"The game has ended: {letters.status(board.row)}.")
     if name not in board.players:
         raise Illegal(f"You do not play on this board; {' and '.join(dict.fromkeys(board.players))} do.")
+    return board
 
 
 def check_turn(session: Session, board: Board, name: str) -> None:
@@ -222,12 +225,10 @@ def _end(session: Session, board: Board, reason: str) -> None:
 def told(session: Session, board: Board, *notes: str) -> list[Letter]:
     """The letters about what has happened on a board: to players, to subscribers, and of an end to those notified."""
     readers = dict.fromkeys([*board.players, *board.about.subscribers])
-    found = letters.of_board(board.present, *readers, now=session.now(), zones=session.zone, notes=notes)
+    found = letters.of_board(session, board.present, *readers, notes=notes)
     if board.is_over:
         notified = {*board.about.notified, *session.store.players.notified_of_all(board.row.game)} - {*readers}
-        found += letters.of_board(
-            board.present, *sorted(notified), now=session.now(), zones=session.zone, kind=letters.NOTIFICATION
-        )
+        found += letters.of_board(session, board.present, *sorted(notified), kind=letters.NOTIFICATION)
     return found
 
 
@@ -266,12 +267,6 @@ def keep_plan(session: Session, board: Board, name: str, lines: Sequence[plans.P
         session.store.boards.keep_plan(board.row.game, board.row.board, name, board.plans[name])
 
 
-def forget(session: Session, board: Board, name: str, note: str) -> list[Letter]:
-    """Forget what a player wanted to be played when their turn comes."""
-    keep_plan(session, board, name, [])
-    return letters.of_board(board.present, name, now=session.now(), zones=session.zone, notes=[note])
-
-
 # Endings that no rule of the game makes
 
 
@@ -305,7 +300,7 @@ def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
         raise Illegal(f"You resign already when your turn comes; this cancels it:\n{cancel}")
     session.store.boards.keep_plan(row.game, row.board, name, RESIGN)
     board.plans[name] = RESIGN
-    [letter] = letters.of_board(board.present, name, now=session.now(), zones=session.zone)
+    [letter] = letters.of_board(session, board.present, name)
     return [letter._replace(subject=f"{row.game.capitalize()} Board {row.board} Resigned", is_urgent=True)]
 
 
@@ -313,7 +308,8 @@ def unresign(session: Session, board: Board, name: str) -> list[Letter]:
     """Take back a resignation that waits for the player's turn."""
     if board.plans.get(name) != RESIGN:
         raise Illegal("You have not resigned on this board.")
-    return forget(session, board, name, "Your resignation is taken back.")
+    keep_plan(session, board, name, [])
+    return letters.of_board(session, board.present, name, notes=["Your resignation is taken back."])
 
 
 def forfeit(session: Session, board: Board, reason: str, why: str) -> list[Letter]:

@@ -114,7 +114,7 @@ def send_again(session: Session, title: Line, why: Misused) -> Misused:
         raise Misused(f"{why}\n\nOr {how}")
     if not session.take("board sent again"):
         raise Misused(f"{why}\n\nOr {how}", point=board.present, reader=name)
-    [letter] = letters.of_board(board.present, name, now=session.now(), zones=session.zone)
+    [letter] = letters.of_board(session, board.present, name)
     delivery.queue(session, letter._replace(to=None, reader=name))
     lost = "This answer came without the address that tells whose it is, and nothing was done."
     raise SentAgain(f"{lost} Please {how} It comes once more with this one.", point=board.present, reader=name)

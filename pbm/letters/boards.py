@@ -1,8 +1,8 @@
 """What a board mail says."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime, tzinfo
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from typing import Any, Protocol
 
 import games
 from pbm.blocks import Block, Comment, Drawing, Moves, Paragraph, Rule, Table
@@ -20,22 +20,22 @@ CROPPED = 300
 """How much of a line that we do not understand is said back."""
 
 
-Zones = Callable[[str | None], tzinfo]
-"""In which time zone each reader is told times."""
+class Times(Protocol):
+    """What a letter says of times: a session knows it."""
 
+    def now(self) -> datetime:
+        """Return the present."""
 
-def in_utc(_: str | None) -> tzinfo:
-    """The same for all."""
-    return UTC
+    def zone(self, userid: str | None) -> tzinfo:
+        """Return the time zone in which a reader is told times."""
 
 
 def of_board(
+    times: Times,
     point: Point,
     *readers: str | None,
     kind: str = "Summary",
     notes: Iterable[str] = (),
-    now: datetime,
-    zones: Zones = in_utc,
     is_full: bool = False,
     is_new: bool = False,
     command: tuple[str, str] | None = None,
@@ -70,7 +70,7 @@ def of_board(
         letter = Letter(
             to=to,
             subject=f"{'New ' if is_new else ''}{name} Board {row.board}{turn}{_mark(comment)}",
-            blocks=(*above, *told, *below, *notes_of_reader, *_clocks(point, now, zones, to)),
+            blocks=(*above, *told, *below, *notes_of_reader, *_clocks(point, times, to)),
             answer=how,
             bare=bare,
             data=found | own | ({"notes": noted} if noted else {}),
@@ -300,13 +300,13 @@ def _about(point: Point, *, is_full: bool) -> Iterator[Paragraph]:
     yield from (Paragraph("\n".join(part)) for part in (told, lines) if part)
 
 
-def _clocks(point: Point, now: datetime, zones: Zones, to: str | None) -> list[Block]:
+def _clocks(point: Point, times: Times, to: str | None) -> list[Block]:
     """The clocks of a board that has clock options, of a tournament board, and of a game that is over, and why."""
     board, row = point.board, point.board.row
     set_up = clocks.of(row)
     if not point.is_present or row.board == "new" or not (row.ended or any(set_up) or row.pool):
         return []
-    zone = zones(to)
+    zone, now = times.zone(to), times.now()
     moments = {"Start": row.started} | ({"Last move": row.changed or row.started} if board.turns else {})
     moments |= {"End": row.ended} if row.ended else {"Now": now}
     rows = [(name, f"{moment.astimezone(zone):{MINUTES}}") for name, moment in moments.items()]

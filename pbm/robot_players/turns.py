@@ -237,11 +237,11 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
         for one in waiting:
             board = finding.find_board(session, one.game, one.board)
             point, readers = board.present, [one.opponent, *board.about.subscribers]
-            told = letters.of_board(point, *readers, now=session.now(), zones=session.zone, notes=[note])
+            told = letters.of_board(session, point, *readers, notes=[note])
             for letter in told:
                 delivery.queue(session, letter)
             if one == task and session.server.operator:
-                told = letters.of_board(point, None, now=session.now(), notes=[f"{note}\n{why}"])
+                told = letters.of_board(session, point, None, notes=[f"{note}\n{why}"])
                 send(session, session.server.operator, told[0])
     sys.stderr.write(f"{name} is paused: {why}\n")
 
@@ -391,7 +391,7 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
         return [*answers]
     if board is None:
         return [*answers]
-    [letter] = letters.of_board(board.present, person, now=session.now(), zones=session.zone)
+    [letter] = letters.of_board(session, board.present, person)
     return [letter._replace(to=None), *(each for each in answers if each is not shown)]
 
 
