@@ -38,6 +38,17 @@ def table(text: str) -> list[Any]:
     return [pytest.param(*cells, id=rule) for *cells, rule in rows]
 
 
+def rules(text: str) -> list[Any]:
+    """Parameters of a test: below each rule, which names them, stand its examples, with bars between their cells."""
+    rows, rule = [], ""
+    for line in filter(str.strip, text.splitlines()):
+        if line.startswith(" "):
+            rows.append(pytest.param(*map(str.strip, line.split("|")), id=rule))
+        else:
+            rule = line
+    return rows
+
+
 def pairs(cell: str) -> dict[str, str]:
     """What a cell such as `e1=XX e2=O` says of each point."""
     return dict(pair.split("=") for pair in cell.split())

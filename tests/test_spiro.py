@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import games
 from games import SKIP, Illegal, spiro
 
-from examples import examples, pairs, refusal, table
+from examples import examples, pairs, refusal, rules, table
 from reference_spiro import MEDIUM, SMALL, Rules, frozen, legal, spelled
 
 PICTURES = Path(__file__).parent / "data" / "spiro-board.txt"
@@ -27,6 +27,13 @@ def position(turn, *dice, small=True, pieces=6, no_inwards=False, **cells):
 
 def medium(turn, *dice, **cells):
     return position(turn, *dice, small=False, pieces=12, **cells)
+
+
+def written(turn, cells):
+    """A position as the tables write it: the side to move, its dice and other words; the stacks."""
+    side, *words = turn.split()
+    board = medium if "medium" in words else position
+    return board(side, *map(int, filter(str.isdigit, words)), no_inwards="no_inwards" in words, **pairs(cells))
 
 
 def after(state, text):
@@ -157,12 +164,6 @@ def test_a_piece_jumps_over_the_wall_of_its_cell_to_the_other_path(small, side):
             assert after(state, f"{cell}-{across}:1") == after(state, f"{cell}:+:1")
 
 
-def test_on_the_medium_board_a_jump_outwards_gains_up_to_16_cells():
-    state = medium("X", 1, 2, k3="X", g3="O")
-    assert after(state, "k3:+:1") == {"l2": "X", "g3": "O"}
-    assert MEDIUM[0].index("l3") - MEDIUM[1].index("k3") == 16
-
-
 @pytest.mark.parametrize("small", [True, False])
 def test_two_paths_of_equal_length_cover_the_board(small):
     rules = Rules(small=small)
@@ -234,10 +235,6 @@ def test_on_a_later_turn_nothing_but_two_dice_can_be_thrown(dice):
 def test_the_dice_are_used_in_any_order():
     state = position("X", 2, 5, e1="X", c1="OO", e2="O")  # two steps on, c1 is blocked
     assert after(state, "e1:5:2") == {"b3": "X", "c1": "OO", "e2": "O"}
-    assert refusal(state, "e1:2:5") == (
-        "The piece on e1 cannot step 2 with the dice left (2, 5): "
-        "c1 is blocked: two or more pieces stand there, O on top."
-    )
 
 
 @pytest.mark.parametrize(
@@ -263,117 +260,129 @@ def test_the_dice_are_used_in_any_order():
     X 1 2 | d3=X e2=O        | d3:+:1         | f3=X e2=O          | a piece of X may jump into its own home
     O 1 2 | f2=O e3=X        | f2:+:2         | c2=O e3=X          | a piece of O may jump into its own home
     X 1 2 | b4=X e3=X e2=O   | b4:1:x         | e3=X e2=O          | a piece steps to the last cell and then off
+    X 2 1 | b4=X e3=X e2=O   | b4:x,e3:1      | f3=X e2=O          | a throw that is exact bears off
+    X 6 1 | b4=X e3=X e2=O   | b4:x,e3:1      | f3=X e2=O          | the throw for bearing off need not be exact
+    X 1 2 | g3=OX e2=O       | g3:1:2         | g3=O f1=X e2=O     | a pin ends when the last piece on it has left
+    X 1 2 | g3=OXX e2=O      | g3:1:2         | g3=OX f1=X e2=O    | a pin stays while a piece is on it
+    X 1 1 | g3=OXX e2=O      | 2xg3:1:1       | f2=XX g3=O e2=O    | of a stack all but the pinned piece can move
+    O 1 2 | d2=O c2=XO e3=X  | d2:1,c2:2      | c2=XO d3=O e3=X    | own pieces block nobody but the enemy
+    X 1 2 no_inwards | f3=X e2=O | f3:+:2     | h4=X e2=O          | with -no_inwards pieces jump outwards
+    X 1 2 medium | k3=X g3=O | k3:+:1         | l2=X g3=O          | a jump outwards gains up to 16 cells
     """),
 )
 def test_what_a_turn_does(turn, cells, text, end):
-    side, *dice = turn.split()
-    assert after(position(side, *map(int, dice), **pairs(cells)), text) == pairs(end)
+    assert after(written(turn, cells), text) == pairs(end)
 
 
-# Steps and pins
-
-
-def test_a_pinned_piece_cannot_move():
-    state = position("O", 1, 2, g3="OX", e2="O")
-    assert refusal(state, "g3:1:2") == "The piece of O on g3 is pinned under X and cannot move."
-    assert not any(move.startswith("g3") for move in state.moves())
-
-
-def test_a_pin_ends_when_the_last_piece_on_it_has_left():
-    one, two = (position("X", 1, 2, g3="O" + "X" * count, e2="O") for count in (1, 2))
-    assert after(one, "g3:1:2") == {"g3": "O", "f1": "X", "e2": "O"}
-    assert after(two, "g3:1:2") == {"g3": "OX", "f1": "X", "e2": "O"}
-    assert one.play("g3:1:2").roll((1, 2)).parse("g3:1:2") == "g3:1:2"
-    assert refusal(two.play("g3:1:2").roll((1, 2)), "g3:1:2").endswith("pinned under X and cannot move.")
-
-
-def test_of_a_stack_on_a_pinned_piece_all_but_that_one_can_move():
-    state = position("X", 1, 1, g3="OXX", e2="O")
-    assert after(state, "2xg3:1:1") == {"f2": "XX", "g3": "O", "e2": "O"}
-    assert refusal(state, "3xg3:1") == "There is no piece of X left on g3 by then."
-
-
-# Jumps and blots
-
-
-@pytest.mark.parametrize("die", range(1, 7))
-def test_a_jump_uses_up_a_die_whatever_it_shows(die):
-    assert after(spiro.new(small=True, pieces=1).roll((die,)), "e3:+") == {"d3": "X", "e2": "O"}
-
-
-# Blocks
+# Pins, blocks, jumps, homes, and all dice that can be used
 
 
 BLOCKED = "is blocked: two or more pieces stand there, O on top."
-
-
-def test_nobody_steps_onto_two_or_more_under_an_enemy():
-    for stack in ("OO", "OOO"):
-        state = position("X", 1, 2, f3="X", g3=stack)
-        assert refusal(state, "f3:1").endswith(f"(1, 2): g3 {BLOCKED}")
-
-
-def test_nobody_jumps_onto_two_or_more_under_an_enemy():
-    assert refusal(position("X", 1, 2, f3="X", f4="OO"), "f3:+") == f"The piece on f3 cannot jump: f4 {BLOCKED}"
-
-
-def test_a_pinned_piece_counts_for_the_height_of_a_block():
-    state = position("X", 1, 2, f3="X", g3="XO", f4="XO")
-    assert refusal(state, "f3:1").endswith(f"g3 {BLOCKED}")
-    assert refusal(state, "f3:+").endswith(f"f4 {BLOCKED}")
-
-
-def test_own_pieces_block_nobody_but_the_enemy():
-    assert after(position("O", 1, 2, d2="O", c2="XO", e3="X"), "d2:1,c2:2")["c2"] == "XO"
-    assert "d2 is blocked" in refusal(position("O", 1, 2, e2="O", d2="OX"), "e2:1")
-
-
-# How often a piece jumps in a turn
-
-
-def test_a_player_jumps_once_in_a_turn():
-    state = position("X", 1, 2, f3="X", d1="X", e2="O")
-    assert refusal(state, "f3:+,d1:+") == "The piece on d1 cannot jump: only a double allows two jumps in a turn."
-    assert refusal(state, "f3:+:+") == "The piece on f4 cannot jump: only a double allows two jumps in a turn."
-    assert all(move.count("+") < 2 for move in state.moves())
-
-
-def test_nobody_jumps_three_times():
-    state = position("X", 1, 1, f3="X", d1="XX", e2="O")
-    assert refusal(state, "f3:+,2xd1:+") == "The piece on d1 cannot jump: there is no third jump in a turn."
-    assert all(move.count("+") < 3 for move in state.moves())
-
-
 BACK = "cannot jump: a jump back over the wall between f3 and f4 has to blot."
 
 
-def test_a_piece_does_not_jump_back_over_the_wall():
-    state = position("X", 1, 1, f3="X", e2="O")
-    assert refusal(state, "f3:+:+:1:1") == f"The piece on f4 {BACK}"
+@pytest.mark.parametrize(
+    ("turn", "cells", "text", "why"),
+    rules("""
+a pinned piece cannot move
+    O 1 2 | g3=OX e2=O | g3:1:2 | The piece of O on g3 is pinned under X and cannot move.
+    X 1 1 | g3=OXX e2=O | 3xg3:1 | There is no piece of X left on g3 by then.
+nobody steps onto two or more under an enemy
+    X 1 2 | f3=X g3=OO | f3:1 | The piece on f3 cannot step 1 with the dice left (1, 2): g3 BLOCKED
+    X 1 2 | f3=X g3=OOO | f3:1 | The piece on f3 cannot step 1 with the dice left (1, 2): g3 BLOCKED
+nobody jumps onto two or more under an enemy
+    X 1 2 | f3=X f4=OO | f3:+ | The piece on f3 cannot jump: f4 BLOCKED
+a pinned piece counts for the height of a block
+    X 1 2 | f3=X g3=XO f4=XO | f3:1 | The piece on f3 cannot step 1 with the dice left (1, 2): g3 BLOCKED
+    X 1 2 | f3=X g3=XO f4=XO | f3:+ | The piece on f3 cannot jump: f4 BLOCKED
+    O 1 2 | e2=O d2=OX | e2:1 | ... d2 is blocked: two or more pieces stand there, X on top.
+a player jumps once in a turn
+    X 1 2 | f3=X d1=X e2=O | f3:+,d1:+ | The piece on d1 cannot jump: only a double allows two jumps in a turn.
+    X 1 2 | f3=X d1=X e2=O | f3:+:+ | The piece on f4 cannot jump: only a double allows two jumps in a turn.
+nobody jumps three times
+    X 1 1 | f3=X d1=XX e2=O | f3:+,2xd1:+ | The piece on d1 cannot jump: there is no third jump in a turn.
+a piece does not jump back over the wall
+    X 1 1 | f3=X e2=O | f3:+:+:1:1 | The piece on f4 BACK
+no other piece jumps back over the wall either
+    X 1 1 | f3=X f4=X e2=O | f3:+,f4:+ | The piece on f4 BACK
+    X 1 1 | f3=X e4=X e2=O | f3:+,e4:1:+:1 | The piece on f4 BACK
+    X 1 1 | f4=X e3=X e2=O | f4:+,e3:1:+ | ... a jump back over the wall between f4 and f3 has to blot.
+steps between do not allow to jump back over the wall
+    X 1 1 | f3=X a2=X e4=X e2=O | f3:+,a2:1,f4:+ | The piece on f4 BACK
+nobody jumps into the home of the enemy
+    X 1 2 | f2=X e2=O | f2:+ | The piece on f2 cannot jump: e2 is the home of O, where X may not jump.
+    X 1 2 | f2=X h4=O | f2:+ | The piece on f2 cannot jump: e2 is the home of O, where X may not jump.
+    O 1 2 | d3=O e3=X | d3:+ | The piece on d3 cannot jump: e3 is the home of X, where O may not jump.
+    O 1 2 | d3=O h4=X | d3:+ | The piece on d3 cannot jump: e3 is the home of X, where O may not jump.
+with -no_inwards no jump brings a piece nearer to the beginning of a path
+    X 1 2 no_inwards | f4=X e2=O | f4:+ | ... f3 lies further inwards, and this game is played with -no_inwards.
+    X 1 2 no_inwards | d3=X e2=O | d3:+ | ... e3 lies further inwards, and this game is played with -no_inwards.
+a throw that does not pass the last cell does not bear off
+    X 1 2 | a3=X e3=X e2=O | a3:x | The piece on a3 cannot leave the board with the dice left (1, 2).
+no jump leaves the board
+    X 1 2 | e1=X e2=O | e1:+ | The piece on e1 cannot jump: the wall of e1 is the edge of the board.
+a piece that has left the board goes no further
+    X 1 2 | c4=X e3=X e2=O | c4:x:1 | The piece has left the board, so :1 cannot follow.
+    X 1 2 | c4=X e3=X e2=O | c4-x-c4 | The piece has left the board, so -c4 cannot follow.
+both dice must be used if they can
+    X 1 2 | e1=X e2=O | e1:2 | e1:2 uses 2 of the 3 pips that can be used, and all of them must be; e1:2:1 does.
+if only one of the dice can be used it is the greater one
+    X 2 5 | e1=X b3=OO | e1:2 | e1:2 uses 2 of the 5 pips that can be used, and all of them must be; e1:5 does.
+of a double as many dice are used as can be
+    X 2 2 | e1=X a3=OO | e1:2:2 | e1:2:2 uses 4 of the 8 pips that can be used, ...
+a jump and a bearing off count the whole die
+    X 1 6 | c4=X h3=XO | c4:x | c4:x uses 6 of the 7 pips that can be used, ...
+in a turn that is skipped nothing else is accepted
+    X 1 2 | e1=X d1=OO c1=OO | e1:1 | None of the dice (1, 2) can be used, so this turn is skipped: --.
+    X 1 2 | e1=X d1=OO c1=OO | e1:3 | None of the dice (1, 2) can be used, so this turn is skipped: --.
+    X 1 2 | e1=X d1=OO c1=OO | e1:+ | None of the dice (1, 2) can be used, so this turn is skipped: --.
+the order of the dice counts for a block on the way
+    X 2 5 | e1=X c1=OO e2=O | e1:2:5 | The piece on e1 cannot step 2 with the dice left (2, 5): c1 BLOCKED
+in the example of the inventor no piece steps four cells at once
+    X 4 4 | f1=OO f3=XX f4=O g1=O | f3:4 | The piece on f3 cannot step 4 with the dice left (4, 4, 4, 4): f1 BLOCKED
+a number of pips is steps only
+    X 1 2 | c3=X b4=XX e2=O | c3:4 | ... cannot step 4: no die left (1, 2) makes that, and no sum of them.
+each part of a chain uses a die
+    X 1 2 | f3=X e2=O | f3-g3-g3 | The piece on g3 cannot get to g3 ...
+the cell that is named as blocked is on the way that was written
+    X 1 4 | f3=X g3=OO g2=OO f4=OO | f3-f4 | ... with the dice left (1, 4): f4 BLOCKED
+    X 1 4 | f3=X g3=OO g2=OO f4=OO | f3-g3 | ... with the dice left (1, 4): g3 BLOCKED
+    X 3 5 | e3=XX g2=OO f1=OO e2=OO | e3:5 | ... with the dice left (3, 5): f1 BLOCKED
+    X 3 5 | e3=XX g2=OO f1=OO e2=OO | e3-f1 | ... with the dice left (3, 5): f1 BLOCKED
+    X 3 5 | e3=XX g2=OO f1=OO e2=OO | e3:3 | ... with the dice left (3, 5): g2 BLOCKED
+    X 3 5 | e3=XX g2=OO f1=OO e2=OO | e3-h2 | ... with the dice left (3, 5): g2 BLOCKED
+    X 3 5 | e3=XX g2=OO f1=OO e2=OO | e3-b1 | ... with the dice left (3, 5): b1 is out of reach.
+    X 3 5 | e3=XX g2=OO f1=OO e2=OO | e3-g1 | ... with the dice left (3, 5): f1 BLOCKED
+nothing is called blocked where the piece would leave the board or go back
+    X 4 4 | b3=XX c1=OO e2=O | b3:8 | ... (4, 4, 4, 4): it would leave the board before the last of them.
+    X 4 4 | b3=XX c1=OO e2=O | b3-a2 | The piece on b3 cannot get to a2 with the dice left (4, 4, 4, 4): a2 lies ...
+    X 4 4 | b3=XX c1=OO e2=O | b3-b3 | ... (4, 4, 4, 4): a jump back over the wall between b3 and c3 has to blot.
+    """),
+)
+def test_what_a_turn_may_not_do(turn, cells, text, why):
+    said, why = refusal(written(turn, cells), text), why.replace("BLOCKED", BLOCKED).replace("BACK", BACK)
+    assert said.startswith(why.partition("...")[0])
+    assert said.endswith(why.rpartition("...")[2])
 
 
-def test_no_other_piece_jumps_back_over_the_wall_either():
-    state = position("X", 1, 1, f3="X", f4="X", e2="O")
-    assert refusal(state, "f3:+,f4:+").endswith(BACK)
-    assert refusal(position("X", 1, 1, f3="X", e4="X", e2="O"), "f3:+,e4:1:+:1") == f"The piece on f4 {BACK}"
-    assert refusal(position("X", 1, 1, f4="X", e3="X", e2="O"), "f4:+,e3:1:+") == (
-        "The piece on f3 cannot jump: a jump back over the wall between f4 and f3 has to blot."
-    )
-
-
-def test_steps_between_do_not_allow_to_jump_back_over_the_wall():
-    assert refusal(position("X", 1, 1, f3="X", a2="X", e4="X", e2="O"), "f3:+,a2:1,f4:+").endswith(BACK)
-
-
-# Homes and -no_inwards
-
-
-@pytest.mark.parametrize(("side", "source", "home"), [("X", "f2", "e2"), ("O", "d3", "e3")])
-def test_nobody_jumps_into_the_home_of_the_enemy(side, source, home):
-    enemy = "XO"[side == "X"]
-    for cells in ({source: side, home: enemy}, {source: side, "h4": enemy}):
-        why = refusal(position(side, 1, 2, **cells), f"{source}:+")
-        assert why == f"The piece on {source} cannot jump: {home} is the home of {enemy}, where {side} may not jump."
+@pytest.mark.parametrize(
+    ("turn", "cells", "listed"),
+    rules("""
+if only one of the dice can be used it is the greater one
+    X 2 5 | e1=X b3=OO | e1:5
+the smaller die is used if only it can be
+    X 2 5 | e1=X b3=OO a2=OO | e1:2
+of a double as many dice are used as can be
+    X 2 2 | e1=X a3=OO | e1:2:2:+:2
+    X 2 2 | e1=X a3=OO c2=OO | e1:2:2
+a jump and a bearing off count the whole die, and a piece is not the last one while another is pinned
+    X 1 6 | c4=X h3=XO | c4:+:6 c4:+:1
+with -no_inwards no jump brings a piece nearer to the beginning of a path
+    X 1 2 no_inwards | f4=X e2=O | f4:1:2
+    """),
+)
+def test_what_turns_there_are(turn, cells, listed):
+    assert [*written(turn, cells).moves()] == listed.split()
 
 
 def test_on_the_medium_board_x_jumps_from_its_home_and_o_not_into_it():
@@ -390,22 +399,6 @@ def test_the_wall_between_the_homes_is_never_jumped():
     )
 
 
-def test_with_no_inwards_no_jump_brings_a_piece_nearer_to_the_beginning_of_a_path():
-    state = position("X", 1, 2, no_inwards=True, f4="X", e2="O")
-    assert refusal(state, "f4:+") == (
-        "The piece on f4 cannot jump: f3 lies further inwards, and this game is played with -no_inwards."
-    )
-    assert list(state.moves()) == ["f4:1:2"]
-
-
-def test_with_no_inwards_pieces_jump_outwards():
-    assert after(position("X", 1, 2, no_inwards=True, f3="X", e2="O"), "f3:+:2") == {"h4": "X", "e2": "O"}
-
-
-def test_with_no_inwards_a_piece_does_not_jump_into_its_own_home():
-    assert "e3 lies further inwards" in refusal(position("X", 1, 2, no_inwards=True, d3="X", e2="O"), "d3:+")
-
-
 # Bearing off
 
 
@@ -417,63 +410,6 @@ def test_a_piece_is_borne_off_from_the_end_of_either_path(side, cell):
     assert left["scores"][side] - state.view()["scores"][side] == 2
 
 
-@pytest.mark.parametrize("die", range(2, 7))
-def test_the_throw_for_bearing_off_need_not_be_exact(die):
-    state = position("X", die, 1, b4="X", e3="X", e2="O")  # two cells before the end
-    assert after(state, "b4:x,e3:1") == {"f3": "X", "e2": "O"}
-
-
-def test_a_throw_that_does_not_pass_the_last_cell_does_not_bear_off():
-    state = position("X", 1, 2, a3="X", e3="X", e2="O")
-    assert refusal(state, "a3:x") == "The piece on a3 cannot leave the board with the dice left (1, 2)."
-
-
-def test_no_jump_leaves_the_board():
-    state = position("X", 1, 2, e1="X", e2="O")
-    assert refusal(state, "e1:+") == "The piece on e1 cannot jump: the wall of e1 is the edge of the board."
-    assert all("+" not in move for move in position("X", 6, 6, e4="X", e2="O").moves())
-
-
-def test_a_piece_that_has_left_the_board_goes_no_further():
-    state = position("X", 1, 2, c4="X", e3="X", e2="O")
-    assert refusal(state, "c4:x:1") == "The piece has left the board, so :1 cannot follow."
-    assert refusal(state, "c4-x-c4") == "The piece has left the board, so -c4 cannot follow."
-
-
-# All that can be used must be used
-
-
-def test_both_dice_must_be_used_if_they_can():
-    state = position("X", 1, 2, e1="X", e2="O")
-    assert refusal(state, "e1:2") == (
-        "e1:2 uses 2 of the 3 pips that can be used, and all of them must be; e1:2:1 does."
-    )
-
-
-def test_if_only_one_of_the_dice_can_be_used_it_is_the_greater_one():
-    state = position("X", 2, 5, e1="X", b3="OO")  # b3 is 7 steps on
-    assert list(state.moves()) == ["e1:5"]
-    assert refusal(state, "e1:2") == ("e1:2 uses 2 of the 5 pips that can be used, and all of them must be; e1:5 does.")
-
-
-def test_the_smaller_die_is_used_if_only_it_can_be():
-    assert list(position("X", 2, 5, e1="X", b3="OO", a2="OO").moves()) == ["e1:2"]
-
-
-def test_of_a_double_as_many_dice_are_used_as_can_be():
-    state = position("X", 2, 2, e1="X", a3="OO")  # three twos on
-    assert list(state.moves()) == ["e1:2:2:+:2"]
-    assert refusal(state, "e1:2:2").startswith("e1:2:2 uses 4 of the 8 pips")
-    blocked = position("X", 2, 2, e1="X", a3="OO", c2="OO")  # and the jump from b2 is no way out
-    assert list(blocked.moves()) == ["e1:2:2"]
-
-
-def test_a_jump_and_a_bearing_off_count_the_whole_die():
-    state = position("X", 1, 6, c4="X", h3="XO")
-    assert refusal(state, "c4:x").startswith("c4:x uses 6 of the 7 pips that can be used")
-    assert list(state.moves()) == ["c4:+:6", "c4:+:1"]
-
-
 def test_a_turn_that_bears_off_the_last_piece_is_always_legal():
     state = position("X", 1, 6, c4="X", e2="O")
     assert after(state, "c4:x") == {"e2": "O"}
@@ -481,11 +417,6 @@ def test_a_turn_that_bears_off_the_last_piece_is_always_legal():
     assert after(state, "c4:+:6") == {"i3": "X", "e2": "O"}
     assert {} not in ends(state)
     assert {"e2": "O"} in ends(state)
-
-
-def test_a_piece_is_not_the_last_one_while_another_is_pinned():
-    state = position("X", 1, 6, c4="X", h3="XO")
-    assert {"h3": "XO"} not in ends(state)
 
 
 def test_a_text_with_fewer_pips_stands_for_a_full_turn_that_leads_to_the_same_position():
@@ -531,12 +462,6 @@ def test_the_other_turn_of_the_example_bears_a_piece_off():
     assert after(example(), "f3:+:4:4:x") == after(example(), "f3-f4-i3-g1-x")
 
 
-def test_in_the_example_no_piece_steps_four_cells_at_once():
-    assert refusal(example(), "f3:4") == (
-        f"The piece on f3 cannot step 4 with the dice left (4, 4, 4, 4): f1 {BLOCKED}"
-    )
-
-
 @pytest.mark.parametrize(("text", "target"), [("h2:+", "i2"), ("h2:1:+", "g1"), ("h2:3:+", "e1"),
                                               ("h2:4:+", "c2"), ("h2:6:+", "b3")])  # fmt: skip
 def test_blocks_on_every_other_cell_keep_a_piece_from_jumping_outwards(text, target):
@@ -555,12 +480,6 @@ def test_a_turn_is_skipped_when_no_die_can_be_used():
         assert state.parse(" -- ") == "--"
         assert state.random(Random(1)) == "--"
         assert state.play("--") == state._replace(turn=1, dice=())
-
-
-def test_in_a_turn_that_is_skipped_nothing_else_is_accepted():
-    state = position("X", 1, 2, e1="X", d1="OO", c1="OO")
-    for text in ("e1:1", "e1:3", "e1:+"):
-        assert refusal(state, text) == "None of the dice (1, 2) can be used, so this turn is skipped: --."
 
 
 def test_no_turn_is_skipped_while_a_die_can_be_used():
@@ -628,21 +547,35 @@ def test_the_examples_of_the_notation(dice, cells, text, canonical, end):
     assert after(state, text) == {**end, "g3": "O"}
 
 
-def test_a_sum_of_dice_is_used_in_the_order_that_is_possible():
-    for block, canonical in ("d5", "d2:6:5"), ("e5", "d2:5:6"):
-        assert medium("X", 5, 6, d2="X", **{block: "OO"}).parse("d2:11") == canonical
+@pytest.mark.parametrize(
+    ("turn", "cells", "texts", "canonical"),
+    rules("""
+a sum of dice is used in the order that is possible
+    X 5 6 medium | d2=X d5=OO | d2:11 | d2:6:5
+    X 5 6 medium | d2=X e5=OO | d2:11 | d2:5:6
+a number of pips is steps only
+    X 1 2 | c3=X b4=XX e2=O | c3:3 | c3:1:2
+a plus is one jump after a colon or a hyphen
+    X 1 2 | f3=X e2=O | f3:+:2; f3-+:2; f3-+-h4 | f3:+:2
+a number in front repeats an item
+    X 1 1 | e3=XXXX e2=O | 2xe3:1:1 | e3:1:1,e3:1:1
+    X 1 1 | e3=XXXX e2=O | 1xe3:1,3xe3-f3 | e3:1,e3:1,e3:1,e3:1
+letters may be large and blanks stand around commas
+    X 1 1 | c4=XX e3=XX e2=O | 2XC4-X , \t2xE3-f3 | e3:1,e3:1,c4:x,c4:x
+the turn of the last piece is always the listed one
+    X 3 5 | a3=X e2=OO | a3:5; a3:x; a3-x; a3:8; a3:3:x; A3:3:5 | a3:3:x
+    """),
+)
+def test_what_a_text_stands_for(turn, cells, texts, canonical):
+    state = written(turn, cells)
+    assert {state.parse(text) for text in texts.split(";")} == {canonical}
+    assert canonical in state.moves()
 
 
 def test_a_cell_to_go_to_may_be_reached_with_a_jump_and_any_dice():
     state = position("X", 1, 2, f3="X", e2="O")
     assert state.parse("f3-h4") == "f3:+:2"
     assert refusal(state, "f3:+,e2-g4") == "There is no piece of X on e2."
-
-
-def test_a_number_of_pips_is_steps_only():
-    state = position("X", 1, 2, c3="X", b4="XX", e2="O")
-    assert refusal(state, "c3:4").endswith("cannot step 4: no die left (1, 2) makes that, and no sum of them.")
-    assert state.parse("c3:3").count("+") == 0
 
 
 def test_a_number_of_pips_may_bear_off_with_its_last_die():
@@ -656,26 +589,6 @@ def test_a_colon_and_x_are_steps_only_and_a_hyphen_and_x_may_include_a_jump():
     state = position("X", 1, 2, f1="X", e3="X", e2="O")  # over the wall lies the exit
     assert refusal(state, "f1:x") == "The piece on f1 cannot leave the board with the dice left (1, 2)."
     assert after(state, "f1-x") == after(state, "f1:+:x") == {"e3": "X", "e2": "O"}
-
-
-def test_a_plus_is_one_jump_after_a_colon_or_a_hyphen():
-    state = position("X", 1, 2, f3="X", e2="O")
-    assert state.parse("f3:+:2") == state.parse("f3-+:2") == state.parse("f3-+-h4") == "f3:+:2"
-
-
-def test_each_part_of_a_chain_uses_a_die():
-    assert refusal(position("X", 1, 2, f3="X", e2="O"), "f3-g3-g3").startswith("The piece on g3 cannot get to g3")
-
-
-def test_a_number_in_front_repeats_an_item():
-    state = position("X", 1, 1, e3="XXXX", e2="O")
-    assert state.parse("2xe3:1:1") == "e3:1:1,e3:1:1"
-    assert state.parse("1xe3:1,3xe3-f3") == "e3:1,e3:1,e3:1,e3:1"
-
-
-def test_letters_may_be_large_and_blanks_stand_around_commas():
-    state = position("X", 1, 1, c4="XX", e3="XX", e2="O")
-    assert state.parse("  2XC4-X ,\t2xE3 - f3".replace(" - ", "-")) == "e3:1,e3:1,c4:x,c4:x"
 
 
 def test_uses_of_one_piece_in_a_row_are_one_item():
@@ -715,6 +628,7 @@ def test_different_ways_to_one_position_are_not_ambiguous():
         ("-f3", "Cannot read '-f3'; write a cell"),
         ("f3--g3", "Cannot read 'f3--g3'; write a cell"),
         ("f3:\u0661", "Cannot read 'f3:\u0661'; write a cell"),
+        ("\u212a1:1", "Cannot read '\u212a1:1'; write a cell"),
         ("f3", "'f3' does not say where the piece goes: f3-CELL, f3:PIPS, f3:+ or f3:x."),
         ("2xf3", "'2xf3' does not say where the piece goes"),
         ("0xf3:1", "'0xf3:1' moves no piece at all; the number in front of the x is 1 or more."),
@@ -748,12 +662,6 @@ def test_a_refusal_says_what_is_wrong_and_where(text, why):
     refused = refusal(position("X", 1, 2, f3="X", e2="O"), text)
     assert refused.startswith(why)
     assert refused.endswith(".")
-
-
-def test_a_refusal_says_what_stands_in_the_way():
-    state = position("X", 1, 2, f3="X", g3="OO", g2="OO", f4="OO")
-    assert refusal(state._replace(dice=(1, 4)), "f3-f4").endswith(f"with the dice left (1, 4): f4 {BLOCKED}")
-    assert refusal(state._replace(dice=(1, 4)), "f3-g3").endswith(f"with the dice left (1, 4): g3 {BLOCKED}")
 
 
 # Positions that are set up
@@ -863,13 +771,6 @@ def test_listed_turns_are_accepted_as_they_are_and_lead_to_different_positions(o
             assert state.parse(turn) == turn
 
 
-@pytest.mark.parametrize("text", ["a3:5", "a3:x", "a3-x", "a3:8", "a3:3:x", "A3:3:5"])
-def test_the_turn_of_the_last_piece_is_always_the_listed_one(text):
-    state = position("X", 3, 5, a3="X", e2="OO")
-    assert state.parse(text) == "a3:3:x"
-    assert "a3:3:x" in state.moves()
-
-
 @given(OPTIONS, SEEDS)
 @examples(25)
 def test_whatever_is_accepted_is_understood_as_the_listed_turn_that_leads_to_the_same_position(options, seed):
@@ -897,43 +798,6 @@ def test_a_double_among_thirty_stacks_is_understood_without_trying_all_that_it_c
     monkeypatch.setattr(spiro.Turn, "uses", lambda *args: tried.append(args) or uses(*args))
     assert state.parse("g5:2,g4:+:2,i5:+") == "g4:+:2:2:+"
     assert len(tried) < 1000
-
-
-BLOCKED_WAY = {"e3": "XX", "g2": "OO", "f1": "OO", "e2": "OO"}  # three and five steps from e3
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("e3:5", "f1 is blocked: two or more pieces stand there, O on top"),
-        ("e3-f1", "f1 is blocked: two or more pieces stand there, O on top"),
-        ("e3:3", "g2 is blocked: two or more pieces stand there, O on top"),
-        ("e3-h2", "g2 is blocked: two or more pieces stand there, O on top"),  # by a step of three and a jump
-        ("e3-b1", "b1 is out of reach"),
-        ("e3-g1", "f1 is blocked: two or more pieces stand there, O on top"),  # by a step of five and a jump
-    ],
-)
-def test_the_cell_that_is_named_as_blocked_is_on_the_way_that_was_written(text, why):
-    assert refusal(position("X", 3, 5, **BLOCKED_WAY), text).endswith(f"with the dice left (3, 5): {why}.")
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("b3:8", "cannot step 8 with the dice left (4, 4, 4, 4): it would leave the board before the last of them."),
-        ("b3-a2", "cannot get to a2 with the dice left (4, 4, 4, 4): a2 lies behind it, and a step never leads"),
-        ("b3-b3", "cannot get to b3 with the dice left (4, 4, 4, 4): "),
-    ],
-)
-def test_nothing_is_called_blocked_where_the_piece_would_leave_the_board_or_go_back(text, why):
-    refused = refusal(position("X", 4, 4, b3="XX", c1="OO", e2="O"), text)
-    assert why in refused
-    assert "blocked" not in refused
-
-
-def test_a_listed_turn_that_bears_off_the_last_piece_is_accepted_as_it_is():
-    state = position("X", 1, 6, b4="X", e2="O")  # 6 alone bears it off, and so do 1 and then 6
-    assert [state.parse(turn) for turn in state.moves()] == list(state.moves())
 
 
 @given(OPTIONS, SEEDS)
@@ -1027,8 +891,3 @@ def test_a_double_with_many_stacks_is_parsed_quickly_though_it_has_very_many_tur
     with pytest.raises(Illegal, match="uses 1 of the 4 pips"):
         state.parse("g4:1")
     assert time.process_time() - begin < 30
-
-
-def test_a_foreign_letter_that_becomes_a_k_is_no_column():
-    with pytest.raises(Illegal, match="Cannot read"):
-        spiro.new().roll((1,)).parse("\u212a1:1")
