@@ -247,13 +247,13 @@ def test_a_placeholder_is_no_password_that_the_operator_can_set_either(shell):
     [
         ("tournement symple", 2, "did you mean `pbm tournament`?"),
         ("symple doctor 101", 2, "did you mean `pbm doctor`?"),
-        ("replay 101 1", 1, "There is no game '101'; a game stands in front of the board: papagra, spiro, "),
+        ("replay 101 1", 2, "There is no game '101'; a game stands in front of the board: papagra, spiro, "),
         ("replay symple 101 1", 2, "Usage: pbm replay [OPTIONS] GAME BOARD"),
         ("symple echo", 2, "There is no command `symple echo`; `symple help` lists all commands."),
         ("outbox lst", 2, "did you mean `pbm outbox list`?"),
         ("wait sprio 101", 2, "did you mean spiro?"),
         ("referee sprio", 2, "did you mean spiro?"),
-        ("promises sprio", 1, "did you mean spiro?"),
+        ("promises sprio", 2, "did you mean spiro?"),
     ],
 )
 def test_the_operator_is_told_what_he_probably_meant_too(shell, line, status, said):

@@ -217,7 +217,7 @@ def test_the_command_says_that_a_game_keeps_its_promises(shell):
 
 def test_the_command_knows_no_other_game(shell):
     done = shell.run("promises", "chess")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "There is no game 'chess'; there are " in done.stderr
 
 

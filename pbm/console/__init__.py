@@ -17,7 +17,6 @@ from itertools import takewhile
 import click
 from click.exceptions import NoArgsIsHelpError
 
-import games
 from pbm import texts
 from pbm.refusals import Refused, touching
 from pbm.server import Server
@@ -157,13 +156,6 @@ def more_than(limit: int, found: Sequence[object]) -> str:
 def time_text(moment: datetime | None) -> str:
     """A time for people; empty if there is none."""
     return f"{moment:%Y-%m-%d %H:%M} UTC" if moment else ""
-
-
-def find_game(word: str) -> str:
-    """The game that a word names. Raises Refused if there is none."""
-    if not games.exists(word.lower()):
-        raise Refused(games.unknown(word))
-    return word.lower()
 
 
 def find_user(server: Server, userid: str) -> UserRow:

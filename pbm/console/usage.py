@@ -2,11 +2,15 @@
 
 import math
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
-from games import nearest
+import games
+from pbm.refusals import Misused
+
+T = TypeVar("T")
 
 LISTED = 100
 """How many lines a list has, if no other number is given."""
@@ -62,7 +66,7 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first word means. Raises UsageError if it means none."""
         if args[0].lower() not in self.commands:
-            near = nearest(args[0], self.commands)
+            near = games.nearest(args[0], self.commands)
             likely = f"; did you mean `{ctx.command_path} {near}`?" if near else "."
             raise click.UsageError(f"There is no command `{ctx.command_path} {args[0]}`{likely}", ctx)
         return super().resolve_command(ctx, [args[0].lower(), *args[1:]])
@@ -87,43 +91,53 @@ class Listing(Commands):
         return super().parse_args(ctx, args if first.lower() in self.commands else ["list", *args])
 
 
-class Within(click.ParamType[int]):
-    """A whole number within a range, such as a level from 1 to 9."""
+class Parsed(click.ParamType[T]):
+    """What an option or an argument can be."""
 
-    def __init__(self, numbers: range, what: str) -> None:
-        """Take these numbers; *what* they are is part of the refusal of another one."""
-        self.numbers = numbers
-        end = "on" if numbers.stop == ALL else f"to {numbers[-1]}"
-        self.name = f"{what} from {numbers[0]} {end}"
+    def __init__(self, name: str, read: Callable[[str], T]) -> None:
+        """Take what *read* makes of a word, which raises ValueError for one that is no *name*."""
+        self.name, self.read = name, read
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number."""
-        text = str(value)
-        if not (re.fullmatch("[0-9]{1,18}", text) and int(text) in self.numbers):
-            self.fail(f"{text!r} is no {self.name}.", param, ctx)
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> T:
+        """What the word stands for."""
+        try:
+            return self.read(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no {self.name}.", param, ctx)
+
+
+def within(numbers: range, what: str) -> Parsed[int]:
+    """A whole number within a range; *what* it is says the refusal of another one."""
+
+    def read(text: str) -> int:
+        if not (re.fullmatch("[0-9]{1,18}", text) and int(text) in numbers):
+            raise ValueError
         return int(text)
 
+    end = "on" if numbers.stop == ALL else f"to {numbers[-1]}"
+    return Parsed(f"{what} from {numbers[0]} {end}", read)
 
-WHOLE_NUMBER = Within(range(1, ALL), "whole number")
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not (math.isfinite(seconds) and seconds >= 0):
+        raise ValueError
+    return seconds
+
+
+def game_name(word: str) -> str:
+    """The game that a word names. Raises Misused if there is none."""
+    if not games.exists(word.lower()):
+        raise Misused(games.unknown(word))
+    return word.lower()
+
+
+WHOLE_NUMBER = within(range(1, ALL), "whole number")
+SECONDS = Parsed("number of seconds", _seconds)
+GAME = click.argument("game", type=Parsed("game", game_name))
 LIMIT = click.option(
     "--limit", type=WHOLE_NUMBER, default=LISTED, show_default=True, metavar="N", help="How many are listed."
 )
-
-
-class Seconds(click.ParamType[float]):
-    """How long somebody waits."""
-
-    name = "number of seconds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number, which is neither negative nor infinite."""
-        try:
-            seconds = float(value)
-        except ValueError:
-            seconds = math.nan
-        if not (math.isfinite(seconds) and seconds >= 0):
-            self.fail(f"{value!r} is no {self.name}.", param, ctx)
-        return seconds
 
 
 def objection(why: click.UsageError) -> str:

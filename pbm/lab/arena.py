@@ -15,6 +15,7 @@ from pbm.actions.tournaments import set_up
 from pbm.board import ratings
 from pbm.board.board import FORFEIT, RESIGN, SERVER
 from pbm.board.records import outcome, replayed
+from pbm.console import answer
 from pbm.console.usage import Commands
 from pbm.lab.duel import SEED, TIMEOUT, WORKERS, new_seed, number_of_games, read_program, read_words
 from pbm.lab.matches import Match, Played, play_pairs
@@ -24,7 +25,6 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import BoardRow, TurnRow
-from pbm.terminal import say
 from pbm.tournaments import TOURNAMENT_KINDS, tables
 from pbm.tournaments.kinds import Meeting, Pair, Tournament
 
@@ -113,7 +113,7 @@ def arena(
     if tournament:
         data |= {"pool": tournament.pool, "boards": boards}
         parts.append(f"Stored: {texts.counted(len(boards), 'board')} of pool {tournament.pool}.")
-    say("\n\n".join(filter(None, parts)), data, as_json=ctx.obj)
+    answer("\n\n".join(filter(None, parts)), data)
 
 
 def _programs(named: Sequence[str]) -> dict[str, list[str]]:

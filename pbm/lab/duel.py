@@ -12,14 +12,12 @@ import click
 
 import games
 from games import Illegal
-from pbm.console import INTERRUPTED
-from pbm.console.usage import WHOLE_NUMBER, Commands, Seconds
+from pbm.console import INTERRUPTED, answer
+from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed, game_name
 from pbm.lab.evidence import bounds, decision, elo, wilson
 from pbm.lab.matches import Match, TwoGames, play_on_cluster, play_pairs
 from pbm.refusals import Misused, Refused
 from pbm.robot_players.program import command_words, insist_on
-from pbm.robot_players.scripts import known
-from pbm.terminal import say
 from pbm.texts import counted, table
 
 commands = Commands("pbm")
@@ -27,18 +25,13 @@ MOST_FAULTS = 10
 """How many faults are told to people."""
 
 
-class Hypotheses(click.ParamType["tuple[float, float]"]):
-    """Two differences of ratings."""
-
-    name = "pair of differences of ratings, such as 0,50"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
-        """The lower one and the higher one."""
-        found = re.fullmatch(r"([+-]?\d{1,4}(?:\.\d+)?),([+-]?\d{1,4}(?:\.\d+)?)", str(value))
-        low, high = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
-        if low >= high:
-            self.fail(f"{value!r} is no {self.name}.", param, ctx)
-        return low, high
+def _hypotheses(text: str) -> tuple[float, float]:
+    """Two differences of ratings, the lower one and the higher one."""
+    found = re.fullmatch(r"([+-]?\d{1,4}(?:\.\d+)?),([+-]?\d{1,4}(?:\.\d+)?)", text)
+    low, high = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
+    if low >= high:
+        raise ValueError
+    return low, high
 
 
 def tally(match: Match, pairs: Sequence[TwoGames], hypotheses: tuple[float, float] | None) -> dict[str, Any]:
@@ -139,7 +132,7 @@ def read_words(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str]
     game, *others = [word for word in words if not word.startswith("-")] or [""]
     if not game:
         raise Misused("No game is named.")
-    game = known(game)
+    game = game_name(game)
     try:
         games.read_options(games.load(game), options)
     except Illegal as why:
@@ -170,7 +163,7 @@ WORKERS = click.option(
     help="How many games are played side by side.",
 )
 TIMEOUT = click.option(
-    "--timeout", type=Seconds(), default=60, show_default=True, metavar="SECONDS", help="How long a move may take."
+    "--timeout", type=SECONDS, default=60, show_default=True, metavar="SECONDS", help="How long a move may take."
 )
 SEED = click.option("--seed", metavar="SEED", help="Make the dice repeat.")
 
@@ -187,7 +180,10 @@ def new_seed() -> str:
 @TIMEOUT
 @SEED
 @click.option(
-    "--sprt", type=Hypotheses(), metavar="ELO,ELO", help="Stop as soon as one of these differences is likely enough."
+    "--sprt",
+    type=Parsed("pair of differences of ratings, such as 0,50", _hypotheses),
+    metavar="ELO,ELO",
+    help="Stop as soon as one of these differences is likely enough.",
 )
 @click.option("--dask", "cluster", metavar="ADDRESS", help="Play on the workers of this Dask scheduler.")
 @click.option("--verbose", is_flag=True, help="Show what the programs write on standard error.")
@@ -242,5 +238,5 @@ def duel(
             status = INTERRUPTED
     if done:
         data = tally(match, done, sprt)
-        say(_text(data), data, as_json=ctx.obj)
+        answer(_text(data), data)
     return status

@@ -10,8 +10,8 @@ from pbm.actions import finding
 from pbm.actions.finding import find_board, find_row
 from pbm.board import clocks
 from pbm.board.records import Unsound, differences, outcome, replayed
-from pbm.console import answer, answer_list, confirm, find_game, find_user, more_than, open_existing
-from pbm.console.usage import ALL, LISTED, WHOLE_NUMBER, Commands, Listing
+from pbm.console import answer, answer_list, confirm, find_user, more_than, open_existing
+from pbm.console.usage import ALL, GAME, LISTED, WHOLE_NUMBER, Commands, Listing
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store.boards import Among
@@ -82,14 +82,14 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
 
 
 @boards.command("remove")
-@click.argument("game")
+@GAME
 @click.argument("board")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def remove_board(game: str, board: str, *, yes: bool) -> None:
     """Remove a board with all its moves, and tell its players; its number is not given out again."""
     server = open_existing()
     session = Session(server)
-    row = find_row(session, find_game(game), board)
+    row = find_row(session, game, board)
     name = f"{row.game.capitalize()} board {row.board}"
     if server.store.players.results_of_board(row.game, row.board):
         raise Refused(f"{name} counts in the ratings of its players, so it has to stay.")
@@ -115,13 +115,13 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
 
 
 @boards.command("mend")
-@click.argument("game")
+@GAME
 @click.argument("board")
 def mend_board(game: str, board: str) -> None:
     """Correct what is stored about a board (who is to move, who has won) by replaying its moves."""
     server = open_existing()
     with server.store.writing():
-        row = find_row(Session(server), find_game(game), board)
+        row = find_row(Session(server), game, board)
         turns = server.store.boards.turns(row.game, row.board)
         try:
             right = outcome(row, replayed(row, turns), len(turns))

@@ -15,6 +15,7 @@ import click
 import games
 from pbm import console
 from pbm.actions.finding import KINDS, STATES
+from pbm.console import answer
 from pbm.console.usage import Commands
 from pbm.language import words
 from pbm.language.commands import root
@@ -23,7 +24,6 @@ from pbm.language.help import subjects
 from pbm.settings import database_path
 from pbm.store import Store, Unusable
 from pbm.store.boards import Among
-from pbm.terminal import say
 
 MOST_OFFERED = 100
 """How many boards, pools or users are offered."""
@@ -76,8 +76,7 @@ commands = Commands("pbm")
 
 @commands.command()
 @click.argument("shell", type=click.Choice(list(SCRIPTS)), metavar="SHELL")
-@click.pass_context
-def completion(ctx: click.Context, shell: str) -> None:
+def completion(shell: str) -> None:
     """Print a script that lets a shell complete games, commands, boards, pools, users and options.
 
     SHELL is bash, zsh or fish. The second line of the script says how your shell loads it at each start. The script
@@ -86,18 +85,17 @@ def completion(ctx: click.Context, shell: str) -> None:
     program = Path(sys.argv[0])
     pbm = [str(program.absolute())] if program.name == "pbm" else [sys.executable, "-m", "pbm"]
     script = SCRIPTS[shell].replace("@PROGRAMS@", " ".join(["pbm", *games.names()])).replace("@PBM@", shlex.join(pbm))
-    say(script.rstrip(), {"shell": shell, "script": script}, as_json=ctx.obj)
+    answer(script.rstrip(), {"shell": shell, "script": script})
 
 
 @commands.command(hidden=True)
-@click.pass_context
-def complete(ctx: click.Context) -> None:
+def complete() -> None:
     """Offer words for the last one of a line, which is read from standard input, a word a line, the program first."""
     program, *before = sys.stdin.read().removesuffix("\n").split("\n")
     current = before.pop() if before else ""
     name = Path(program).name.lower()
     found = offered([name, *before] if games.exists(name) else before, current)
-    say("\n".join(found), {"offered": found}, as_json=ctx.obj)
+    answer("\n".join(found), {"offered": found})
 
 
 def offered(before: Sequence[str], current: str) -> list[str]:

@@ -26,8 +26,8 @@ from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.ratings import START, Rating, rated
 from pbm.board.records import Unsound, differences, outcome, replayed
-from pbm.console import answer, find_game, let_server_go_first, progress_bar
-from pbm.console.usage import WHOLE_NUMBER, Commands
+from pbm.console import answer, let_server_go_first, progress_bar
+from pbm.console.usage import GAME, WHOLE_NUMBER, Commands
 from pbm.disk import left_behind, reason
 from pbm.language.help import of_game
 from pbm.mail.transports import PORTS
@@ -377,17 +377,16 @@ def _games() -> Iterator[Finding]:
 
 
 @commands.command()
-@click.argument("game")
+@GAME
 def promises(game: str) -> int:
     """Check whether a game keeps what every game promises to the server.
 
     It plays the game at random, and checks its help, its pictures, its refusals and its positions. For each promise
     that is broken it prints a sentence, and the exit status is 1. The same game is played each time.
     """
-    name = find_game(game)
-    found = list(_broken_promises(name))
-    text = "\n".join(found) or f"{name} keeps all its promises."
-    answer(text, {"game": name, "ok": not found, "broken": found})
+    found = list(_broken_promises(game))
+    text = "\n".join(found) or f"{game} keeps all its promises."
+    answer(text, {"game": game, "ok": not found, "broken": found})
     return 1 if found else 0
 
 

@@ -25,7 +25,7 @@ from pbm.console import (
     rested,
     time_text,
 )
-from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, Within
+from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, within
 from pbm.disk import reason
 from pbm.refusals import Refused
 from pbm.robot_players.program import command_words, insist_on, located
@@ -62,7 +62,7 @@ commands = Commands("pbm")
 
 @commands.command()
 @click.option("--follow", is_flag=True, help="Go on, and print events as they come.")
-@click.option("--since", type=Within(range(10**9), "number"), default=0, metavar="N", help="Only those behind event N.")
+@click.option("--since", type=within(range(10**9), "number"), default=0, metavar="N", help="Only those behind event N.")
 @click.pass_context
 def events(ctx: click.Context, *, follow: bool, since: int) -> None:
     """List what has happened, one line for each event: sign-ups, challenges, moves, ends of games, rounds.

@@ -12,8 +12,8 @@ import games
 from pbm.actions.finding import find_row
 from pbm.board import dice, records
 from pbm.board.records import Record, Unsound
-from pbm.console import answer, find_game, open_existing
-from pbm.console.usage import Commands
+from pbm.console import answer, open_existing
+from pbm.console.usage import GAME, Commands
 from pbm.disk import reason
 from pbm.names import is_new_board
 from pbm.refusals import Refused
@@ -29,7 +29,7 @@ commands = Commands("pbm")
 
 
 @commands.command()
-@click.argument("game")
+@GAME
 @click.argument("boards", nargs=-1, metavar="[BOARD]...")
 @click.option("--pool", metavar="POOL", help="All boards of a tournament.")
 @click.option("--all", "wants_all", is_flag=True, help="All boards of the game.")
@@ -40,7 +40,6 @@ def export(game: str, boards: tuple[str, ...], pool: str | None, *, wants_all: b
     """
     if [bool(boards), pool is not None, wants_all].count(True) != 1:
         raise click.UsageError("Name boards, or a pool by --pool, or all by --all.")
-    game = find_game(game)
     server = open_existing()
     store = server.store
     with store.reading():

@@ -18,7 +18,7 @@ from pbm import letters, texts
 from pbm.actions.finding import find_board, find_point
 from pbm.board.board import Board, Point
 from pbm.console import answer, open_existing
-from pbm.console.usage import Commands
+from pbm.console.usage import GAME, Commands
 from pbm.drawing import images
 from pbm.refusals import Refused, touching
 from pbm.session import Session
@@ -56,15 +56,16 @@ commands = Commands("pbm")
 
 
 @commands.command()
-@click.argument("game")
+@GAME
 @click.argument("board")
 def replay(game: str, board: str) -> None:
     """Lead through a game in the terminal: the arrow keys go from turn to turn, Home and End to its ends, q quits.
 
     Where there is no terminal, it lists the turns.
     """
-    with _stored(game) as session:
-        found = find_board(session, game.lower(), board)
+    session = Session(open_existing())
+    with session.store.reading():
+        found = find_board(session, game, board)
     is_seen = sys.stdin.isatty() and sys.stdout.isatty() and not click.get_current_context().obj
     if is_seen:
         _lead(found)
@@ -73,7 +74,7 @@ def replay(game: str, board: str) -> None:
 
 
 @commands.command()
-@click.argument("game")
+@GAME
 @click.argument("board", metavar="BOARD[#n]")
 @click.argument("file", type=click.Path(path_type=Path))
 def picture(game: str, board: str, file: Path) -> None:
@@ -85,8 +86,9 @@ def picture(game: str, board: str, file: Path) -> None:
     draw = FILES.get(file.suffix.lower())
     if draw is None:
         raise Refused(f"A picture is drawn into a file whose name ends in .svg or .png, and not into {file.name!r}.")
-    with _stored(game) as session:
-        point = find_point(session, game.lower(), board)
+    session = Session(open_existing())
+    with session.store.reading():
+        point = find_point(session, game, board)
     drawn = draw(point)
     with touching(f"The file {file} cannot be written"):
         file.write_bytes(drawn)
@@ -94,16 +96,6 @@ def picture(game: str, board: str, file: Path) -> None:
     data = {"game": row.game, "board": row.board, "moves": point.moves, "file": str(file), "bytes": len(drawn)}
     text = f"{file} shows {row.game.capitalize()} board {row.board} after {texts.counted(point.moves, 'move')}."
     answer(text, {**data, "reply": text})
-
-
-@contextmanager
-def _stored(game: str) -> Iterator[Session]:
-    """Read the boards of a game that was named. Raises Refused if there is none of that name."""
-    if not games.exists(game.lower()):
-        raise Refused(games.unknown(game))
-    session = Session(open_existing())
-    with session.store.reading():
-        yield session
 
 
 def _lead(board: Board) -> None:

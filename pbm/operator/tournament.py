@@ -14,10 +14,9 @@ from pbm.actions.directing import DIRECTIONS, on_trial
 from pbm.blocks import text_of
 from pbm.board import clocks
 from pbm.console import answer, answer_list
-from pbm.console.usage import Commands
+from pbm.console.usage import Commands, game_name
 from pbm.letters import contests
 from pbm.refusals import Refused
-from pbm.robot_players.scripts import known
 from pbm.session import Session
 from pbm.settings import open_server
 from pbm.terminal import say
@@ -114,7 +113,7 @@ def tournament(
         raise click.UsageError("No game is named.", ctx)
     if others[0] in DIRECTIONS and len(others) > 2:
         others = [*others[1:3], others[0], *others[3:]]
-    game, pool, players = known(others[0]), "".join(others[1:2]), others[2:]
+    game, pool, players = game_name(others[0]), "".join(others[1:2]), others[2:]
     teams = _teams(settings["teams"])
     is_described = any(settings.values()) or bool(options)
     session = Session(open_server())

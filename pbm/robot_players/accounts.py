@@ -13,7 +13,7 @@ import games
 from pbm import letters, texts
 from pbm.actions import users
 from pbm.console import answer, answer_list, confirm, let_server_go_first, open_existing, pipe_ended, rested, time_text
-from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, Seconds, Within
+from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, Parsed, within
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.names import RESERVED, is_userid
 from pbm.refusals import Refused
@@ -30,24 +30,19 @@ LONGEST_TIME = 3600.0
 """More seconds than anybody waits for a move."""
 
 
-class Thinking(Seconds):
+def _thinking_time(text: str) -> float:
     """For how long a robot may think."""
-
-    name = f"number of seconds above 0, up to {LONGEST_TIME:.0f}"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number."""
-        seconds = super().convert(value, param, ctx)
-        if not 0 < seconds <= LONGEST_TIME:
-            self.fail(f"{value!r} is no {self.name}.", param, ctx)
-        return seconds
+    seconds = float(text)
+    if not 0 < seconds <= LONGEST_TIME:
+        raise ValueError
+    return seconds
 
 
 commands = Commands("pbm")
 ROBOT = click.argument("userid")
 LEVEL = click.option(
     "--level",
-    type=Within(LEVEL_NUMBERS, "level"),
+    type=within(LEVEL_NUMBERS, "level"),
     metavar="N",
     help=f"How well it plays: 1 to {LEVEL_NUMBERS[-1]}.",
 )
@@ -56,7 +51,12 @@ PROGRAM = click.option(
 )
 OF_GAMES = click.option("--games", "names", metavar="GAME,...", help="What it plays; `all` stands for all games.")
 MOST = click.option("--most", type=WHOLE_NUMBER, metavar="N", help="At how many boards it takes no more challenges.")
-THINKING_TIME = click.option("--seconds", type=Thinking(), metavar="S", help="How long it may think about a move.")
+THINKING_TIME = click.option(
+    "--seconds",
+    type=Parsed(f"number of seconds above 0, up to {LONGEST_TIME:.0f}", _thinking_time),
+    metavar="S",
+    help="How long it may think about a move.",
+)
 
 
 @commands.group("robots", cls=Listing)

@@ -18,9 +18,8 @@ from pbm.actions.finding import find_board
 from pbm.blocks import Block, Curve, Paragraph, Table, text_of
 from pbm.board.board import Board
 from pbm.console import answer, open_existing
-from pbm.console.usage import Commands, Seconds
+from pbm.console.usage import GAME, SECONDS, Commands
 from pbm.letters.letter import OVER
-from pbm.refusals import Refused
 from pbm.robots import Player
 from pbm.robots.general import thrown
 from pbm.session import Session
@@ -62,10 +61,10 @@ class Judged(NamedTuple):
 
 
 @commands.command()
-@click.argument("game")
+@GAME
 @click.argument("board")
 @click.option(
-    "--seconds", type=Seconds(), default=1.0, show_default=True, metavar="S", help="How long it thinks about a turn."
+    "--seconds", type=SECONDS, default=1.0, show_default=True, metavar="S", help="How long it thinks about a turn."
 )
 def analyse(game: str, board: str, seconds: float) -> None:
     """Let a robot think about each position of a game that is over: how likely its player was to win, before and after.
@@ -75,11 +74,9 @@ def analyse(game: str, board: str, seconds: float) -> None:
     without another legal one are left out. Nobody gets such hints while a game goes on. What was found last is kept
     with the board.
     """
-    if not games.exists(game.lower()):
-        raise Refused(games.unknown(game))
     session = Session(open_existing())
     with session.store.reading():
-        found = find_board(session, game.lower(), board)
+        found = find_board(session, game, board)
     numbers, critic = choices(found), Critic(found, seconds)
     with click.progressbar(numbers, label="Turns", file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
         judged = [critic.judge(number) for number in shown]

@@ -12,7 +12,7 @@ import click
 
 import games
 from games import SKIP, Game, Illegal, Options, State
-from pbm.console.usage import WHOLE_NUMBER, Commands, Seconds
+from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.referee import followed
 from pbm.robots import Player
@@ -29,32 +29,28 @@ MOST_SHOWN = 6
 commands = Commands("pbm")
 
 
-class Percent(click.ParamType[float]):
-    """A part of a hundred, or none."""
-
-    name = "number from 0 to 100, or never"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The part of one; 0 for never."""
-        if str(value).lower() == "never":
-            return 0
-        try:
-            percent = float(str(value).removesuffix("%"))
-        except ValueError:
-            percent = -1
-        if not 0 <= percent <= 100:
-            self.fail(f"{value!r} is no {self.name}.", param, ctx)
-        return percent / 100
+def _percent(text: str) -> float:
+    """A part of a hundred, as a part of one; 0 for never."""
+    percent = 0.0 if text.lower() == "never" else float(text.removesuffix("%"))
+    if not 0 <= percent <= 100:
+        raise ValueError
+    return percent / 100
 
 
 @commands.command(answers=False)
 @click.option(
     "--level", type=click.Choice([*map(str, LEVEL_NUMBERS)]), help=f"How well it plays; {USUAL_LEVEL} unless told."
 )
-@click.option("--seconds", type=Seconds(), metavar="SECONDS", help="How long it thinks about a move.")
+@click.option("--seconds", type=SECONDS, metavar="SECONDS", help="How long it thinks about a move.")
 @click.option("--playouts", type=WHOLE_NUMBER, metavar="NUMBER", help="How many games it plays out for a move.")
 @click.option("--seed", metavar="SEED", help="Make what it does by chance repeat.")
-@click.option("--resign", type=Percent(), default="never", metavar="PERCENT", help="Resign below that chance to win.")
+@click.option(
+    "--resign",
+    type=Parsed("number from 0 to 100, or never", _percent),
+    default="never",
+    metavar="PERCENT",
+    help="Resign below that chance to win.",
+)
 def robot(level: str | None, seconds: float | None, playouts: int | None, seed: str | None, resign: float) -> int:
     """Play any game, as `pbm play --with` and `pbm duel` ask a program for moves.
 

@@ -8,17 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 
 import click
 
-import games
 from pbm import letters, runner, texts
 from pbm.actions import finding
 from pbm.board.board import Board
-from pbm.console.usage import Commands, Seconds
-from pbm.refusals import Misused, Refused
+from pbm.console import answer
+from pbm.console.usage import GAME, SECONDS, Commands
+from pbm.refusals import Refused
 from pbm.robot_players.program import MOST_REFUSED, NO_ANSWER, Program, command_words
 from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import BoardRow, Reply, Store
-from pbm.terminal import fail, say
 
 PAUSE = 0.05
 """How many seconds pass before one who waits looks again."""
@@ -31,12 +30,11 @@ commands = Commands("pbm")
 
 
 @commands.command()
-@click.argument("game")
+@GAME
 @click.argument("boards", nargs=-1, required=True, metavar="BOARD...")
 @click.option("--until", default="change", metavar="change|over|turn=USERID", help="What to wait for.")
-@click.option("--timeout", type=Seconds(), metavar="SECONDS", help="How long to wait; else for ever.")
-@click.pass_context
-def wait(ctx: click.Context, game: str, boards: tuple[str, ...], until: str, timeout: float | None) -> int:
+@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long to wait; else for ever.")
+def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) -> None:
     """Wait until something happens on one of these boards, and list the boards on which it has.
 
     That is a change since the command began: a move, a move taken back, a proposal, the end. With --until=over it is
@@ -46,28 +44,27 @@ def wait(ctx: click.Context, game: str, boards: tuple[str, ...], until: str, tim
     The exit status is 1 if nothing has happened in time.
     """
     session = Session(open_server())
-    rows = [finding.find_row(session, known(game), number) for number in dict.fromkeys(boards)]
+    rows = [finding.find_row(session, game, number) for number in dict.fromkeys(boards)]
     happened = condition(until, rows)
     end = time.monotonic() + timeout if timeout is not None else float("inf")
     for found in looks(session.store, rows, happened):
         if found:
-            _say_which(session, found, as_json=ctx.obj)
-            return 0
+            _say_which(session, found)
+            return
         left = end - time.monotonic()
         if left <= 0:
             break
         time.sleep(min(PAUSE, left))
-    return fail(f"Nothing has happened within {texts.counted(timeout or 0, 'second')}.", 1, as_json=ctx.obj)
+    raise Refused(f"Nothing has happened within {texts.counted(timeout or 0, 'second')}.")
 
 
 @commands.command()
-@click.argument("game")
+@GAME
 @click.argument("board")
 @click.argument("userid")
 @click.option("--with", "program", required=True, metavar="PROGRAM", help="The program and its arguments.")
-@click.option("--timeout", type=Seconds(), metavar="SECONDS", help="How long a move may take.")
-@click.pass_context
-def play(ctx: click.Context, game: str, board: str, userid: str, program: str, timeout: float | None) -> int:
+@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long a move may take.")
+def play(game: str, board: str, userid: str, program: str, timeout: float | None) -> int:
     """Let a program play for a user on a board, until the game is over.
 
     At each turn of that user the program gets one line on its standard input, the position in JSON as the request
@@ -81,7 +78,7 @@ def play(ctx: click.Context, game: str, board: str, userid: str, program: str, t
     """
     words = command_words(program)
     session = Session(open_server())
-    row = finding.find_row(session, known(game), board)
+    row = finding.find_row(session, game, board)
     name = userid.lower()
     if name not in players(row):
         raise Refused(f"{name} does not play on this board; {row.first_player} and {row.second_player} do.")
@@ -89,15 +86,8 @@ def play(ctx: click.Context, game: str, board: str, userid: str, program: str, t
         asyncio.run(_play_to_the_end(session, row, name, Program(words, timeout)))
     except asyncio.CancelledError:
         return TERMINATED
-    _say_which(session, [row], as_json=ctx.obj)
+    _say_which(session, [row])
     return 0
-
-
-def known(game: str) -> str:
-    """The name of a game. Raises Misused if there is no such game."""
-    if not games.exists(game.lower()):
-        raise Misused(games.unknown(game))
-    return game.lower()
 
 
 def condition(until: str, rows: Sequence[BoardRow]) -> Condition:
@@ -189,7 +179,7 @@ async def _take_turn(session: Session, row: BoardRow, userid: str, program: Prog
     raise Refused(f"{MOST_REFUSED} moves of the program in a row were refused. The last one: {told}")
 
 
-def _say_which(session: Session, rows: Sequence[BoardRow], *, as_json: bool) -> None:
+def _say_which(session: Session, rows: Sequence[BoardRow]) -> None:
     """Print some boards as they are now."""
     store = session.store
     with session.store.reading():
@@ -202,4 +192,4 @@ def _say_which(session: Session, rows: Sequence[BoardRow], *, as_json: bool) -> 
     ]
     lines += [(number, "", "", "removed") for number in gone]
     data = {"boards": [letters.data(board.present) for board in there], "gone": gone}
-    say(texts.table(lines), data, as_json=as_json)
+    answer(texts.table(lines), data)

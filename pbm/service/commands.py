@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-import games
-from pbm.console.usage import Commands, Within
+from pbm.console import answer
+from pbm.console.usage import GAME, Commands, within
 from pbm.disk import reason
 from pbm.mail import incoming
-from pbm.refusals import Misused, Refused, touching
+from pbm.refusals import Refused, touching
 from pbm.session import Session
 from pbm.settings import open_server, transport
 from pbm.terminal import fail, say
@@ -53,17 +53,15 @@ commands = Commands("pbm")
 
 
 @commands.command(help=REFEREE, answers=False)
-@click.argument("game")
+@GAME
 def referee(game: str) -> int:
     """Answer requests about a game on standard input."""
     from pbm.referee import run
 
-    if not games.exists(game.lower()):
-        raise Misused(games.unknown(game))
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    run(game.lower(), sys.stdin, sys.stdout)
+    run(game, sys.stdin, sys.stdout)
     return 0
 
 
@@ -82,7 +80,7 @@ def referee(game: str) -> int:
 @click.option("--metrics", metavar="HOST:PORT", help="Tell Prometheus there how it goes.")
 @click.option(
     "--robots",
-    type=Within(range(65), "number of processes"),
+    type=within(range(65), "number of processes"),
     default=1,
     show_default=True,
     metavar="N",
@@ -222,8 +220,7 @@ def deliver(ignored: tuple[str, ...]) -> int:
 
 
 @commands.command()
-@click.pass_obj
-def cleanup(as_json: bool) -> int:
+def cleanup() -> int:
     """Remind players who are late, end games of those who are too late, and forget what is old.
 
     Let it run once a day; more often does no harm.
@@ -231,9 +228,9 @@ def cleanup(as_json: bool) -> int:
     from pbm.actions.cleanup import clean_up
 
     done = clean_up(Session(open_server()))
-    if not as_json:
+    if not click.get_current_context().obj:
         sys.stderr.writelines(f"{problem}\n" for problem in done.problems)
-    say(done.text, done._asdict(), as_json=as_json)
+    answer(done.text, done._asdict())
     return 1 if done.problems else 0
 
 
@@ -243,8 +240,7 @@ def cleanup(as_json: bool) -> int:
     "--to", "folder", default="pbm-handled", show_default=True, metavar="FOLDER", help="Where they are moved."
 )
 @click.option("--idle", is_flag=True, help="Go on, and handle mails as they come.")
-@click.pass_obj
-def fetch_(as_json: bool, url: str, folder: str, *, idle: bool) -> int:  # click passes the first by place
+def fetch_(url: str, folder: str, *, idle: bool) -> int:
     """Handle the unread mails of a mailbox, move them, and send what is in the outbox.
 
     The password of the mailbox is PBM_IMAP_PASSWORD, or is asked for. A URL that begins with imap is encrypted by
@@ -265,7 +261,7 @@ def fetch_(as_json: bool, url: str, folder: str, *, idle: bool) -> int:  # click
         raise Refused(f"The mailbox cannot be read: {complaint(why)}.") from why
     done = flush(server, way)
     text, data = done.told(server)
-    say(f"{count} handled, {text}", {"handled": count, **data}, as_json=as_json)
+    answer(f"{count} handled, {text}", {"handled": count, **data})
     return 1 if done.failed else 0
 
 
