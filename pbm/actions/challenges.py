@@ -310,8 +310,9 @@ def _read_ratings(text: str) -> str:
 def seekers(session: Session, word: str) -> list[Letter]:
     """List who would like to get challenges, in all games."""
     page = lists.page_number(session, word)
-    find = session.store.players.all_seekers
-    found, has_more = lists.on_page(page, find, "There is no page {page} of these players.")
+    found, has_more = lists.on_page(
+        page, session.store.players.all_seekers(), "There is no page {page} of these players."
+    )
     told = [
         {
             "game": game,

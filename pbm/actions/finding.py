@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from itertools import islice
 from string import ascii_lowercase, digits
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from pbm.names import SHORTEST_PASSWORD, is_board
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store import BoardRow
-from pbm.store.boards import BY_NUMBER, Among
+from pbm.store.boards import LAST_ENDED, Among
 
 
 def find_row(session: Session, game: str, number: str) -> BoardRow:
@@ -164,30 +163,22 @@ def paged(session: Session, game: str, words: Sequence[str]) -> tuple[list[str],
     return named, ""
 
 
-def rows(session: Session, game: str, selector: Selector, most: int = -1, skip: int = 0) -> Iterator[BoardRow]:
-    """The boards of a game that fit a selector, by number; at most so many, behind the first so many.
-
-    Those of all players that are over come in the order in which they ended; then at most so many before the last ones.
-    """
-    store, (userids, state, kind) = session.store, selector
+def rows(session: Session, game: str, selector: Selector) -> Iterator[BoardRow]:
+    """The boards of a game that fit a selector, by number; or, if they are backwards, the last one that ended first."""
+    boards, (userids, state, kind) = session.store.boards, selector
     over = None if state is None else state == "inactive"
-    if userids:
-        found = [*store.boards.found(Among([game], userids, over))]
-    elif kind == "tournament":
-        return store.boards.found(Among([game], over=over, in_tournament=True), BY_NUMBER, most, skip)
-    elif state == "inactive":
-        return store.boards.finished(game, most, skip, standard=kind is not None)
-    else:
-        since = None if over is False else session.now() - LISTED_FOR
-        return store.boards.current(game, since, most, skip, standard=kind is not None)
-    if state == "next":
-        found = [row for row in found if row.turn in userids]
-    fitting = (row for row in found if kind is None or (kind == "tournament") == (row.pool is not None))
-    return islice(fitting, skip, None if most < 0 else skip + most)
+    in_tournament = None if kind is None else kind == "tournament"
+    if is_backwards(selector):
+        return boards.found(Among([game], (), over, in_tournament), LAST_ENDED)
+    if userids or in_tournament:
+        found = boards.found(Among([game], userids, over, in_tournament))
+        return (row for row in found if state != "next" or row.turn in userids)
+    since = None if over is False else session.now() - LISTED_FOR
+    return boards.current(game, since, standard=kind is not None)
 
 
 def is_backwards(selector: Selector) -> bool:
-    """Whether these boards come in the order in which they ended, from the end of which pages are counted."""
+    """Whether these boards come in the order in which they ended, the last one first."""
     return selector.state == "inactive" and not selector.userids and selector.kind != "tournament"
 
 

@@ -1,8 +1,7 @@
 """Lists: boards that are shown one by one, tables of them, and the pages by which long ones are mailed."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -36,26 +35,20 @@ def page_number(session: Session, word: str) -> int:
     return int(word)
 
 
-def on_page(
-    page: int, find: Callable[[int, int], Iterable[Item]], missing: str, *, is_backwards: bool = False
-) -> tuple[list[Item], bool]:
+def on_page(page: int, found: Iterable[Item], missing: str, *, is_backwards: bool = False) -> tuple[list[Item], bool]:
     """What stands on a page of a list, or on all of them, and whether there is more.
 
-    The list is found by *find*: at most so many, behind the first so many. One that *is backwards* has its last lines
-    on the first page. Raises Refused with what is said of a *missing* page, in which ``{page}`` is its number.
+    A list that *is backwards* was found from its end: its last lines stand on the first page. Raises Refused with what
+    is said of a *missing* page, in which ``{page}`` is its number.
     """
-    if not page:
-        return list(find(-1, 0)), False
-    found = list(find(LINES_OF_PAGE + 1, (page - 1) * LINES_OF_PAGE))
-    if not found and page > 1:
+    first = (page - 1) * LINES_OF_PAGE
+    lines = [*islice(found, first, first + LINES_OF_PAGE + 1)] if page else [*found]
+    if not lines and page > 1:
         raise Refused(missing.format(page=page))
-    has_more = len(found) > LINES_OF_PAGE
-    return (found[-LINES_OF_PAGE:] if is_backwards else found[:LINES_OF_PAGE]), has_more
-
-
-def some(found: Iterable[Item], most: int, skip: int) -> Iterable[Item]:
-    """At most so many, behind the first so many; -1 for all."""
-    return islice(found, skip, None if most < 0 else skip + most)
+    has_more = bool(page) and len(lines) > LINES_OF_PAGE
+    if has_more:
+        del lines[LINES_OF_PAGE:]
+    return (lines[::-1] if is_backwards else lines), has_more
 
 
 def aligned(rows: Sequence[Row], numbers: Collection[str] = (), rare: Collection[str] = ()) -> str:
@@ -126,7 +119,7 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     selector = selector._replace(state=selector.state or "active")
     number = page_number(session, page)
     found = chain.from_iterable(finding.rows(session, game, selector) for game in games.names())
-    rows, has_more = on_page(number, partial(some, found), "There is no page {page} of these boards.")
+    rows, has_more = on_page(number, found, "There is no page {page} of these boards.")
     if not rows:
         return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
     told: list[Block] = [Table(aligned([_waiting(session, row, selector.userids) for row in rows]))]
@@ -197,7 +190,7 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     selector, page = finding.read(session, game, named), page_number(session, word)
     rows, has_more = on_page(
         page,
-        partial(finding.rows, session, game, selector),
+        finding.rows(session, game, selector),
         "There is no page {page} of these boards.",
         is_backwards=finding.is_backwards(selector),
     )

@@ -1,12 +1,11 @@
 """The lists of a game: who plays it how well, and what was played."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
-from functools import partial
 from itertools import groupby
 from math import ceil
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import Any
 
 from pbm import letters
 from pbm.actions import lists
@@ -15,7 +14,7 @@ from pbm.board.ratings import Rating
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store import BoardRow, PlayerRow, Robot, Section
+from pbm.store import BoardRow, PlayerRow, Robot, Section, Store
 from pbm.texts import WIDTH
 
 SECTIONS = {
@@ -25,6 +24,8 @@ SECTIONS = {
     "Inactive (provisional)": Section(established=False, inactive=True),
 }
 """The parts of the standings."""
+ALL_RATED = "All (E established, P provisional, I inactive)"
+"""The table of all players."""
 NUMBERS = frozenset("Rank Rating Won Lost Ties Active Seeking Pts Moves".split())
 """The columns that hold numbers."""
 RARE = frozenset({"Robot", "Ties", "Rated", "Reason"})
@@ -45,13 +46,19 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     if userid := named["plot"]:
         return plotted(session, game, userid)
     name, number = game.capitalize(), lists.page_number(session, page)
-    is_nobody = number < 2 and not any(session.store.players.rated(game, None, 1))
-    told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if is_nobody else []
-    found, has_more = lists.on_page(number, partial(_rows, _parts(session, game)), _no_page(game, "standings"))
-    tables = [
-        f"{part.title}\n{lists.aligned([row for _, row in rows], NUMBERS, part.rare)}"
-        for part, rows in groupby(found, lambda each: each[0])
-    ]
+    found, has_more = lists.on_page(number, _lines(session.store, game), _no_page(game, "standings"))
+    names = [one.userid for *_, one in found if isinstance(one, PlayerRow)]
+    active, robots = session.store.boards.active_counts(names, game), session.store.robots.among(names)
+    tables = []
+    for title, lines in groupby(found, lambda line: line[0]):
+        rows = [
+            _row(rank, one, active[one.userid][game], robots) | ({"": _mark(one)} if title == ALL_RATED else {})
+            if isinstance(one, PlayerRow)
+            else one
+            for _, rank, one in lines
+        ]
+        tables.append(f"{title}\n{lists.aligned(rows, NUMBERS, RARE if 'Rank' in rows[0] else ())}")
+    told: list[Block] = [] if names or number > 1 else [Paragraph(f"Nobody has a rating in {name} yet.")]
     told += [Table("\n\n".join(tables))] if tables else []
     data = {"game": game} if number else _data(session, game)
     letter = letters.note(told, subject=f"{name} Standings", answer=f"{game} challenge USERID1 USERID2", data=data)
@@ -94,8 +101,8 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
 def history(session: Session, game: str, page: str) -> list[Letter]:
     """The games that are over, the oldest first; a page of them begins with the last ones."""
     name, number = game.capitalize(), lists.page_number(session, page)
-    find = partial(session.store.boards.history, game)
-    found, has_more = lists.on_page(number, find, _no_page(game, "history"), is_backwards=True)
+    history = session.store.boards.history(game)
+    found, has_more = lists.on_page(number, history, _no_page(game, "history"), is_backwards=True)
     zone = session.zone(None)
     rows = [_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in found]
     letter = letters.note(
@@ -135,58 +142,23 @@ def drawing(ratings: Sequence[int], first: str, last: str) -> str:
     return "\n".join([*reversed(lines), axis, dates])
 
 
-class Part(NamedTuple):
-    """A table of the standings."""
+def _lines(store: Store, game: str) -> Iterator[tuple[str, int, PlayerRow | lists.Row]]:
+    """The lines of all tables of the standings: the title of the table, the rank, and the player or what is said.
 
-    title: str
-    find: Callable[[int, int], Iterable[lists.Row]]
-    """The lines of it: at most so many, behind the first so many; -1 for all."""
-    length: Callable[[], int]
-    """How many there are."""
-    rare: Collection[str] = ()
-    """The columns that are left out where they say nothing."""
-
-
-def _rows(parts: Sequence[Part], most: int, skip: int) -> Iterator[tuple[Part, lists.Row]]:
-    """The lines of tables that follow each other, each with its table; at most so many, as in a part."""
-    left = most
-    for part in parts:
-        if left == 0:
-            break
-        rows = list(part.find(left, skip))
-        yield from ((part, row) for row in rows)
-        left -= len(rows)
-        skip = 0 if rows or not skip else skip - part.length()
-
-
-def _parts(session: Session, game: str) -> list[Part]:
-    """The tables of the standings: each part, all players if there is more than one part, and what else there is."""
-    store = session.store
-
-    def players(section: Section | None, most: int, skip: int) -> Iterator[lists.Row]:
-        found = list(store.players.rated(game, section, most, skip))
-        names = [player.userid for player in found]
-        active, robots = store.boards.active_counts(names, game), store.robots.among(names)
-        for rank, player in enumerate(found, skip + 1):
-            yield _row(rank, player, active[player.userid][game], robots) | ({} if section else {"": _mark(player)})
-
-    def part(title: str, section: Section | None) -> Part:
-        return Part(title, partial(players, section), partial(store.players.count_rated, game, section), RARE)
-
-    def in_pools(most: int, skip: int) -> Iterator[lists.Row]:
-        for row in store.tournaments.pool_players(game, None, most, skip):
-            yield dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
-
-    sections = {title: one for title, one in SECTIONS.items() if any(store.players.rated(game, one, 1))}
-    parts = [part(title, section) for title, section in sections.items()]
+    First comes each part, then all players if there is more than one part, and then what else there is.
+    """
+    parts: dict[str, Section | None] = {
+        title: one for title, one in SECTIONS.items() if any(store.players.rated(game, one))
+    }
     if len(parts) > 1:
-        parts.append(part("All (E established, P provisional, I inactive)", None))
-    seekers = [{"Name": player.userid, "Seeking": str(player.seeking)} for player in store.players.seekers(game)]
-    return [
-        *parts,
-        Part("Tournaments", in_pools, partial(store.tournaments.count_pool_players, game)),
-        Part("Not rated yet, seeking challenges", partial(lists.some, seekers), partial(len, seekers)),
-    ]
+        parts[ALL_RATED] = None
+    for title, section in parts.items():
+        for rank, player in enumerate(store.players.rated(game, section), 1):
+            yield title, rank, player
+    for row in store.tournaments.pool_players(game):
+        yield "Tournaments", 0, dict(zip(("Pool", "Name", "Won", "Lost", "Ties"), map(str, row), strict=True))
+    for player in store.players.seekers(game):
+        yield "Not rated yet, seeking challenges", 0, {"Name": player.userid, "Seeking": str(player.seeking)}
 
 
 def _mark(player: PlayerRow) -> str:
@@ -211,11 +183,12 @@ def _data(session: Session, game: str) -> dict[str, Any]:
 
 def _row(rank: int, player: PlayerRow, active: int, robots: Mapping[str, Robot]) -> dict[str, str]:
     """What the standings tell of a player, under the headings of their columns."""
+    robot = robots.get(player.userid)
     limit = "" if player.most is None else f"/ {player.most}" if player.most else "/reject"
     return {
         "Rank": str(rank),
         "Name": player.userid,
-        "Robot": _robot(robots, player.userid),
+        "Robot": "" if robot is None else f"level {robot.level}" if robot.level else "program",
         "Rating": str(player.rating),
         "Won": str(player.won),
         "Lost": str(player.lost),
@@ -224,14 +197,6 @@ def _row(rank: int, player: PlayerRow, active: int, robots: Mapping[str, Robot])
         "Limit": limit,
         "Seeking": str(player.seeking or ""),
     }
-
-
-def _robot(robots: Mapping[str, Robot], userid: str) -> str:
-    """What the standings call a robot; empty for anybody else."""
-    robot = robots.get(userid)
-    if robot is None:
-        return ""
-    return f"level {robot.level}" if robot.level else "program"
 
 
 def _row_of_game(row: BoardRow, zone: tzinfo, *, is_rated: bool) -> dict[str, str]:

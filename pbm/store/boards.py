@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import product
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pbm.store.base import Questions, as_row
 
@@ -27,6 +27,7 @@ time of the player to move, or a reminder is due, the next one, or a forfeit. Th
 """
 BY_NUMBER = "length(board), board"
 BY_END = "ended, board"
+LAST_ENDED = "ended DESC, board DESC"
 MOMENT = 1e-6
 """More than a time may lose as a Julian day, which SQLite counts in milliseconds."""
 OF_BOARD = "game = ? AND board = ?"
@@ -207,10 +208,10 @@ class Boards(Questions):
 
     # Lists of boards
 
-    def found(self, among: Among, order: str = BY_NUMBER, most: int = -1, skip: int = 0) -> Iterator[BoardRow]:
-        """The boards among these: at most so many in that order, behind the first so many."""
+    def found(self, among: Among, order: str = BY_NUMBER, most: int = -1) -> Iterator[BoardRow]:
+        """The boards among these: at most so many in that order."""
         index = " INDEXED BY boards_pool" if among.pool is not None else ""  # else all tournaments are looked at
-        query = f"SELECT * FROM boards{index} WHERE {among.where} ORDER BY {order} LIMIT {most} OFFSET {skip}"
+        query = f"SELECT * FROM boards{index} WHERE {among.where} ORDER BY {order} LIMIT {most}"
         return (as_row(BoardRow, row) for row in self.db.execute(query, among.values))
 
     def names(self, among: Among, order: str = "game, board", most: int = -1) -> list[tuple[str, str]]:
@@ -245,44 +246,24 @@ class Boards(Questions):
         """The boards of a tournament pool, by number."""
         return [*self.found(Among([game], pool=pool))]
 
-    def current(
-        self, game: str, ended_after: datetime | None = None, most: int = -1, skip: int = 0, *, standard: bool = False
-    ) -> Iterator[BoardRow]:
+    def current(self, game: str, ended_after: datetime | None = None, *, standard: bool = False) -> Iterator[BoardRow]:
         """The boards of a game that are active, and those that ended after a time, by number.
 
-        At most so many behind the first so many, or only those that are in no tournament. They are found by an index
-        one after the other; only those that ended lately are sorted.
+        Or only those that are in no tournament. They are found by an index one after the other; only those that ended
+        lately are sorted.
         """
         which = f"SELECT length(board), board, rowid FROM boards WHERE game = ?1{' AND pool IS NULL' * standard} AND"
-        query = f"{which} ended IS NULL UNION ALL {which} ended > ?2 ORDER BY 1, 2 LIMIT ?3 OFFSET ?4"
-        for *_, number in self.execute(query, game, ended_after, most, skip):
+        query = f"{which} ended IS NULL UNION ALL {which} ended > ?2 ORDER BY 1, 2"
+        for *_, number in self.execute(query, game, ended_after):
             yield from self.rows(BoardRow, "SELECT * FROM boards WHERE rowid = ?", number)
 
-    def finished(self, game: str, most: int = -1, skip: int = 0, *, standard: bool = False) -> Iterator[BoardRow]:
-        """The boards of a game that are over, in the order in which they ended.
-
-        Or at most so many of them, before the last so many; or only those that are in no tournament.
-        """
-        query = f"SELECT * FROM boards WHERE game = ? AND ended IS NOT NULL{' AND pool IS NULL' * standard}"
-        return (as_row(BoardRow, row) for row in self._last(query, game, most, skip))
-
-    def history(self, game: str, most: int = -1, skip: int = 0) -> Iterator[tuple[BoardRow, bool]]:
-        """The games that are over, but those against oneself, the oldest first, each with whether it was rated.
-
-        Or at most so many of them, before the last so many.
-        """
+    def history(self, game: str) -> Iterator[tuple[BoardRow, bool]]:
+        """The games that are over, but those against oneself, the last one first, each with whether it was rated."""
         query = (
-            "SELECT boards.*, EXISTS (SELECT 1 FROM results WHERE (game, board) = (boards.game, boards.board)) "
-            "FROM boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player"
+            "SELECT boards.*, EXISTS (SELECT 1 FROM results WHERE (game, board) = (boards.game, boards.board)) FROM "
+            f"boards WHERE game = ? AND ended IS NOT NULL AND first_player <> second_player ORDER BY {LAST_ENDED}"
         )
-        return ((as_row(BoardRow, row), bool(is_rated)) for *row, is_rated in self._last(query, game, most, skip))
-
-    def _last(self, query: str, game: str, most: int, skip: int) -> Iterator[Any]:
-        """What a query finds, in the order in which the games ended: at most so many rows before the last so many."""
-        if most < 0:
-            return self.execute(f"{query} ORDER BY {BY_END}", game)
-        rows = self.execute(f"{query} ORDER BY ended DESC, board DESC LIMIT ? OFFSET ?", game, most, skip)
-        return iter(rows.fetchall()[::-1])
+        return ((as_row(BoardRow, row), bool(is_rated)) for *row, is_rated in self.execute(query, game))
 
     def unfinished(self, due: datetime | None = None) -> list[tuple[str, str]]:
         """Game and number of every board that is active, or of those on which a clean-up may have to do something."""

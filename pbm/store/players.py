@@ -1,6 +1,6 @@
 """What is stored of a user as a player of one game: their rating, and what they want."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -69,7 +69,6 @@ class ResultRow(NamedTuple):
 COLUMNS = ", ".join(PlayerRow._fields)
 SIGNED_UP = "NOT EXISTS (SELECT 1 FROM users WHERE userid = players.userid AND signed_off IS NOT NULL)"
 SEEKING = "FROM players INDEXED BY players_seeking WHERE seeking > 0"  # else all players are looked at
-RATED = f"FROM players WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP}"
 
 
 class Section(NamedTuple):
@@ -96,27 +95,26 @@ class Players(Questions):
         """Store whether the standings list a user as inactive, if they are known as a player."""
         self.update("players", {"inactive": inactive}, "game = ? AND userid = ?", game, userid)
 
-    def rated(self, game: str, section: Section | None = None, most: int = -1, skip: int = 0) -> list[PlayerRow]:
+    def rated(self, game: str, section: Section | None = None) -> Iterator[PlayerRow]:
         """The players of a game who have a rating and are still signed up, or those of a part of the standings.
 
-        The highest rating comes first, of equal ones the older one; at most so many come, behind the first so many.
+        The highest rating comes first, of equal ones the older one.
         """
-        query = f"SELECT {COLUMNS} {RATED}{_in(section)} ORDER BY rating DESC, rated, userid LIMIT ? OFFSET ?"
-        return self.rows(PlayerRow, query, game, most, skip)
-
-    def count_rated(self, game: str, section: Section | None = None) -> int:
-        """How many these are."""
-        return int(self.value(f"SELECT count(*) {RATED}{_in(section)}", game))
+        query = (
+            f"SELECT {COLUMNS} FROM players WHERE game = ? AND rating IS NOT NULL AND {SIGNED_UP}{_in(section)} "
+            "ORDER BY rating DESC, rated, userid"
+        )
+        return (as_row(PlayerRow, row) for row in self.execute(query, game))
 
     def seekers(self, game: str) -> list[PlayerRow]:
         """The players of a game who seek challenges and have no rating, by name."""
         query = f"SELECT {COLUMNS} {SEEKING} AND game = ? AND rating IS NULL AND {SIGNED_UP} ORDER BY userid"
         return self.rows(PlayerRow, query, game)
 
-    def all_seekers(self, most: int = -1, skip: int = 0) -> list[tuple[str, PlayerRow]]:
-        """All who seek challenges, each with the game, by game and name: at most so many, behind the first so many."""
-        query = f"SELECT game, {COLUMNS} {SEEKING} ORDER BY game, userid LIMIT ? OFFSET ?"
-        return [(game, as_row(PlayerRow, row)) for game, *row in self.execute(query, most, skip)]
+    def all_seekers(self) -> Iterator[tuple[str, PlayerRow]]:
+        """All who seek challenges, each with the game, by game and name."""
+        query = f"SELECT game, {COLUMNS} {SEEKING} ORDER BY game, userid"
+        return ((game, as_row(PlayerRow, row)) for game, *row in self.execute(query))
 
     def silent_seekers(self, since: datetime) -> list[tuple[str, str]]:
         """The games and names of those who seek challenges, and have given no command after that time."""

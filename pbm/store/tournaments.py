@@ -134,22 +134,13 @@ class Tournaments(Questions):
 
     # Results
 
-    def pool_players(
-        self, game: str, pool: str | None = None, most: int = -1, skip: int = 0
-    ) -> list[tuple[str, str, int, int, int]]:
-        """The pool, the userid, and how often they won, lost and tied, of all players of a pool or of all pools.
-
-        Or of at most so many, behind the first so many.
-        """
+    def pool_players(self, game: str, pool: str | None = None) -> list[tuple[str, str, int, int, int]]:
+        """The pool, the userid, and how often they won, lost and tied, of all players of a pool or of all pools."""
         query = (
             f"SELECT pool, userid, won, lost, tied FROM pool_players WHERE game = ?{' AND pool = ?' * bool(pool)} "
-            "ORDER BY pool, 2 * won + tied DESC, lost, userid LIMIT ? OFFSET ?"
+            "ORDER BY pool, 2 * won + tied DESC, lost, userid"
         )
-        return self.execute(query, game, *filter(None, [pool]), most, skip).fetchall()
-
-    def count_pool_players(self, game: str) -> int:
-        """How many players all pools have."""
-        return int(self.value("SELECT count(*) FROM pool_players WHERE game = ?", game))
+        return self.execute(query, game, *filter(None, [pool])).fetchall()
 
     def count_result(self, game: str, pool: str, userid: str, outcome: int) -> None:
         """Count a game of a pool that is set up: *outcome* is 1 for a win, 0 for a tie, -1 for a loss."""
