@@ -1,13 +1,9 @@
 """Errors that every command can give, each naming what is wrong (docs/command-language.md, section 10)."""
 
-import re
-
 import pytest
 
 from pbm.language.commands import root
 from pbm.language.grammar import Command, Group
-
-from contract import SENDER, text_to
 
 SECRET = "very-secret-word"
 
@@ -73,25 +69,6 @@ def test_an_error_is_a_sentence_that_names_what_is_wrong(game, name, line, words
     assert "Traceback" not in text
 
 
-def test_what_is_proposed_already_says_how_to_answer(game):
-    game.signs("alice", "symple move 101 ME propose")
-    text = game.refused("bob", "symple move 101 ME propose").text
-    assert "alice has proposed a draw already; `accept` or `reject` answers." in text
-
-
-def test_rejecting_already_is_an_error(game):
-    game.signs("alice", "symple reject ME")
-    assert "already" in game.refused("alice", "symple reject ME").text
-
-
-def test_a_player_at_his_limit_is_named(game):
-    game.signs("bob", "symple limit ME 1")
-    assert (
-        "bob has 1 active board, and takes challenges only below 1."
-        in game.refused("alice", "symple challenge alice bob").text
-    )
-
-
 def signed_lines():
     """Each command with a password, with words that it could have."""
     words = {
@@ -142,8 +119,3 @@ def test_an_error_quotes_nothing_that_the_sender_did_not_send(game):
     assert "e5" not in text.replace("a b c d e\n 5", "")
     assert "words of bob" not in text
     assert ("> words of alice" in text) == (game.way == "mail")
-
-
-@pytest.mark.parametrize("line", ["symple queue 101 ME clear", "symple move 101 ME unresign", "symple confirm 101 ME"])
-def test_what_there_is_not_is_said(game, line):
-    assert re.search("There is no|You have not", text_to(SENDER, game.signs("alice", line)))

@@ -299,15 +299,6 @@ def test_a_preview_stops_when_the_game_is_over(both_ways):
     assert "Won by first." in told.text
 
 
-def test_neither_preview_nor_submit_plays_or_shows_a_queued_move(begun):
-    begun.signs("bob", "symple queue 101 ME b1")
-    for line in ("symple preview 101 c3", "symple preview 101 c3 e5", "symple submit 101 ME c3"):
-        before = begun.at().turns
-        assert "b1" not in "".join(one.text for one in begun.signs("alice", line))
-        assert begun.at().turns == before
-    assert begun.at().plans == {"bob": "if any then b1"}
-
-
 def test_a_preview_reveals_no_dice(both_ways):
     both_ways.made = 12
     both_ways.begin("spiro challenge -small -pieces=2 alice bob")

@@ -8,13 +8,11 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from email import message_from_bytes
 from email.message import EmailMessage
-from functools import partial
 from queue import SimpleQueue
 from random import Random
-from threading import Barrier
 from typing import NamedTuple
 
 import pytest
@@ -359,86 +357,3 @@ def test_of_two_processes_that_move_at_once_one_wins(store):
         assert len(typed(played(store))) == moves
     check_replay(store, "101")
     assert len(store.outbox.all()) == 2 + MOVES
-
-
-class Race:
-    """Two movers of the same player, who meet on a board again and again; one of both moves is taken each time."""
-
-    def __init__(self, store: Store, ports: Sequence[int], rng: Random) -> None:
-        """They mail to the first and to the last of these *ports*."""
-        self.store, self.ports, self.rng = store, ports, rng
-        self.barrier = Barrier(2, timeout=PATIENCE)
-        self.said: list[str] = []
-        """What those were told whose move was not taken, where a process has told it."""
-        for name in PLAYERS:
-            store.users.set_form(name, "text")  # no boards need be drawn
-
-    def run(self, pairs: int, rare: float = 0.0) -> None:
-        """So many pairs: by mail over two connections, but *rarely* one is a shell, or the pipe of a mail server."""
-        board = self.new_board()
-        with (
-            smtplib.SMTP("127.0.0.1", self.ports[0]) as one,
-            smtplib.SMTP("127.0.0.1", self.ports[-1]) as other,
-            ThreadPoolExecutor(2) as pool,
-        ):
-            for pair in range(pairs):
-                if board.is_over:
-                    board = self.new_board()
-                ways = [partial(self.mail, one), partial(self.mail, other)]
-                if self.rng.random() < rare:
-                    ways[0] = self.rng.choice([self.shell, self.pipe])
-                before = len(typed(board))
-                moves = [f"{some_move(board, self.rng)}#{len(board.turns) + 1}" for _ in ways]
-                ids = [f"<{pair}.{number}@test.example>" for number in range(2)]
-                both = [pool.submit(*args, board) for args in zip(ways, moves, ids, strict=True)]
-                for each in both:
-                    each.result(PATIENCE)
-                board = played(self.store, board.row.board)
-                assert len(typed(board)) == before + 1
-                if pair % 10 == 9:  # a new day: so many mistakes are answered in one
-                    self.store.db.execute("DELETE FROM quotas")
-        check_replay(self.store, board.row.board)
-
-    def check(self, pairs: int) -> None:
-        """Whether so many were told why their move was not taken, when no server runs any more."""
-        assert pbm("outbox", "flush").returncode == 0
-        refused = {key: texts for key, texts in delivered().items() if key[0].endswith("@test.example>")}
-        assert all(len(texts) == 1 for texts in refused.values())
-        self.said += [text for [text] in refused.values()]
-        assert len(self.said) == pairs
-        assert all(map(TOO_LATE.match, self.said))
-
-    def new_board(self) -> Board:
-        number = re.search("Spiro board ([0-9]+)", pbm("spiro", "challenge", "alice", "bob").stdout)
-        assert number
-        return played(self.store, number[1])
-
-    def command(self, board: Board, move: str) -> list[str]:
-        mover = board.turn or ""
-        return ["spiro", "move", board.row.board, mover, password(mover), move]
-
-    def mail(self, smtp: smtplib.SMTP, move: str, message_id: str, board: Board) -> None:
-        self.barrier.wait()
-        send(smtp, board.turn or "", " ".join(self.command(board, move)), message_id)
-
-    def shell(self, move: str, _: str, board: Board) -> None:
-        self.barrier.wait()
-        done = pbm(*self.command(board, move))
-        assert done.returncode in {0, 1}
-        self.said += [done.stderr] * done.returncode
-
-    def pipe(self, move: str, message_id: str, board: Board) -> None:
-        mail = f"From: {address(board.turn or '')}\nMessage-ID: {message_id}\n"
-        mail += f"Subject: {' '.join(self.command(board, move))}\n\n"
-        self.barrier.wait()
-        assert subprocess.run([*PBM, "deliver"], input=mail, text=True, check=False).returncode == 0
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("servers", "pairs", "rare"), [(1, 10, 0.0), (2, 200, 0.05)])
-def test_of_two_movers_that_meet_on_a_board_one_wins(store, servers, pairs, rare):
-    with ExitStack() as stack:
-        ports = [stack.enter_context(serving(f"log{number}"))[1] for number in range(servers)]
-        race = Race(store, ports, Random(4))
-        race.run(pairs, rare)
-    race.check(pairs)

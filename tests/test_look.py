@@ -1,39 +1,70 @@
-"""Looking at boards, previews, and the proof of the dice."""
+"""Boards as they are played and looked at, previews, and the proof of the dice."""
 
-import re
+import json
+from hashlib import sha256
 
 import pytest
 
 from pbm.board.board import Board
 from pbm.refusals import Refused
 
-from test_play import play_out
+
+def test_a_player_who_challenges_by_mail_gets_the_board_once(club):
+    club.signed_up("alice", "bob")
+    club.say("spiro challenge alice bob", sender="alice@players.example")
+    assert [mail.userid for mail in club.mails()] == ["alice", "bob"]
 
 
-def test_show_shows_the_board_after_so_many_moves(pair):
+def test_a_move_is_printed_to_the_mover_and_mailed_to_the_other(pair):
+    before = len(pair.mails("alice"))
+    [printed] = pair.move("alice", "E3:5", comment="Your turn, bob")
+    assert printed.data["turn"] == "bob"
+    assert len(pair.mails("alice")) == before
+    mail = pair.mails("bob")[-1]
+    assert mail.subject == "Spiro Board 101 bob **"
+    assert "bob's turn (O, dice 4 and 2)." in mail.text
+    assert "Last turn: e3:5" in mail.text
+    assert "alice writes:\n\nYour turn, bob" in mail.text
+    assert mail.text.endswith("\n\nspiro move 101 bob PASSWORD MOVE#2\n")
+
+
+def test_who_resigns_before_both_have_moved_removes_the_board(pair):
     pair.move("alice", "e3:5")
-    pair.move("bob", "e2:4:2")
-    at = {mark: pair.say(f"spiro show 101{mark}")[0].data for mark in ("", "#0", "#1", "#-1", "#99", "#-99")}
-    assert {mark: data["moves"] for mark, data in at.items()} == {
-        "": 2, "#0": 0, "#1": 1, "#-1": 1, "#99": 2, "#-99": 0,
-    }  # fmt: skip
-    assert at["#1"]["position"]["cells"] == {"e3": "X", "f1": "X", "e2": "OO"}
-    assert (at["#1"]["turn"], at["#1"]["dice"]) == ("bob", [4, 2])
+    [printed] = pair.say("spiro resign 101 bob bob-secret", comment="No time, sorry")
+    assert printed.subject == "Spiro board 101 has been removed **"
+    assert pair.mails("alice")[-1].subject == printed.subject
+    assert "No time, sorry" in pair.mails("alice")[-1].text
+    assert printed.answer == "spiro challenge -small -pieces=2 alice bob"
+    with pytest.raises(Refused, match="There is no Spiro board"):
+        pair.say("spiro show 101")
+    assert "board 102" in pair.text("spiro challenge alice bob")
 
 
-def test_show_answers_for_each_board_and_lists_those_it_did_not_find(pair):
-    pair.say("spiro challenge alice carol")
-    letters = pair.say("spiro show 101 102 103 x!")
-    assert [letter.subject for letter in letters] == ["Spiro Board 101 alice", "Spiro Board 102 alice", "Show summary"]
-    assert "'103'" in letters[-1].body
-    assert "'x!'" in letters[-1].body
-    with pytest.raises(Refused):
-        pair.say("spiro show nosuch")
+def play_out(club):
+    board = Board.load(club.store, "spiro", "101")
+    while not board.is_over:
+        club.move(board.turn, max(board.state.moves(), key=lambda move: move.count("x")))
+        board = Board.load(club.store, "spiro", "101")
+    return board
 
 
-def test_the_answers_to_looking_go_to_whoever_asked_by_mail(pair):
-    pair.say("spiro show 101", sender="stranger@players.example")
-    assert pair.mails()[-1].address == "stranger@players.example"
+def test_the_last_mail_has_all_moves_the_winner_and_the_secret_of_the_dice(pair):
+    promise = pair.mails("bob")[0].text
+    board = play_out(pair)
+    text = pair.mails(board.opponent(board.winner))[-1].text
+    assert f"Won by {board.winner}." in text
+    assert all(turn.text in text for turn in board.turns)
+    assert board.row.secret.hex() in text
+    assert sha256(board.row.secret).hexdigest() in promise
+
+
+def test_the_dice_of_a_turn_are_stored_with_it_and_never_change(pair):
+    shown = [json.dumps(pair.say("spiro show 101")[0].data["dice"])]
+    pair.move("alice", "e3:5")
+    shown.append(json.dumps(pair.say("spiro show 101")[0].data["dice"]))
+    assert shown == ["[5]", "[4, 2]"]
+    assert [turn.dice for turn in pair.store.boards.turns("spiro", "101")] == [(5,)]
+    assert pair.say("spiro show 101#0")[0].data["dice"] == [5]
 
 
 def test_what_is_shown_of_the_past_ends_with_a_command_that_can_be_given_now(pair):
@@ -54,44 +85,6 @@ def test_the_promise_of_the_dice_is_shown_whenever_the_whole_board_is(pair):
     assert promise in pair.text("spiro show 101#0")
 
 
-def test_games_is_a_table_of_boards_with_options_and_status(pair):
-    pair.say("spiro challenge alice carol")
-    pair.move("alice", "e3:5")
-    assert pair.say("spiro games")[0].body.splitlines() == [
-        "Board  Moves  Players      Status          Options",
-        "101    1      alice bob    bob's turn      -small -pieces=2",
-        "102    0      alice carol  alice to start",
-    ]
-
-
-def test_games_forgets_boards_that_were_over_for_two_weeks_unless_they_are_named(pair):
-    play_out(pair)
-    assert "won by" in pair.text("spiro games")
-    pair.pass_time(days=15)
-    assert "There are no boards of Spiro" in pair.text("spiro games")
-    assert "won by" in pair.text("spiro games 101")
-
-
-def test_list_counts_the_active_boards_of_each_game(pair):
-    assert re.search(r"^spiro +1$", pair.text("list"), re.MULTILINE)
-    assert "101" in pair.text("list SPIRO")
-
-
-def test_a_preview_changes_nothing(pair):
-    before = list(pair.store.db.iterdump())
-    [shown] = pair.say("spiro preview 101 e3:5")
-    assert "Last turn: e3:5" in shown.body
-    assert list(pair.store.db.iterdump()) == before
-
-
-def test_a_preview_does_not_reveal_the_dice_to_come(pair):
-    [shown] = pair.say("spiro preview 101 e3:5")
-    assert shown.data["dice"] == []
-    assert "bob's turn (O)." in shown.body
-    with pytest.raises(Refused, match=r"dice for e2:4 are not thrown yet"):
-        pair.say("spiro preview 101 e3:5 e2:4")
-
-
 def test_a_preview_takes_supposed_dice_for_later_turns_but_not_for_the_present_one(pair):
     [shown] = pair.say("spiro preview 101 e3:5 dice=6,1 e2:6:1")
     assert shown.data["position"]["cells"] == {"e3": "X", "f1": "X", "e2": "O", "f4": "O"}
@@ -107,12 +100,6 @@ def test_a_preview_from_an_earlier_position_may_suppose_other_dice(pair):
     pair.move("alice", "e3:5")
     [shown] = pair.say("spiro preview 101#0 dice=6 e3:6")
     assert shown.data["position"]["cells"] == {"e3": "X", "e1": "X", "e2": "OO"}
-
-
-def test_a_preview_stops_at_the_first_illegal_move_and_shows_the_board_so_far(pair):
-    with pytest.raises(Refused, match="e2:5: The piece") as refused:
-        pair.say("spiro preview 101 e3:5 dice=6,1 e2:5")
-    assert refused.value.point.moves == 1
 
 
 def test_the_refusal_of_a_move_that_is_tried_alone_does_not_name_it_twice(pair):
