@@ -2,7 +2,6 @@
 
 import email.policy
 import re
-import smtplib
 import subprocess
 from email import message_from_bytes
 from email.message import EmailMessage
@@ -534,12 +533,6 @@ def test_a_chat_comes_at_once_to_who_wants_no_mails_about_boards(board):
         assert {mail.userid for mail in answer(board, "chat Hello bob")} == {"alice", "bob"}
 
 
-def test_a_chat_without_a_text_is_refused_with_the_board(board):
-    [refusal] = answer(board, "chat")
-    assert refusal.subject == "Symple Board 101 Error"
-    assert "A chat needs a text" in refusal.text
-
-
 def test_as_many_texts_go_through_a_reply_address_as_through_a_password(board):
     for number in range(100):
         assert len(answer(board, f"chat {number}")) == 2
@@ -628,6 +621,7 @@ def test_a_word_in_the_subject_goes_with_the_move_in_the_body(board, word, playe
         ("", "Yours is empty."),
         ("e5 e6", "without blanks between its parts."),
         ("accept", "Nothing is proposed on this board."),
+        ("chat", "A chat needs a text"),
         ("preview z1", "z1"),
         ("submit z1", "z1"),
     ],
@@ -740,33 +734,6 @@ def test_a_board_that_is_over_or_that_there_is_not_is_not_mailed_again(board):
 def test_a_full_command_below_the_subject_of_a_board_mail_is_carried_out(board):
     send(board, "Re: Symple Board 101 alice", "symple move 101 alice alice-secret e5\nHello")
     assert turns(board) == ["e5"]
-
-
-def test_the_whole_way_by_smtp_from_a_lost_mail_to_a_wrapped_turn(shell):
-    shell.run("signup", "alice", "alice-secret", ALICE)
-    shell.run("signup", "bob", "bob-secret", BOB)
-    shell.run("symple", "challenge", "-size=19", "alice", "bob")
-    for move in ("c2", "k9", "q3"):
-        shell.run("symple", "move", "101", "alice", "alice-secret", move)
-        shell.run("symple", "move", "101", "bob", "bob-secret", move.replace(move[1:], "19"))
-    inbox = shell.folder / "mail" / ALICE / "new"
-
-    def newest():
-        shell.run("outbox", "flush")
-        mails = [message_from_bytes(path.read_bytes(), policy=email.policy.default) for path in inbox.iterdir()]
-        return {str(mail["Subject"]): mail for mail in mails if "Preview:" in mail.get_body(("plain",)).get_content()
-                or mail["In-Reply-To"] == "<lost@players.example>"}  # fmt: skip
-
-    with shell.serving() as port, smtplib.SMTP("127.0.0.1", port) as smtp:
-        lost = (
-            f"From: {ALICE}\r\nMessage-ID: <lost@players.example>\r\nSubject: Re: Symple Board 101 alice\r\n\r\ne5\r\n"
-        )
-        smtp.sendmail(ALICE, [ADDRESS], lost)
-        again = newest()["Symple Board 101 alice"]
-        wrapped = f"From: {ALICE}\r\nSubject: Re: Symple Board 101 alice\r\n\r\npreview c3,\r\nk10,q4\r\n"
-        smtp.sendmail(ALICE, [again["Reply-To"]], wrapped)
-        smtp.sendmail(ALICE, [again["Reply-To"]], wrapped.replace("preview ", ""))
-    assert '"moves": 7' in shell.run("symple", "show", "101", "--json").stdout
 
 
 def test_who_answers_board_mails_goes_on_seeking(board):
