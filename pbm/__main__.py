@@ -5,20 +5,15 @@ import os
 import sys
 
 
-def main() -> None:
-    """Run `pbm` with the arguments of the process."""
-    _leave(sys.argv[1:])
-
-
 def main_of_game() -> None:
     """Run `pbm` for the game that the program is named after."""
-    _leave([os.path.basename(sys.argv[0]).partition(".")[0], *sys.argv[1:]])
+    main(os.path.basename(sys.argv[0]).partition(".")[0])
 
 
-def _leave(args: list[str]) -> None:
-    """Run the shell and end the process."""
+def main(*game: str) -> None:
+    """Run `pbm` with the arguments of the process, perhaps for a *game*, and end the process."""
     gc.disable()  # saves `show` a fifth of its CPU; commands that run on switch it on again
-    status = run(args)
+    status = run([*game, *sys.argv[1:]])
     try:
         sys.stdout.flush()
     except OSError:  # what could not be printed is not tried again at exit

@@ -202,7 +202,7 @@ def test_an_answer_to_an_address_that_was_revoked_in_between_does_nothing(room, 
     address = reply_address(club.server, "symple", "101", "alice")
     raw = message(f"Re: {line}", line)
     was_heard = hear(club.server, raw, "alice@players.example", (address,))
-    assert was_heard.reply == Reply("symple", "101", "alice")
+    assert was_heard.command.reply == Reply("symple", "101", "alice")
     club.store.trust.revoke_replies("alice")
     before = len(club.mails())
     assert handle(club.server, raw, "alice@players.example", (address,), heard=was_heard) == "unknown"
@@ -254,11 +254,11 @@ def test_a_command_that_reads_takes_no_lock_in_a_shell(room, line):
 
 @pytest.mark.parametrize("line", READING)
 def test_a_mail_that_reads_has_its_answer_before_the_lock(room, line):
-    assert heard(room.club(), mail(line)).ready.done.letters
+    assert heard(room.club(), mail(line)).command.ready.done.letters
 
 
 def test_multiple_that_only_reads_has_its_answer_before_the_lock(room):
-    assert heard(room.club(), mail("multiple", "symple standings\nsymple show 101")).ready.done.letters
+    assert heard(room.club(), mail("multiple", "symple standings\nsymple show 101")).command.ready.done.letters
 
 
 def test_wrong_passwords_in_lines_that_only_read_are_counted(room):

@@ -15,10 +15,9 @@ def asked(monkeypatch):
     counted = {"lines": [], "words": []}
     tidied, exists = words.tidied, games.exists
 
-    def counting_lines(line, is_game):
-        line = list(line)
-        counted["lines"].append(" ".join(line))
-        return tidied(line, is_game)
+    def counting_lines(line):
+        counted["lines"].append(line)
+        return tidied(line)
 
     def counting_words(word):
         counted["words"].append(word)
@@ -69,7 +68,7 @@ def test_a_shell_reads_its_line_once(shell, monkeypatch):
     shell.run("signup", "alice", "alice-secret")
     read = []
     tidied = words.tidied
-    monkeypatch.setattr("pbm.language.words.tidied", lambda line, is_game: [read.append(1), tidied(line, is_game)][1])
+    monkeypatch.setattr("pbm.language.words.tidied", lambda line: [read.append(1), tidied(line)][1])
     assert shell.run("spiro", "show", "999").returncode == 1
     assert len(read) == 1
 

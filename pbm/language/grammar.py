@@ -97,8 +97,8 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take the options out of the words, and deal out the others."""
-        options, others = words.split(args, self.begins_moves)
-        named, options = self.take_named(options)
+        options, others = self.split(args)
+        named, options = self.take_named(options) if self.named else ({}, options)
         if self.takes_options:
             ctx.params["options"] = options
         elif options:
@@ -187,6 +187,19 @@ class Command(click.Command):
         options = ["[-options]"] if self.takes_options else named
         ctx = click.Context(self)
         return " ".join([name, *options, *(parameter.make_metavar(ctx) for parameter in self.params)])
+
+    def split(self, typed: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The options among the words behind the command, and the other words.
+
+        From the first move on, every word belongs to a move, and blanks next to a comma are dropped.
+        """
+        options: list[str] = []
+        others: list[str] = []
+        for at, word in enumerate(typed):
+            if self.begins_moves(others, word):
+                return options, others + words.moves(" ".join(typed[at:]))
+            (options if words.is_option(word) else others).append(word)
+        return options, others
 
     def begins_moves(self, others: list[str], word: str) -> bool:
         """Whether a word behind *others* begins a move, so that hyphens begin no options from there on."""

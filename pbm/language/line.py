@@ -5,7 +5,6 @@ from typing import NamedTuple, Self
 
 import click
 
-import games
 from pbm.language import masking, words
 from pbm.language.grammar import MOST_CHARACTERS, Command, Group, Root
 from pbm.language.masking import Masked
@@ -37,7 +36,7 @@ class Line(NamedTuple):
     def read(cls, tree: Root, typed: str) -> Self:
         """Find out what a line says; of one that is refused for its length, no more is looked at than shows that."""
         typed = typed[: MOST_CHARACTERS + 1]
-        tidied = words.tidied([typed], games.exists)
+        tidied = words.tidied(typed)
         node: click.Command | None = tree
         rest, game, names = tidied, "", list[str]()
         while isinstance(node, Group) and rest:
@@ -52,7 +51,7 @@ class Line(NamedTuple):
         """The words in the place of a password; None if the line is not understood."""
         if self.command is None:
             return None
-        _, others = words.split(self.rest, self.command.begins_moves)
+        _, others = self.command.split(self.rest)
         return None if self.command.wrong_number(others) else self.command.passwords(others)
 
     def masked(self, is_user: IsUser | None = None, *, is_answer: bool = False) -> Masked:

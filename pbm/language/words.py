@@ -5,8 +5,9 @@ are taken as they are: ``-e3,+f6`` is a move of Papagra, ``--`` is the pass. See
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
+import games
 from pbm.texts import FRONT_OF_CELL
 
 REPLIES = (
@@ -58,16 +59,16 @@ MEANT = {
 """What people mean by words that are no commands, and are not near those that are."""
 
 
-def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:
+def tidied(line: str) -> list[str]:
     """The words of a line without what mail programs and our own subjects add, command words first.
 
-    Words may hold blanks, as those of a shell can. Options in front of the second word come behind it.
+    Options in front of the second word come behind it.
     """
-    text = " ".join(line).lstrip()
+    text = line.lstrip()
     if replies := re.match(rf"(?:(?:{REPLIES})[ *]*)+", text, re.IGNORECASE | re.ASCII):
         text = text[replies.end() :]
     words = [word for word in text.split() if word != "**"]
-    if len(words) > 1 and words[0].lower() == "new" and is_game(words[1].lower()):
+    if len(words) > 1 and words[0].lower() == "new" and games.exists(words[1].lower()):
         del words[0]
     options: list[str] = []
     commands: list[str] = []
@@ -81,21 +82,6 @@ def tidied(line: Iterable[str], is_game: Callable[[str], bool]) -> list[str]:
 def is_option(word: str) -> bool:
     """Whether a word in front of the moves is an option; one or two bare hyphens are none."""
     return word.startswith("-") and word not in {"-", "--"}
-
-
-def split(words: Sequence[str], begins_moves: Callable[[list[str], str], bool]) -> tuple[list[str], list[str]]:
-    """The options among the words behind a command, and the other words.
-
-    *begins_moves* tells from the other words so far and the next word whether that one begins a move. From there on
-    every word belongs to a move, and blanks next to a comma are dropped.
-    """
-    options: list[str] = []
-    others: list[str] = []
-    for at, word in enumerate(words):
-        if begins_moves(others, word):
-            return options, others + moves(" ".join(words[at:]))
-        (options if is_option(word) else others).append(word)
-    return options, others
 
 
 def moves(text: str) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from email.parser import BytesHeaderParser
+from email.utils import getaddresses
 from ipaddress import ip_address, ip_network
 from typing import NamedTuple, Self
 
@@ -23,9 +24,9 @@ from pbm.delivery.mail import send
 from pbm.language import answers, masking, quoting
 from pbm.language.commands import root
 from pbm.language.grammar import Call
-from pbm.language.line import Line
 from pbm.letters import Letter
 from pbm.mail import quotes, reading
+from pbm.mail.automatic import MOST_HEADER
 from pbm.mail.reading import Incoming
 from pbm.mail.typed import Typed, is_title, plain_line, typed_in
 from pbm.names import SHORTEST_PASSWORD, is_guest
@@ -80,6 +81,15 @@ class Outcome(str):
         return str(self)
 
 
+class MailedCommand(NamedTuple):
+    """The command of a mail, prepared."""
+
+    reply: Reply | None
+    """What the reply address speaks for that it came to."""
+    typed: Typed
+    ready: Ready
+
+
 class Heard(NamedTuple):
     """A mail that is read, and its command prepared, if it is one."""
 
@@ -88,10 +98,7 @@ class Heard(NamedTuple):
     """What the addresses of ours are for that it came to, or that it reports of."""
     kind: str
     """What it is, in a word."""
-    reply: Reply | None = None
-    """What the reply address speaks for that it came to."""
-    typed: Typed | None = None
-    ready: Ready | None = None
+    command: MailedCommand | None = None
     outcome: Outcome | None = None
     """What has come of it, if that is done: a page only asks something, and nothing is stored of that."""
 
@@ -119,7 +126,15 @@ def is_ours(recipient: str, server_address: str) -> bool:
 
 def addressed(raw: bytes, server_address: str) -> list[str]:
     """Our addresses that the header of a mail names, for one whose envelope is not known."""
-    return [recipient for recipient in reading.recipients(raw) if is_ours(recipient, server_address)]
+    fields = [
+        str(value)[:MOST_HEADER]
+        for name, value in BytesHeaderParser().parsebytes(raw).raw_items()
+        if name.lower() in {"delivered-to", "x-original-to", "envelope-to", "to", "cc"}
+    ]
+    try:
+        return [address for _, address in getaddresses(fields) if is_ours(address, server_address)]
+    except (RecursionError, ValueError, LookupError):
+        return []
 
 
 def is_postmaster(recipient: str, server_address: str) -> bool:
@@ -176,10 +191,15 @@ def handle(
     sender = (mail.sender or "").lower()
     with server.store.writing():
         if heard.meanings != _meanings(server, mail, recipients):  # one was revoked since
-            post = mail if heard.ready and heard.ready.session.on_page else None
+            post = mail if heard.command and heard.command.ready.session.on_page else None
             heard = hear(server, raw, envelope_sender, recipients, peer, post)
         if not server.store.handled.record(sender, mail.message_id, heard.kind, server.now()):
             return Outcome("repeated")
+        if heard.command:
+            outcome = _finish(server, mail, heard.command)
+            if outcome != "command":
+                server.store.handled.note_outcome(sender, mail.message_id, outcome)
+            return outcome
         match heard.kind:
             case "bounce":
                 _count_bounce(server, heard.meanings)
@@ -189,11 +209,6 @@ def handle(
                 _refuse_sender(server, mail, envelope_sender or "")
             case "postmaster":
                 return _pass_on(server, mail)
-            case "command":
-                outcome = _finish(server, heard)
-                if outcome != "command":
-                    server.store.handled.note_outcome(sender, mail.message_id, outcome)
-                return outcome
         return Outcome(heard.kind)
 
 
@@ -263,17 +278,10 @@ def hear(
         guest=reply if reply and is_guest(reply.userid) and typed.line.names == "signup" else None,
         on_page=post is not None,
     )
-    ready = runner.prepare(session, call, None if answered else typed.line)
-    heard = Heard(mail, meanings, kind, reply, typed, ready)
-    return heard._replace(outcome=_seen(server, heard)) if post else heard
-
-
-def _seen(server: Server, heard: Heard) -> Outcome | None:
-    """What has come of a post that only asks something, and for which no password counts; None for any other."""
-    ready, typed = heard.ready, heard.typed
-    if not (ready and typed and ready.done and isinstance(ready.call, Call) and not ready.call.passwords):
-        return None
-    return _outcome(server, heard, ready.done)
+    command = MailedCommand(reply, typed, runner.prepare(session, call, None if answered else typed.line))
+    done = command.ready.done
+    is_answered = post and done and isinstance(call, Call) and not call.passwords
+    return Heard(mail, meanings, kind, command, _outcome(server, command, done) if is_answered and done else None)
 
 
 def _meanings(server: Server, mail: Incoming, recipients: Sequence[str]) -> list[Meaning]:
@@ -367,12 +375,9 @@ def _count_bounce(server: Server, meanings: Sequence[Meaning]) -> None:
         server.store.users.suspend_address(address, server.now())
 
 
-def _finish(server: Server, heard: Heard) -> Outcome:
+def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
     """Carry out the command of a mail and answer it. Returns what was done."""
-    mail, ready, reply = heard.mail, heard.ready, heard.reply
-    if ready is None or heard.typed is None:
-        raise AssertionError(heard.kind)
-    line, _, is_meant = heard.typed
+    reply, (line, _, is_meant), ready = command
     session = ready.session
     if not session.on_page:
         server.store.users.revive_address(mail.sender or "", server.now())
@@ -380,7 +385,7 @@ def _finish(server: Server, heard: Heard) -> Outcome:
     server.store.events.count_command(server.now(), refused=done.why is not None)
     if session.guesses:
         session.guesses.save()
-    outcome = _outcome(server, heard, done)
+    outcome = _outcome(server, command, done)
     if done.why is None:
         return outcome
     is_close = is_meant or any(map(root.knows, line.words[:2]))
@@ -399,38 +404,24 @@ def _finish(server: Server, heard: Heard) -> Outcome:
     return outcome
 
 
-def _outcome(server: Server, heard: Heard, done: Effect) -> Outcome:
-    """What has come of a command, and the letters that say so to whoever gave it."""
-    ready, reply, typed = heard.ready, heard.reply, heard.typed
-    if ready is None or typed is None:
-        raise AssertionError(heard.kind)
-    line, why = typed.line, done.why
-    right = ready.call.passwords if why is None and isinstance(ready.call, Call) else []
-    command = _told(server, line, None if line.command else reply, right, is_done=why is None)
-    if why is None:
-        return Outcome("command", command, letters=done.letters)
-    is_user = server.store.users.is_taken
-    letter = quoting.refusal(why, line, ready.session.comment, reply.game if reply else "", is_user)
-    return Outcome("command", command, _reason(line, str(letter.data["error"]), command), [letter])
+def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
+    """What has come of a command, and the letters that say so to whoever gave it.
 
-
-def _reason(line: Line, error: str, command: str) -> str:
-    """Why a line was refused, for the log."""
-    if not command:
-        return "it begins with no command"
-    secrets = [] if line.command else [word for word in line.typed.split() if len(word) >= SHORTEST_PASSWORD]
-    return without(error.partition("\n")[0], secrets)
-
-
-def _told(server: Server, line: Line, reply: Reply | None, right: Sequence[str], *, is_done: bool) -> str:
-    """What the log says of a command; of a line that is none, nothing, for nobody knows what stands in it.
-
-    Passwords that are *right* are known; which words of another line may be some has to be found out.
+    The log says nothing of a line that is none, for nobody knows what stands in it.
     """
+    reply, (line, _, _), ready = command
+    is_user, why, logged = server.store.users.is_taken, done.why, ""
+    right = ready.call.passwords if why is None and isinstance(ready.call, Call) else []
     if line.command:
-        return tokens.masked(without(line.typed, right) if right else line.logged(server.store.users.is_taken))
-    said = answers.bare(line.typed) if is_done else "..."
-    return f"{reply.game} {reply.board} {reply.userid}: {said}" if reply else ""
+        logged = tokens.masked(without(line.typed, right) if right else line.logged(is_user))
+    elif reply:
+        logged = f"{reply.game} {reply.board} {reply.userid}: {answers.bare(line.typed) if why is None else '...'}"
+    if why is None:
+        return Outcome("command", logged, letters=done.letters)
+    letter = quoting.refusal(why, line, ready.session.comment, reply.game if reply else "", is_user)
+    secrets = [] if line.command else [word for word in line.typed.split() if len(word) >= SHORTEST_PASSWORD]
+    reason = without(str(letter.data["error"]).partition("\n")[0], secrets)
+    return Outcome("command", logged, reason if logged else "it begins with no command", [letter])
 
 
 def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None:

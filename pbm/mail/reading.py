@@ -10,7 +10,6 @@ from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message
 from email.parser import BytesHeaderParser
-from email.utils import getaddresses
 from encodings import normalize_encoding
 from encodings.aliases import aliases
 from typing import NamedTuple
@@ -40,6 +39,7 @@ UNLIKE_ASCII = "utf_16", "utf_32", "cp037", "cp500", "cp1026", "cp1140"
 """How the names of codecs begin in which plain letters are not what they are elsewhere."""
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*("|\\?\Z)', re.DOTALL)
 """A text in quotation marks, or all behind a mark that begins one without an end."""
+END_OF_HEADER = re.compile(rb"\r?\n\r?\n")
 LOOSE = re.compile(rb"(?m)^([!-9;-~]+)[ \t]+:")
 """A header field with a blank in front of the colon, which RFC 5322 still knows, and the parser does not."""
 REPORTED = (b"delivery-status", b"failed-recipients", b"daemon", b"postmaster")
@@ -95,7 +95,7 @@ class Incoming(NamedTuple):
 
 def read(raw: bytes, envelope_sender: str | None) -> Incoming:
     """Read a mail; the envelope's sender is empty for a bounce, and None if it is not known."""
-    message, text, report = _opened(_with_header(raw))
+    message, text, report = _opened(raw)
     fields: dict[str, list[str]] = {}
     for name, value in message.raw_items():
         fields.setdefault(name.lower(), []).append(str(value))
@@ -119,6 +119,11 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
 
 def _opened(raw: bytes) -> tuple[Message, str, Report | None]:
     """A message, its text, and what it reports; of one that nobody has written, its header."""
+    # the parser wants nothing in front of the header, nor between a name and its colon
+    raw = raw.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    end = END_OF_HEADER.search(raw)
+    at = end.start() if end else len(raw)
+    raw = LOOSE.sub(rb"\1:", raw[:at]) + raw[at:]
     lowered = raw.lower()
     is_small = (
         lowered.count(b"\n--") + lowered.count(b"\naction:") <= MOST_PARTS
@@ -131,31 +136,6 @@ def _opened(raw: bytes) -> tuple[Message, str, Report | None]:
             report = _report(message) if any(word in lowered for word in REPORTED) else None
             return message, _text(message), report
     return BytesHeaderParser().parsebytes(raw), "", None
-
-
-def _with_header(raw: bytes) -> bytes:
-    """A mail as the parser wants it: nothing stands in front of its header, nor between a name and its colon."""
-    begun = raw.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-    end = re.search(rb"\r?\n\r?\n", begun)
-    at = end.start() if end else len(begun)
-    header = begun[:at]
-    if b" :" in header or b"\t:" in header:  # few have one, and the pattern looks at every letter
-        header = LOOSE.sub(rb"\1:", header)
-    return header + begun[at:]
-
-
-def recipients(raw: bytes) -> list[str]:
-    """The addresses that the header of a mail says it is for, where the envelope is not known."""
-    message = BytesHeaderParser().parsebytes(raw)
-    fields = [
-        _eight_bits(str(value))[:MOST_HEADER]
-        for name, value in message.raw_items()
-        if name.lower() in {"delivered-to", "x-original-to", "envelope-to", "to", "cc"}
-    ]
-    try:
-        return [address for _, address in getaddresses(fields) if is_address(address)]
-    except (RecursionError, ValueError, LookupError):
-        return []
 
 
 def senders(fields: Iterable[str]) -> list[str]:
@@ -186,7 +166,8 @@ def _line(fields: dict[str, list[str]], name: str) -> str:
     """A header field as one line of readable text; empty if it is missing."""
     if name not in fields:
         return ""
-    value = _eight_bits(fields[name][0][:MOST_HEADER])
+    # some programs write letters outside ASCII as they are
+    value = _decoded(fields[name][0][:MOST_HEADER].encode("utf-8", "surrogateescape"), "")
     if "=?" in value:
         with suppress(MessageError, ValueError, LookupError):
             value = "".join(_word(*part) for part in decode_header(re.sub(r"[\r\n]+", "", value)))
@@ -198,11 +179,6 @@ def _word(text: str | bytes, charset: str | None) -> str:
     if isinstance(text, str):
         return text
     return _decoded(text, charset.partition("*")[0]) if charset else text.decode("raw-unicode-escape", "replace")
-
-
-def _eight_bits(value: str) -> str:
-    """A header field whose bytes were written as they are."""
-    return value if value.isascii() else _decoded(value.encode("utf-8", "surrogateescape"), "")
 
 
 def _text(message: Message) -> str:

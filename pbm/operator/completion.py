@@ -106,7 +106,7 @@ def offered(before: Sequence[str], current: str) -> list[str]:
 def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     """Words that may follow, whatever they begin with."""
     given = (word for word in before if word.partition("=")[0] not in {"--comment", "--help", "--json", "--picture"})
-    rest = words.tidied(given, games.exists)
+    rest = words.tidied(" ".join(given))
     game = next((word.lower() for word in rest if games.exists(word.lower())), "")
     node: click.Command | None = root
     if rest and rest[0].lower() in console.MODULES:
@@ -143,7 +143,7 @@ def _names(group: click.Group) -> list[str]:
 def _behind(node: click.Command, rest: Sequence[str]) -> list[str] | None:
     """The words behind a command that are no options and no values of options; None if such a value comes next."""
     if isinstance(node, Command):
-        return words.split(rest, node.begins_moves)[1]
+        return node.split(rest)[1]
     takers = {name for option in _own_options(node) if not option.is_flag for name in option.opts}
     behind: list[str] = []
     takes = False
