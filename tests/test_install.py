@@ -22,7 +22,6 @@ TRIED = {
     "'.[pictures]'": ["resvg_py"],
     "'.[sixel]'": ["PIL", "resvg_py"],
     "'.[metrics]'": ["prometheus_client"],
-    "'.[cluster]'": ["distributed"],
     "'.[web]'": ["starlette", "uvicorn", "icalendar", "jinja2"],
     "tzdata": ["tzdata"],
 }

@@ -17,10 +17,11 @@ from pbm.board.board import FORFEIT, RESIGN, SERVER
 from pbm.board.records import outcome, replayed
 from pbm.console import answer
 from pbm.console.usage import Commands
-from pbm.lab.duel import SEED, TIMEOUT, WORKERS, new_seed, number_of_games, read_program, read_words
+from pbm.lab.duel import SEED, TIMEOUT, WORKERS, new_seed, number_of_games, read_words
 from pbm.lab.matches import Match, Played, play_pairs
 from pbm.referee import Referee
 from pbm.refusals import Refused
+from pbm.robot_players.program import startable_words
 from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import open_server
@@ -94,7 +95,7 @@ def arena(
                 boards.append(store_game(server, tournament, players, referee, moments, played, is_rated=rated))
 
         match = Match(game, options, (programs[names[0]], programs[names[1]]), timeout, f"{seed} {' '.join(names)}")
-        play_pairs(match, range(1, pairs + 1), min(workers, pairs), note=note)
+        play_pairs(match, pairs, workers, note=note)
     lines = tables.places_of(programs, meetings, ORDER)
     shown = texts.table(tables.of_places(lines, ORDER))
     heading = f"{game.capitalize()}: {texts.counted(len(meetings), 'game')}"
@@ -125,7 +126,7 @@ def _programs(named: Sequence[str]) -> dict[str, list[str]]:
             raise Refused(f"{word!r} is not NAME=PROGRAM with a name of 1 to 16 letters or digits.")
         if name in programs:
             raise Refused(f"Two programs are called {name}.")
-        programs[name] = read_program(program)
+        programs[name] = startable_words(program)
     if len(programs) < 2:
         raise Refused("An arena needs two programs or more: NAME=PROGRAM NAME=PROGRAM.")
     return programs

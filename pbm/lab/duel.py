@@ -15,9 +15,9 @@ from games import Illegal
 from pbm.console import INTERRUPTED, answer
 from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed, game_name
 from pbm.lab.evidence import bounds, decision, elo, wilson
-from pbm.lab.matches import Match, TwoGames, play_on_cluster, play_pairs
+from pbm.lab.matches import Match, TwoGames, play_pairs
 from pbm.refusals import Misused, Refused
-from pbm.robot_players.program import command_words, insist_on
+from pbm.robot_players.program import startable_words
 from pbm.texts import counted, table
 
 commands = Commands("pbm")
@@ -140,13 +140,6 @@ def read_words(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str]
     return game, options, others
 
 
-def read_program(program: str) -> list[str]:
-    """The words of a program. Raises Refused if it could not be started here."""
-    words = command_words(program)
-    insist_on(words)
-    return words
-
-
 def number_of_games(usual: int, meaning: str) -> Callable[[Any], Any]:
     """The option that says how many games are played."""
     return click.option(
@@ -185,8 +178,6 @@ def new_seed() -> str:
     metavar="ELO,ELO",
     help="Stop as soon as one of these differences is likely enough.",
 )
-@click.option("--dask", "cluster", metavar="ADDRESS", help="Play on the workers of this Dask scheduler.")
-@click.option("--verbose", is_flag=True, help="Show what the programs write on standard error.")
 @click.pass_context
 def duel(
     ctx: click.Context,
@@ -196,9 +187,6 @@ def duel(
     timeout: float,
     seed: str | None,
     sprt: tuple[float, float] | None,
-    cluster: str | None,
-    *,
-    verbose: bool,
 ) -> int:
     """Let two programs play many games against each other, and tell which one is stronger.
 
@@ -210,16 +198,14 @@ def duel(
     The difference of ratings comes with an interval of 95 %, from Wilson's interval of the score. --sprt=0,50 stops as
     soon as the pairs decide between a difference of 0 and one of 50, each with a risk of 5 % (a generalized sequential
     probability ratio test).
-
-    With --dask the games are played on the workers of a cluster, on which pbm has to be installed, and both programs.
     """
     game, options, named = read_words(words, ctx)
     if len(named) != 2:
         raise click.UsageError(f"A duel is between 2 programs; {len(named)} of them are named.", ctx)
-    first, second = map(command_words if cluster else read_program, named)
-    match = Match(game, options, (first, second), timeout, seed or new_seed(), is_quiet=not verbose)
+    first, second = map(startable_words, named)
+    match = Match(game, options, (first, second), timeout, seed or new_seed())
     status, pairs, done = 0, (number + 1) // 2, list[TwoGames]()
-    is_seen = not ctx.obj and not verbose and sys.stderr.isatty()
+    is_seen = not ctx.obj and sys.stderr.isatty()
     with click.progressbar(length=pairs, file=sys.stderr, hidden=not is_seen, show_eta=True) as bar:
 
         def report(pair: TwoGames) -> bool:
@@ -230,10 +216,7 @@ def duel(
             return sprt is not None and decision(sprt, (pair.points for pair in done)).accepted is not None
 
         try:
-            if cluster:
-                play_on_cluster(match, pairs, cluster, report)
-            else:
-                play_pairs(match, range(1, pairs + 1), min(workers, pairs), report)
+            play_pairs(match, pairs, workers, report)
         except KeyboardInterrupt:  # what has been played until then is told
             status = INTERRUPTED
     if done:

@@ -3,7 +3,8 @@
 import asyncio
 import time
 from asyncio.subprocess import DEVNULL
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from random import Random
 from typing import NamedTuple
@@ -15,8 +16,6 @@ from pbm.robot_players.program import MOST_REFUSED, Program
 
 GIVES_UP = "resign"
 """What a program can answer in the place of a move."""
-CONNECTING_SECONDS = 5
-"""How long the scheduler of a cluster may take to answer."""
 MOST_TURNS = 5000
 """After how many turns a game is a draw, in case that two programs play for ever."""
 
@@ -35,8 +34,6 @@ class Match(NamedTuple):
     """How many seconds a program has for a move; None if it may take for ever."""
     seed: str
     """What the dice follow from."""
-    is_quiet: bool = True
-    """Whether what the programs write on standard error is not seen."""
 
 
 class Played(NamedTuple):
@@ -78,12 +75,13 @@ class EnoughError(Exception):
     """There are enough games."""
 
 
+@dataclass
 class MatchTable:
-    """Where two programs play pairs of games, one after the other."""
+    """Where two programs play pairs of games, one after the other. They are started when they are asked first."""
 
-    def __init__(self, match: Match, programs: tuple[Program, Program], note: Noted | None) -> None:
-        """Set it up for the programs of a match. They are started when they are asked first."""
-        self.match, self.programs, self.note = match, programs, note
+    match: Match
+    programs: tuple[Program, Program]
+    note: Noted
 
     async def play(self, number: int) -> TwoGames:
         """The pair of games of that number."""
@@ -100,8 +98,7 @@ class MatchTable:
         referee.new(" ".join(self.match.options))
         moments = [datetime.now(UTC)]
         played = await self._played_out(referee, beginner, moments)
-        if self.note:
-            self.note(beginner, referee, moments, played)
+        self.note(beginner, referee, moments, played)
         return played
 
     async def _played_out(self, referee: Referee, beginner: int, moments: list[datetime]) -> Played:
@@ -141,18 +138,13 @@ class MatchTable:
 
 
 def play_pairs(
-    match: Match,
-    pairs: Iterable[int],
-    workers: int = 1,
-    report: Reporting = lambda _: False,
-    note: Noted | None = None,
+    match: Match, pairs: int, workers: int, report: Reporting = lambda _: False, note: Noted = lambda *_: None
 ) -> None:
-    """Play these pairs on so many tables side by side, until they are all done or enough."""
-    left = iter(pairs)
-    errors = DEVNULL if match.is_quiet else None
+    """Play so many pairs, on as many tables side by side as there are workers, until they are all done or enough."""
+    left = iter(range(1, pairs + 1))
 
     async def work() -> None:
-        first, second = (Program(words, match.patience, errors=errors) for words in match.programs)
+        first, second = (Program(words, match.patience, errors=DEVNULL) for words in match.programs)
         async with first, second:
             table = MatchTable(match, (first, second), note)
             for number in left:
@@ -160,7 +152,7 @@ def play_pairs(
                     raise EnoughError
 
     async def play() -> None:
-        tasks = [asyncio.create_task(work()) for _ in range(workers)]
+        tasks = [asyncio.create_task(work()) for _ in range(min(workers, pairs))]
         try:
             await asyncio.gather(*tasks)
         except EnoughError:
@@ -171,32 +163,3 @@ def play_pairs(
             await asyncio.gather(*tasks, return_exceptions=True)
 
     asyncio.run(play())
-
-
-def play_part(match: Match, pairs: Sequence[int]) -> list[TwoGames]:
-    """What a worker of a cluster is asked for: these pairs, on one table."""
-    done: list[TwoGames] = []
-    play_pairs(match, pairs, report=done.append)
-    return done
-
-
-def play_on_cluster(match: Match, pairs: int, address: str, report: Reporting) -> None:
-    """Play on the workers of a Dask cluster, a few pairs at a time on each. Raises Refused if there is none."""
-    try:
-        from distributed import Client, as_completed
-    except ImportError as why:
-        raise Refused("--dask needs Dask's distributed: pip install '.[cluster]'.") from why
-    try:
-        client = Client(address, timeout=CONNECTING_SECONDS)
-    except (OSError, ValueError) as why:
-        raise Refused(f"There is no Dask scheduler at {address}.") from why
-    with client:
-        threads = sum(client.nthreads().values()) or 1
-        size = max(1, pairs // (8 * threads))
-        parts = [range(first, min(first + size, pairs + 1)) for first in range(1, pairs + 1, size)]
-        tasks = client.map(play_part, [match] * len(parts), parts, pure=False)
-        for _, done in as_completed(tasks, with_results=True):
-            is_enough = [report(pair) for pair in done]
-            if any(is_enough):
-                client.cancel(tasks)
-                break

@@ -28,7 +28,7 @@ from pbm.console import (
 from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, within
 from pbm.disk import reason
 from pbm.refusals import Refused
-from pbm.robot_players.program import command_words, insist_on, located
+from pbm.robot_players.program import located, startable_words
 from pbm.server import Server
 from pbm.settings import open_server
 from pbm.store import Unusable
@@ -125,7 +125,7 @@ def add_hook(program: str, kinds: str) -> None:
     wanted = [kind for kind in kinds.lower().split(",") if kind]
     if unknown := sorted({*wanted} - EVENTS):
         raise Refused(f"There are no events {unknown[0]!r}; there are {', '.join(sorted(EVENTS))}.")
-    insist_on(command_words(program))
+    startable_words(program)
     server = open_server()
     with server.store.writing():
         number = server.store.events.add_hook(program, wanted)

@@ -17,7 +17,7 @@ from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, Parsed, within
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.names import RESERVED, is_userid
 from pbm.refusals import Refused
-from pbm.robot_players.program import command_words, insist_on
+from pbm.robot_players.program import startable_words
 from pbm.server import Server
 from pbm.session import Session
 from pbm.settings import open_server
@@ -240,9 +240,7 @@ def _changed(
     if level and program:
         raise Refused("A robot plays at a level, or by a program, and not both.")
     if program is not None:
-        words = command_words(program)
-        insist_on(words)
-        robot = robot._replace(level=None, program=shlex.join(words))
+        robot = robot._replace(level=None, program=shlex.join(startable_words(program)))
     elif level:
         robot = robot._replace(level=level, program=None)
     if seconds and robot.is_patient:

@@ -43,10 +43,12 @@ def located(words: Sequence[str]) -> list[str]:
     return [path or words[0], *words[1:]]
 
 
-def insist_on(words: Sequence[str]) -> None:
-    """Raises Refused if a program could not be started here."""
+def startable_words(program: str) -> list[str]:
+    """A program and its arguments. Raises Refused if it could not be started here."""
+    words = command_words(program)
     if which(located(words)[0]) is None:
         raise Refused(f"The program {words[0]} cannot be started: it is not found, or you are not allowed to run it.")
+    return words
 
 
 class Program:
