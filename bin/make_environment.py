@@ -45,7 +45,7 @@ def make(extra: str) -> None:
         # it would stay beside pbm-server, and whoever removed it later would remove the programs
         subprocess.run([*pip, "uninstall", "-qq", "--yes", "pbm"], check=True, stdout=sys.stderr)
         shutil.rmtree(FORMER)
-    say(f"2/2  installing what {'the tests need' if extra == 'test' else 'pbm needs'} from the package registry ...")
+    say(f"2/2  installing what {'the tests need' if extra == 'test' else 'pbm needs'} from PyPI ...")
     what = f"{CHECKOUT}[{extra or 'pictures,site'}]"
     # half of the time goes into compiling what tests never import; who plays must not wait for it, nor need leave to
     compiling = ["--no-compile"] if extra else []

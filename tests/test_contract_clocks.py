@@ -39,8 +39,9 @@ def test_the_options_are_shown_with_the_board_and_offered_for_the_next_one(four)
     assert "Options: -size=5 --nagtime=2 --forfeittime=3" in text
     assert "Reminder" in text
     four.plays("c3", "b1")
-    told = four.signs("alice", "symple resign 101 ME")
-    assert "symple challenge -size=5 --nagtime=2 --forfeittime=3 bob alice" in text_to("bob", told)
+    four.signs("alice", "symple resign 101 ME")
+    over = text_to(SENDER, four.give("carol", "symple show 101"))
+    assert over.endswith("\nsymple challenge -size=5 --nagtime=2 --forfeittime=3 bob alice\n")
 
 
 # The age of a board

@@ -45,7 +45,7 @@ def begin_three_boards(four):
         ("alice", "symple challenge -nothing alice bob", ["-nothing"]),
         ("alice", "symple challenge -size=99 alice bob", ["-size", "5 to 25"]),
         ("alice", "symple challenge alice", ["USERID2"]),
-        ("alice", "symple challenge alice bob carol", ["too many words"]),
+        ("alice", "symple challenge alice bob carol", ["Too many words"]),
         ("alice", "symple limit ME many", ["'many'", "0 to 999"]),
         ("alice", "symple seek ME many", ["'many'", "0 to 99"]),
         ("alice", "symple accept ME", ["already"]),

@@ -195,7 +195,7 @@ def test_a_message_goes_to_users_and_shows_no_address(both_ways):
 
 
 @pytest.mark.parametrize(("readers", "reason"), [
-    ("bob nosuch", "'nosuch'"), (" ".join(f"user{n}" for n in range(11)), "at most 10"), ("", "too few words"),
+    ("bob nosuch", "'nosuch'"), (" ".join(f"user{n}" for n in range(11)), "at most 10"), ("", "missing"),
 ])  # fmt: skip
 def test_a_message_goes_to_at_most_10_users_who_exist(both_ways, readers, reason):
     assert reason in both_ways.refused("alice", f"message ME {readers}", HELLO).text

@@ -14,7 +14,7 @@ OVER = "c3", "b1", "resign"
 @pytest.mark.parametrize(
     ("name", "line", "reason"),
     [
-        ("carol", "move 999 ME", "too few words"),
+        ("carol", "move 999 ME", "missing"),
         ("carol", "move 999 carol wrong-secret z9#9", "There is no Symple board '999'"),
         ("carol", "move 103 carol wrong-secret z9#9", "userid or the password is wrong"),
         ("carol", "move 103 ME resign", "The game has ended: won by bob"),

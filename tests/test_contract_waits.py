@@ -189,7 +189,7 @@ def test_every_mail_about_a_board_without_vacations_says_so(both_ways):
 
 def test_novacation_takes_no_value(both_ways):
     assert (
-        "--novacation is written --novacation."
+        "--novacation stands alone, without a value."
         in both_ways.refused("alice", "symple challenge --novacation=5 alice bob").text
     )
 
@@ -259,7 +259,7 @@ def test_the_three_days_count_for_each_player_and_board_also_over_moves(game):
         ("alice", "symple nag 101 ME", "It is your turn"),
         ("carol", "symple nag 101 ME", "You do not play on this board"),
         ("bob", "symple nag 999 ME", "There is no Symple board '999'"),
-        ("bob", "symple nag 101", "too few words"),
+        ("bob", "symple nag 101", "missing"),
     ],
 )
 def test_who_cannot_remind_is_told_why(game, name, line, reason):
@@ -364,7 +364,7 @@ def test_all_games_take_selectors_and_several_users(begun):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ("", "too few words"),
+        ("", "missing"),
         ("next", "needs the userid"),
         ("active", "needs the userid"),
         ("nobody-here", "There is no user 'nobody-here'."),

@@ -74,6 +74,34 @@ def test_a_queued_move_and_a_plan_are_one_tree(board):  # noqa: F811
     assert "There is no queued move of yours." in told.text
 
 
+def test_who_has_no_address_is_told_of_a_dropped_plan_until_they_move(club):
+    for name in ("alice", "bob"):
+        club.say(f"signup {name} {name}-secret")
+    for line in ("challenge -size=5 alice bob", "move 101 alice alice-secret c3",
+                 "plan 101 alice alice-secret if a1 then e5", "move 101 bob bob-secret b1"):  # fmt: skip
+        club.say(f"symple {line}")
+    dropped = "Your plan has no answer to b1, and is dropped."
+    for _ in range(2):
+        [told] = club.say("symple showas alice alice-secret 101")
+        assert dropped in told.text
+        assert told.data["plan_dropped"] == dropped
+    assert dropped not in club.text("symple showas bob bob-secret 101") + club.text("symple show 101")
+    assert dropped in club.text("symple plan 101 alice alice-secret")
+    assert dropped in club.text("symple move 101 alice alice-secret a5")
+    assert dropped not in club.text("symple showas alice alice-secret 101")
+
+
+def test_a_resignation_for_later_says_that_it_replaces_the_plan(board):  # noqa: F811
+    answer(board, "a1")
+    answer(board, "c3", "bob")
+    answer(board, "e5")
+    answer(board, "if a9 then b9")
+    [told] = answer(board, "resign")
+    assert "Your plan is forgotten." in told.text
+    assert "You will resign as soon as it is your turn." in told.text
+    assert plans(board) == {"alice": "Resign"}
+
+
 @pytest.mark.parametrize("sender", [None, "alice@players.example"])
 def test_a_plan_above_the_comment_of_a_command_is_no_comment_either(board, sender):  # noqa: F811
     board.say("symple move 101 alice alice-secret a1", "if c3 then a9\n\nGood luck!", sender)
@@ -156,6 +184,7 @@ def test_a_rematch_is_one_word_in_answer_to_the_last_mail(board, name):  # noqa:
     over(board)
     last = board.mails(name)[-1]
     assert "You can answer with `rematch`, `analyse`, `note`, `chat` or `history`." in last.text
+    assert last.text.endswith(f"\nsymple rematch 101 {name} PASSWORD\n")
     told = send(board, last.subject, "rematch", f"{name}@players.example", last.reply_to)
     assert {mail.subject for mail in told} == {"New Symple Board 102 bob"}
     [again] = send(board, last.subject, "rematch", f"{name}@players.example", last.reply_to)

@@ -203,7 +203,7 @@ def test_ratings_is_another_name_of_standings_and_both_take_a_page_alone(members
         with pytest.raises(Refused, match="is no page; the first one is 1"):
             members.say(line)
     for line in ("symple standings 1 2", "symple history 1 2"):
-        with pytest.raises(Misused, match="too many words"):
+        with pytest.raises(Misused, match="Too many words"):
             members.say(line)
 
 

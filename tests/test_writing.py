@@ -513,7 +513,7 @@ def test_the_settings_are_answered_to_all_addresses_of_the_user(pair):
         ("mail bob bob-secret pdf", "'pdf' is none of these"),
         ("spiro mail bob wrong-password none", "userid or the password is wrong"),
         ("mail bob wrong-password text", "userid or the password is wrong"),
-        ("spiro mail bob bob-secret", "too few words"),
+        ("spiro mail bob bob-secret", "missing"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused(pair, line, reason):

@@ -10,7 +10,7 @@ from games import SKIP, Illegal
 from pbm import delivery, letters, texts
 from pbm.actions.finding import board_of
 from pbm.board import clocks, dice, plans, ratings
-from pbm.board.board import FIRST_MOVES, FORFEIT, RESIGN, SERVER, SWAP, About, Board, Point
+from pbm.board.board import DROPPED, FIRST_MOVES, FORFEIT, RESIGN, SERVER, SWAP, About, Board, Point
 from pbm.board.clocks import Clocks
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -144,6 +144,8 @@ def play_turn(
     The *reason*, one of REASONS, is why the game ends by that turn, if the turn does not say so.
     """
     before = len(board.turns)
+    if name in board.told and name not in board.plans:
+        keep_plan(session, board, name, [])  # and tell them for the last time
     writer = SERVER if automatic else name
     board.row = board.row._replace(
         submitted=None,
@@ -242,16 +244,14 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
         return False
 
     mine, rest = plans.reply_to(plans.branches(text), fits)
-    keep_plan(session, board, name, [])
     if not mine:
-        board.told[name] = f"Your plan has no answer to {texts.broken(made)}, and is dropped."
+        drop_plan(session, board, name, f"Your plan has no answer to {texts.broken(made)}, and is dropped.")
         return []
     try:
         move = SKIP if mine == SKIP and board.state.must_skip else parsed(board, mine)
     except Illegal as why:
-        board.told[name] = (
-            f"{texts.broken(mine)}, which you had planned, cannot be played, and your plan is dropped. {why}"
-        )
+        what = f"{texts.broken(mine)}, which you had planned, cannot be played, and your plan is dropped."
+        drop_plan(session, board, name, f"{what} {why}")
         return []
     keep_plan(session, board, name, rest)
     board.play(name, move, session.now(), automatic=True)
@@ -265,6 +265,17 @@ def keep_plan(session: Session, board: Board, name: str, lines: Sequence[plans.P
     if lines:
         board.plans[name] = "\n".join(map(plans.text_of_branch, lines))
         session.store.boards.keep_plan(board.row.game, board.row.board, name, board.plans[name])
+
+
+def drop_plan(session: Session, board: Board, name: str, why: str) -> None:
+    """Forget the plan of a player, and tell them why in the letter about the move.
+
+    Who has no address for mails is told whenever they see the board, until they move or plan again.
+    """
+    keep_plan(session, board, name, [])
+    board.told[name] = why
+    if not session.store.users.addresses(name):
+        session.store.boards.keep_plan(board.row.game, board.row.board, name, f"{DROPPED}{why}")
 
 
 # Endings that no rule of the game makes
@@ -298,9 +309,10 @@ def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
     if board.plans.get(name) == RESIGN:
         cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
         raise Illegal(f"You resign already when your turn comes; this cancels it:\n{cancel}")
+    notes = ["Your plan is forgotten."] if name in board.plans else []
     session.store.boards.keep_plan(row.game, row.board, name, RESIGN)
     board.plans[name] = RESIGN
-    [letter] = letters.of_board(session, board.present, name)
+    [letter] = letters.of_board(session, board.present, name, notes=notes)
     return [letter._replace(subject=f"{row.game.capitalize()} Board {row.board} Resigned", is_urgent=True)]
 
 

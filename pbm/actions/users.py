@@ -188,8 +188,7 @@ def check_reset(session: Session, *, userid: str, one_time_password: str, new_pa
         return
     if not new:
         raise Misused(
-            "These are too few words: NEWPASSWORD is missing. The command is written:\n\n"
-            "  reset USERID [CODE NEWPASSWORD]",
+            "NEWPASSWORD is missing. The command is written:\n\n  reset USERID [CODE NEWPASSWORD]",
             secrets=(code,),
         )
     check_own(code, "the code that was mailed to you")

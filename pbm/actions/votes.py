@@ -87,8 +87,7 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     board.stop_clock(session.now())
     board.take_back(first)
     for name in [name for name, plan in board.plans.items() if plan != RESIGN]:
-        turns.keep_plan(session, board, name, [])
-        board.told[name] = "Your plan is dropped, because a move was taken back."
+        turns.drop_plan(session, board, name, "Your plan is dropped, because a move was taken back.")
     board.row = board.row._replace(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.take_back_turns(board.row)

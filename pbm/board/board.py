@@ -15,6 +15,8 @@ RESIGN = "Resign"
 """How the turn of a player who gives up is written in the list of turns."""
 FORFEIT = "Forfeit"
 """How it is written if the server makes a player give up who was too slow."""
+DROPPED = "dropped: "
+"""What stands in the place of a plan, in front of why it was dropped."""
 SWAP = "swap"
 """The move by which the players of some games change sides."""
 SERVER = "The server"
@@ -78,10 +80,10 @@ class Board:
         """The userids of the players; the first one made the first move."""
         self.is_stored = is_stored
         self.turns = turns
-        self.plans = plans
+        self.plans = {name: text for name, text in plans.items() if not text.startswith(DROPPED)}
         """What each player has planned, as it is stored, or RESIGN."""
-        self.told: dict[str, str] = {}
-        """What only that player is told in the next letters about the board."""
+        self.told = {name: text.removeprefix(DROPPED) for name, text in plans.items() if text.startswith(DROPPED)}
+        """What only that player is told in the next letters about the board: why their plan was dropped."""
         self.about = about
         self.rules: games.Game[Any] = games.load(row.game)
         self.options = games.read_options(self.rules, row.options.split())

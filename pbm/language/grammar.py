@@ -139,7 +139,9 @@ class Command(click.Command):
             if len(fits) > 1 and name.lower() not in fits:
                 raise Refused(f"{option!r} can be {' or '.join(f'--{full}' for full in fits)}; write more of it.")
             full = name.lower() if name.lower() in fits else fits[0]
-            if bool(equals and value) != bool(self.named[full]) or (equals and not self.named[full]):
+            if equals and not self.named[full]:
+                raise Refused(f"--{full} stands alone, without a value.")
+            if not value and self.named[full]:
                 raise Refused(f"--{full} is written {_as_written(full, self.named[full])}.")
             if values[full] is not None:
                 raise Refused(f"--{full} is given twice.")
@@ -152,16 +154,16 @@ class Command(click.Command):
             return ""  # then it is said where they belong
         missing = [parameter for parameter in self.params[len(others) :] if parameter.required]
         if missing and self.in_any_order:
-            return "These are too few words"
+            return "Some words are missing"
         if missing:
             names = [parameter.make_metavar(click.Context(self)) for parameter in missing]
-            return f"These are too few words: {texts.enumerated(names)} {'is' if len(names) == 1 else 'are'} missing"
+            return f"{texts.enumerated(names)} {'is' if len(names) == 1 else 'are'} missing"
         most = math.inf if any(parameter.nargs < 0 for parameter in self.params) else len(self.params)
         if len(others) <= most:
             return ""
         takes_move = any(parameter.name == "move" for parameter in self.params[-1:])
         hint = "; a move has commas between its parts, and no blanks" if takes_move else ""
-        return f"These are too many words: {len(others)} instead of {most}{hint}"
+        return f"Too many words: {len(others)} instead of {most}{hint}"
 
     def passwords(self, others: Sequence[str]) -> list[str] | None:
         """Which of the words stand in the place of a password; None if they do not look like what the command takes."""
@@ -310,7 +312,8 @@ def _meant(ctx: click.Context, word: str, rest: Sequence[str]) -> str:
     name = "show" if word.isdecimal() else words.MEANT.get(word, word)
     second = next((one.lower() for one in rest[:1] if one.lower() not in games.names()), "")
     # three letters of a short word in common, as echo and fetch have, are not near enough for a command
-    return ways.get(name) or ways.get(games.nearest(name, ways, 0.7)) or ways.get(second, "")
+    near = group is tree.game and games.nearest(name, tree.game.commands, 0.7)
+    return ways.get(name) or ways.get(near or games.nearest(name, ways, 0.7)) or ways.get(second, "")
 
 
 def function(name: str) -> Callable[..., Any]:

@@ -137,6 +137,8 @@ def answer(point: Point, to: str | None) -> tuple[str, str]:
     board, row = point.board, point.board.row
     if row.board == "new":
         return challenge(board, "USERID1", "USERID2"), ""
+    if point.is_over and to in board.players and not row.rematch:
+        return f"{row.game} rematch {row.board} {to} PASSWORD", "rematch"
     if point.is_over:
         return challenge(board, *reversed(board.players)), ""
     if not point.is_present or (to and to != point.turn):
@@ -229,6 +231,7 @@ def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, objec
         return [], data
     if to in board.told:
         told.append(board.told[to])
+        data["plan_dropped"] = board.told[to]
     if row.submitted and to == point.turn:
         data["submitted"] = row.submitted
         confirm = f"{row.game} confirm {row.board} {to} PASSWORD"

@@ -120,7 +120,7 @@ def _text(found: Status, now: datetime) -> str:
             ("Boards:", f"{found.boards:,}, {found.active:,} active"),
             ("Mails waiting:", f"{mails.to_send:,}{oldest}; {mails.unaddressed:,} for users without an address"),
             ("Mails given up:", f"{mails.given_up:,}"),
-            ("Commands, 24 hours:", f"{found.commands.done:,} done, {found.commands.refused:,} refused"),
+            ("Commands, 24 hours:", f"{found.commands.done:,} done, {found.commands.refused:,} refused by mail"),
             ("Last clean-up:", time_text(found.cleanup) if found.cleanup else "never"),
             ("Last backup:", time_text(found.backup) if found.backup else "never"),
             ("Disk:", f"{found.size / 1e6:,.1f} MB used by the database, {found.free / 1e6:,.0f} MB free"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def install() -> None:
-    """Make it importable, from the package registry if need be; nothing else gets it, and pbm does not need it."""
+    """Make it importable, from PyPI if need be; nothing else gets it, and pbm does not need it."""
     folder = Path(tempfile.gettempdir()) / f"pbm-bench-{sys.version_info.major}.{sys.version_info.minor}"
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
