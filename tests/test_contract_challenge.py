@@ -34,15 +34,6 @@ def test_a_player_at_his_limit_of_active_boards_is_named_with_the_limit(both_way
     both_ways.give("alice", "symple challenge alice bob")
 
 
-def test_two_players_at_their_limits_are_both_named(both_ways):
-    for name in ("alice", "bob"):
-        both_ways.signs(name, "symple limit ME 1")
-    both_ways.begin()
-    text = both_ways.refused("carol", "symple challenge alice bob").text
-    assert "alice has 1 active board, and takes challenges only below 1." in text
-    assert "bob has 1 active board, and takes challenges only below 1." in text
-
-
 def test_a_board_against_oneself_counts_once_for_the_limit(both_ways):
     both_ways.signs("alice", "symple limit ME 2")
     both_ways.give("alice", "symple challenge alice alice")
@@ -95,12 +86,6 @@ def test_each_player_seeks_one_challenge_less_but_not_less_than_none(both_ways):
         both_ways.give("carol", "symple challenge alice bob")
         assert both_ways.store.players.get("symple", "alice").seeking == left
         assert both_ways.store.players.get("symple", "bob").seeking == 0
-
-
-def test_there_is_no_acceptance_step(both_ways):
-    both_ways.give("carol", "symple challenge -size=5 alice bob")
-    both_ways.signs("alice", "symple move 101 ME c3")
-    assert both_ways.played() == ["c3"]
 
 
 def test_by_mail_a_challenge_comes_from_a_confirmed_address_of_any_user(by_mail):

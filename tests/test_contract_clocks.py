@@ -17,14 +17,6 @@ def test_by_default_a_player_is_reminded_after_7_days_and_forfeits_after_21(game
         assert game.clean() == done
 
 
-def test_on_a_tournament_board_it_is_1_day_and_7(four):
-    four.begin("symple challenge -size=5 --name=a1 alice bob")
-    four.plays("c3", "b1", board="a1")
-    for days, done in ((0, Done()), (1, Done(reminded=1)), (5, Done(reminded=1)), (1, Done(forfeited=1))):
-        four.pass_time(days=days)
-        assert four.clean() == done
-
-
 def test_the_options_of_a_board_count_instead(four):
     four.begin("symple challenge -size=5 --nagtime=2 --forfeittime=3 alice bob")
     four.plays("c3", "b1")
@@ -104,17 +96,6 @@ def test_1_who_has_used_up_his_total_time_forfeits(four):
     assert "alice has used up the 3 days that each player is allowed." in four.mails("bob")[0].text
 
 
-def test_1_time_adds_up_over_turns(four):
-    four.begin("symple challenge -size=5 --totaltime=3 alice bob")
-    for hours, move in ((24, "c3"), (1, "b1"), (24, "a1"), (1, "d4")):
-        four.pass_time(hours=hours)
-        four.plays(move)
-    four.pass_time(hours=23)
-    assert four.clean() == Done()
-    four.pass_time(hours=1)
-    assert four.clean() == Done(forfeited=1)
-
-
 @pytest.mark.parametrize("line", ["move 101 ME a1", "queue 101 ME a1", "submit 101 ME a1", "confirm 101 ME"])
 @pytest.mark.parametrize("name", ["alice", "bob"])
 def test_1_whoever_sends_a_command_it_is_the_player_to_move_who_forfeits(both_ways, name, line):
@@ -171,22 +152,6 @@ def test_2_who_has_not_answered_a_proposal_is_reminded_and_then_accepts_by_silen
     )
 
 
-def test_2_silence_does_not_accept_an_undo(game):
-    game.signs("bob", "symple move 101 ME undo")
-    game.pass_time(days=21)
-    assert game.clean() == Done(forfeited=1)
-    assert game.played() == ["c3", "b1", "(Forfeit)"]
-
-
-def test_2_total_time_comes_before_the_proposal(four):
-    four.begin("symple challenge -size=5 --totaltime=3 alice bob")
-    four.plays("c3", "b1")
-    four.signs("bob", "symple move 101 ME propose")
-    four.pass_time(days=30)
-    assert four.clean() == Done(forfeited=1)
-    assert four.at().winner == "bob"
-
-
 def test_2_nobody_on_vacation_accepts_by_silence(game):
     game.signs("bob", "symple move 101 ME propose")
     game.pass_time(days=15)
@@ -194,23 +159,6 @@ def test_2_nobody_on_vacation_accepts_by_silence(game):
     game.pass_time(days=6)
     assert game.clean() == Done()
     assert not game.at().is_over
-
-
-# Step 3: boards that are over
-
-
-def test_3_boards_that_are_over_for_14_days_leave_the_list_and_are_kept(four):
-    four.begin()
-    four.plays("c3", "b1", "resign")
-    four.pass_time(days=14, seconds=-1)
-    assert "won by bob" in text_to(SENDER, four.give("carol", "symple games"))
-    four.pass_time(seconds=1)
-    four.clean()
-    assert "There are no boards" in text_to(SENDER, four.give("carol", "symple games"))
-    four.pass_time(days=5000)
-    four.clean()
-    assert "Won by bob" in text_to(SENDER, four.give("carol", "symple show 101"))
-    assert "won by bob" in text_to(SENDER, four.give("carol", "symple games 101"))
 
 
 # Step 4: age
@@ -388,15 +336,6 @@ def test_nobody_on_vacation_is_reminded_or_forfeits(game):
     for _ in range(20):
         game.pass_time(days=1)
         assert game.clean() == Done()
-
-
-def test_the_age_runs_on_and_for_3_days_after_a_vacation_he_is_reminded_but_does_not_forfeit(game):
-    game.signs("alice", "vacation ME 2026-12-10")
-    game.pass_time(days=20)  # it is the 10th of December
-    assert game.clean() == Done()
-    for done in (Done(reminded=1), Done(reminded=1), Done(reminded=1), Done(forfeited=1)):
-        game.pass_time(days=1)
-        assert game.clean() == done
 
 
 def test_the_vacation_of_the_other_player_changes_nothing(game):

@@ -122,22 +122,6 @@ def test_games_is_one_table(begun):
     ]
 
 
-def test_standings_and_history_are_told_to_the_sender(begun):
-    begun.plays("c3", "b1", "resign")
-    assert "bob      1824" in text_to(SENDER, begun.give("stranger", "symple standings"))
-    assert "2026-11-20" in text_to(SENDER, begun.give("stranger", "symple history"))
-
-
-@pytest.mark.parametrize("word", ["resign", "swap"])
-def test_resign_and_swap_are_commands_as_they_are_moves(moved, word):
-    if word == "swap":
-        assert "no swap" in moved.refused("alice", "symple swap 101 ME").text
-        assert "no swap" in moved.refused("alice", "symple move 101 ME swap").text
-    else:
-        moved.signs("alice", "symple resign 101 ME")
-        assert moved.played()[-1] == "Resign"
-
-
 @pytest.mark.parametrize("moves", ["", "c3 b1 resign"])
 def test_anybody_may_chat_on_any_board_and_nothing_is_stored(begun, moves):
     begun.plays(*moves.split())
@@ -146,10 +130,6 @@ def test_anybody_may_chat_on_any_board_and_nothing_is_stored(begun, moves):
     assert {"bob", "dora"} <= {one.to for one in told}
     assert all("dora writes:\n\nHello" in one.text for one in told)
     assert begun.stored() == before
-
-
-def test_a_chat_needs_a_text(begun):
-    assert "needs a text" in begun.refused("dora", "symple chat 101 ME").text
 
 
 def test_a_player_who_has_resigned_reads_on_as_a_subscriber(begun):
@@ -198,13 +178,6 @@ def test_a_selector_stands_for_the_boards_in_subscribe(both_ways):
     assert [both_ways.store.boards.followers("symple", board)["subscriber"] for board in ("101", "102", "103")] == [
         ["carol"], ["carol"], [],
     ]  # fmt: skip
-
-
-def test_notify_mails_the_end_alone(begun):
-    begun.signs("carol", "symple notify ME 101")
-    assert "carol" not in {one.to for one in begun.signs("alice", "symple move 101 ME c3")}
-    begun.plays("b1")
-    assert "carol" in {one.to for one in begun.signs("alice", "symple resign 101 ME")}
 
 
 def test_accept_and_reject_take_all_challenges_or_none_and_say_if_it_is_so_already(both_ways):

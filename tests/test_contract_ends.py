@@ -57,35 +57,6 @@ def test_a_rating_that_stays_is_told_as_equal(four, end):
         assert "bob  1720 -> 1736  up 16\n" in text
 
 
-def test_the_seats_and_so_the_winner_follow_the_user_into_the_history(both_ways):
-    both_ways.begin("spora challenge -size=5 -pie alice bob")
-    both_ways.plays("komi=0", "black", "c3", "resign", game="spora")
-    text = text_to(SENDER, both_ways.give("carol", "spora history"))
-    assert "bob" in text.splitlines()[1].split()
-    assert both_ways.store.players.get("spora", "bob").won == 1
-
-
-# History
-
-
-def test_the_history_has_a_line_for_each_game_with_date_board_winner_points_and_players(begun):
-    begun.plays("c3", "b1", "resign")
-    begun.pass_time(days=50)
-    begun.begin("symple challenge -size=5 carol dora")
-    begun.plays("c3", "b1", "propose", board="102")
-    begun.signs("dora", "symple move 102 ME accept")
-    told = begun.give("stranger", "symple history")
-    assert to(told) == [(SENDER, "Historical List of Symple games")]
-    lines = [line.split() for line in told[0].text.splitlines()]
-    assert ["2026-11-20", "12:00", "101", "bob", "1", "3", "resigned", "alice", "bob"] in lines
-    assert ["2027-01-09", "12:00", "102", "TIE", "1", "2", "agreed", "carol", "dora"] in lines
-
-
-def test_a_board_that_was_left_is_not_in_the_history(begun):
-    begun.signs("alice", "symple resign 101 ME")
-    assert "101" not in text_to(SENDER, begun.give("carol", "symple history"))
-
-
 # Standings
 
 

@@ -123,12 +123,6 @@ def test_what_is_no_move_cannot_be_queued(begun, word):
     assert "cannot be planned" in begun.refused("alice", f"symple queue 101 ME {word}").text
 
 
-def test_a_queued_move_is_played_whatever_the_opponent_does(begun):
-    begun.signs("bob", "symple queue 101 ME e5")
-    begun.signs("alice", "symple move 101 ME a1")
-    assert begun.played()[-1] == "(e5)"
-
-
 def test_only_the_owner_is_told_of_a_queued_move(begun):
     begun.signs("carol", "symple subscribe ME 101")
     assert {one.to for one in begun.signs("bob", "symple queue 101 ME b1")} == {"bob"}

@@ -75,17 +75,6 @@ def standings(club):
 # Standings
 
 
-def test_the_standings_list_players_by_rating_with_what_they_have_won_and_lost(members):
-    played(members, "alice", "bob", "bob")
-    assert standings(members).subject == "Symple Standings"
-    assert standings(members).body.splitlines() == [
-        "Provisional",
-        "Rank  Name   Rating  Won  Lost  Active  Limit  Seeking",
-        "   1  bob      1824    1     0",
-        "   2  alice    1424    0     1",
-    ]
-
-
 def test_the_standings_stand_in_four_sections_and_then_in_one_list(members):
     known(members, "alice", 1700, won=20)
     known(members, "bob", 1900, lost=3)
@@ -207,15 +196,6 @@ def test_ratings_is_another_name_of_standings_and_both_take_a_page_alone(members
             members.say(line)
 
 
-@pytest.mark.parametrize("line", ["symple standings", "symple history", "symple standings --plot=alice"])
-def test_lists_go_to_whoever_asked_by_mail(members, line):
-    played(members, "alice", "bob", "alice")
-    members.say(line, sender="stranger@players.example")
-    [mail] = members.mails()
-    assert mail.address == "stranger@players.example"
-    assert "alice" in mail.text
-
-
 def test_standings_of_players_with_the_longest_names_and_great_numbers_fit_a_mail(members):
     join(members, *LONG)
     for userid in LONG:
@@ -273,11 +253,6 @@ def test_the_history_has_no_games_against_oneself_none_that_go_on_and_none_of_ot
     assert members.say("symple history")[0].body == "No game of Symple is over yet."
     played(members, "alice", "bob", "bob")
     assert "No game of Spiro" in members.text("spiro history")
-
-
-def test_a_board_that_is_left_before_it_begins_has_no_history(pair):
-    pair.say("spiro resign 101 bob bob-secret")
-    assert "No game of Spiro is over yet." in pair.text("spiro history")
 
 
 def test_the_history_for_programs_has_the_games_as_objects(members):
