@@ -230,3 +230,49 @@ def test_draws_say_nothing_for_or_against_what_lies_around_them():
 def test_what_has_never_come_decides_nothing_at_once():
     two_pairs = {0: 0, 0.25: 0, 0.5: 0, 0.75: 0, 1: 2}
     assert 0 < likelihood_ratio(two_pairs, 0.5, expected(50)) < 0.5
+
+
+# On a cluster
+
+
+def duel_in_a_process(*words):
+    """What `pbm duel` prints, in a process of its own, because of all the threads that Dask has."""
+    command = [sys.executable, "-m", "pbm", "duel", *words, "--json"]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE).stdout)
+
+
+NO_DASK = "Dask's distributed, of the extra cluster, is not installed"
+
+
+@pytest.mark.long
+def test_a_cluster_that_is_not_there_is_named():
+    pytest.importorskip("distributed", reason=NO_DASK)
+    told = duel_in_a_process("symple", "true", "true", "--dask=tcp://127.0.0.1:1")
+    assert told == {"error": "There is no Dask scheduler at tcp://127.0.0.1:1.", "status": 1}
+
+
+@pytest.mark.long
+def test_a_cluster_plays_the_same_match(tmp_path):
+    pytest.importorskip("distributed", reason=NO_DASK)
+    where = tmp_path / "scheduler.json"
+    dask = [sys.executable, "-m", "dask"]
+    kinds = (
+        ["scheduler", "--host=127.0.0.1", "--port=0", "--no-dashboard", f"--scheduler-file={where}"],
+        *(["worker", f"--scheduler-file={where}", "--nthreads=1", "--no-nanny", "--no-dashboard"],) * 2,
+    )
+    processes = []
+    try:
+        for kind in kinds:
+            processes.append(
+                subprocess.Popen([*dask, *kind], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            )
+            until(where.exists)
+        address = json.loads(where.read_text())["address"]
+        one, other = program(tmp_path, "one"), program(tmp_path, "other")
+        told = duel_in_a_process("symple", one, other, "--games=8", "-size=5", f"--dask={address}")
+    finally:
+        for process in processes:  # how Dask ends is not ours to test
+            process.kill()
+            process.wait()
+    assert [each["won"] for each in told["programs"]] == [4, 4]
+    assert told["faults"] == []

@@ -22,6 +22,7 @@ TRIED = {
     "'.[pictures]'": ["resvg_py"],
     "'.[sixel]'": ["PIL", "resvg_py"],
     "'.[metrics]'": ["prometheus_client"],
+    "'.[cluster]'": ["distributed"],
     "'.[web]'": ["starlette", "uvicorn", "icalendar", "jinja2"],
     "tzdata": ["tzdata"],
 }

@@ -95,7 +95,7 @@ def arena(
                 boards.append(store_game(server, tournament, players, referee, moments, played, is_rated=rated))
 
         match = Match(game, options, (programs[names[0]], programs[names[1]]), timeout, f"{seed} {' '.join(names)}")
-        play_pairs(match, pairs, workers, note=note)
+        play_pairs(match, range(1, pairs + 1), workers, note=note)
     lines = tables.places_of(programs, meetings, ORDER)
     shown = texts.table(tables.of_places(lines, ORDER))
     heading = f"{game.capitalize()}: {texts.counted(len(meetings), 'game')}"

@@ -15,9 +15,9 @@ from games import Illegal
 from pbm.console import INTERRUPTED, answer
 from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed, game_name
 from pbm.lab.evidence import bounds, decision, elo, wilson
-from pbm.lab.matches import Match, TwoGames, play_pairs
+from pbm.lab.matches import Match, TwoGames, play_on_cluster, play_pairs
 from pbm.refusals import Misused, Refused
-from pbm.robot_players.program import startable_words
+from pbm.robot_players.program import command_words, startable_words
 from pbm.texts import counted, table
 
 commands = Commands("pbm")
@@ -178,6 +178,7 @@ def new_seed() -> str:
     metavar="ELO,ELO",
     help="Stop as soon as one of these differences is likely enough.",
 )
+@click.option("--dask", "cluster", metavar="ADDRESS", help="Play on the workers of this Dask scheduler.")
 @click.pass_context
 def duel(
     ctx: click.Context,
@@ -187,6 +188,7 @@ def duel(
     timeout: float,
     seed: str | None,
     sprt: tuple[float, float] | None,
+    cluster: str | None,
 ) -> int:
     """Let two programs play many games against each other, and tell which one is stronger.
 
@@ -198,11 +200,13 @@ def duel(
     The difference of ratings comes with an interval of 95 %, from Wilson's interval of the score. --sprt=0,50 stops as
     soon as the pairs decide between a difference of 0 and one of 50, each with a risk of 5 % (a generalized sequential
     probability ratio test).
+
+    With --dask the games are played on the workers of a cluster, on which pbm has to be installed, and both programs.
     """
     game, options, named = read_words(words, ctx)
     if len(named) != 2:
         raise click.UsageError(f"A duel is between 2 programs; {len(named)} of them are named.", ctx)
-    first, second = map(startable_words, named)
+    first, second = map(command_words if cluster else startable_words, named)
     match = Match(game, options, (first, second), timeout, seed or new_seed())
     status, pairs, done = 0, (number + 1) // 2, list[TwoGames]()
     is_seen = not ctx.obj and sys.stderr.isatty()
@@ -216,7 +220,10 @@ def duel(
             return sprt is not None and decision(sprt, (pair.points for pair in done)).accepted is not None
 
         try:
-            play_pairs(match, pairs, workers, report)
+            if cluster:
+                play_on_cluster(match, pairs, cluster, report)
+            else:
+                play_pairs(match, range(1, pairs + 1), workers, report)
         except KeyboardInterrupt:  # what has been played until then is told
             status = INTERRUPTED
     if done:

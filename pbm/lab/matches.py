@@ -16,6 +16,8 @@ from pbm.robot_players.program import MOST_REFUSED, Program
 
 GIVES_UP = "resign"
 """What a program can answer in the place of a move."""
+CONNECTING_SECONDS = 5
+"""How long the scheduler of a cluster may take to answer."""
 MOST_TURNS = 5000
 """After how many turns a game is a draw, in case that two programs play for ever."""
 
@@ -138,10 +140,10 @@ class MatchTable:
 
 
 def play_pairs(
-    match: Match, pairs: int, workers: int, report: Reporting = lambda _: False, note: Noted = lambda *_: None
+    match: Match, pairs: Sequence[int], workers: int, report: Reporting = lambda _: False, note: Noted = lambda *_: None
 ) -> None:
-    """Play so many pairs, on as many tables side by side as there are workers, until they are all done or enough."""
-    left = iter(range(1, pairs + 1))
+    """Play these pairs, on as many tables side by side as there are workers, until they are all done or enough."""
+    left = iter(pairs)
 
     async def work() -> None:
         first, second = (Program(words, match.patience, errors=DEVNULL) for words in match.programs)
@@ -152,7 +154,7 @@ def play_pairs(
                     raise EnoughError
 
     async def play() -> None:
-        tasks = [asyncio.create_task(work()) for _ in range(min(workers, pairs))]
+        tasks = [asyncio.create_task(work()) for _ in range(min(workers, len(pairs)))]
         try:
             await asyncio.gather(*tasks)
         except EnoughError:
@@ -163,3 +165,32 @@ def play_pairs(
             await asyncio.gather(*tasks, return_exceptions=True)
 
     asyncio.run(play())
+
+
+def play_part(match: Match, pairs: Sequence[int]) -> list[TwoGames]:
+    """What a worker of a cluster is asked for: these pairs, on one table."""
+    done: list[TwoGames] = []
+    play_pairs(match, pairs, 1, done.append)
+    return done
+
+
+def play_on_cluster(match: Match, pairs: int, address: str, report: Reporting) -> None:
+    """Play on the workers of a Dask cluster, a few pairs at a time on each. Raises Refused if there is none."""
+    try:
+        from distributed import Client, as_completed
+    except ImportError as why:
+        raise Refused("--dask needs Dask's distributed: pip install '.[cluster]'.") from why
+    try:
+        client = Client(address, timeout=CONNECTING_SECONDS)
+    except (OSError, ValueError) as why:
+        raise Refused(f"There is no Dask scheduler at {address}.") from why
+    with client:
+        threads = sum(client.nthreads().values()) or 1
+        size = max(1, pairs // (8 * threads))
+        parts = [range(first, min(first + size, pairs + 1)) for first in range(1, pairs + 1, size)]
+        tasks = client.map(play_part, [match] * len(parts), parts, pure=False)
+        for _, done in as_completed(tasks, with_results=True):
+            is_enough = [report(pair) for pair in done]
+            if any(is_enough):
+                client.cancel(tasks)
+                break
