@@ -5,19 +5,27 @@ import sys
 import time
 from collections import Counter
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 from caissify_pairings.fpc import check_trf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbm.tournaments import arena, dutch, knockout, ladder
-from pbm.tournaments.kinds import NOBODY, Entrant, Meeting, Progress, fewest_firsts, points
+from pbm.tournaments import dutch, knockout, ladder
+from pbm.tournaments.arena import Arena
+from pbm.tournaments.kinds import NOBODY, Entrant, Meeting, Progress, Round, fewest_firsts, points
+from pbm.tournaments.knockout import Knockout
 
 from examples import examples
 
 NAMES = [f"p{number:03}" for number in range(1, 201)]
 RESULTS = [1, 1, 0, -1, -1]
+
+
+def running(field, meetings, **settings):
+    """A tournament that is on."""
+    return Progress(SimpleNamespace(state="running", **{"best_of": 1, **settings}), field, meetings)
 
 
 def bye(number, name):
@@ -344,11 +352,11 @@ def test_the_library_is_loaded_only_where_a_round_is_paired():
 def test_a_knockout_leaves_one_and_its_places_are_those_of_the_rounds(count, best_of, seed):
     rng, field, meetings = Random(seed), entrants(count), []
     while True:
-        number, pairs = knockout.games_due(field, meetings, best_of)
+        number, pairs, _ = Knockout().due(running(field, meetings, best_of=best_of))
         if not pairs:
             break
         meetings += [Meeting(number, *pair, rng.choice(RESULTS)) for pair in pairs]
-    places = knockout.places(field, meetings, best_of)
+    places = Knockout().places(running(field, meetings, best_of=best_of))
     assert Counter(places.values())[1] == 1
     assert number == knockout.rounds_of(count)
     through = [name for name, place in places.items() if place <= 2]
@@ -359,11 +367,11 @@ def test_a_knockout_leaves_one_and_its_places_are_those_of_the_rounds(count, bes
 
 def test_in_a_knockout_who_is_placed_lower_begins_then_the_other_and_later_who_has_begun_less_often():
     field = entrants(4)
-    assert knockout.games_due(field, []) == (1, [("p004", "p001"), ("p003", "p002")])
+    assert Knockout().due(running(field, [])) == Round(1, [("p004", "p001"), ("p003", "p002")])
     tied = [Meeting(1, "p004", "p001", 0), Meeting(1, "p003", "p002", 1)]
-    assert knockout.games_due(field, tied) == (1, [("p001", "p004")])
+    assert Knockout().due(running(field, tied)) == Round(1, [("p001", "p004")])
     won = [Meeting(1, "p004", "p001", -1), Meeting(1, "p003", "p002", 1)]
-    assert knockout.games_due(field, won) == (2, [("p001", "p003")])
+    assert Knockout().due(running(field, won)) == Round(2, [("p001", "p003")])
 
 
 def test_the_best_two_can_meet_in_the_final_only():
@@ -373,9 +381,15 @@ def test_the_best_two_can_meet_in_the_final_only():
 def test_on_a_ladder_the_winner_from_below_changes_places_and_others_stay():
     field = entrants(4)
     begun = [Meeting(1, "p002", "p001", 1), Meeting(1, "p004", "p003", -1)]
-    assert ladder.rungs(field, begun) == ["p002", "p001", "p003", "p004"]
-    assert ladder.challenges_due(field, begun) == [("p003", "p001")]  # both were second before, and who is below begins
-    assert ladder.rungs([*field[:1], field[1]._replace(withdrawn=2), *field[2:]], begun) == ["p001", "p003", "p004"]
+    assert ladder.rungs(running(field, begun)) == ["p002", "p001", "p003", "p004"]
+    assert ladder.Ladder().next_pairs(running(field, begun, round=1)) == [
+        ("p003", "p001")
+    ]  # both were second before, and who is below begins
+    assert ladder.rungs(running([*field[:1], field[1]._replace(withdrawn=2), *field[2:]], begun)) == [
+        "p001",
+        "p003",
+        "p004",
+    ]
 
 
 def test_who_has_begun_less_often_begins():
@@ -385,11 +399,11 @@ def test_who_has_begun_less_often_begins():
 
 def test_a_match_of_ties_is_won_by_who_is_placed_higher_after_two_games_more_than_planned():
     ties = [Meeting(1, "p001", "p002", 0), Meeting(1, "p002", "p001", 0)]
-    assert knockout.games_due(entrants(2), ties) == (1, [("p001", "p002")])
-    assert knockout.places(entrants(2), [*ties, ties[0]]) == {"p001": 1, "p002": 2}
+    assert Knockout().due(running(entrants(2), ties)) == Round(1, [("p001", "p002")])
+    assert Knockout().places(running(entrants(2), [*ties, ties[0]])) == {"p001": 1, "p002": 2}
 
 
 def test_in_an_arena_nobody_meets_the_same_player_twice_in_a_row_unless_there_are_only_two():
     met = [Meeting(1, "p001", "p002", 0), Meeting(1, "p003", "p004", 0)]
-    assert arena.free_pairs(Progress(None, entrants(4), met)) == [("p003", "p001"), ("p004", "p002")]
-    assert arena.free_pairs(Progress(None, entrants(2), met[:1])) == [("p002", "p001")]
+    assert Arena().due(running(entrants(4), met)) == Round(1, [("p003", "p001"), ("p004", "p002")])
+    assert Arena().due(running(entrants(2), met[:1])) == Round(1, [("p002", "p001")])

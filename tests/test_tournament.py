@@ -8,8 +8,8 @@ from itertools import combinations
 
 import pytest
 
-from pbm.tournaments.kinds import Meeting
-from pbm.tournaments.roundrobin import neighbours, round_robin
+from pbm.tournaments.kinds import Entrant, Meeting, Progress
+from pbm.tournaments.roundrobin import Pairs, round_robin
 from pbm.tournaments.tables import places_of
 
 from conftest import PASSWORDS
@@ -40,7 +40,8 @@ def test_each_two_meet_once_and_each_begins_half_of_their_games_and_plays_once_a
 
 
 def test_neighbours_are_the_first_two_and_the_next_two():
-    assert neighbours(["a", "b", "c", "d"]) == [("a", "b"), ("c", "d")]
+    four = Progress(None, [Entrant(name) for name in "abcd"], [])
+    assert Pairs().next_pairs(four) == [("a", "b"), ("c", "d")]
 
 
 # The table

@@ -107,7 +107,7 @@ class Shown(Progress):
     def tables(self, *, fits: bool) -> list[Rows]:
         """The table, below that of the teams if there are any."""
         heading = ["Place", "Team", "Points", "Board points", "Won", "Lost", "Tied", "To play"]
-        teams = [[value if isinstance(value, str) else tables.numeral(value) for value in line] for line in self.teams]
+        teams = [[value if isinstance(value, str) else f"{value:g}" for value in line] for line in self.teams]
         return [*([[heading, *teams]] if teams else []), self.rows(fits=fits)]
 
     @property

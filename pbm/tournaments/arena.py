@@ -1,6 +1,6 @@
 """An arena: whoever is free meets somebody with about as many points, again and again, until it closes."""
 
-from pbm.tournaments.kinds import Kind, Pair, Progress, Round, Tournament, fewest_firsts, meetings_of, points
+from pbm.tournaments.kinds import Kind, Progress, Round, Tournament, fewest_firsts, meetings_of, points
 
 
 class Arena(Kind):
@@ -14,25 +14,22 @@ class Arena(Kind):
         return "" if one.until else "An arena needs --until=TIME."
 
     def due(self, now: Progress) -> Round:
-        """The games of those who are free, while others play."""
-        return Round(1, free_pairs(now)) if now.one.state == "running" else super().due(now)
+        """The games of those who are free, from the top, each with the next who was not their last, while others play.
 
-
-def free_pairs(now: Progress) -> list[Pair]:
-    """The games to be started now: of those who are free, from the top, each with the next who was not their last.
-
-    Two who are the only ones left meet again.
-    """
-    here, meetings = now.players, now.meetings
-    score = points(here, meetings)
-    busy = {name for one in meetings if one.is_running for name in one.pair}
-    free = sorted((name for name in here if name not in busy), key=lambda name: -score[name])
-    last = {name: own[-1].opponent(name) for name in here if (own := meetings_of(name, meetings))}
-    pairs = []
-    while len(free) > 1:
-        one = free.pop(0)
-        other = next((name for name in free if last.get(one) != name), free[0] if len(here) == 2 else None)
-        if other is not None:
-            free.remove(other)
-            pairs.append(fewest_firsts(one, other, meetings))
-    return pairs
+        Two who are the only ones left meet again.
+        """
+        if now.one.state != "running":
+            return super().due(now)
+        here, meetings = now.players, now.meetings
+        score = points(here, meetings)
+        busy = {name for one in meetings if one.is_running for name in one.pair}
+        free = sorted((name for name in here if name not in busy), key=lambda name: -score[name])
+        last = {name: own[-1].opponent(name) for name in here if (own := meetings_of(name, meetings))}
+        pairs = []
+        while len(free) > 1:
+            one = free.pop(0)
+            other = next((name for name in free if last.get(one) != name), free[0] if len(here) == 2 else None)
+            if other is not None:
+                free.remove(other)
+                pairs.append(fewest_firsts(one, other, meetings))
+        return Round(1, pairs)

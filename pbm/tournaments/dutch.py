@@ -57,6 +57,8 @@ def paired(
     sides allow no round, it is paired without them: FIDE leaves that to the arbiter.
     """
     here = [one for one in entrants if one.is_in(number)]
+    if len(here) < 2:
+        return []
     asked = [(one.name, NOBODY) for one in here if number in one.byes]
     players = _players(entrants, meetings, number)
     field = [players[one.name] for one in here if number not in one.byes]

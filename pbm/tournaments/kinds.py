@@ -181,7 +181,8 @@ class Kind:
         one = now.one
         if any(meeting.is_running for meeting in now.meetings):
             return Round(one.round, [])
-        if one.state == "closing" or (one.rounds and one.round >= one.rounds):
+        rounds = one.rounds if self.has_rounds else 1
+        if one.state == "closing" or (rounds and one.round >= rounds):
             return Round(one.round, [], is_over=True)
         pairs = self.next_pairs(now)
         return Round(one.round + 1, pairs, is_over=not pairs)

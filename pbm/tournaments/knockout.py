@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pbm.tournaments.kinds import NOBODY, Entrant, Kind, Meeting, Pair, Progress, Round, points
+from pbm.tournaments.kinds import NOBODY, Kind, Meeting, Pair, Progress, Round, points
 
 MOST_TIES = 2
 """How many games more than planned a match has at most; if even these decide nothing, who is placed higher goes on."""
@@ -17,15 +17,27 @@ class Knockout(Kind):
     explained = "A player's place is set by the round in which they lose. The winner is first."
 
     def due(self, now: Progress) -> Round:
-        """The next game of each match that is open."""
-        number, pairs = games_due(now.entrants, now.meetings, now.one.best_of)
-        if now.one.state == "closing":
-            pairs = []
-        return Round(number, pairs, is_over=not pairs and not any(meeting.is_running for meeting in now.meetings))
+        """The next game of each match that is open; who begins stands first."""
+        found = matches(now)
+        pairs = []
+        for (one, other), through in found[-1].items() if now.one.state == "running" else ():
+            games = _games(one, other, now.meetings)
+            if through is None and not any(game.is_running for game in games):
+                pairs.append((games[-1].second, games[-1].first) if games else _sides(one, other, now.meetings))
+        return Round(len(found), pairs, is_over=not pairs and not any(meeting.is_running for meeting in now.meetings))
 
     def places(self, now: Progress) -> dict[str, int]:
-        """By the round in which each was beaten."""
-        return places(now.entrants, now.meetings, now.one.best_of)
+        """The winner alone has the first place, and all who were beaten in the same round share one.
+
+        While it goes on, all who are in it share the first place.
+        """
+        found = matches(now)
+        lasted = {entrant.name: len(found) + 1 for entrant in now.entrants}
+        for number, through in enumerate(found, 1):
+            for pair, winner in through.items():
+                if winner is not None:
+                    lasted |= dict.fromkeys({*pair} - {winner, NOBODY}, number)
+        return {name: 1 + sum(other > last for other in lasted.values()) for name, last in lasted.items()}
 
 
 def rounds_of(players: int) -> int:
@@ -41,13 +53,14 @@ def bracket(size: int) -> list[int]:
     return places
 
 
-def matches(entrants: Sequence[Entrant], meetings: Sequence[Meeting], best_of: int) -> list[dict[Pair, str | None]]:
+def matches(now: Progress) -> list[dict[Pair, str | None]]:
     """The matches of each round that could be paired, and who gets through; None while a match is open.
 
     The one placed higher is the first of a match; matches stand in the order of their places in the bracket. The
     entrants stand in the order in which they were placed. The best ones have no opponent in the first round if there
     are fewer than the bracket has places. Who has withdrawn loses the matches that are open.
     """
+    entrants = now.entrants
     size = 2 ** rounds_of(len(entrants))
     place = {entrant.name: number for number, entrant in enumerate(entrants)}
     gone = {entrant.name for entrant in entrants if entrant.withdrawn is not None}
@@ -56,18 +69,18 @@ def matches(entrants: Sequence[Entrant], meetings: Sequence[Meeting], best_of: i
     while len(left) > 1:
         both = zip(left[::2], left[1::2], strict=True)
         pairs = [sorted(names, key=lambda name: place.get(name, size)) for names in both]
-        found.append({(one, other): _through(one, other, gone, meetings, best_of) for one, other in pairs})
+        found.append({(one, other): _through(one, other, gone, now) for one, other in pairs})
         left = [name for name in found[-1].values() if name is not None]
         if len(left) < len(pairs):
             break
     return found
 
 
-def _through(one: str, other: str, gone: set[str], meetings: Sequence[Meeting], best_of: int) -> str | None:
+def _through(one: str, other: str, gone: set[str], now: Progress) -> str | None:
     """Who gets through a match, of which *one* is placed higher; None while it is open."""
     if NOBODY in {one, other}:
         return one or other
-    games = _games(one, other, meetings)
+    games, best_of = _games(one, other, now.meetings), now.one.best_of
     over = [game for game in games if not game.is_running]
     score = points((one, other), over)
     for name, rival in ((one, other), (other, one)):
@@ -84,37 +97,9 @@ def _games(one: str, other: str, meetings: Sequence[Meeting]) -> list[Meeting]:
     return [game for game in meetings if set(game.pair) == {one, other}]
 
 
-def games_due(entrants: Sequence[Entrant], meetings: Sequence[Meeting], best_of: int = 1) -> tuple[int, list[Pair]]:
-    """The number of the round that is being played, and the games of it to be started now, who begins first.
-
-    There are none if some are running in all its matches, or if the tournament is over.
-    """
-    found = matches(entrants, meetings, best_of)
-    pairs = []
-    for (one, other), through in found[-1].items() if found else ():
-        games = _games(one, other, meetings)
-        if through is None and not any(game.is_running for game in games):
-            pairs.append((games[-1].second, games[-1].first) if games else _sides(one, other, meetings))
-    return len(found), pairs
-
-
 def _sides(one: str, other: str, meetings: Sequence[Meeting]) -> Pair:
     """Who begins the first game of a match: who has begun less often, else who is placed lower."""
     games = [game for game in meetings if not game.is_bye]
     lead = sum((one == game.first) - (one == game.second) - (other == game.first) + (other == game.second)
                for game in games)  # fmt: skip
     return (one, other) if lead < 0 else (other, one)
-
-
-def places(entrants: Sequence[Entrant], meetings: Sequence[Meeting], best_of: int = 1) -> dict[str, int]:
-    """The place of each: the winner alone has the first, and all who were beaten in the same round share one.
-
-    While it goes on, all who are in it share the first place.
-    """
-    found = matches(entrants, meetings, best_of)
-    lasted = {entrant.name: len(found) + 1 for entrant in entrants}
-    for number, through in enumerate(found, 1):
-        for pair, winner in through.items():
-            if winner is not None:
-                lasted |= dict.fromkeys({*pair} - {winner, NOBODY}, number)
-    return {name: 1 + sum(other > last for other in lasted.values()) for name, last in lasted.items()}

@@ -1,8 +1,6 @@
 """A ladder: neighbours meet, and who wins from below changes places with the one above."""
 
-from collections.abc import Sequence
-
-from pbm.tournaments.kinds import Entrant, Kind, Meeting, Pair, Progress, fewest_firsts
+from pbm.tournaments.kinds import Kind, Pair, Progress, fewest_firsts
 
 
 class Ladder(Kind):
@@ -13,16 +11,23 @@ class Ladder(Kind):
     explained = "Places are the rungs of the ladder."
 
     def next_pairs(self, now: Progress) -> list[Pair]:
-        """The neighbours whose turn it is."""
-        return challenges_due(now.entrants, now.meetings)
+        """First against second and so on in odd rounds, second against third in even ones.
+
+        Who has begun less often begins, and else who is below.
+        """
+        order = rungs(now)
+        waiting = order[now.one.round % 2 :] if len(order) > 2 else order
+        pairs = zip(waiting[::2], waiting[1::2], strict=False)
+        return [fewest_firsts(above, below, now.meetings) for above, below in pairs]
 
     def places(self, now: Progress) -> dict[str, int]:
         """From the top of the ladder to its bottom."""
-        return {name: place for place, name in enumerate(rungs(now.entrants, now.meetings), 1)}
+        return {name: place for place, name in enumerate(rungs(now), 1)}
 
 
-def rungs(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[str]:
+def rungs(now: Progress) -> list[str]:
     """The ladder from top to bottom; whoever comes later begins at the bottom, and who has withdrawn is off."""
+    _, entrants, meetings = now
     order: list[str] = []
     last = max((one.round for one in meetings), default=0)
     for number in range(1, last + 2):
@@ -35,16 +40,3 @@ def rungs(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[str]
                 if above < at:
                     order[above], order[at] = won, lost
     return order
-
-
-def challenges_due(entrants: Sequence[Entrant], meetings: Sequence[Meeting]) -> list[Pair]:
-    """The games of the next round: first against second and so on in odd rounds, second against third in even ones.
-
-    Who has begun less often begins, and else who is below.
-    """
-    order = rungs(entrants, meetings)
-    number = max((one.round for one in meetings), default=0) + 1
-    if len(order) == 2:
-        number = 1
-    waiting = order[(number - 1) % 2 :]
-    return [fewest_firsts(above, below, meetings) for above, below in zip(waiting[::2], waiting[1::2], strict=False)]

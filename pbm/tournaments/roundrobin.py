@@ -15,9 +15,7 @@ class RoundRobin(Kind):
     tie_breaks = "sb,direct"
 
     def next_pairs(self, now: Progress) -> list[Pair]:
-        """All games at the beginning, and none later."""
-        if now.one.round:
-            return []
+        """All games."""
         teams: dict[str, list[str]] = {}
         for entrant in now.entrants:
             teams.setdefault(entrant.team, []).append(entrant.name)
@@ -43,8 +41,8 @@ class Pairs(Kind):
         return f"{count} players cannot be paired." if count % 2 else ""
 
     def next_pairs(self, now: Progress) -> list[Pair]:
-        """All games at the beginning, and none later."""
-        return [] if now.one.round else neighbours(now.players)
+        """All games."""
+        return list(zip(now.players[::2], now.players[1::2], strict=True))
 
 
 def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
@@ -62,11 +60,6 @@ def round_robin(players: Sequence[str], *, double: bool = False) -> list[Pair]:
                 pair = players[low], players[high]
                 pairs.append(pair if (high - low) % 2 else pair[::-1])
     return pairs + [(second, first) for first, second in pairs] if double else pairs
-
-
-def neighbours(players: Sequence[str]) -> list[Pair]:
-    """The first two players, the next two, and so on."""
-    return list(zip(players[::2], players[1::2], strict=True))
 
 
 def team_match(teams: Sequence[Sequence[str]], *, double: bool = False) -> list[Pair]:

@@ -26,9 +26,7 @@ class Swiss(Kind):
         from pbm.tournaments import dutch
 
         one, entrants, meetings = now
-        number = one.round + 1
-        here = [entrant for entrant in entrants if entrant.is_in(number)]
-        return dutch.paired(entrants, meetings, number, one.rounds or 0, one.apart) if len(here) > 1 else []
+        return dutch.paired(entrants, meetings, one.round + 1, one.rounds or 0, one.apart)
 
     def why_over(self, one: Tournament) -> str:
         """A round can be impossible to pair."""

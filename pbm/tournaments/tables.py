@@ -36,15 +36,13 @@ class TieBreak(NamedTuple):
     """What programs call it."""
 
 
-TIE_BREAKS: Mapping[str, TieBreak] = MappingProxyType(
-    {
-        "direct": TieBreak("direct encounter"),
-        "sb": TieBreak("Sonneborn-Berger score (SB)", "SB", "sonneborn_berger"),
-        "buchholz": TieBreak("Buchholz score (BH)", "BH", "buchholz"),
-        "cut1": TieBreak("Buchholz score without the lowest opponent (BH-1)", "BH-1", "buchholz_cut_1"),
-        "wins": TieBreak("games won"),
-    }
-)
+TIE_BREAKS: Mapping[str, TieBreak] = {
+    "direct": TieBreak("direct encounter"),
+    "sb": TieBreak("Sonneborn-Berger score (SB)", "SB", "sonneborn_berger"),
+    "buchholz": TieBreak("Buchholz score (BH)", "BH", "buchholz"),
+    "cut1": TieBreak("Buchholz score without the lowest opponent (BH-1)", "BH-1", "buchholz_cut_1"),
+    "wins": TieBreak("games won"),
+}
 
 
 class Standing(NamedTuple):
@@ -136,20 +134,15 @@ Rows = list[list[str]]
 """A table cell by cell, the heading first."""
 
 
-def numeral(value: float) -> str:
-    """A number of points as it is written."""
-    return f"{value:g}"
-
-
 def of_places(lines: Sequence[Standing], order: Sequence[str]) -> Rows:
     """The places with their points, and what decides between equal ones."""
     kinds = [kind for kind in order if TIE_BREAKS[kind].heading]
     headings = (TIE_BREAKS[kind].heading for kind in kinds)
     rows = [["Place", "Player", "Points", *headings, "Won", "Lost", "Tied", "To play"]]
     for line in lines:
-        scores = (numeral(line.scores[kind]) for kind in kinds)
+        scores = (f"{line.scores[kind]:g}" for kind in kinds)
         counts = map(str, (line.won, line.lost, line.tied, line.to_play))
-        rows.append([str(line.place), line.name, numeral(line.points), *scores, *counts])
+        rows.append([str(line.place), line.name, f"{line.points:g}", *scores, *counts])
     return rows
 
 
