@@ -512,7 +512,7 @@ def do(club, deed, rng):
                     tournaments.announce(session, announced, [one], {})
             case "begin" if cup and cup.state == "open":
                 with session.store.writing():
-                    directing.direct(session, cup, ["start"], dry_run=False)
+                    directing.direct(session, tournaments.find(session, game, "cup"), ["start"], dry_run=False)
             case "analyse" if row:
                 curve = json.dumps({"curve": [rng.random(), rng.random()]})
                 with club.store.writing():
@@ -627,9 +627,8 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
         for pool, kind in (("cup", "roundrobin"), ("open", "swiss"))
     )
     with session.store.writing():
-        tournaments.set_going(session, cup, [*PASSWORDS], {})
-        tournaments.announce(session, swiss, ["alice", "bob"], {})
-        directing.direct(session, swiss, ["start"], dry_run=False)
+        tournaments.start_tournament(session, tournaments.set_up(session, cup, [*PASSWORDS], {}))
+        directing.direct(session, tournaments.announce(session, swiss, ["alice", "bob"], {}), ["start"], dry_run=False)
     written(club, folder)
     cup, swiss = ((folder / "symple" / f"pool-{pool}.html").read_text() for pool in ("cup", "open"))
     for name in PASSWORDS:

@@ -112,7 +112,7 @@ class Visited:
         session = Session(club.server)
         cup = Tournament("symple", "cup", RoundRobin(), club.time, options="-size=5", tie_breaks="sb,direct")
         with session.store.writing():
-            tournaments.set_going(session, cup, ["alice", "bob", "carol"], {})
+            tournaments.start_tournament(session, tournaments.set_up(session, cup, ["alice", "bob", "carol"], {}))
         build(self.folder, Session(club.server), Look("", has_pictures=False))
 
 

@@ -50,12 +50,12 @@ class League:
         settings = {"options": "-size=5", "tie_breaks": TOURNAMENT_KINDS[kind].tie_breaks} | settings
         one = Tournament("symple", pool, TOURNAMENT_KINDS[kind], self.club.time, **settings)
         with self.session.store.writing():
-            return tournaments.set_going(self.session, one, names, teams or {})
+            return tournaments.start_tournament(self.session, tournaments.set_up(self.session, one, names, teams or {}))
 
     def do(self, words, pool="s", *, dry_run=False):
         with self.session.store.writing():
-            one = tournaments.find(self.session, "symple", pool)
-            return text_of(directing.direct(self.session, one, words.split(), dry_run=dry_run)[1])
+            found = tournaments.find(self.session, "symple", pool)
+            return text_of(directing.direct(self.session, found, words.split(), dry_run=dry_run)[1])
 
     def now(self, pool="s"):
         return rounds.as_it_is(self.session, self.club.store.tournaments.get("symple", pool))

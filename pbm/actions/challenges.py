@@ -85,7 +85,7 @@ def challenge(
         task = Task(game, board.row.board, robot, board.opponent(robot))
         session.store.robots.let_talk(task, "always")
     is_director = session.sender is None or not {first, second} & session.store.users.ids_at(session.sender)
-    return announced(session, board, *([None] if is_director else []))
+    return letters.of_new_board(session, board, *([None] if is_director else []))
 
 
 def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -108,7 +108,7 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     players = row.second_player, row.first_player
     board = turns.start(session, row.game, row.options.split(), players, times=clocks.of(row))
     session.store.boards.save(row._replace(rematch=board.row.board))
-    return announced(session, board)
+    return letters.of_new_board(session, board)
 
 
 def _beginning(session: Session, game: str, source: str, options: Sequence[str], name: str | None) -> Point:
@@ -138,12 +138,6 @@ def _insist_on_no_hint(board: Board) -> None:
             f"{board.row.game.capitalize()} {board.row.board} is still being played; no robot takes part in what "
             "begins with its positions."
         )
-
-
-def announced(session: Session, board: Board, *others: str | None) -> list[Letter]:
-    """The letters about a new board: to its players, to those who follow all boards, and to *others*."""
-    readers = dict.fromkeys([*board.players, *board.about.subscribers, *others])
-    return letters.of_board(session, board.present, *readers, kind="New", is_full=True, is_new=True)
 
 
 def _of_sender(session: Session) -> list[str]:

@@ -27,18 +27,17 @@ from pbm.letters import Letter, contests
 from pbm.letters.contests import Shown
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.tournaments.kinds import Tournament
 
 
 def directed(
     session: Session, game: str, pool: str, name: str, words: Sequence[str], named: Mapping[str, str | None]
 ) -> list[Letter]:
     """Carry out a command of a director. Raises Refused if they do not direct that tournament."""
-    one = find(session, game, pool)
-    if name != one.director:
-        raise Refused(f"Pool {one.pool} of {game.capitalize()} is not directed by {name}.")
+    found = find(session, game, pool)
+    if name != found.one.director:
+        raise Refused(f"{found.title} is not directed by {name}.")
     deed = words or ["status"]
-    found, told = direct(session, one, deed, dry_run=named["dry-run"] is not None)
+    found, told = direct(session, found, deed, dry_run=named["dry-run"] is not None)
     return [contests.of_tournament(found, deed[0].lower(), told)]
 
 
@@ -55,9 +54,7 @@ def on_trial(session: Session, *, dry_run: bool) -> Iterator[None]:
             raise _OnTrial
 
 
-def direct(
-    session: Session, one: Tournament, words: Sequence[str], *, dry_run: bool
-) -> tuple[Shown, tuple[Block, ...]]:
+def direct(session: Session, found: Shown, words: Sequence[str], *, dry_run: bool) -> tuple[Shown, tuple[Block, ...]]:
     """Carry out one of DIRECTIONS in the transaction that is open, or only say what it would do. Raises Refused."""
     verb, *others = [word.lower() for word in words]
     if verb not in DIRECTIONS:
@@ -66,10 +63,10 @@ def direct(
     least = len([word for word in written.split() if not word.startswith("[")])
     if len(others) < least or (len(others) > least and verb != "adjudicate"):
         raise Refused(f"`{verb}` is written `{f'{verb} {written}'.strip()}`.")
-    found, told = as_it_is(session, one), blocks_of("")
+    one = found.one
     with on_trial(session, dry_run=dry_run):
         told = blocks_of(deed(session, found, *others))
-        found = as_it_is(session, session.store.tournaments.get(one.game, one.pool) or found.one)
+        found = as_it_is(session, session.store.tournaments.get(one.game, one.pool) or one)
     if dry_run and verb != "status":
         first, *rest = told
         told = (Paragraph(f"Nothing is done yet. This would happen: {first.text}"), *rest)
@@ -93,7 +90,7 @@ def _add(session: Session, found: Shown, name: str) -> str:
         raise Refused(f"Nobody can be added to a {one.kind.title} that has begun; `replace` can.")
     met = {each.opponent(name) for each in found.meetings if name in each.pair}
     others = [each for each in found.players if each not in met]
-    found = add_player(session, one, name)
+    add_player(session, found, name)
     if one.state == "open":
         return f"{name} takes part in pool {one.pool}."
     if not one.kind.has_rounds:
@@ -174,7 +171,7 @@ def _cancel(session: Session, found: Shown, why: str = "The director has cancell
     boards = [find_board(session, one.game, meeting.board) for meeting in found.meetings if meeting.is_running]
     idle = [board for board in boards if not board.turns]
     for board in idle:
-        _remove(session, board)
+        turns.remove_board(session, board, pool=one.pool)
         store.tournaments.void_meeting(one.game, board.row.board)
     verb = "is" if len(idle) == 1 else "are"
     rest = f" {', '.join(board.row.board for board in idle)} {verb} removed." if idle else ""
@@ -200,18 +197,10 @@ DIRECTIONS: Mapping[str, tuple[str, Callable[..., Told]]] = {
 """What can be done with a tournament: the words that belong to it, and what does it."""
 
 
-def _remove(session: Session, board: Board) -> None:
-    """Remove a board of a tournament without a word."""
-    row = board.row
-    session.store.outbox.drop_reminders(board.name)
-    session.store.boards.remove(row.game, row.board)
-    session.note("remove", game=row.game, board=row.board, pool=row.pool)
-
-
 def _remove_and_tell(session: Session, board: Board, why: str) -> None:
     """Remove a board of a tournament, and tell its players."""
     row = board.row
-    _remove(session, board)
+    turns.remove_board(session, board, pool=row.pool)
     name = f"{row.game.capitalize()} board {row.board}"
     letter = letters.note(
         f"{name} is removed. {why}", subject=f"{name} has been removed", answer=f"{row.game} table {row.pool}"

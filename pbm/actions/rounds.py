@@ -109,17 +109,7 @@ def _tell_of_boards(session: Session, found: Shown, number: int, begun: Sequence
     notes = [f"This is a game of round {number} of pool {found.one.pool}."] if has_rounds else []
     mine: dict[str, list[letters.Letter]] = {}
     for board in begun:
-        readers = dict.fromkeys([*board.players, *board.about.subscribers])
-        told = letters.of_board(
-            session,
-            board.present,
-            *readers,
-            kind="New",
-            notes=notes,
-            is_full=True,
-            is_new=True,
-        )
-        for letter in told:
+        for letter in letters.of_new_board(session, board, notes=notes):
             if letter.to in board.players:
                 mine.setdefault(str(letter.to), []).append(letter)
             else:

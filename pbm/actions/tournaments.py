@@ -28,16 +28,6 @@ ANYBODY = "anybody"
 # Setting it up
 
 
-def set_going(
-    session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]
-) -> tuple[Shown, dict[str, Pair]]:
-    """Set up a tournament with its players and start it, in the transaction that is open.
-
-    Returns it with the boards of the first round. Raises Refused, with all that stands against it.
-    """
-    return start_tournament(session, set_up(session, one, players, teams))
-
-
 def announce(session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]) -> Shown:
     """Announce a tournament that players can join, and mail that to the mailing list. Raises Refused."""
     found = set_up(session, one, players, teams)
@@ -149,40 +139,35 @@ def start_tournament(session: Session, found: Shown) -> tuple[Shown, dict[str, P
 # What players do
 
 
-def find(session: Session, game: str, pool: str) -> Tournament:
-    """A tournament. Raises Refused if there is none of that name."""
+def find(session: Session, game: str, pool: str) -> Shown:
+    """A tournament as it is now. Raises Refused if there is none of that name."""
     one = session.store.tournaments.get(game, pool.lower())
     if one is None:
         raise Refused(f"There is no pool {pool.lower()!r} of {game.capitalize()}.")
-    return one
+    return as_it_is(session, one)
 
 
 def of_pool(session: Session, game: str, pool: str) -> Shown:
-    """A tournament with all that is needed to show it. Raises Refused if there is none of that name."""
-    one = session.store.tournaments.get(game, pool.lower())
-    if one is None and session.store.boards.of_tournament(game, pool.lower()):  # boards that were named one by one
-        kind = TOURNAMENT_KINDS["roundrobin"]
-        one = Tournament(game, pool.lower(), kind, session.now(), "running", tie_breaks=kind.tie_breaks)
-    return as_it_is(session, one or find(session, game, pool))
-
-
-def fide_report(found: Shown) -> str:
-    """A Swiss tournament as a report for FIDE's programs. Raises Refused if it is of another kind."""
-    if report := found.one.kind.report(found, found.title):
-        return report
-    raise Refused(f"Pool {found.one.pool} is no Swiss tournament; only these have a report for FIDE's programs.")
+    """A tournament, or boards that were named one by one as if they were one. Raises Refused if there is neither."""
+    is_known = session.store.tournaments.get(game, pool.lower())
+    if is_known or not session.store.boards.of_tournament(game, pool.lower()):
+        return find(session, game, pool)
+    kind = TOURNAMENT_KINDS["roundrobin"]
+    one = Tournament(game, pool.lower(), kind, session.now(), "running", tie_breaks=kind.tie_breaks)
+    return as_it_is(session, one)
 
 
 def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Take part in a tournament that is open."""
-    one = find(session, game, pool)
+    found = find(session, game, pool)
+    one = found.one
     if one.state != "open":
-        who = _who_joins(as_it_is(session, one))
+        who = _who_joins(found)
         asked = f"; its director, {one.director}, can still add you" if who.startswith("ask") else ""
         raise Refused(f"Nobody can join pool {one.pool} any more{asked}.")
     if not session.in_shell and not session.take("joining", user=name):  # the director hears of each
         raise Refused(f"You have joined tournaments {quotas.most('joining', 'user')} times today; that is the most.")
-    found = add_player(session, one, name)
+    found = add_player(session, found, name)
     begins = f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC." if one.starts else "You get a mail when it starts."
     text = f"{name} takes part in pool {one.pool} of {game.capitalize()}. {begins}"
     rounds.tell_director(session, found, f"{name} has joined", f"{name} takes part in pool {one.pool}.")
@@ -191,17 +176,16 @@ def join_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]
 
 def leave_pool(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Take part in a tournament no more."""
-    one = find(session, game, pool)
-    text = withdraw(session, as_it_is(session, one), name)
-    found = as_it_is(session, one)
+    text = withdraw(session, find(session, game, pool), name)
+    found = find(session, game, pool)
     rounds.tell_director(session, found, f"{name} has left", text)
     return [contests.of_tournament(found, "left", text)]
 
 
 def ask_for_bye(session: Session, game: str, pool: str, name: str) -> list[Letter]:
     """Do not play in the next round of a Swiss tournament, which counts as half a point."""
-    one = find(session, game, pool)
-    found = as_it_is(session, one)
+    found = find(session, game, pool)
+    one = found.one
     insist(found, "anybody ask for a bye", "open", "running")
     take_part(found, name)
     number = one.round + 1
@@ -268,9 +252,9 @@ def _who_joins(found: Shown) -> str:
     return f"ask {one.director}" if can_be_added else "nobody"
 
 
-def add_player(session: Session, one: Tournament, name: str) -> Shown:
+def add_player(session: Session, found: Shown, name: str) -> Shown:
     """Let somebody take part; in one that is on, from the next round."""
-    found = as_it_is(session, one)
+    one = found.one
     before = next((entrant for entrant in found.entrants if entrant.name == name), None)
     if before and before.withdrawn is None:
         raise Refused(f"{name} takes part in pool {one.pool} already.")

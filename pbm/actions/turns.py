@@ -286,13 +286,18 @@ def can_leave(board: Board) -> bool:
     return len(board.turns) - board.row.given < FIRST_MOVES and board.row.pool is None
 
 
+def remove_board(session: Session, board: Board, **detail: str | None) -> None:
+    """Remove a board, with what is stored of it; the event says in *detail* why."""
+    session.store.outbox.drop_reminders(board.name)
+    session.store.boards.remove(board.row.game, board.row.board)
+    session.note("remove", game=board.row.game, board=board.row.board, **detail)
+
+
 def leave(session: Session, board: Board, name: str, *, automatic: bool = False) -> list[Letter]:
     """Remove a board on which the play has hardly begun, because a player leaves it."""
     row = board.row
     readers = dict.fromkeys([*board.players, *board.about.subscribers])
-    session.store.outbox.drop_reminders(board.name)
-    session.store.boards.remove(row.game, row.board)
-    session.note("remove", game=row.game, board=row.board, userid=name)
+    remove_board(session, board, userid=name)
     if not session.store.boards.active_counts([name], row.game)[name]:
         session.store.players.set_inactive(row.game, name, inactive=True)
     writer = SERVER if automatic else name

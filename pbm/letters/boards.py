@@ -89,6 +89,12 @@ def of_board(
     return letters
 
 
+def of_new_board(times: Times, board: Board, *others: str | None, notes: Iterable[str] = ()) -> list[Letter]:
+    """The letters about a new board: to its players, to those who follow all boards, and to *others*."""
+    readers = dict.fromkeys([*board.players, *board.about.subscribers, *others])
+    return of_board(times, board.present, *readers, kind="New", notes=notes, is_full=True, is_new=True)
+
+
 def of_turns(point: Point, reader: str) -> Letter:
     """The letter that lists the turns of a board to whoever asks."""
     row, name, seated = point.board.row, point.board.row.game.capitalize(), sides(point)

@@ -267,7 +267,7 @@ def _start(
 ) -> None:
     """Start a tournament, and say which boards it has."""
     with on_trial(session, dry_run=dry_run):
-        found, boards = tournaments.set_going(session, one, players, teams)
+        found, boards = tournaments.start_tournament(session, tournaments.set_up(session, one, players, teams))
     idle = [meeting.first for meeting in found.meetings if meeting.is_bye]
     rows = [(name, *pair) for name, pair in boards.items()]
     schedule = [{"board": name, "players": pair} for name, pair in boards.items()]
@@ -286,8 +286,8 @@ def _start(
 def _direct(session: Session, game: str, pool: str, words: Sequence[str], *, dry_run: bool) -> None:
     """Carry out a command of the director."""
     with session.store.writing():
-        one = tournaments.find(session, game, pool)
-        found, told = directing.direct(session, one, words, dry_run=dry_run)
+        found = tournaments.find(session, game, pool)
+        found, told = directing.direct(session, found, words, dry_run=dry_run)
     text = text_of(told)
     answer(text, contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text})
 
@@ -297,7 +297,9 @@ def _show(session: Session, game: str, pool: str, form: str | None) -> None:
     with session.store.reading():
         found = tournaments.of_pool(session, game, pool)
     if form == "trf":
-        report = tournaments.fide_report(found)
+        report = found.one.kind.report(found, found.title)
+        if not report:
+            raise Refused(f"Pool {pool} is no Swiss tournament; only these have a report for FIDE's programs.")
         answer(report, found.data | {"trf": report})
     elif form == "json":
         say("", found.data, as_json=True)
