@@ -127,9 +127,8 @@ def test_a_move_that_is_posted_is_played_and_the_answer_is_what_a_shell_prints(d
     assert told["text"] == door.shell.run("symple", "showas", "alice", PASSWORDS["alice"], "101").stdout.strip()
     assert (told["userid"], told["board"], told["turn"], told["repeated"]) == ("alice", "101", "bob", False)
     assert told["position"]["cells"] == {"e5": "W"}
-    assert told["svg"].startswith("<svg")
-    assert "<style" not in told["svg"]
-    assert 'class="piece white" data-cell="e5"' in told["svg"] or 'data-cell="e5"' in told["svg"]
+    assert ">e5, white</button>" in told["page"]
+    assert "<b>e5</b> <i>alice</i>" in told["page"]
     to_bob = door.shell.folder / "mail" / "bob@players.example" / "new"
     assert until(lambda: any("Hello bob" in path.read_text() for path in to_bob.glob("*")))
 
@@ -142,8 +141,13 @@ def test_a_reader_sees_their_board_their_plan_and_their_notes_and_nothing_is_sto
     status, told = door.post(token=token, text="show")
     assert (status, told["plan"]) == (200, ["if any then c3"])
     assert told["notes"].endswith(": Watch the corner")
+    assert "Watch the corner</pre>" in told["page"]
+    assert "<pre>if any then c3</pre>" in told["page"]
+    assert "Watch the corner" not in door.post(token=door.token("alice", "102"), text="show")[1]["page"]
     status, told = door.post(token=door.token("alice", "102"), text="preview e5")
-    assert (status, told["notes"], told["position"]["cells"]) == (200, None, {"e5": "W"})
+    assert (status, "page" in told, told["position"]["cells"]) == (200, False, {"e5": "W"})
+    assert re.match('<svg xmlns="[^"]+" class="board [a-z]+" role="img"', told["svg"])
+    assert "<style" not in told["svg"]
     assert door.post(token=door.token("alice", "102"), text="preview z9")[0] == 422
     assert everything(door.shell) == before
 

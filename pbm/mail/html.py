@@ -130,7 +130,7 @@ def _illustrated(illustration: Illustration, name: str, mail: Mail) -> Iterator[
     if illustration.turns:
         links = (TURN_LINK.format(link=escape(_answer(turn, mail)), turn=_escaped(turn)) for turn in illustration.turns)
         yield _Part("".join(["Tap a move to start your reply:\n", *links, "\n\n"]))
-    elif illustration.page:
+    if illustration.page:
         yield _Part(f'<a\nhref="{escape(illustration.page)}">See the board on the site, and move there</a>\n\n')
 
 

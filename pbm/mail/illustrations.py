@@ -109,10 +109,10 @@ def _drawn(server: Server, drawing: Drawing) -> Drawn | None:
             return None
         png = images.board_png(point, ZOOM)
     turn = point.turn if point.is_present else None
-    return Drawn(png, round(images.width(png) / ZOOM), turn, _few_turns(point) if turn else ())
+    return Drawn(png, round(images.width(png) / ZOOM), turn, few_turns(point) if turn else ())
 
 
-def _few_turns(point: Point) -> tuple[str, ...]:
+def few_turns(point: Point) -> tuple[str, ...]:
     """The legal turns of a position, if there are few, and they are found soon."""
     try:
         with limited(SECONDS_TO_LIST):

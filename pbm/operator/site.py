@@ -32,9 +32,10 @@ LOOK_AGAIN_AFTER = 1.0
     "--url", default="", metavar="URL", help="Where the site will stand, such as https://games.example/; else PBM_SITE."
 )
 @click.option("--no-pictures", is_flag=True, help="Make no PNG of each board for those who link to it.")
+@click.option("--web", is_flag=True, help="Let pages post to a web door at the same address, as `serve --web` has it.")
 @click.option("--whole", is_flag=True, help="Make all pages again, and not only those of what has changed.")
 @click.option("--follow", is_flag=True, help="Go on, and write what changes within seconds, until ended.")
-def site(folder: Path, url: str, *, no_pictures: bool, whole: bool, follow: bool) -> int:
+def site(folder: Path, url: str, *, no_pictures: bool, web: bool, whole: bool, follow: bool) -> int:
     """Write a web site: plain files for any web server, with a page for each board.
 
     Only what has changed since the last time is written. The pages show only what anybody may see with `show`. With
@@ -45,7 +46,7 @@ def site(folder: Path, url: str, *, no_pictures: bool, whole: bool, follow: bool
     session = Session(open_existing())
     if follow:
         let_server_go_first()
-    common = shared(url, no_pictures=no_pictures)
+    common = shared(url, no_pictures=no_pictures)._replace(has_door=web)
     version = session.store.data_version()
     done = _written(session, folder, common, is_whole=whole)
     while follow and _has_changed(session, version):

@@ -126,13 +126,13 @@ def serve_(
         if count:
             count(entry)
 
-    words, thread = _words_of_site(site, url), MainThread()
+    words, thread = _words_of_site(site, url, web), MainThread()
     door = _door(opened, web, site, url or "") if web else None
     served = serve(opened, where, thread, note=note, lmtp=lmtp, certificate=tls, robots=robots, site=words, door=door)
     thread.run_beside(served)
 
 
-def _words_of_site(folder: str | None, url: str | None) -> list[str]:
+def _words_of_site(folder: str | None, url: str | None, web: str | None) -> list[str]:
     """What `site` is told. Raises Refused if that would be refused."""
     if folder is None:
         if url:
@@ -141,7 +141,7 @@ def _words_of_site(folder: str | None, url: str | None) -> list[str]:
     from pbm.operator.site import shared
 
     shared(url or "", no_pictures=False)
-    return [f"--url={url}"] * bool(url) + ["--", folder]
+    return [f"--url={url}"] * bool(url) + ["--web"] * bool(web) + ["--", folder]
 
 
 def _door(opened: "Server", web: str, site: str | None, url: str) -> "Door":

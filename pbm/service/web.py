@@ -11,7 +11,8 @@ import socket
 import sys
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from types import MappingProxyType
@@ -33,6 +34,7 @@ from pbm import letters
 from pbm.access import tokens
 from pbm.actions import guests
 from pbm.drawing import images
+from pbm.letters import Letter
 from pbm.mail import incoming
 from pbm.mail.incoming import Outcome
 from pbm.mail.smtp import MOST_CONNECTIONS, SHUTDOWN_SECONDS, Answer, Connections, Delivery, Entry
@@ -40,7 +42,7 @@ from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.service import calendars
 from pbm.session import Session
-from pbm.site.pages import POLICY, Look, Pages
+from pbm.site.pages import POLICY, Gone, Look, Pages
 from pbm.store import Reply, Unusable
 
 MOST_POSTED_BYTES = 20_000
@@ -73,7 +75,7 @@ class Door:
     def __init__(self, server: Server, listening: socket.socket, site: str | None, url: str) -> None:
         """Listen at a socket; *site* is the folder of the files, and *url* where they stand."""
         self.server, self.listening, self.site = server, listening, site
-        self.pages = Pages(Session(server), Look("", has_pictures=False))
+        self.look = Look("", has_pictures=False, has_door=True)
         self.hosts = {urlsplit(each).netloc for each in (url, server.site or "") if each}
         self.posts: Counter[str] = Counter()
         self.minute = 0
@@ -134,7 +136,9 @@ class Door:
             raise _refusal(outcome)
         text = letters.printed(outcome.letters)
         if _wants(request, "application/json"):
-            return JSONResponse(_data(outcome, text, player) | {"repeated": is_repeated})
+            found = letters.as_one(letter.data for letter in outcome.letters)
+            found |= {"text": text, "userid": player.userid, "repeated": is_repeated}
+            return JSONResponse(found | await self.work(self._shown, outcome.letters, player, fields["token"]))
         if not _wants(request, "text/html"):
             return PlainTextResponse(f"{text}\n")
         shown = secrets.token_urlsafe(24)
@@ -162,6 +166,15 @@ class Door:
         delivery = Delivery(raw, str(post.sender), (recipient,), _peer(request), post)
         answer: Answer = await asyncio.shield(self.connections.hand_in(delivery))
         return player, answer.outcome
+
+    def _shown(self, told: Sequence[Letter], player: Reply, token: str) -> dict[str, str]:
+        """The picture of a board that is only tried, or the page of the board as its reader sees it, if it is left."""
+        for point in [letter.point for letter in told if letter.point and not letter.point.board.is_stored]:
+            return {"svg": images.board_svg(point, style="")}
+        pages = Pages(Session(self.server), self.look, player.userid, tokens.address_with(self.server, token))
+        with suppress(Gone):
+            return {"page": pages.board(player.game, player.board)}
+        return {}
 
     async def guest(self, request: Request) -> Response:
         """Start a board of a new guest against a robot, and lead to its page."""
@@ -196,7 +209,9 @@ class Door:
             if not await self.work(incoming.unsubscribe_at, self.server, recipient):
                 raise HTTPException(HTTPStatus.FORBIDDEN, "This ends nothing any more.")
             self._note(request, Outcome("unsubscribe"), begin)
-        return HTMLResponse(self.pages.unsubscribing(request.url.path.removeprefix("/"), done=is_post))
+        return HTMLResponse(
+            Pages(Session(self.server), self.look).unsubscribing(request.url.path.removeprefix("/"), done=is_post)
+        )
 
     async def calendar(self, request: Request) -> Response:
         """A user's deadlines."""
@@ -266,8 +281,7 @@ class Door:
         typed: Mapping[str, str] = MappingProxyType({}),
     ) -> Response:
         """A page with a letter or a refusal, and a form in which the last post can be changed and posted again."""
-        fields = {"token": "", "text": "", "comment": ""} | {**typed}
-        shown = self.pages.form(path.removeprefix("/"), text, error, fields)
+        shown = Pages(Session(self.server), self.look).form(path.removeprefix("/"), text, error, typed)
         return HTMLResponse(shown, status, headers={"Cache-Control": "no-store"})
 
     async def _refuse(self, request: Request, why: HTTPException) -> Response:
@@ -367,14 +381,6 @@ def _peer(request: Request) -> str | None:
 
 def _wants(request: Request, kind: str) -> bool:
     return kind in request.headers.get("accept", "")
-
-
-def _data(outcome: Outcome, text: str, player: Reply) -> dict[str, Any]:
-    """What a page is told: what a shell prints with ``--json`` and without, and the board as its reader sees it."""
-    found = letters.as_one(letter.data for letter in outcome.letters) | {"text": text, "userid": player.userid}
-    if point := next((letter.point for letter in outcome.letters if letter.point), None):
-        found |= {"svg": images.board_svg(point, style=""), "notes": point.board.about.notes.get(player.userid)}
-    return found
 
 
 def _refusal(outcome: Outcome) -> HTTPException:

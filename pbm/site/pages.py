@@ -11,13 +11,14 @@ from markupsafe import Markup
 
 import games
 from pbm import letters
-from pbm.actions import tournaments
+from pbm.actions import finding, tournaments
 from pbm.board import ratings, records
-from pbm.board.board import NOTHING, Board
+from pbm.board.board import Board, Point
 from pbm.drawing import images, svg
 from pbm.drawing.images import board_png
 from pbm.language.help import of_game
 from pbm.letters.contests import Shown
+from pbm.mail.illustrations import few_turns
 from pbm.session import Session
 from pbm.site import markup
 from pbm.store.boards import Among
@@ -114,13 +115,16 @@ class Look(NamedTuple):
     """Where the site will stand, with a slash at its end; empty if that is not known, and all links are relative."""
     has_pictures: bool
     """Whether boards have a PNG, for those who link to them; that needs to know where the site is."""
+    has_door: bool = False
+    """Whether a web door stands at the same address, to which pages can post."""
 
 
 class Pages:
     """Makes each page of a server's site, as what is stored makes it now."""
 
-    def __init__(self, session: Session, look: Look) -> None:
-        """Make pages that have a *look* in common."""
+    def __init__(self, session: Session, look: Look, reader: str = "", address: str = "") -> None:
+        """Make pages that have a *look* in common; for one *reader*, whose reply *address* is given, or for all."""
+        self.reader, self.address = reader, address or session.server.address
         self.session, self.store, self.look = session, session.store, look
         self.games = games.names()
         self.drawn: set[tuple[str, str]] = set()
@@ -138,7 +142,6 @@ class Pages:
         about += [f"started {row.started:%Y-%m-%d}"] + ([f"ended {row.ended:%Y-%m-%d}"] if row.ended else [])
         taps = getattr(board.rules, "TAPS", None)
         picture, steps = pictured(board)
-        is_open = not board.is_over
         return self._render(
             "board.html",
             path,
@@ -148,7 +151,7 @@ class Pages:
             about=about,
             picture=Markup(picture),
             moves=turns,
-            taps=json.dumps(taps and taps._asdict()) if is_open else None,
+            taps=json.dumps(taps and taps._asdict()),
             has_dice=games.needs_dice(board.states[0]),
             subject=f"Re: {row.game.capitalize()} Board {row.board}",
             notation=games.notation(row.game),
@@ -161,7 +164,23 @@ class Pages:
             record=f"{number}.json" if board.is_over else "",
             image=f"{game}/{number if (game, number) in self.drawn else UNDRAWN}.png" if self.look.has_pictures else "",
             steps=markup.script(steps),
+            is_over=board.is_over,
+            **self._of_reader(point),
         )
+
+    def _of_reader(self, point: Point) -> dict[str, Any]:
+        """What a board page says to its reader alone: what they have told the server, and what they can tap."""
+        if not self.reader:
+            return {"mine": None, "figure": None}
+        rules: Any = point.board.rules
+        [letter] = letters.of_board(point, self.reader, now=self.session.now())
+        return {
+            "reader": self.reader,
+            "mine": letter.data,
+            "turns": few_turns(point) if point.turn == self.reader and games.needs_dice(point.state) else (),
+            "figure": images.figure(point) if hasattr(rules, "figure") else None,
+            "sides": rules.SIDES,
+        }
 
     def _chances(self, game: str, number: str) -> list[int]:
         """How far down from 100 the chances of the first player lie in a curve, move by move; nothing if unknown."""
@@ -190,8 +209,7 @@ class Pages:
                 row = self.store.boards.get(game, number)
                 if row is None:
                     raise Gone
-                about = NOTHING._replace(results=self.store.players.results_of_board(game, number))
-                self._loaded = Board(row, self.store.boards.turns(game, number), {}, about)
+                self._loaded = finding.board_of(self.session, row)
         return self._loaded
 
     def game(self, game: str) -> str:
@@ -339,7 +357,8 @@ class Pages:
             .render(
                 games=self.games,
                 host=self.session.server.host,
-                address=self.session.server.address,
+                address=self.address,
+                has_door=self.look.has_door,
                 up="../" * path.count("/"),
                 url=self.look.url,
                 path=path,
