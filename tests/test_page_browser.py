@@ -12,7 +12,7 @@ import pytest
 import helptexts
 from conftest import PASSWORDS, Shell
 from patience import until
-from test_browser import PHONE, WIDE, Browser, install
+from test_browser import PHONE, Browser, install
 from test_web import serving
 
 pytestmark = pytest.mark.skipif(
@@ -20,6 +20,10 @@ pytestmark = pytest.mark.skipif(
     reason="this installs and starts a Chromium: PBM_TEST_BROWSER=1 bin/test, as root, runs it",
 )
 KINDS = {"spiro": "-small", "symple": "-size=9", "spora": "-size=7", "papagra": "-size=4", "sprout": "-board=limping-5"}
+MIDDLE = """
+const {x, y, width, height} = arguments[0].getBoundingClientRect();
+return [x + width / 2, y + height / 2];
+"""
 WIDTH = "return document.documentElement.scrollWidth"
 
 
@@ -50,9 +54,8 @@ class Visitor:
             for path in folder.glob("*"):
                 mail = message_from_bytes(path.read_bytes(), policy=default)
                 html = mail.get_body(("html",))
-                links = re.findall(rf'href="({re.escape(self.url)}/{game}/{board}\.html#[^"]+)"', html.get_content() if html else "")
-                if links:
-                    return links[0]
+                if html and (link := re.search(f'"({self.url}/{game}/{board}.html#[^"]+)"', html.get_content())):
+                    return link[1]
             return None
 
         return until(found)
@@ -77,10 +80,8 @@ class Visitor:
         """Tap where an element is seen, as a thumb does."""
         target = self.one(selector)
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
-        place = self.driver.execute_script(
-            "const {x, y, width, height} = arguments[0].getBoundingClientRect(); return [x + width / 2, y + height / 2]", target
-        )
-        for kind, points in (("touchStart", [{"x": place[0], "y": place[1]}]), ("touchEnd", [])):
+        x, y = self.driver.execute_script(MIDDLE, target)
+        for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
             self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     def send(self):

@@ -173,7 +173,7 @@ class Pages:
         if not self.reader:
             return {"mine": None, "figure": None}
         rules: Any = point.board.rules
-        [letter] = letters.of_board(point, self.reader, now=self.session.now())
+        [letter] = letters.of_board(self.session, point, self.reader)
         return {
             "reader": self.reader,
             "mine": letter.data,
