@@ -24,47 +24,29 @@ UTC_NAME = "UTC"
 NO_PICTURES = "\nThis server draws no pictures yet, so they come as html for now."
 
 
-def check_choice(_: Session, *, game: str, how: str, **__: object) -> None:
-    """Raises Refused if that is none of CHOICES."""
-    if how.lower() not in CHOICES:
-        which = f"Mails about {game.capitalize()} boards come each, as a digest, or none at all"
-        raise Refused(f"{which}; {how.lower()!r} is not one of these.")
-
-
 def choose(session: Session, game: str, user: str, how: str) -> list[Letter]:
-    """Store which of CHOICES a user wants for the boards of a game."""
-    how = how.lower()
+    """Store which of CHOICES a user wants for the boards of a game. Raises Refused."""
+    how, name = how.lower(), game.capitalize()
+    if how not in CHOICES:
+        raise Refused(f"Mails about {name} boards come each, as a digest, or none at all; {how!r} is not one of these.")
     session.store.players.save(game, session.store.players.get(game, user)._replace(mail=how))
-    name = game.capitalize()
     text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n"
     text += "Reminders, errors and the ends of games come at once in any case."
     data = {"userid": user, "game": game, "mail": how}
     return [letters.note(text, subject=f"{name} mail {how}", answer=f"{game} help mail", data=data, to=user)]
 
 
-def check_form(_: Session, *, form: str, **__: object) -> None:
-    """Raises Refused if that is none of MAIL_FORMS."""
-    if form.lower() not in MAIL_FORMS:
-        raise Refused(f"Mails come as `pictures`, `html` or `text`; {form.lower()!r} is none of these.")
-
-
 def choose_form(session: Session, user: str, word: str) -> list[Letter]:
-    """Store whether a user wants HTML beside the text of their mails, and pictures in it."""
+    """Store whether a user wants HTML beside the text of their mails, and pictures in it. Raises Refused."""
     form = word.lower()
+    if form not in MAIL_FORMS:
+        raise Refused(f"Mails come as `pictures`, `html` or `text`; {form!r} is none of these.")
     session.store.users.set_form(user, form)
     data = {"userid": user, "mail": form}
     text = f"Mails come as {MAIL_FORMS[form]}."
     if form == "pictures" and not images.is_available():
         text += NO_PICTURES
     return [letters.note(text, subject=f"pbm mail {form}", answer="help mail", data=data, to=user)]
-
-
-def check_zone(_: Session, *, zone: str, **__: object) -> None:
-    """Raises Refused, with the nearest, if there is no such time zone."""
-    if _zone(zone) is None:
-        nearest = _nearest_zone(zone)
-        hint = f"did you mean {nearest}?" if nearest else "it is written like Europe/Berlin or America/New_York."
-        raise Refused(f"There is no time zone {zone!r}; {hint}")
 
 
 def zone_names() -> frozenset[str]:
@@ -81,13 +63,13 @@ def _nearest_zone(word: str) -> str:
     return by_spelling[near[0]] if near else by_town[town[0]] if town else ""
 
 
-def _zone(word: str) -> str | None:
-    return next((name for name in zone_names() if name.lower() == word.lower()), None)
-
-
 def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
-    """Store in which time zone a user is told times."""
-    zone = _zone(word)
+    """Store in which time zone a user is told times. Raises Refused, with the nearest, if there is no such zone."""
+    zone = next((name for name in zone_names() if name.lower() == word.lower()), None)
+    if zone is None:
+        nearest = _nearest_zone(word)
+        hint = f"did you mean {nearest}?" if nearest else "it is written like Europe/Berlin or America/New_York."
+        raise Refused(f"There is no time zone {word!r}; {hint}")
     session.store.users.change(user, zone=None if zone == UTC_NAME else zone)
     now = f"{session.now().astimezone(session.zone(user)):{texts.MINUTES}}"
     data = {"userid": user, "timezone": zone}

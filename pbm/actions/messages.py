@@ -1,12 +1,13 @@
-"""What users write to each other."""
+"""What users write: to each other, and for themselves on a board; and of whom they do not want to hear."""
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
+from games import Illegal
 from pbm import delivery, letters, texts
 from pbm.access.quotas import most
 from pbm.actions.finding import board_of
+from pbm.actions.plans import CLEAR
 from pbm.blocks import Comment
 from pbm.letters import Letter
 from pbm.refusals import Refused
@@ -17,6 +18,9 @@ from pbm.store.robots import Task
 MOST_READERS = 10
 """To how many users one message can go."""
 BETWEEN_BROADCASTS = timedelta(days=7)
+MOST_NOTED_BYTES = 4000
+"""How long the notes of a user on one board may become."""
+MOST_BLOCKED = 200
 
 
 def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
@@ -25,7 +29,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     text = _text(session, name, "chat")
     playing = [player for player in board.players if player != board.resigned]
     following = dict.fromkeys([*playing, *board.about.subscribers])
-    readers = [*following, *([] if name in following else [name])]
+    readers = [*dict.fromkeys([*following, name])]
     blocking = [reader for reader in readers if name in session.store.users.blocked_by(reader)]
     readers = [reader for reader in readers if reader not in blocking]
     if blocking and readers in ([], [name]):
@@ -35,7 +39,7 @@ def chat(session: Session, row: BoardRow, name: str) -> list[Letter]:
     data = {"userid": name, "game": game, "board": board.row.board, "readers": readers}
     mover = board.turn or ""
     return [
-        _written(name, text, subject=f"{game.capitalize()} chat {board.row.board} {name}",
+        letters.note([Comment(name, text)], subject=f"{game.capitalize()} chat {board.row.board} {name}",
                  answer=f"{game} chat {board.row.board} {reader} PASSWORD", data=data)._replace(
             to=reader, bare="chat", thread=board.thread, game=game, is_urgent=True, mover=mover,
             board=board.row.board if reader in following else "",
@@ -60,7 +64,9 @@ def message(session: Session, name: str, readers: Sequence[str]) -> list[Letter]
     if len(unreached) == len(names):
         raise Refused("\n".join([*unreached, "Nothing was sent."]))
     for reader in reached:
-        letter = _written(name, text, subject=f"Message from {name}", answer=f"message {reader} PASSWORD {name}")
+        letter = letters.note(
+            [Comment(name, text)], subject=f"Message from {name}", answer=f"message {reader} PASSWORD {name}"
+        )
         delivery.queue(session, letter._replace(to=reader))
     done = "\n".join([f"Your message is on its way to {', '.join(reached)}.", *unreached])
     data = {"userid": name, "readers": reached}
@@ -80,7 +86,7 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
     readers = session.store.users.hearing_broadcasts()
     for reader in readers:
         answer = f"broadcast {reader} PASSWORD off"
-        letter = _written(name, session.comment, subject=f"Broadcast from {name}", answer=answer)
+        letter = letters.note([Comment(name, session.comment)], subject=f"Broadcast from {name}", answer=answer)
         delivery.queue(session, letter._replace(to=reader, is_subscribed=True))
     done = f"Your text is on its way to {texts.counted(len(readers), 'user')}."
     data = {"userid": name, "count": len(readers)}
@@ -106,5 +112,60 @@ def _text(session: Session, name: str, what: str) -> str:
     return session.comment
 
 
-def _written(name: str, text: str, *, subject: str, answer: str, data: dict[str, Any] | None = None) -> Letter:
-    return letters.note([Comment(name, text)], subject=subject, answer=answer, data=data)
+# For oneself
+
+
+def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list[Letter]:
+    """Add the comment to the notes of a user on a board, show the notes if there is none, or forget them (CLEAR)."""
+    notes = session.store.boards.notes(row.game, row.board).get(name, "")
+    if word and word.lower() != CLEAR:
+        raise Illegal(
+            f"{word!r} is not `{CLEAR}`; a note stands in the body of a mail, or in --comment=TEXT in a shell."
+        )
+    if word:
+        notes = ""
+    elif session.comment:
+        number = f"Move {row.moves}" if row.moves else "The start"
+        notes = "\n".join(filter(None, [notes, f"{number}, {session.now():%Y-%m-%d}: {session.comment}"]))
+    if len(notes.encode()) > MOST_NOTED_BYTES:
+        raise Illegal(
+            f"Your notes on a board have at most {MOST_NOTED_BYTES} bytes; `{CLEAR}` forgets those that there are."
+        )
+    if word or session.comment:
+        session.store.boards.keep_notes(row.game, row.board, name, notes)
+    told = [] if notes else ["You have no notes on this board."]
+    shown = letters.of_board(session, board_of(session, row).present, name, notes=told, kind="Notes")
+    return [letter._replace(to=None) for letter in shown]
+
+
+# Whom one does not want to hear of
+
+
+def block(session: Session, name: str, word: str) -> list[Letter]:
+    """Let another user not challenge, message or chat with this one any more; without a name, list those."""
+    users, other = session.store.users, word.lower()
+    if other == name:
+        raise Refused("You cannot block yourself.")
+    if other and users.password_of(other) is None:
+        raise Refused(f"There is no user {word!r}.")
+    if len(users.blocked_by(name)) >= MOST_BLOCKED:
+        raise Refused(f"You block {MOST_BLOCKED} users already.")
+    if other:
+        users.block(name, other)
+    return [_blocked(session, name)]
+
+
+def unblock(session: Session, name: str, word: str) -> list[Letter]:
+    """Let another user challenge, message and chat with this one again."""
+    users, other = session.store.users, word.lower()
+    if other not in users.blocked_by(name):
+        raise Refused(f"You do not block {word!r}.")
+    users.unblock(name, other)
+    return [_blocked(session, name)]
+
+
+def _blocked(session: Session, name: str) -> Letter:
+    blocked = session.store.users.blocked_by(name)
+    text = f"You block {', '.join(blocked)}." if blocked else "You block nobody."
+    letter = letters.settled(text, f"unblock {name} PASSWORD OTHER" if blocked else "help block", blocked=blocked)
+    return letter._replace(to=name, data={**letter.data, "userid": name})

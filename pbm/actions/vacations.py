@@ -17,14 +17,10 @@ AHEAD = timedelta(days=366)
 """How far ahead a vacation may begin."""
 
 
-def check_days(_: Session, *, days: Sequence[str], **__: object) -> None:
-    """Raises Refused if these are more than two days."""
-    if len(days) > 2:
-        raise Refused("A vacation has a first and a last day, and no more.")
-
-
 def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
-    """Plan a vacation, end it, or say what is planned."""
+    """Plan a vacation, end it, or say what is planned. Raises Refused."""
+    if len(words) > 2:
+        raise Refused("A vacation has a first and a last day, and no more.")
     today = session.now().date()
     planned = session.store.users.vacations(name, today)
     word = words[0].lower() if len(words) == 1 else ""

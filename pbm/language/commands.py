@@ -127,7 +127,7 @@ OF_A_GAME = (
 
         A robot answers with its next move: it says what it thinks of its chances.
         """),
-    Command("note", [BOARD, USERID, PASSWORD, argument("word", "[clear]")], "actions.notes.add_note", writes=True,
+    Command("note", [BOARD, USERID, PASSWORD, argument("word", "[clear]")], "actions.messages.add_note", writes=True,
         text="""Note something for yourself on a board. The text stands in the body, or in --comment=TEXT in a shell.
 
         Only you see your notes, below the board in your mails and in `showas`, also when the game is over. They have at
@@ -225,7 +225,7 @@ OF_A_GAME = (
         text="""List the games that are over, the oldest first. A mail has the last 200 of them; page 2 has those before
         them."""),
     Command("mail", [USERID, PASSWORD, argument("how", "each|digest|none")], "actions.mail_settings.choose",
-        writes=True, check="actions.mail_settings.check_choice",
+        writes=True,
         text="""Get the mails about boards one by one, in one digest a day, or not at all.
 
         Reminders, errors and the ends of games come at once in any case. The button of a mail program that unsubscribes
@@ -258,7 +258,7 @@ OF_ALL = (
         text="""Get another password when you have lost yours. A code is mailed to you, which is good once and for a
         day."""),
     Command("vacation", [USERID, PASSWORD, arguments("days", "[FIRST] [LAST] | off | auto | noauto")],
-        "actions.vacations.vacation", writes=True, check="actions.vacations.check_days",
+        "actions.vacations.vacation", writes=True,
         text="""Be away from one day through another, written like 2027-01-31. With one day, you are away from today
         through it.
 
@@ -273,13 +273,13 @@ OF_ALL = (
         writes=True,
         text="""Write to other users. The text stands in the body, or in --comment=TEXT in a shell. Nobody sees an
         address."""),
-    Command("block", [USERID, PASSWORD, argument("other", "[OTHER]")], "actions.blocking.block", writes=True,
+    Command("block", [USERID, PASSWORD, argument("other", "[OTHER]")], "actions.messages.block", writes=True,
         text="""Hear no more of a user: OTHER cannot challenge you, write to you, or chat with you. Without OTHER, it
         lists whom you block.
 
         Games that are on go on. OTHER is told that you take no challenges, and no more.
         """),
-    Command("unblock", [USERID, PASSWORD, argument("other", "OTHER")], "actions.blocking.unblock", writes=True,
+    Command("unblock", [USERID, PASSWORD, argument("other", "OTHER")], "actions.messages.unblock", writes=True,
         text="""Let a user whom you block challenge you and write to you again."""),
     Command("broadcast", [USERID, PASSWORD, argument("switch", "[on|off]")], "actions.messages.broadcast",
         writes=True,
@@ -309,13 +309,13 @@ OF_ALL = (
         the remainder of a division by 6, plus 1, is a die.
         """),
     Command("timezone", [USERID, PASSWORD, argument("zone", "NAME")], "actions.mail_settings.choose_zone",
-        writes=True, check="actions.mail_settings.check_zone",
+        writes=True,
         text="""See times in your own time zone, such as Europe/Berlin. Without this, times are in UTC.
 
         Days of vacation, and the days of reminders and forfeits, stay as they are.
         """),
     Command("mail", [USERID, PASSWORD, argument("form", "pictures|html|text")], "actions.mail_settings.choose_form",
-        writes=True, check="actions.mail_settings.check_form",
+        writes=True,
         text="""Get mails with a picture of the board, in HTML without pictures, or as text alone.
 
         Pictures and HTML stand beside the text; a mail program shows the one or the other.
