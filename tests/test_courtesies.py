@@ -44,6 +44,17 @@ def test_a_plan_may_be_all_of_an_answer(board, body):  # noqa: F811
     assert plans(board) == {}
 
 
+def test_a_plan_is_said_back_as_a_tree_and_else_shown_as_the_lines_that_were_typed(board):  # noqa: F811
+    answer(board, "a1")
+    [told] = answer(board, "if c3 then a9 if d4 then e5\nif c3 then a9 if d5 then e6\nif any then b9")
+    assert "tree:\nif c3 then a9\n  if d4 then e5\n  if d5 then e6\nif any then b9\n" in told.text
+    lines = "Your plan:\nif c3 then a9 if d4 then e5\nif c3 then a9 if d5 then e6\nif any then b9\n"
+    assert lines in told.text
+    shown = board.text("symple showas alice alice-secret 101")
+    assert lines in shown
+    assert "tree" not in shown
+
+
 def test_with_a_bad_plan_the_move_is_not_played_either(board):  # noqa: F811
     [told] = answer(board, "a1\nif c3 then a1")
     assert "white stone on a1" in " ".join(told.text.split())

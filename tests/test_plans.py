@@ -1,5 +1,7 @@
 """Plans as people type them, and what becomes of them: section 13 of docs/command-language.md."""
 
+from textwrap import fill
+
 import pytest
 
 from games import Illegal
@@ -16,7 +18,9 @@ WAYS = {
         "if c3 \u2013 d4", "if c3 \u2014 d4", "if c3 -- d4", "if c3 -> d4", "if c3->d4", "if c3 => d4",
         "if c3 \u2192 d4", "if c3: d4", "\u201cif c3 then d4\u201d", '"if c3 then d4"', "'if c3 then d4'",
         'if "c3" then "d4"', "if \u201cc3\u201d then \u201cd4\u201d", "if `c3` then `d4`", "*if c3 then d4*",
-        "if c3 then d4!", "if c3 then d4;", "   if   c3\tthen   d4  ", "if c3 \u2014 d4.",
+        "if \u201ac3\u2018 then \u201ad4\u2018", "\u2039if c3 then d4\u203a",
+        "\u300cif c3 then d4\u300d", "if <c3> then <d4>", "if c3 --> d4", "if c3 \u279c d4",
+        "if\u00a0c3 then\u00a0d4", "if c3 then d4!", "if c3 then d4;", "   if   c3\tthen   d4  ", "if c3 \u2014 d4.",
     ),
     "if any then d4": ("if any then d4", "If ANY, then d4.", "if any d4", "- if any -> d4"),
     "if d4,e5 then f6,g7": ("if d4, e5 then f6, g7", "if d4,e5 f6,g7", "If D4,E5, then F6 ,G7.", "if d4 ,e5 - f6,g7"),
@@ -25,7 +29,8 @@ WAYS = {
     "if -- then d4": ("if -- then d4", "if -- d4"),
     "if c3 then d4 if e5 then f6": (
         "if c3 then d4 if e5 then f6", "If c3, then d4, if e5, then f6.", "if c3 d4 if e5 f6",
-        "if c3 -> d4, if e5 -> f6", "if c3 then d4; if e5 then f6",
+        "if c3 -> d4, if e5 -> f6", "if c3 then d4, and if e5 then f6", "if c3 then d4, then if e5 then f6",
+        "if c3 then d4; if e5 then f6",
     ),
 }  # fmt: skip
 
@@ -63,12 +68,24 @@ def test_a_line_that_is_none_or_has_several_readings_is_refused(typed, why):
         ("if c3 then d4; if e5 then f6", 2, ""),
         ("if c3 then d4 if e5\nthen f6", 1, ""),
         ("Hello\nif c3 then d4", 0, "Hello\nif c3 then d4"),
+        ("If so, then I resign.", 0, "If so, then I resign."),
+        ("if cc then d4\nHello", 1, "Hello"),
         ("", 0, ""),
     ],
 )
 def test_lines_stand_above_the_comment_and_may_be_broken(text, lines, rest):
     found, below = split_plan(text)
     assert ([len(read(line)) > 0 for line in found], below) == ([True] * lines, rest)
+
+
+def test_a_long_line_that_is_broken_within_a_step_is_one_also_where_it_is_broken_in_front_of_if():
+    line = " ".join(f"if a{step} then b{step}" for step in range(20))
+    for width in range(62, 80):
+        wrapped = fill(line, width)
+        assert split_plan(f"{wrapped}\nif c3 then d4\n\nHello") == (
+            [wrapped.replace("\n", " "), "if c3 then d4"],
+            "Hello",
+        )
 
 
 def plan(*typed):

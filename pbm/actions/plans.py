@@ -30,9 +30,12 @@ def plan(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine] |
         raise Illegal("It is your turn. Make your move; a plan can stand below it, above your comment.")
     if lines:
         add(session, board, name, [*lines])
-    return board_for(
-        session, board, name, *notes, *([] if name in board.plans else ["You have no plan on this board."])
-    )
+    planned = _planned(board, name)
+    if any(len(line) > 1 for line in planned):
+        notes = (*notes, "\n".join(["Your plan as a tree:", *plans.tree(planned)]))
+    elif not planned:
+        notes = (*notes, "You have no plan on this board.")
+    return board_for(session, board, name, *notes)
 
 
 def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *after: str) -> None:
@@ -49,8 +52,14 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
     for move in after:
         trial.play(str(trial.turn), move, session.now())
     added = _checked(session, trial, name, lines)
-    known = _checked(session, trial, name, plans.branches(board.plans.get(name, "")), is_new=False)
+    known = _checked(session, trial, name, _planned(board, name), is_new=False)
     turns.keep_plan(session, board, name, plans.merged(known, added))
+
+
+def _planned(board: Board, name: str) -> list[PlanLine]:
+    """The lines of a player's plan; none if they have none, or will resign."""
+    plan = board.plans.get(name, "")
+    return [] if plan == RESIGN else plans.branches(plan)
 
 
 def _checked(
@@ -111,8 +120,7 @@ def _written(board: Board, text: str) -> str:
 
 def forget_queued(session: Session, board: Board, name: str) -> list[Letter]:
     """Forget the move that a player has queued, and leave the rest of their plan."""
-    plan = board.plans.get(name, "")
-    lines = [] if plan == RESIGN else plans.branches(plan)
+    lines = _planned(board, name)
     others = [line for line in lines if line[0].theirs != ANY_MOVE]
     if others == lines:
         raise Illegal("There is no queued move of yours.")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from games import Illegal
 from pbm.actions import plans, play
@@ -12,20 +13,26 @@ from pbm.letters import Letter
 from pbm.session import Session
 from pbm.store import BoardRow
 
-MARKS_AROUND = " \t\"'`*_()[]\xab\xbb\u2018\u2019\u201c\u201d\u201e"
+MARKS_AROUND = " \t\"'`*_()[]<>\xab\xbb\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a\u300c\u300d"
 """What people put around a move, or around a whole line."""
 MARKS_BEHIND = ".!;:,\u2026"
 """What people put behind one."""
-BEGIN = re.compile(r"[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?if\b[ \t]*", re.IGNORECASE)
+BEGIN = re.compile(r"[^\w\n]*(?:(?:\d{1,3}|[a-z])[.)]\s*)?if\b[^\S\n]*", re.IGNORECASE)
 """The beginning of a line of a plan, with a bullet, a number or a quotation mark in front of it."""
 THEN = re.compile(
-    r"\s*,?\s*\bthen\b\s*[,:]?\s*|\s*(?:->|=>|\u2192|\u21d2)\s*|\s(?:-|\u2013|\u2014)\s|:\s", re.IGNORECASE
+    r"\s*,?\s*\bthen\b\s*[,:]?\s*|\s*(?:[-=]+>|[\u2190-\u21ff\u2794-\u27bf\u27f0-\u27ff])\s*|\s[-\u2013\u2014]\s|:\s",
+    re.IGNORECASE,
 )
 """What stands between a move and its answer."""
 MOVE_BEGIN = re.compile(
-    r"\S*\d|--|\W*(any|pass|swap|black|white|x|resign|unresign|undo|propose|accept|reject|then)\b", re.IGNORECASE
+    r"\S*\d|--|\W*(any|pass|swap|black|white|x|resign|unresign|undo|propose|accept|reject|then)\b|\S+\s+then\s+\S*\d",
+    re.IGNORECASE,
 )
-"""What begins a condition, and not prose: a word with a digit, or one of these words."""
+"""What begins a condition, and not prose: a word with a digit, one of these words, or one with such an answer."""
+BROKEN_WITHIN = re.compile(r"\b(?:then|if(?:\s+\S+)?)\n|\n\W*then\b", re.IGNORECASE)
+"""Where a line of a plan was broken within a step."""
+NARROWEST = 60
+"""The fewest columns at which mail programs break lines."""
 HOW = "a line of a plan is written `if THEIRS then MINE`"
 
 
@@ -61,7 +68,7 @@ def split_plan(text: str) -> tuple[list[str], str]:
     an answer.
     """
     found: list[str] = []
-    rows = [piece for row in text.split("\n") for piece in re.split(r";(?=\s*if\b)", row, flags=re.IGNORECASE)]
+    rows = [piece for row in _joined(text.split("\n")) for piece in re.split(r";(?=\s*if\b)", row, flags=re.IGNORECASE)]
     for at, row in enumerate(rows):
         if not row.strip():
             continue
@@ -74,10 +81,28 @@ def split_plan(text: str) -> tuple[list[str], str]:
     return found, ""
 
 
+def _joined(rows: Sequence[str]) -> list[str]:
+    """Put rows together that a mail program has broken in front of `if`, because that word had no room.
+
+    That it has broken any is known only where it did so within a step.
+    """
+    width = max(map(len, rows))
+    is_broken = any(
+        len(above) >= NARROWEST and BROKEN_WITHIN.search(f"{above}\n{row}") for above, row in pairwise(rows)
+    )
+    joined = [rows[0]]
+    for above, row in pairwise(rows):
+        if is_broken and len(above) + len(" if") > width and re.match(r"if\b", row, re.IGNORECASE):
+            joined[-1] += f" {row}"
+        else:
+            joined.append(row)
+    return joined
+
+
 def read(text: str) -> PlanLine:
     """A line of a plan. Raises Illegal, with the readings of a line that has several."""
     text = re.sub(r"[\u2010-\u2015\u2212](?=[a-z]\d)", "-", text, flags=re.IGNORECASE)  # mail programs write dashes
-    parts = re.split(r"\bif\b", BEGIN.sub("", text, count=1), flags=re.IGNORECASE)
+    parts = re.split(r"\b(?:(?:and|then)\s+)*if\b", BEGIN.sub("", text, count=1), flags=re.IGNORECASE)
     return tuple(_step(part, text.strip()) for part in parts)
 
 

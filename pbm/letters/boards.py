@@ -248,12 +248,11 @@ def _own(point: Point, to: str | None) -> tuple[list[Paragraph], dict[str, objec
         cancel = f"{row.game} move {row.board} {to} PASSWORD unresign"
         told.append(f"You will resign as soon as it is your turn. To cancel this:\n{cancel}")
     elif plan:
-        lines = plans.branches(plan)
-        if queued := plans.queued(lines):
+        if queued := plans.queued(plans.branches(plan)):
             data["queued"] = queued
-        data["plan"] = [*map(plans.text_of_branch, lines)]
-        tree = "\n".join(broken(line) for line in plans.tree(lines))
-        told.append(f"Your plan:\n{tree}\nTo forget it:\n{row.game} plan {row.board} {to} PASSWORD clear")
+        data["plan"] = lines = plan.split("\n")
+        forget = f"{row.game} plan {row.board} {to} PASSWORD clear"
+        told.append("\n".join(["Your plan:", *map(broken, lines), "To forget it:", forget]))
     return [*map(Paragraph, told)], data
 
 
