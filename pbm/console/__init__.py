@@ -6,6 +6,7 @@ A module that has commands brings them as a click group named `commands`. Only t
 import gc
 import os
 import select
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -130,6 +131,11 @@ def rested(seconds: float) -> bool:
     """Whether it is over after so many seconds of rest: never, for a signal ends the process."""
     time.sleep(seconds)
     return False
+
+
+def rest() -> Callable[[float], bool]:
+    """What a command does that goes on until told to end: it rests, until standard input ends if that is a pipe."""
+    return pipe_ended if stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode) else rested
 
 
 def let_server_go_first(niceness: int = NICER) -> None:

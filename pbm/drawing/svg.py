@@ -6,11 +6,12 @@ What is drawn has classes and no colours: these stand in `STYLE`, which a page w
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import chain, groupby
 from math import ceil
 from operator import itemgetter
+from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple
 
@@ -52,92 +53,16 @@ OWN_HUES = frozenset({"black", "white", "pink"})
 USUAL_HUES = ("yellow", "navy")
 """The colours of other sides."""
 
-GROUNDS: Mapping[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
-    "wood": (
-        {"panel": "#f1dcb4", "field": "#e7c997", "line": "#77592c", "ink": "#33240d", "edge": "#1c1408",
-         "hint": "#c41e1e", "good": "#1d6f42"},
-        {"panel": "#5d4526", "field": "#7b5d36", "line": "#c8aa78", "ink": "#fbf0dc", "edge": "#e9d9bb",
-         "hint": "#ffa08a", "good": "#9be8b8"},
-    ),
-    "felt": (
-        {"panel": "#e3f0e8", "field": "#c7dfd2", "line": "#557f6b", "ink": "#12301f", "edge": "#0d1f16",
-         "hint": "#b3123f", "good": "#b3420a"},
-        {"panel": "#12352a", "field": "#1f5a47", "line": "#7fb8a0", "ink": "#e8f7ef", "edge": "#d9efe4",
-         "hint": "#ff9bb0", "good": "#ffd08a"},
-    ),
-}  # fmt: skip
-"""The colours of a board and what is written on it, in light and in dark surroundings."""
-HUES: Mapping[str, tuple[str, str, str]] = {
-    "black": ("#161616", "#ffffff", "#ffb02e"),
-    "white": ("#fbfaf6", "#161616", "#c41e1e"),
-    "pink": ("#ff9ec8", "#3a0a20", "#b00020"),
-    "yellow": ("#ffd60a", "#2b2400", "#b3260f"),
-    "navy": ("#1d2f86", "#ffffff", "#ffb02e"),
-}
-"""The colours of pieces, of what is written on them, and of the mark of the last turn on them."""
-TINTS: Mapping[str, tuple[str, str]] = {"yellow": ("#ece5ae", "#55561f"), "navy": ("#bdcff0", "#2a4678")}
-"""The colours of cells that belong to a side, in light and in dark surroundings."""
-
-RULES = """\
-.board{font-family:system-ui,sans-serif}
-.board .panel{fill:var(--panel)}
-.board text{fill:var(--ink);text-anchor:middle}
-.board .coordinate,.board .track{opacity:.8}
-.board .notes text,.board .legend text{text-anchor:start}
-.board .plain{font-family:monospace}
-.board .cells path{fill:var(--field);stroke:var(--line);stroke-width:1}
-.board .points path{fill:none;stroke:none;pointer-events:all}
-.board .lines path{fill:none;stroke:var(--line);stroke-width:1;stroke-linecap:round;pointer-events:none}
-.board .lines .wall{stroke:var(--ink);stroke-width:3.5}
-.board .lines .open{stroke-dasharray:1 5}
-.board .lines .rim{stroke:var(--edge);stroke-width:6}
-.board .lines .join{stroke-width:3.6}
-.board .lines .path{stroke-width:2;opacity:.45}
-.board .piece,.board .swatch{stroke:var(--edge);stroke-width:1.2}
-.board .count{font-weight:bold;pointer-events:none}
-.board .latest,.board .key{fill:none;stroke:var(--hint);stroke-width:2.5;pointer-events:none}
-.board .mark{stroke:var(--edge);stroke-width:1;pointer-events:none}
-.board .matched{fill:var(--good);stroke:#fff}
-.board .turn{fill:var(--ink)}
-.board .die{fill:#fff;stroke:var(--edge)}
-.board .pip{fill:#161616}
-"""
-"""What the parts of a picture look like, but for the colours of pieces."""
-
-
-def _style() -> str:
-    """The colours of all boards, by custom properties: in light surroundings, and in those that ask for dark."""
-    light, dark = ("".join(_ground_rules(theme)) for theme in (0, 1))
-    return f"{light}{RULES}{''.join(_piece_rules())}@media (prefers-color-scheme:dark){{\n{dark}}}\n"
-
-
-def _ground_rules(theme: int) -> Iterator[str]:
-    for ground, themes in GROUNDS.items():
-        yield f".{ground}{{{';'.join(f'--{name}:{colour}' for name, colour in _properties(themes, theme))}}}\n"
-
-
-def _properties(themes: Sequence[Mapping[str, str]], theme: int) -> Iterator[tuple[str, str]]:
-    yield from themes[theme].items()
-    yield from ((f"{name}-field", tints[theme]) for name, tints in TINTS.items())
-
-
-def _piece_rules() -> Iterator[str]:
-    for name, (colour, ink, latest) in HUES.items():
-        yield f".board .{name}{{fill:{colour}}}.board .count.{name}{{fill:{ink}}}\n"
-        yield f".board .lines .{name}{{fill:none;stroke:{colour}}}\n"
-        yield f".board .latest.{name},.board .key.{name}{{fill:none;stroke:{latest}}}\n"
-    for name in TINTS:
-        yield f".board .cells .{name}{{fill:var(--{name}-field)}}\n"
-
-
-STYLE = _style()
-"""The style sheet of all pictures."""
+STYLE = (Path(__file__).parent / "board.css").read_text()
+"""The style sheet of all pictures: custom properties are the colours of boards, in light and in dark surroundings."""
 
 
 def fixed_style(sides: tuple[str, str]) -> str:
     """The style sheet of the pictures of one game in light surroundings, for what knows no custom properties."""
-    colours = dict(_properties(GROUNDS[ground(sides)], 0))
-    return re.sub(r"var\(--([\w-]+)\)", lambda found: colours[found[1]], RULES + "".join(_piece_rules()))
+    light, _, _ = STYLE.partition("@media")
+    grounds = dict(re.findall(r"^\.(\w+){(--.*)}\n", light, re.MULTILINE))
+    colours = dict(re.findall(r"--([\w-]+):(#\w+)", grounds[ground(sides)]))
+    return re.sub(r"var\(--([\w-]+)\)", lambda found: colours[found[1]], light)
 
 
 def ground(sides: tuple[str, str]) -> str:

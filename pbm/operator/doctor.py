@@ -35,7 +35,6 @@ from pbm.names import is_address
 from pbm.refusals import Refused
 from pbm.settings import address, database_path, transport
 from pbm.store import BoardRow, Store, Unusable
-from pbm.terminal import say
 
 LEAST_FREE = 100_000_000
 """Bytes of the disk that should be free."""
@@ -78,19 +77,22 @@ def doctor(processes: int | None, sample: int | None) -> int:
 
     If all boards take too long, --sample=N plays N boards again, chosen at random.
     """
+    path, now = existing_path(), datetime.now(UTC)
+    with progress_bar("Boards") as progress:
+        found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), sample))
+    told = [f"{finding.where}: {finding.what}\n  {finding.mend}" for finding in found]
+    limits = ", as far as a sample of its boards tells" if sample else ""
+    told.append(f"Found {texts.counted(len(found), 'fault')}." if found else f"All is well with {path}{limits}.")
+    answer("\n".join(told), {"ok": not found, "findings": [finding._asdict() for finding in found]})
+    return 1 if found else 0
+
+
+def existing_path() -> Path:
+    """Where the database is. Raises Refused if there is none, which nobody wants to be made for a question."""
     path = database_path()
     if not path.exists():
         raise Refused(f"There is no database {path}; PBM_DB names another one.")
-    now, as_json = datetime.now(UTC), click.get_current_context().obj
-    with progress_bar("Boards") as progress:
-        found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), sample))
-    for finding in [] if as_json else found:
-        say(f"{finding.where}: {finding.what}\n  {finding.mend}", {})
-    faults = f"Found {texts.counted(len(found), 'fault')}."
-    limits = ", as far as a sample of its boards tells" if sample else ""
-    summary = faults if found else f"All is well with {path}{limits}."
-    answer(summary, {"ok": not found, "findings": [finding._asdict() for finding in found]})
-    return 1 if found else 0
+    return path
 
 
 def examine(
@@ -218,7 +220,9 @@ def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> t
             if row is None or again is None:  # it was removed meanwhile
                 continue
             found += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again, now)]
-            late += not (again.is_over or row.drawn) and _is_late(store, row, again.seat, now)
+            if not (again.is_over or row.drawn):
+                # a clean-up should have ended it, also the one of the day before yesterday
+                late += all(clocks.due(store, row, again.seat, moment).deed.ends for moment in (now - MISSED, now))
     return late, found
 
 
@@ -243,11 +247,6 @@ def _board(row: BoardRow, again: Board, now: datetime) -> Iterator[tuple[str, st
         yield "it ended before its last move.", BACKUP
     if any(moment and moment > now + CLOCK_ERROR for moment in (row.started, row.ended, row.changed)):
         yield "it has a time that is still to come.", "Set the clock of this machine right (`timedatectl`)."
-
-
-def _is_late(store: Store, row: BoardRow, seat: int, now: datetime) -> bool:
-    """Whether a clean-up should have ended a game, also one of the day before yesterday."""
-    return all(clocks.due(store, row, seat, moment).deed.ends for moment in (now - MISSED, now))
 
 
 def _ratings(store: Store) -> Iterator[Finding]:
@@ -326,19 +325,17 @@ def _settings() -> Iterator[Finding]:
     """Whether the environment variables mean something."""
     if not is_address(address()):
         yield Finding("PBM_ADDRESS", f"{address()!r} is no mail address.", "Set it to the address of the server.")
-    setting = os.environ.get("PBM_TRANSPORT")
-    if not setting:
-        return
-    if "PBM_ADDRESS" not in os.environ:
-        what = f"it is not set, so that answers would go to {address()}."
-        yield Finding("PBM_ADDRESS", what, "Set it to the address of the server.")
-    try:
-        transport()
-        problem = _unreachable(setting)
-    except Refused as why:
-        problem = str(why)
-    if problem:
-        yield Finding("PBM_TRANSPORT", problem, "Set it right, or make what it names work.")
+    if setting := os.environ.get("PBM_TRANSPORT"):
+        if "PBM_ADDRESS" not in os.environ:
+            what = f"it is not set, so that answers would go to {address()}."
+            yield Finding("PBM_ADDRESS", what, "Set it to the address of the server.")
+        try:
+            transport()
+            problem = _unreachable(setting)
+        except Refused as why:
+            problem = str(why)
+        if problem:
+            yield Finding("PBM_TRANSPORT", problem, "Set it right, or make what it names work.")
 
 
 def _unreachable(setting: str) -> str:

@@ -1,7 +1,5 @@
 """The command that writes the site."""
 
-import os
-import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pbm import settings, texts
-from pbm.console import answer, let_server_go_first, open_existing, pipe_ended, progress_bar, rested
+from pbm.console import answer, let_server_go_first, open_existing, progress_bar, rest
 from pbm.console.usage import Commands
 from pbm.drawing import images
 from pbm.names import is_site
@@ -84,8 +82,7 @@ def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool =
 
 def _has_changed(session: Session, before: int) -> bool:
     """Wait until the database has another version than *before*; False if it is time to end."""
-    is_piped = stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
-    is_over = pipe_ended if is_piped else rested
+    is_over = rest()
     while session.store.data_version() == before:
         if is_over(LOOK_AGAIN_AFTER):
             return False

@@ -9,9 +9,8 @@ from pbm import texts
 from pbm.board.clocks import DAY
 from pbm.console import answer, time_text
 from pbm.console.usage import Commands
-from pbm.operator.doctor import LEAST_FREE, OLDEST_DUE
-from pbm.refusals import Refused
-from pbm.settings import database_path, open_server
+from pbm.operator.doctor import LEAST_FREE, OLDEST_DUE, existing_path
+from pbm.settings import open_server
 from pbm.store import SCHEMA, Robot, Store
 from pbm.store.events import Counted
 from pbm.store.outbox import Waiting
@@ -54,14 +53,11 @@ def status() -> int:
     It is quick, however many boards there are; `pbm doctor` checks everything. Commands are counted if they came by
     mail, or if they were given in a shell and changed something.
     """
-    path = database_path()
-    if not path.exists():
-        raise Refused(f"There is no database {path}; PBM_DB names another one.")
+    existing_path()
     server = open_server()
     now, found = server.now(), look(server.store, server.now())
     needs = list(needed(found, now))
-    why = server.store.health.objection()
-    if why:
+    if why := server.store.health.objection():
         needs.insert(0, f"The database cannot be written: {why}.")
     answer("\n".join([_text(found, now), *needs]), _data(found, now, needs))
     return 1 if needs else 0
@@ -131,10 +127,9 @@ def _text(found: Status, now: datetime) -> str:
 def _ago(age: timedelta) -> str:
     """How long something has been waiting, in the largest unit that there is one of."""
     minutes = int(age.total_seconds()) // 60
-    if minutes >= 2 * 24 * 60:
-        return texts.counted(minutes // (24 * 60), "day")
-    if minutes >= 2 * 60:
-        return texts.counted(minutes // 60, "hour")
+    for unit, length in ("day", 24 * 60), ("hour", 60):
+        if minutes >= 2 * length:
+            return texts.counted(minutes // length, unit)
     return texts.counted(max(minutes, 0), "minute")
 
 

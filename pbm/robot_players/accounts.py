@@ -12,7 +12,7 @@ import click
 import games
 from pbm import letters, texts
 from pbm.actions import users
-from pbm.console import answer, answer_list, confirm, let_server_go_first, open_existing, pipe_ended, rested, time_text
+from pbm.console import answer, answer_list, confirm, let_server_go_first, open_existing, rest, time_text
 from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, Parsed, within
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.names import RESERVED, is_userid
@@ -181,7 +181,10 @@ def resume_robot(userid: str) -> None:
 @robots_.command("run")
 @click.option("--once", is_flag=True, help="Do what there is to do now, and end.")
 def run_robots(*, once: bool) -> None:
-    """Play for the robots, as `pbm serve` does, until told to end. Several such processes share the work."""
+    """Play for the robots, as `pbm serve` does, until told to end. Several such processes share the work.
+
+    If standard input is a pipe, it ends when the pipe ends.
+    """
     from pbm.robot_players import turns
 
     server = open_existing()
@@ -191,17 +194,7 @@ def run_robots(*, once: bool) -> None:
             done = turns.play_all(Session(server))
             answer(f"{texts.counted(done, 'answer')} given.", {"given": done})
         else:
-            turns.keep_playing(Session(server), rested)
-
-
-@robots_.command("keep-playing", hidden=True)
-def keep_playing_() -> None:
-    """Do the same until standard input ends, and look at once at each byte that comes."""
-    from pbm.robot_players import turns
-
-    let_server_go_first(turns.NICENESS)
-    with turns.limited_memory():
-        turns.keep_playing(Session(open_existing()), pipe_ended)
+            turns.keep_playing(Session(server), rest())
 
 
 @robots_.command("think", hidden=True)
