@@ -55,7 +55,7 @@ def challenge(
     if name is None:
         senders = session.store.users.ids_at(session.sender) if session.sender else set()
         problems += _blocking(session, game, {first, second} - senders, senders | {first, second})
-    problems += _of_robots(session, game, [*users], robots, is_named=name is not None) if robots else []
+    problems += _of_robots(session, game, [*users], is_named=name is not None)
     if talks and not robots:
         problems.append(f"{TALK} is for boards on which a robot plays.")
     if name is not None:
@@ -97,10 +97,9 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     if row.rematch:
         raise Illegal(f"There was a rematch already: {row.game.capitalize()} board {row.rematch}.")
     opponent = row.second_player if name == row.first_player else row.first_player
-    robots = session.store.robots.among((opponent,))
     problems = _refusing(session, row.game, [opponent] if opponent != name else [])
     problems += _blocking(session, row.game, {opponent}, {name})
-    problems += _of_robots(session, row.game, [name, opponent], robots, is_named=False) if robots else []
+    problems += _of_robots(session, row.game, [name, opponent], is_named=False)
     if not (session.in_shell or session.take("challenge")):
         problems.append(f"There were {most('challenge', 'address')} challenges from your address today.")
     if problems:
@@ -154,7 +153,7 @@ def _of_sender(session: Session) -> list[str]:
 def _refusing(session: Session, game: str, players: Sequence[str]) -> list[str]:
     """Who of the players does not want another board; whoever takes none and has none becomes inactive."""
     problems = []
-    for name in dict.fromkeys(players):
+    for name in players:
         most = session.store.players.get(game, name).most
         active = session.store.boards.active_counts([name], game)[name][game]
         if most == 0:
@@ -190,11 +189,11 @@ def not_of_robots(game: str, robots: Mapping[str, Robot]) -> list[str]:
     return problems
 
 
-def _of_robots(
-    session: Session, game: str, users: Sequence[str], robots: Mapping[str, Robot], *, is_named: bool
-) -> list[str]:
-    """What stands against a board of these users, of whom some are robots; a tournament has no limits."""
-    store = session.store
+def _of_robots(session: Session, game: str, users: Sequence[str], *, is_named: bool) -> list[str]:
+    """What stands against a board of these users if some of them are robots; a tournament has no limits."""
+    store, robots = session.store, session.store.robots.among(users)
+    if not robots:
+        return []
     problems = not_of_robots(game, robots)
     for name, robot in robots.items():
         active = store.boards.active_counts([name])[name].total()
@@ -303,10 +302,8 @@ def _read_ratings(text: str) -> str:
 
 def seekers(session: Session, word: str) -> list[Letter]:
     """List who would like to get challenges, in all games."""
-    page = lists.page_number(session, word)
-    found, has_more = lists.on_page(
-        page, session.store.players.all_seekers(), "There is no page {page} of these players."
-    )
+    players, missing = session.store.players.all_seekers(), "There is no page {page} of these players."
+    found, following = lists.on_page(lists.page_number(session, word), players, missing)
     told = [
         {
             "game": game,
@@ -334,7 +331,7 @@ def seekers(session: Session, word: str) -> list[Letter]:
         answer="GAME seek USERID PASSWORD 1",
         data={"seekers": told},
     )
-    return [lists.with_next(letter, "all seekers", page, has_more=has_more)]
+    return [lists.with_next(letter, "all seekers", following)]
 
 
 def end_seeks(session: Session) -> None:

@@ -1,7 +1,8 @@
 """Lists: boards that are shown one by one, tables of them, and the pages by which long ones are mailed."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -35,8 +36,8 @@ def page_number(session: Session, word: str) -> int:
     return int(word)
 
 
-def on_page(page: int, found: Iterable[Item], missing: str, *, is_backwards: bool = False) -> tuple[list[Item], bool]:
-    """What stands on a page of a list, or on all of them, and whether there is more.
+def on_page(page: int, found: Iterable[Item], missing: str, *, is_backwards: bool = False) -> tuple[list[Item], int]:
+    """What stands on a page of a list, or on all of them, and the number of the page that follows; 0 if none does.
 
     A list that *is backwards* was found from its end: its last lines stand on the first page. Raises Refused with what
     is said of a *missing* page, in which ``{page}`` is its number.
@@ -45,10 +46,10 @@ def on_page(page: int, found: Iterable[Item], missing: str, *, is_backwards: boo
     lines = [*islice(found, first, first + LINES_OF_PAGE + 1)] if page else [*found]
     if not lines and page > 1:
         raise Refused(missing.format(page=page))
-    has_more = bool(page) and len(lines) > LINES_OF_PAGE
-    if has_more:
+    following = page + 1 if page and len(lines) > LINES_OF_PAGE else 0
+    if following:
         del lines[LINES_OF_PAGE:]
-    return (lines[::-1] if is_backwards else lines), has_more
+    return (lines[::-1] if is_backwards else lines), following
 
 
 def aligned(rows: Sequence[Row], numbers: Collection[str] = (), rare: Collection[str] = ()) -> str:
@@ -57,10 +58,12 @@ def aligned(rows: Sequence[Row], numbers: Collection[str] = (), rare: Collection
     return texts.table([columns, *([row[name] for name in columns] for row in rows)], numbers)
 
 
-def with_next(letter: Letter, command: str, page: int, *, has_more: bool) -> Letter:
-    """A letter with a page of a list; if that *has more*, its last line is the *command* for the next page."""
-    more = Paragraph(f"This is page {page}; the next one:")
-    return letter._replace(blocks=(*letter.blocks, more), answer=f"{command} {page + 1}") if has_more else letter
+def with_next(letter: Letter, command: str, following: int) -> Letter:
+    """A letter with a page of a list; its last line is the *command* for the page that follows, if one does."""
+    if not following:
+        return letter
+    more = Paragraph(f"This is page {following - 1}; the next one:")
+    return letter._replace(blocks=(*letter.blocks, more), answer=f"{command} {following}")
 
 
 def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
@@ -70,9 +73,8 @@ def show(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
 
 def showas(session: Session, game: str, reader: str | None, words: Sequence[str]) -> list[Letter]:
     """Boards as one player, the *reader*, sees them."""
-    found, missing = _shown(session, game, finding.wanted(session, game, words, userid=reader), reader)
-    if missing and not found:
-        raise Refused("\n".join(missing.values()))
+    show_board = partial(_shown, session, game, reader, Budget(in_shell=session.in_shell))
+    found, missing = _each(finding.wanted(session, game, words, userid=reader), show_board)
     told = found or [_nothing(finding.described(game, words), f"{game} games")]
     return [*told, *_not_found(game, missing)]
 
@@ -101,12 +103,10 @@ def show_all(session: Session, userid: str, state: str) -> list[Letter]:
     ]
     if len(wanted) > finding.MOST_BOARDS:
         raise Refused(f"These are {len(wanted)} boards, which would be too much mail; ask game by game.")
-    found = [letter for game, board in wanted for letter in _shown(session, game, [board], None)[0]]
-    if not found:
+    if not wanted:
         what = "is to move" if state == "next" else "plays"
-        text = f"There is no active board on which {name} {what}."
-        found = [_nothing(text, "list")]
-    return found
+        return [_nothing(f"There is no active board on which {name} {what}.", "list")]
+    return [_shown(session, game, None, Budget(in_shell=session.in_shell), board) for game, board in wanted]
 
 
 def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
@@ -117,9 +117,8 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     if not selector.userids:
         raise Refused("`all games` needs the userid of a player.")
     selector = selector._replace(state=selector.state or "active")
-    number = page_number(session, page)
     found = chain.from_iterable(finding.rows(session, game, selector) for game in games.names())
-    rows, has_more = on_page(number, found, "There is no page {page} of these boards.")
+    rows, following = on_page(page_number(session, page), found, "There is no page {page} of these boards.")
     if not rows:
         return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
     told: list[Block] = [Table(aligned([_waiting(session, row, selector.userids) for row in rows]))]
@@ -129,7 +128,7 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
         answer=f"{rows[0].game} show {rows[0].board}",
         data={"boards": [_waiting_data(session, row, selector.userids) for row in rows]},
     )
-    return [with_next(letter, " ".join(["all games", *named]), number, has_more=has_more)]
+    return [with_next(letter, " ".join(["all games", *named]), following)]
 
 
 def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
@@ -185,10 +184,10 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
     """A table of boards: those that are named or selected, or all active ones and those that ended lately."""
     named, word = finding.paged(session, game, words)
     if finding.names_boards(session, game, named):
-        rows, missing = _rows(session, game, named)
+        rows, missing = _each(named, partial(find_row, session, game))
         return [_tabled(session, game, rows), *_not_found(game, missing)]
     selector, page = finding.read(session, game, named), page_number(session, word)
-    rows, has_more = on_page(
+    rows, following = on_page(
         page,
         finding.rows(session, game, selector),
         "There is no page {page} of these boards.",
@@ -198,10 +197,10 @@ def table(session: Session, game: str, words: Sequence[str]) -> list[Letter]:
         text, subject = finding.described(game, named), f"List of {game.capitalize()} games"
         answer = f"{game} challenge USERID1 USERID2"
         return [letters.note(text, subject=subject, answer=answer, data={"boards": []})]
-    if not named and (page + 1 >= finding.FIRST_NUMBER or session.store.boards.get(game, str(page + 1))):
+    if not named and (following >= finding.FIRST_NUMBER or session.store.boards.get(game, str(following))):
         named = ["all"]  # else the number of the page would be that of a board
     command = " ".join([game, "games", *named])
-    return [with_next(_tabled(session, game, rows), command, page, has_more=has_more)]
+    return [with_next(_tabled(session, game, rows), command, following)]
 
 
 def _tabled(session: Session, game: str, rows: Sequence[BoardRow]) -> Letter:
@@ -227,35 +226,24 @@ def list_games(session: Session, words: Sequence[str]) -> list[Letter]:
     return [letters.note(told, subject="List of games", answer="help GAME", data={"games": counts})]
 
 
-def _shown(
-    session: Session, game: str, boards: Sequence[str], reader: str | None
-) -> tuple[list[Letter], dict[str, str]]:
-    """The letters that show boards to whoever asked, and a sentence for each board that was not found."""
-    found, missing = [], {}
-    budget = Budget(in_shell=session.in_shell)
-    for board in boards:
-        if budget.is_spent:
-            missing[board] = f"{board} is left out, because all of them are too much work; ask for fewer boards."
-            continue
-        try:
-            point = find_point(session, game, board)
-        except Refused as why:
-            missing[board] = str(why)
-            continue
-        [letter] = letters.of_board(session, point, reader, is_full=True)
-        if name := player_at_sender(session, point.board, reader):
-            how, bare = letters.answer(point, name)
-            letter = letter._replace(reader=name, answer=how, bare=bare)
-        found.append(letter._replace(to=None))
-    return found, missing
+def _shown(session: Session, game: str, reader: str | None, budget: Budget, board: str) -> Letter:
+    """The letter that shows a board to whoever asked. Raises Refused if there is none, or the *budget* is spent."""
+    if budget.is_spent:
+        raise Refused(f"{board} is left out, because all of them are too much work; ask for fewer boards.")
+    point = find_point(session, game, board)
+    [letter] = letters.of_board(session, point, reader, is_full=True)
+    if name := player_at_sender(session, point.board, reader):
+        how, bare = letters.answer(point, name)
+        letter = letter._replace(reader=name, answer=how, bare=bare)
+    return letter._replace(to=None)
 
 
-def _rows(session: Session, game: str, boards: Sequence[str]) -> tuple[list[BoardRow], dict[str, str]]:
-    """Boards that are named, and a sentence for each that was not found. Raises Refused if none was."""
+def _each(boards: Sequence[str], find: Callable[[str], Item]) -> tuple[list[Item], dict[str, str]]:
+    """What is found of boards that are named, and why others are not. Raises Refused if none is."""
     found, missing = [], {}
     for board in boards:
         try:
-            found.append(find_row(session, game, board))
+            found.append(find(board))
         except Refused as why:
             missing[board] = str(why)
     if missing and not found:

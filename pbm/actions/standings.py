@@ -46,7 +46,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     if userid := named["plot"]:
         return plotted(session, game, userid)
     name, number = game.capitalize(), lists.page_number(session, page)
-    found, has_more = lists.on_page(number, _lines(session.store, game), _no_page(game, "standings"))
+    found, following = lists.on_page(number, _lines(session.store, game), _no_page(game, "standings"))
     names = [one.userid for *_, one in found if isinstance(one, PlayerRow)]
     active, robots = session.store.boards.active_counts(names, game), session.store.robots.among(names)
     tables = []
@@ -62,7 +62,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
     told += [Table("\n\n".join(tables))] if tables else []
     data = {"game": game} if number else _data(session, game)
     letter = letters.note(told, subject=f"{name} Standings", answer=f"{game} challenge USERID1 USERID2", data=data)
-    return [lists.with_next(letter, f"{game} standings", number, has_more=has_more)]
+    return [lists.with_next(letter, f"{game} standings", following)]
 
 
 def _no_page(game: str, command: str) -> str:
@@ -102,7 +102,7 @@ def history(session: Session, game: str, page: str) -> list[Letter]:
     """The games that are over, the oldest first; a page of them begins with the last ones."""
     name, number = game.capitalize(), lists.page_number(session, page)
     history = session.store.boards.history(game)
-    found, has_more = lists.on_page(number, history, _no_page(game, "history"), is_backwards=True)
+    found, following = lists.on_page(number, history, _no_page(game, "history"), is_backwards=True)
     zone = session.zone(None)
     rows = [_row_of_game(row, zone, is_rated=is_rated) for row, is_rated in found]
     letter = letters.note(
@@ -111,7 +111,7 @@ def history(session: Session, game: str, page: str) -> list[Letter]:
         answer=f"{game} standings",
         data={"game": game, "games": [_of_game(row, is_rated=is_rated) for row, is_rated in found]},
     )
-    return [lists.with_next(letter, f"{game} history", number, has_more=has_more)]
+    return [lists.with_next(letter, f"{game} history", following)]
 
 
 def drawing(ratings: Sequence[int], first: str, last: str) -> str:
