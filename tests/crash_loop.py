@@ -45,6 +45,8 @@ class Counts(NamedTuple):
     """Mails and shell commands that were acknowledged."""
     turns: int = 0
     """Turns of players among them."""
+    planned: int = 0
+    """Turns that the server played as planned."""
     kills: int = 0
     """How often the server was killed."""
     senders: int = 0
@@ -178,7 +180,10 @@ def play_round(folder: Path, rng: Random, servers: int) -> Counts:
     assert "Traceback" not in (folder / "log").read_text()
     commands = sum(len(client.done) for client in clients) + len(signed)
     turns = sum(len(turns) for client in clients for turns in client.turns.values())
-    return Counts(1, commands, turns, killed["kills"], killed["senders"], relay.hangups, arrived.total(), copies)
+    planned = sum(client.planned_turns for client in clients)
+    return Counts(
+        1, commands, turns, planned, killed["kills"], killed["senders"], relay.hangups, arrived.total(), copies
+    )
 
 
 def run(seconds: float, seed: int) -> Counts:

@@ -18,11 +18,12 @@ from typing import NamedTuple
 import pytest
 
 import games
-from games import SKIP
+from games import SKIP, symple
 from pbm.board.board import FIRST_MOVES, RESIGN, Board
 from pbm.settings import database_path, open_server
 from pbm.store import Store
 
+import reference_plans as reference
 from conftest import stored
 from examples import IS_QUICK
 from patience import PATIENCE
@@ -31,6 +32,8 @@ PLAYERS = ("alice", "bob", "carol")
 SERVER = "pbm@pbm.example"
 PBM = (sys.executable, "-m", "pbm")
 CLIENTS = 4
+KINDS = "spiro challenge -small -pieces=2", "symple challenge -size=5"
+"""How boards begin; on every second one, players plan."""
 ROUNDS = 3 if IS_QUICK else 20
 MOVES = 2 if IS_QUICK else 10
 LOGGED = re.compile(
@@ -63,10 +66,10 @@ def address(name: str) -> str:
     return f"{name}@players.example"
 
 
-def played(store: Store, number: str = "101") -> Board:
+def played(store: Store, name: str = "spiro 101") -> Board:
     """A board as it stands."""
     with store.reading():
-        board = Board.load(store, "spiro", number)
+        board = Board.load(store, *name.split())
     assert board is not None
     return board
 
@@ -141,6 +144,14 @@ class Command(NamedTuple):
     readers: tuple[str, ...] = ()
     is_refused: bool = False
     removes: bool = False
+    lines: Sequence[reference.Line] = ()
+    """What is planned with it."""
+
+    @property
+    def body(self) -> str:
+        """What the mail says below its subject."""
+        planned = [" ".join(f"if {theirs} then {mine}" for theirs, mine in line) for line in self.lines]
+        return "\n".join([*planned, "", self.message_id])
 
 
 class Client:
@@ -155,6 +166,9 @@ class Client:
         self.active: list[str] = []
         self.removed: set[str] = set()
         self.turns: dict[str, list[tuple[int, str, str]]] = {}
+        """What players typed, by the name of the board."""
+        self.planned: dict[str, reference.Board] = {}
+        """The boards on which they plan."""
         self.mails: Counter[tuple[str, str]] = Counter()
 
     def work(self, port: int, acknowledged: SimpleQueue[None], most: int) -> None:
@@ -169,29 +183,36 @@ class Client:
                 self.unanswered = None
                 acknowledged.put(None)
 
+    @property
+    def planned_turns(self) -> int:
+        """How many turns the server has played as planned."""
+        return sum(turn.is_planned for there in self.planned.values() for turn in there.turns)
+
     def mail(self, smtp: smtplib.SMTP, command: Command) -> None:
-        send(smtp, command.sender, command.subject, command.message_id, command.message_id)
+        send(smtp, command.sender, command.subject, command.message_id, command.body)
 
     def command(self) -> Command:
         """A command on a board that is going on, or a new board."""
         message_id = f"<{self.number}.{len(self.done)}@test.example>"
         while self.active and self.rng.random() > 0.1:
-            number = self.rng.choice(self.active)
-            board = played(self.store, number)
+            name = self.rng.choice(self.active)
+            board = played(self.store, name)
             if not board.is_over:
                 return self.command_on(board, message_id)
-            self.active.remove(number)
+            self.active.remove(name)
         first, second = self.rng.sample(PLAYERS, 2)
-        options = "-small -pieces=2"
-        return Command(message_id, first, f"spiro challenge {options} {first} {second}", readers=(first, second))
+        kind = KINDS[len(self.turns) % len(KINDS)]
+        return Command(message_id, first, f"{kind} {first} {second}", readers=(first, second))
 
     def command_on(self, board: Board, message_id: str) -> Command:
         """Mostly a move; now and then a resignation, in turn or not, or a move of a wrong number."""
         chance, players, turn = self.rng.random(), board.players, board.turn or ""
         number = len(board.turns) + 1
+        if board.name in self.planned and len(board.turns) >= FIRST_MOVES and chance > 0.02:
+            return self.command_with_plan(board, message_id)
         if chance < 0.06:
-            name = self.rng.choice(players)
-            subject = f"spiro resign {board.row.board} {name} {password(name)}"
+            name = turn if board.name in self.planned else self.rng.choice(players)
+            subject = f"{board.row.game} resign {board.row.board} {name} {password(name)}"
             if len(board.turns) < FIRST_MOVES:
                 return Command(message_id, name, subject, board, readers=players, removes=True)
             if name == turn:
@@ -200,26 +221,65 @@ class Client:
                 return Command(message_id, name, subject, board, is_refused=True)
             return Command(message_id, name, subject, board, readers=(name,))
         move = some_move(board, self.rng)
-        subject = f"spiro move {board.row.board} {turn} {password(turn)} {move}"
+        subject = f"{board.row.game} move {board.row.board} {turn} {password(turn)} {move}"
         if chance < 0.12:
             return Command(message_id, turn, f"{subject}#{number + 1}", board, is_refused=True)
         return Command(message_id, turn, f"{subject}#{number}", board, (number, turn, move), readers=players)
+
+    def command_with_plan(self, board: Board, message_id: str) -> Command:
+        """A move, often one that the other has planned for, with a plan below it; or a plan of the other."""
+        there = self.planned[board.name]
+        turn = board.turn or ""
+        name = board.opponent(turn) if self.rng.random() < 0.3 else turn
+        subject = f"{board.row.game} WORD {board.row.board} {name} {password(name)}"
+        if name != turn:
+            lines = self.lines(there.state)
+            return Command(message_id, name, subject.replace("WORD", "plan"), board, readers=(name,), lines=lines)
+        known = [*there.trees[board.players.index(board.opponent(turn))].keys() - {reference.ANY}]
+        move = self.rng.choice(known) if known and self.rng.random() < 0.8 else some_move(board, self.rng)
+        number, after = len(there.turns) + 1, there.state.play(move)
+        lines = [] if after.result() or self.rng.random() < 0.5 else self.lines(after)
+        subject = f"{subject.replace('WORD', 'move')} {move}#{number}"
+        return Command(message_id, name, subject, board, (number, name, move), board.players, lines=lines)
+
+    def lines(self, state: symple.State) -> list[reference.Line]:
+        """A plan of a few steps from a position in which the other is to move; perhaps one step for any move, too."""
+        line: list[tuple[str, str]] = []
+        for _ in range(self.rng.randrange(1, 4)):
+            theirs = state.parse(state.random(self.rng))
+            after = state.play(theirs)
+            if after.result():
+                break
+            line.append((theirs, after.parse(after.random(self.rng))))
+            state = after.play(line[-1][1])
+            if state.result():
+                break
+        return [*filter(None, [line]), *([[(reference.ANY, "c3")]] if not line or self.rng.random() < 0.3 else [])]
 
     def note(self, command: Command) -> None:
         """Keep book of a command that the server has taken."""
         self.done.append(command)
         board = command.board
         if board is None:
-            rows = self.store.boards.current("spiro")
-            (number,) = (row.board for row in rows if row.comment == command.message_id)
-            board = played(self.store, number)
-            self.active.append(number)
-            self.turns[number] = []
+            rows = self.store.boards.current(command.subject.split()[0])
+            (name,) = (f"{row.game} {row.board}" for row in rows if row.comment == command.message_id)
+            board = played(self.store, name)
+            self.active.append(name)
+            self.turns[name] = []
+            if name.startswith("symple"):
+                self.planned[name] = reference.Board(symple, {"size": 5}, lambda *_: ())
         if command.turn:
-            self.turns[board.row.board].append(command.turn)
+            self.turns[board.name].append(command.turn)
+        there = self.planned.get(board.name)
+        if there and not command.is_refused:
+            player = board.players.index(command.sender)
+            if command.turn and command.turn[2] != RESIGN:
+                there.move(player, command.turn[2], command.lines)
+            elif command.lines:
+                there.plan(player, command.lines)
         if command.removes:
-            self.active.remove(board.row.board)
-            self.removed.add(board.row.board)
+            self.active.remove(board.name)
+            self.removed.add(board.name)
         if command.is_refused:
             self.mails[command.message_id, command.sender] += 1
         self.mails.update((thread(board, reader), reader) for reader in command.readers)
@@ -247,6 +307,7 @@ def test_a_killed_server_has_done_what_it_acknowledged_once_and_mails_it(store):
                 client.work(port, SimpleQueue(), 1 if client.unanswered else 0)
     assert pbm("outbox", "flush").returncode == 0
     assert sum(len(client.done) for client in clients) > ROUNDS * 10
+    assert sum(client.planned_turns for client in clients) > ROUNDS
     check_done(store, clients)
     assert store.outbox.all() == []
     mails = sum((client.mails for client in clients), Counter())
@@ -262,24 +323,38 @@ def check_done(store: Store, clients: Sequence[Client]) -> None:
     challenges = [command for command in done if command.board is None]
     taken = [row for row in stored(store, "quotas") if row["kind"] == "challenge"]
     assert sum(row["used"] for row in taken) == len(challenges)
-    turns = {number: turns for client in clients for number, turns in client.turns.items()}
-    assert sorted(turns) == [str(101 + number) for number in range(len(challenges))]
+    turns = {name: turns for client in clients for name, turns in client.turns.items()}
+    begun = Counter(command.subject.split()[0] for command in challenges)
+    assert {*turns} == {f"{game} {101 + number}" for game, count in begun.items() for number in range(count)}
     removed = set().union(*(client.removed for client in clients))
-    assert {row["board"] for row in stored(store, "boards")} == turns.keys() - removed
-    for number in turns.keys() - removed:
-        assert typed(played(store, number)) == turns[number]
-        check_replay(store, number)
+    assert {f"{row['game']} {row['board']}" for row in stored(store, "boards")} == turns.keys() - removed
+    for name in turns.keys() - removed:
+        assert typed(played(store, name)) == turns[name]
+        check_replay(store, name)
+    for name, there in (one for client in clients for one in client.planned.items() if one[0] not in removed):
+        check_plans(played(store, name), there)
 
 
-def check_replay(store: Store, number: str) -> None:
+def check_plans(board: Board, there: reference.Board) -> None:
+    """Whether what was planned is kept as in the book of the reference, and was played once."""
+    turns = [(board.players[turn.player], turn.move, turn.is_automatic) for turn in there.turns]
+    assert [(turn.userid, turn.text, turn.automatic) for turn in board.turns if turn.text != RESIGN] == turns
+    if not board.is_over:
+        for name, tree in zip(board.players, there.trees, strict=True):
+            lines = {" ".join(f"if {theirs} then {mine}" for theirs, mine in line) for line in reference.branches(tree)}
+            assert {*board.plans.get(name, "").split("\n")} - {""} == lines
+
+
+def check_replay(store: Store, name: str) -> None:
     """Whether a board's turns are legal, its dice those of its secret, and its row what follows from them."""
-    board = played(store, number)
+    board = played(store, name)
     for state, turn in zip(board.states, board.turns, strict=False):
         assert turn.dice == (state.dice if games.needs_dice(state) else ())
         assert turn.userid == board.player(state, state.turn)
         if turn.text != RESIGN:
-            assert turn.automatic == state.must_skip == (turn.text == SKIP)
-            assert turn.automatic or state.parse(turn.text) == turn.text
+            assert state.must_skip == (turn.text == SKIP)
+            assert state.must_skip or state.parse(turn.text) == turn.text
+            assert turn.automatic or not state.must_skip
     row = board.row
     assert (row.moves, row.turn, row.winner) == (len(board.turns), board.turn, board.winner)
     assert (row.ended is not None) == board.is_over
@@ -315,7 +390,7 @@ def test_a_killed_shell_command_has_done_all_or_nothing(store):
             pause *= 0.7 if was_played else 1.4
         outcomes.add((was_played, process.returncode < 0))
         assert typed(board) == typed(before) + [(len(before.turns) + 1, mover, move)] * was_played
-        check_replay(store, "101")
+        check_replay(store, "spiro 101")
         told = Counter(mail.userid for mail in store.outbox.all())
         moves = Counter(userid for _, userid, _ in typed(board))
         assert told == {"alice": 1 + moves["bob"], "bob": 1 + moves["alice"]}
@@ -355,5 +430,5 @@ def test_of_two_processes_that_move_at_once_one_wins(store):
         assert ends[1][1] == 1
         assert TOO_LATE.match(ends[1][0])
         assert len(typed(played(store))) == moves
-    check_replay(store, "101")
+    check_replay(store, "spiro 101")
     assert len(store.outbox.all()) == 2 + MOVES
