@@ -92,8 +92,8 @@ def main(args: Sequence[str]) -> int:
         text = f"pbm {version('pbm-server')}"
         say(text, {"reply": text}, as_json=as_json)
         return 0
-    first = next((word.lower() for word in line if not word.startswith("-")), "")
-    if first in console.MODULES:
+    first, behind = [*(word.lower() for word in line if not word.startswith("-")), "", ""][:2]
+    if first in console.MODULES and (first not in root.commands or games.exists(behind)):  # `puzzles` is both
         at = [word.lower() for word in line].index(first)
         return console.main(first, [*line[:at], *line[at + 1 :]], as_json=as_json)
     answers: Letters = []
@@ -172,7 +172,7 @@ def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:
         names = console.named(rest)
         if names:
             found.append(names)
-        else:
+        if not names or rest[0] in root.commands:
             others.append(rest[0])
         rest = rest[len(names) or 1 :]
     texts = dict.fromkeys(console.help_on(names) for names in found)

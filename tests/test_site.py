@@ -27,6 +27,7 @@ from pbm.site.build import MANIFEST, NAMES, build
 from pbm.site.pages import Look, Pages
 from pbm.store import BoardRow
 from pbm.store.boards import Among
+from pbm.store.robots import Puzzle
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Tournament
 
@@ -455,6 +456,7 @@ DEEDS = {
     "sign off": "signoff {one} {secret_of_one}",
     "sign up": "signup {one} {secret_of_one}",
     "analyse": "",
+    "puzzle": "",
     "remove": "",
     "wait": "",
 }
@@ -517,12 +519,15 @@ def do(club, deed, rng):
                 curve = json.dumps({"curve": [rng.random(), rng.random()]})
                 with club.store.writing():
                     club.store.robots.save_analysis(game, board, curve, club.time)
+            case "puzzle" if row and board not in {one.board for one in club.store.robots.puzzles(game, 99)}:
+                with club.store.writing():
+                    club.store.robots.save_puzzle(Puzzle(game, board, 1, "a1", proven=True), club.time)
             case "remove" if row:
                 with club.store.writing():
                     club.store.boards.remove(game, board)
             case "wait":
                 cleanup.clean_up(session)
-            case "open" | "begin" | "analyse" | "remove":
+            case "open" | "begin" | "analyse" | "puzzle" | "remove":
                 pass
             case _:
                 state = Board.load(club.store, game, board).state if row else None

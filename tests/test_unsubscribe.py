@@ -76,7 +76,7 @@ def press(club, address, subject="unsubscribe", body="", sender="carol@players.e
 def kept(club):
     """What carol still gets."""
     gets = {
-        "broadcast": "carol" in club.store.users.hearing_broadcasts(),
+        "broadcast": "carol" in club.store.users.hearing("broadcasts"),
         "digest": club.store.players.get("symple", "carol").mail == "digest",
         "board": "carol" in club.store.boards.followers("spora", "101")["subscriber"],
     }

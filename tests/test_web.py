@@ -662,7 +662,7 @@ def test_a_mail_that_somebody_has_subscribed_to_ends_by_one_click(door, tmp_path
 
 def subscribers(shell):
     with Store(shell.folder / "pbm.db") as store:
-        return store.users.hearing_broadcasts()
+        return store.users.hearing("broadcasts")
 
 
 def test_a_user_sees_their_deadlines_in_a_calendar_until_they_have_a_new_password(tmp_path):

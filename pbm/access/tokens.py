@@ -15,6 +15,8 @@ import games
 from pbm.server import Server
 from pbm.store import Mail, Reply
 
+PUZZLES = "puzzles"
+"""What stands in the place of a game where puzzles are unsubscribed."""
 REPLY, BOUNCE, UNSUBSCRIBE, CALENDAR = "r", "b", "u", "c"
 TOKEN = re.compile("([rbuc])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
@@ -62,7 +64,7 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
         user = Reply("", "", whose.split(" ")[0])
         meant = {_subscription(server, user): Meaning(kind, user)}
     else:
-        mails = [Reply(game, "", whose.split(" ")[0]) for game in ("", *games.names()) if whose] + replies
+        mails = [Reply(game, "", whose.split(" ")[0]) for game in ("", PUZZLES, *games.names()) if whose] + replies
         meant = {_subscription(server, each): Meaning(kind, each) for each in mails}
     return next((meant[each] for each in meant if is_same(token, _token(server, kind, number, each))), None)
 
@@ -70,7 +72,8 @@ def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
 def unsubscribe_address(server: Server, mails: Reply, address_number: int) -> str:
     """Where any mail ends what a user gets, and does nothing else, for one of their addresses, given by its number.
 
-    That is every mail about a board; without a board, the digests of the game; without a game, what users write to all.
+    That is every mail about a board; without a board, the digests of the game, or PUZZLES; without a game, what users
+    write to all.
     """
     number = server.store.trust.reply_number(*mails) if mails.board else address_number
     return address_with(server, _token(server, UNSUBSCRIBE, number, _subscription(server, mails)))

@@ -11,7 +11,7 @@ from games import Illegal
 from pbm import blocks, delivery, texts
 from pbm.access import quotas
 from pbm.access.quotas import Holders
-from pbm.actions import challenges, directing, guests, reminders, turns, votes
+from pbm.actions import challenges, directing, guests, puzzles, reminders, turns, votes
 from pbm.actions.finding import find_board
 from pbm.blocks import Block, Paragraph, Rule
 from pbm.board import clocks
@@ -68,6 +68,7 @@ def clean_up(session: Session) -> Done:
         guests.forget_old(session)
         session.store.handled.forget(session.now() - KEPT_FOR)
         session.store.events.note_maintenance("cleanup", session.now())
+        puzzles.send_puzzle(session)
         return done._replace(digests=send_digests(session, session.now()))
 
 

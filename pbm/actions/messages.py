@@ -83,7 +83,7 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
     if last and session.now() < last + BETWEEN_BROADCASTS:
         raise Refused(f"You may write to all once a week, again from {last + BETWEEN_BROADCASTS:%Y-%m-%d} on.")
     session.store.users.change(name, last_broadcast=session.now())
-    readers = session.store.users.hearing_broadcasts()
+    readers = session.store.users.hearing("broadcasts")
     for reader in readers:
         answer = f"broadcast {reader} PASSWORD off"
         letter = letters.note([Comment(name, session.comment)], subject=f"Broadcast from {name}", answer=answer)

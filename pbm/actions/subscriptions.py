@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pbm import delivery, letters
-from pbm.actions import finding, mail_settings, messages
+from pbm.access.tokens import PUZZLES
+from pbm.actions import finding, mail_settings, messages, puzzles
 from pbm.actions.finding import board_of, find_row
 from pbm.budget import Budget
 from pbm.letters import Letter
@@ -83,11 +84,14 @@ def end_mails(session: Session, mails: Reply) -> None:
         row = session.store.boards.get(game, board)
         if row and userid in session.store.boards.followers(game, board)[SUBSCRIBER]:
             told = stop(session, row, userid)
+    elif game == PUZZLES:
+        if userid in session.store.users.hearing("puzzles"):
+            told = puzzles.switch(session, userid, "off")
     elif game:
         if session.store.players.get(game, userid).mail == "digest":
             session.store.outbox.remove_held(userid, game)
             told = mail_settings.choose(session, game, userid, "none")
-    elif userid in session.store.users.hearing_broadcasts():
+    elif userid in session.store.users.hearing("broadcasts"):
         told = messages.broadcast(session, userid, "off")
     delivery.queue(session, *told)
 

@@ -40,7 +40,7 @@ def announce(session: Session, one: Tournament, players: Sequence[str], teams: M
         Paragraph(how),
     ]
     answer = _joining(one.game, one.pool) if can_join else ""
-    for name in session.store.users.hearing_broadcasts():
+    for name in session.store.users.hearing("broadcasts"):
         letter = contests.of_tournament(found, "open", told, answer=answer, to=name)
         delivery.queue(session, letter._replace(is_subscribed=True))
     session.note("open", game=one.game, pool=one.pool, type=one.kind.name)

@@ -48,6 +48,7 @@ MODULES: Mapping[str, str] = {
     "picture": "operator.replay",
     "play": "robot_players.scripts",
     "promises": "operator.doctor",
+    "puzzles": "robot_players.puzzles",
     "referee": "service.commands",
     "replay": "operator.replay",
     "restore": "operator.copies",

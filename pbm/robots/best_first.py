@@ -92,7 +92,8 @@ class BestFirst(Generic[P, T]):
             best = branch.best
             line.append(self.knowledge.text(branch.after, cast("T", best.turn)))
             branch = best
-        return Thought(line[0], root.best.value, looked, line)
+        rival = max((one.value for one in root.answers if one is not root.best), default=1.0)
+        return Thought(line[0], root.best.value, looked, line, rival)
 
     def _go_on(self, root: Branch[P, T], rng: Random, limit: Limit) -> None:
         """Look at the most promising position that was not looked at yet, and value anew all that led to it."""

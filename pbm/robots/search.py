@@ -156,8 +156,10 @@ class Search(Generic[P, T]):
             best = node.best
             line.append(self.knowledge.text(node.position, node.turns[best]))
             node = node.children[best]
-        chance = root.children[root.best].value(root.side)
-        return Thought(line[0], guessed(chance) if root.proof is None else chance, playouts, tuple(line))
+        chances = [child.value(root.side) for child in root.children]
+        chance = chances.pop(root.best)
+        chance = guessed(chance) if root.proof is None else chance
+        return Thought(line[0], chance, playouts, tuple(line), max(chances, default=1.0))
 
     def grow(self, states: Sequence[State], limit: Limit, rng: Random) -> tuple[Node[P, T], int]:
         """A tree from the last of these positions on, and how many games were played for it."""

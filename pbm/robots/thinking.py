@@ -22,6 +22,8 @@ class Thought(NamedTuple):
     """How many games were played out, or positions valued where nothing is played out, to find that."""
     line: Sequence[str] = ()
     """How the game would go on, the move first."""
+    rival: float = 1.0
+    """Their chance after the best other turn that was looked at; 1 if that is not known."""
 
 
 def guessed(chance: float) -> float:

@@ -32,6 +32,8 @@ MOST_DRAWN = 500
 ASSETS = "site.css", "board.js", "favicon.svg"
 FOR_ALL = "index", "rules", "standings"
 """The pages of each game of which search engines are told."""
+MOST_PUZZLES = 20
+"""How many puzzles of a game there are, those that were found last."""
 MOST_ON_MAP = 50_000
 """How many pages a file tells search engines of; they read no more (https://www.sitemaps.org/protocol.html)."""
 
@@ -213,6 +215,8 @@ class StalePages:
             numbers = [board for _, board in reversed(boards)]
             leaves = list_pages(game, name, numbers, is_last_numbered_first=True)
             yield from self._of_list(f"{game}/{name}", leaves, partial(self.made.boards, game, name), changed)
+        puzzles = list_pages(game, "puzzles", self.store.robots.puzzles(game, MOST_PUZZLES))
+        yield from self._of_list(f"{game}/puzzles", puzzles, partial(self.made.puzzles, game))
 
     def _standings(self, game: str) -> Iterator[Page]:
         robots = {one.userid for one in self.store.robots.all()}

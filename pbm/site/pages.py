@@ -240,6 +240,13 @@ class Pages:
             picture=_diagram(game),
         )
 
+    def puzzles(self, game: str, leaf: ListPage) -> str:
+        """Puzzles with their answers folded."""
+        points = [self._load(game, puzzle.board).after(puzzle.moves) for puzzle in leaf.items]
+        shown = [(images.caption(point), Markup(images.board_svg(point, style=""))) for point in points]
+        title = f"Puzzles of {game.capitalize()}"
+        return self._render("puzzles.html", leaf.path, title=title, puzzles=zip(leaf.items, shown, strict=True))
+
     def boards(self, game: str, name: str, leaf: ListPage) -> str:
         """A page of the list of running or finished boards, the last one first."""
         title = f"{name.capitalize()} boards of {game.capitalize()}"

@@ -58,6 +58,22 @@ class Claim(NamedTuple):
     """By then the task is done, or somebody else does it."""
 
 
+class Puzzle(NamedTuple):
+    """A position of a game that is over in which a single turn wins."""
+
+    game: str
+    board: str
+    moves: int
+    """How many were played before."""
+    answer: str
+    """The turn that wins; empty if the board has no such position."""
+    proven: bool
+    """Whether that was shown by the rules alone, and not by a long search."""
+
+
+OF_PUZZLE = ", ".join(Puzzle._fields)
+
+
 class Robots(Questions):
     """What is stored of robots."""
 
@@ -172,3 +188,37 @@ class Robots(Questions):
         """What a robot thinks of a game, as JSON; None if none was asked."""
         analysis: str | None = self.value(f"SELECT analysis FROM analyses WHERE {OF_BOARD}", game, board)
         return analysis
+
+    def boards_without_puzzles(self, game: str) -> list[str]:
+        """The boards that are over and in which nobody has looked for a puzzle, the last one first.
+
+        What has to do with a board that goes on is left out: its position can be one of that board, too.
+        """
+        query = (
+            "SELECT board FROM boards WHERE game = ?1 AND ended IS NOT NULL AND source IS NULL "
+            "AND board NOT IN (SELECT board FROM puzzles WHERE game = ?1) AND board NOT IN "
+            "(SELECT source FROM boards WHERE game = ?1 AND ended IS NULL AND source IS NOT NULL) ORDER BY ended DESC"
+        )
+        return self.column(query, game)
+
+    def save_puzzle(self, puzzle: Puzzle, now: datetime) -> None:
+        """Store the puzzle of a board, in which nobody has looked for one before."""
+        self.insert("puzzles", {**puzzle._asdict(), "found": now})
+
+    def puzzles(self, game: str, most: int) -> list[Puzzle]:
+        """The puzzles of a game, at most so many, those first that were found last."""
+        query = f"SELECT {OF_PUZZLE} FROM puzzles WHERE game = ? AND answer <> '' ORDER BY found DESC LIMIT ?"
+        return self.rows(Puzzle, query, game, most)
+
+    def take_puzzle(self, now: datetime, before: datetime) -> Puzzle | None:
+        """The puzzle that was found first of those that were not mailed, which is noted; None if there is none.
+
+        There is none, either, unless the last one was mailed *before* that time.
+        """
+        query = (
+            "UPDATE puzzles SET mailed = ? WHERE NOT EXISTS (SELECT 1 FROM puzzles WHERE mailed > ?) "
+            "AND (game, board) = (SELECT game, board FROM puzzles WHERE answer <> '' AND mailed IS NULL "
+            "ORDER BY found LIMIT 1) "
+            f"RETURNING {OF_PUZZLE}"
+        )
+        return self.row(Puzzle, query, now, before)

@@ -32,6 +32,7 @@ CREATE TABLE users (
     signed_off TEXT,
     html INTEGER NOT NULL DEFAULT 1,
     hears_broadcasts INTEGER NOT NULL DEFAULT 0,
+    hears_puzzles INTEGER NOT NULL DEFAULT 0,
     last_broadcast TEXT,
     reset_code TEXT,
     reset_made TEXT,
@@ -215,6 +216,17 @@ CREATE TABLE analyses (
     board TEXT NOT NULL,
     made TEXT NOT NULL,
     analysis TEXT NOT NULL,
+    FOREIGN KEY (game, board) REFERENCES boards(game, board) ON DELETE CASCADE,
+    PRIMARY KEY (game, board)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE puzzles (
+    game TEXT NOT NULL,
+    board TEXT NOT NULL,
+    moves INTEGER NOT NULL,
+    answer TEXT NOT NULL,
+    proven INTEGER NOT NULL,
+    found TEXT NOT NULL,
+    mailed TEXT,
     FOREIGN KEY (game, board) REFERENCES boards(game, board) ON DELETE CASCADE,
     PRIMARY KEY (game, board)
 ) STRICT, WITHOUT ROWID;
@@ -404,6 +416,7 @@ CREATE INDEX boards_vote ON boards (voter) WHERE vote IS NOT NULL;
 CREATE INDEX boards_due ON boards ({DUE}) WHERE ended IS NULL;
 CREATE INDEX boards_in_pools ON boards (game, length(board), board, ended) WHERE pool IS NOT NULL;
 CREATE INDEX users_signed_off ON users (userid) WHERE signed_off IS NOT NULL;
+CREATE INDEX users_hearing_puzzles ON users (hears_puzzles) WHERE hears_puzzles = 1;
 CREATE INDEX players_subscribing ON players (game) WHERE subscribes;
 CREATE INDEX players_notified ON players (game) WHERE is_notified;
 CREATE INDEX players_by_rating ON players (game, rating DESC, rated, userid, inactive, won, lost, tied)
@@ -422,6 +435,7 @@ NOTED = (
     ("boards", "DELETE", "'user', '', {row}.second_player"),
     ("boards", "DELETE", "'pool', {row}.game, coalesce({row}.pool, '')"),
     ("analyses", ANY, "'board', {row}.game, {row}.board"),
+    ("puzzles", "INSERT, DELETE", "'board', {row}.game, {row}.board"),
     ("players", ANY, "'player', {row}.game, {row}.userid"),
     ("users", "UPDATE OF signed_off", "'user', '', {row}.userid"),
     ("robots", ANY, "'user', '', {row}.userid"),

@@ -124,9 +124,9 @@ class Users(Questions):
         """Store which of STORED_FORMS a user wants their mails to have."""
         self.change(userid, html=STORED_FORMS.index(form))
 
-    def hearing_broadcasts(self) -> list[str]:
-        """The users on the mailing list, by name."""
-        return self.column("SELECT userid FROM users WHERE hears_broadcasts AND signed_off IS NULL ORDER BY userid")
+    def hearing(self, what: str) -> list[str]:
+        """The users who want ``broadcasts`` or ``puzzles``, by name."""
+        return self.column(f"SELECT userid FROM users WHERE hears_{what} = 1 AND signed_off IS NULL ORDER BY userid")
 
     def last_broadcast(self, userid: str) -> datetime | None:
         """When a user last wrote to the mailing list."""

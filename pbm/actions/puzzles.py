@@ -1,0 +1,47 @@
+"""Puzzles by mail: who gets one a week, and the mail; `robot_players/puzzles` finds them."""
+
+from datetime import timedelta
+
+from pbm import delivery, letters
+from pbm.access.tokens import PUZZLES
+from pbm.actions.finding import find_board
+from pbm.blocks import Paragraph
+from pbm.drawing.images import caption
+from pbm.letters import Letter
+from pbm.refusals import Refused
+from pbm.session import Session
+
+BETWEEN_PUZZLES = timedelta(days=6, hours=12)
+"""A week, of which the daily clean-up may come somewhat earlier than the last time."""
+SCROLL = 20 * "\n"
+"""Keeps the answer off the screen on which the puzzle is read."""
+
+
+def switch(session: Session, name: str, word: str) -> list[Letter]:
+    """Store whether a user gets a puzzle a week. Raises Refused."""
+    if word.lower() not in {"on", "off"}:
+        raise Refused(f"`puzzles` is followed by `on` or by `off`, and not by {word!r}.")
+    wants = word.lower() == "on"
+    session.store.users.change(name, hears_puzzles=wants)
+    text = f"You get {'one puzzle a week' if wants else 'no puzzles any more'}."
+    data = {"userid": name, "puzzles": wants}
+    return [letters.note(text, subject="pbm settings", answer="help puzzles", data=data, to=name)]
+
+
+def send_puzzle(session: Session) -> None:
+    """Mail the next puzzle to all who want that, if the last one was mailed a week ago."""
+    readers = session.store.users.hearing("puzzles")
+    puzzle = session.store.robots.take_puzzle(session.now(), session.now() - BETWEEN_PUZZLES) if readers else None
+    if puzzle is None:
+        return
+    game, board, moves, answer, is_proven = puzzle
+    told_by = "" if is_proven else ", as a long search says"
+    point = find_board(session, game, board).after(moves)
+    told = (
+        Paragraph(f"{caption(point)}\nOne turn wins for certain, and no other{told_by}. The answer stands below."),
+        letters.picture(point)[0],
+        Paragraph(f"{SCROLL}The answer: {answer}"),
+    )
+    letter = letters.note(told, subject=f"{game.capitalize()} puzzle", answer=f"{game} show {board}#{moves}")
+    for reader in readers:
+        delivery.queue(session, letter._replace(to=reader, game=PUZZLES, is_subscribed=True))

@@ -1,0 +1,145 @@
+"""The command that looks for puzzles: positions of games that are over in which a single turn wins."""
+
+import sys
+from contextlib import suppress
+from itertools import combinations_with_replacement, islice
+from random import Random
+
+import click
+
+from games import State, needs_dice
+from pbm import texts
+from pbm.actions.analyses import choices
+from pbm.actions.finding import find_board
+from pbm.board.board import Board
+from pbm.console import answer, let_server_go_first, open_existing
+from pbm.console.usage import GAME, Commands
+from pbm.levels import USUAL_LEVEL, levels
+from pbm.refusals import Refused
+from pbm.robots import Player
+from pbm.robots.thinking import Thought
+from pbm.session import Session
+from pbm.store.robots import Puzzle
+
+MOST_PLAYED = 100_000
+"""How many turns are tried at most to prove what is a puzzle in a game."""
+FARTHEST = 40
+"""So many turns and throws ahead at most."""
+LONGER = 100
+"""How many times as much a search thinks that confirms what another one has found."""
+PROMISING = 0.6
+"""The least chance to win where that search is made."""
+MOST_SEARCHED = 5
+"""In how many positions of a game it is made at most."""
+WINNING = 0.9
+"""The least chance after a turn that wins, as it says."""
+LOSING = 0.4
+"""The greatest chance after any other."""
+
+commands = Commands("pbm")
+
+
+class TooLongError(Exception):
+    """Nothing was proven, for there are too many turns to try."""
+
+
+@commands.command()
+@GAME
+def puzzles(game: str) -> None:
+    """Look for puzzles in games that are over: positions in which a single turn wins, and no other.
+
+    That is proven by the rules, or else two searches agree, of which one is a hundred times as long as the other.
+    What was found is kept: the site shows it, and each week one puzzle is mailed to those who want that. Each board is
+    looked at once, which can take a minute, and a command that was ended goes on where it was. Boards whose positions
+    can be those of a game that goes on are left alone.
+    """
+    session = Session(open_existing())
+    let_server_go_first()
+    found = []
+    numbers = session.store.robots.boards_without_puzzles(game)
+    with click.progressbar(numbers, label="Boards", file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
+        for number in shown:
+            with session.store.reading():
+                board = find_board(session, game, number)
+            puzzle = puzzle_of(board)
+            with session.store.writing():
+                session.store.robots.save_puzzle(puzzle, session.now())
+            found += [puzzle] if puzzle.answer else []
+    lines = [f"{one.board}#{one.moves} {one.answer}" for one in found]
+    told = "\n".join([*lines, f"{texts.counted(len(found), 'puzzle')} in {texts.counted(len(numbers), 'board')}."])
+    answer(told, {"game": game, "boards": len(numbers), "puzzles": [one._asdict() for one in found]})
+
+
+def puzzle_of(board: Board) -> Puzzle:
+    """The puzzle in a game that is over; without an answer if there is none.
+
+    Of what can be proven it is the earliest one, and of the rest the last one.
+    """
+    found = Puzzle(board.row.game, board.row.board, 0, "", proven=True)
+    with suppress(Refused):
+        numbers, solver = choices(board), Solver()
+        with suppress(TooLongError):
+            while numbers:
+                winning = solver.winning(board.states[numbers[-1]])
+                moves = numbers.pop()
+                if len(winning) == 1:
+                    found = found._replace(moves=moves, answer=winning[0])
+        quick = ((moves, _searched(board, moves, 1)) for moves in reversed(numbers) if not found.answer)
+        for moves, guess in islice((one for one in quick if one[1].chance >= PROMISING), MOST_SEARCHED):
+            thought = _searched(board, moves, LONGER)
+            if thought.move == guess.move and thought.chance >= WINNING and thought.rival <= LOSING:
+                return found._replace(moves=moves, answer=thought.move, proven=False)
+    return found
+
+
+def _searched(board: Board, moves: int, times: int) -> Thought:
+    """What a robot thinks after so many turns, that many times as much as it usually thinks."""
+    game, playouts = board.row.game, levels(board.row.game)[USUAL_LEVEL - 1].playouts or 1
+    robot = Player(game, board.options, playouts=playouts * times, rng=Random(board.name))
+    return robot.think(board.states[: moves + 1])
+
+
+class Solver:
+    """Finds out by the rules alone who wins, whatever the other side does and however the dice fall."""
+
+    def __init__(self) -> None:
+        """Begin with nothing known."""
+        self.left = MOST_PLAYED
+        self.known: dict[tuple[State, int], bool] = {}
+
+    def winning(self, state: State) -> list[str]:
+        """The turns that win for certain, or some of these if they are several. Raises TooLongError.
+
+        Of turns that lead to the same position, it is the last one.
+        """
+        turns = {state.play(turn): turn for turn in state.moves()}
+        for depth in range(FARTHEST):
+            wins = {turn: self._wins(after, state.seats[state.turn], depth) for after, turn in turns.items()}
+            winning = [turn for turn, is_won in wins.items() if is_won]
+            if len(winning) > 1 or None not in wins.values():
+                return winning
+        raise TooLongError
+
+    def _wins(self, state: State, player: int, depth: int) -> bool | None:
+        """Whether a player wins for certain; None if that is not seen in so many turns and throws."""
+        if result := state.result():
+            return result.winner is not None and state.seats[result.winner] == player
+        if depth == 0 or (state, player) in self.known:
+            return self.known.get((state, player))
+        decisive, nexts = state.seats[state.turn] == player, map(state.play, state.moves())
+        if needs_dice(state) and not state.dice:
+            decisive, nexts = False, map(state.roll, combinations_with_replacement(range(1, 7), state.dice_needed))
+        found: bool | None = not decisive
+        for after in nexts:
+            self.left -= 1
+            if self.left < 0:
+                raise TooLongError
+            is_won = self._wins(after, player, depth - 1)
+            if is_won is decisive:
+                found = is_won
+                break
+            if is_won is None:
+                found = None
+        if found is not None:
+            self.known[state, player] = found
+        return found

@@ -1,0 +1,185 @@
+"""Puzzles, positions of games that are over in which a single turn wins: found, shown on the site, mailed weekly."""
+
+import json
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from games import spiro
+from pbm.actions import cleanup
+from pbm.actions.finding import find_board
+from pbm.mail.incoming import is_known
+from pbm.refusals import Refused
+from pbm.robot_players import puzzles
+from pbm.robot_players.puzzles import Solver, puzzle_of
+from pbm.robots.thinking import Thought
+from pbm.session import Session
+from pbm.site.build import build
+from pbm.site.pages import Look
+from pbm.store.robots import Puzzle
+
+from conftest import PASSWORDS, two_players
+from reference_symple import Position, point
+from test_unsubscribe import press
+
+GAMES = {
+    "101": "b1 d1 a3 d2 a2,b2 d3 b3 d4 a4 d5 b4 a1 c3 b5 a5 e5 e2 c2 c5 c4 c1,e3 e4 e1",
+    "102": "c2 e4 d2 d4 c1 d5 a3 a5 e5 d1 e1 a4,d3 b5 a1 b3,c3,c5 b1,b4,e3 e2 b2,c4 a2",
+}
+"""Games of Symple 5, the first one with the default penalty of the board."""
+FOUND = [("101", 17, "e3"), ("102", 16, "c4")]
+
+
+def play(say, board, moves):
+    say("symple challenge -size=5 alice bob")
+    for number, move in enumerate(moves.split()):
+        name = ("alice", "bob")[number % 2]
+        say(f"symple move {board} {name} {PASSWORDS[name]} {move}")
+
+
+def wins(position, turn, side):
+    """Whether a side wins by a turn, by the plain rules alone."""
+    after = Position(5, position.penalty, position.stones, position.turn)
+    after.play([point(cell) for cell in turn.split(",")])
+    if not after.vacant():
+        return after.view()["winner"] == side
+    found = (wins(after, each, side) for each in after.turns())
+    return any(found) if after.turn == side else all(found)
+
+
+@pytest.mark.parametrize(("board", "moves", "answer"), FOUND)
+def test_the_answer_is_the_only_turn_that_wins_by_the_plain_rules(board, moves, answer):
+    position = Position(5)
+    for turn in GAMES[board].split()[:moves]:
+        position.play([point(cell) for cell in turn.split(",")])
+    turns = position.turns()
+    assert len(turns) > 2
+    assert [turn for turn in turns if wins(position, turn, position.turn)] == [answer]
+
+
+def test_dice_are_thrown_against_a_turn_that_is_to_win_for_certain():
+    view = {"cells": {"b3": "X", "e2": "O"}, "turn": "X", "dice": [1, 2]}
+    state = spiro.setup(view, small=True, pieces=1)
+    assert [*state.moves()] == ["b3:1:x", "b3:2:+", "b3:+:1"]  # after the others, double six wins for O
+    assert Solver().winning(state) == ["b3:1:x"]
+
+
+@pytest.fixture
+def found(shell, monkeypatch):
+    """What the command finds in two games, while a third goes on."""
+    monkeypatch.setattr(puzzles, "MOST_PLAYED", 10_000)
+    two_players(shell)
+    for board, moves in GAMES.items():
+        play(lambda line: shell.run(*line.split()), board, moves)
+    shell.run("symple", "challenge", "-size=5", "alice", "bob")
+    return json.loads(shell.run("puzzles", "symple", "--json").stdout)
+
+
+def test_each_game_that_is_over_is_looked_at_once(shell, found):
+    expected = [
+        {"game": "symple", "board": board, "moves": moves, "answer": answer, "proven": True}
+        for board, moves, answer in reversed(FOUND)
+    ]
+    assert found == {"game": "symple", "boards": 2, "puzzles": expected}
+    assert shell.run("puzzles", "symple").stdout == "0 puzzles in 0 boards.\n"
+    help_text = shell.run("help", "puzzles").stdout
+    assert "Look for puzzles" in help_text
+    assert "puzzles USERID PASSWORD on|off" in help_text
+
+
+def test_a_board_from_whose_position_another_one_goes_on_is_left_alone(club):
+    club.signed_up("alice", "bob")
+    for board, moves in GAMES.items():
+        play(club.say, board, moves)
+    club.say("symple challenge --from=101#17 alice bob")
+    assert club.store.robots.boards_without_puzzles("symple") == ["102"]
+    club.say("symple resign 103 alice alice-secret")
+    assert club.store.robots.boards_without_puzzles("symple") == ["102", "101"]
+
+
+@pytest.mark.parametrize(
+    ("guess", "chance", "rival", "found"),
+    [("c4", 0.9, 0.4, ("c4", 21)), ("d4", 0.9, 0.4, ("", 0)), ("c4", 0.8, 0.4, ("", 0)), ("c4", 0.9, 0.5, ("", 0))],
+)
+def test_what_is_not_proven_is_confirmed_by_a_search_a_hundred_times_longer(
+    club, monkeypatch, guess, chance, rival, found
+):
+    club.signed_up("alice", "bob")
+    play(club.say, "101", GAMES["101"])
+    asked = []
+
+    def think(_):
+        return Thought("c4" if asked[-1] == 100 * asked[0] else guess, chance, rival=rival)
+
+    def robot(game, options, *, playouts, rng):
+        asked.append(playouts)
+        return SimpleNamespace(think=think)
+
+    monkeypatch.setattr(puzzles, "MOST_PLAYED", 0)
+    monkeypatch.setattr(puzzles, "Player", robot)
+    puzzle = puzzle_of(find_board(Session(club.server), "symple", "101"))
+    assert (puzzle.answer, puzzle.moves) == found
+    assert puzzle.proven == (not puzzle.answer)
+
+
+@pytest.fixture
+def solvers(club):
+    """carol wants puzzles; there are two."""
+    club.signed_up("alice", "bob", "carol")
+    for number, (board, moves, answer) in enumerate(FOUND):
+        play(club.say, board, GAMES[board])
+        club.store.robots.save_puzzle(Puzzle("symple", board, moves, answer, proven=not number), club.time)
+        club.pass_time(hours=1)
+    assert "You get one puzzle a week." in club.text("puzzles carol carol-secret on")
+    return club
+
+
+def weekly(club):
+    """The puzzles that are mailed to carol on the days of four weeks: the day, and the board."""
+    found = []
+    for day in range(28):
+        before = len(club.mails("carol"))
+        cleanup.clean_up(Session(club.server))
+        found += [(day, mail) for mail in club.mails("carol")[before:]]
+        club.pass_time(hours=24, seconds=-1)
+    return found
+
+
+def test_one_puzzle_a_week_is_mailed_to_those_who_want_it(solvers):
+    found = weekly(solvers)
+    assert [day for day, _ in found] == [0, 7]
+    assert [re.search(r"board (\d+)", mail.text)[1] for _, mail in found] == ["101", "102"]
+    text = found[0][1].text
+    assert "after 17 moves: bob's turn (black). One turn wins for certain, and no other." in " ".join(text.split())
+    assert "and no other, as a long search says." in " ".join(found[1][1].text.split())
+    assert text.index("One turn wins") < text.index(20 * "\n") < text.index("The answer: e3")
+    assert not [mail for mail in solvers.mails() if "puzzle" in mail.subject and mail.userid != "carol"]
+
+
+def test_puzzles_end_by_the_button_of_a_mail_program_and_by_off(solvers):
+    cleanup.clean_up(Session(solvers.server))
+    button = solvers.mails("carol")[-1].unsubscribe
+    assert is_known(solvers.server, button)
+    [told] = press(solvers, button)
+    assert "You get no puzzles any more." in told.text
+    assert not weekly(solvers)
+    with pytest.raises(Refused, match="`puzzles` is followed by `on` or by `off`, and not by 'maybe'"):
+        solvers.say("puzzles carol carol-secret maybe")
+
+
+def test_the_site_shows_puzzles_with_their_answers_folded(solvers, tmp_path):
+    def page():
+        build(tmp_path, Session(solvers.server), Look("", has_pictures=False))
+        return (tmp_path / "symple" / "puzzles.html").read_text()
+
+    first = page()
+    assert "after 17 moves: bob&#39;s turn (black).</p>" in first
+    assert re.findall("<details><summary>Answer</summary><p><code>(.*?)</code>, (.*?)\\.", first) == [
+        ("c4", "found by a long search"),
+        ("e3", "proven by the rules"),
+    ]
+    with solvers.store.writing():
+        solvers.store.boards.remove("symple", "101")
+    assert "after 17 moves" not in page()
+    assert "None has been found yet." in (tmp_path / "spiro" / "puzzles.html").read_text()
