@@ -10,6 +10,8 @@ from pbm.names import PLACEHOLDERS, SHORTEST_PASSWORD
 
 WIDTH = 78
 """Columns that a line of ours may have: what an 80-column screen shows of a mail, and of its quotation."""
+NARROWEST = 60
+"""The fewest columns at which mail programs break lines."""
 MOST_LINES = 200
 """How many lines of a comment are kept."""
 MOST_COMMENT = MOST_LINES * WIDTH

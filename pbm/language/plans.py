@@ -12,6 +12,7 @@ from pbm.language import words
 from pbm.letters import Letter
 from pbm.session import Session
 from pbm.store import BoardRow
+from pbm.texts import NARROWEST
 
 MARKS_AROUND = " \t\"'`*_()[]<>\xab\xbb\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a\u300c\u300d"
 """What people put around a move, or around a whole line."""
@@ -31,8 +32,6 @@ MOVE_BEGIN = re.compile(
 """What begins a condition, and not prose: a word with a digit, one of these words, or one with such an answer."""
 BROKEN_WITHIN = re.compile(r"\b(?:then|if(?:\s+\S+)?)\n|\n\W*then\b", re.IGNORECASE)
 """Where a line of a plan was broken within a step."""
-NARROWEST = 60
-"""The fewest columns at which mail programs break lines."""
 HOW = "a line of a plan is written `if THEIRS then MINE`"
 
 

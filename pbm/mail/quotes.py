@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
+from pbm.texts import NARROWEST
+
 BLANKS = dict.fromkeys(["\u00a0", "\u1680", *map(chr, range(0x2000, 0x200B)), "\u202f", "\u205f", "\u3000"], " ")
 INVISIBLE = dict.fromkeys(
     ["\u00ad", "\u034f", "\u180e", *map(chr, [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)]),
@@ -20,8 +22,6 @@ MOST_BETWEEN = 5
 MOST_OF_ATTRIBUTION = 4
 """Lines into which mail programs break it."""
 LONGEST_ATTRIBUTION = 500
-NARROWEST = 60
-"""The fewest columns at which mail programs break lines."""
 COLONS = (":", "\uff1a")
 VERBS = re.compile(
     r"\b(?:wrote|writes|quoting|schrieb|schreibt|geschrieben|écrit|escribi[oó]|escreveu|ha scritto|scrisse|schreef"
