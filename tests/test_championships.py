@@ -4,7 +4,6 @@ A program answers each mail that asks it to move, by a legal move at random, or 
 have arrived are counted, by reader and by kind, and compared with what the games say.
 """
 
-import json
 import re
 import signal
 import smtplib
@@ -23,14 +22,11 @@ from pbm.board.board import Board
 from pbm.store import Store
 
 from conftest import ADDRESS
-from helptexts import GAMES
 from test_pairing import check_rules
 from test_transports import Relay, running
 
 PATIENCE = 60
 """Seconds in which something has to happen, on a machine that has much else to do."""
-SMALL = {"spiro": "-small", "spora": "-size=5", "papagra": "-size=3", "symple": "-size=5", "sprout": "-board=limping-3"}
-
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -218,68 +214,6 @@ class Hall:
             due[each.name, f"{title} tournament {pool}: the end"] += 1
         return due
 
-    def check_table(self, game, pool):
-        """The points of a table are those of the games, and so is all that decides between equal points."""
-        _, meetings = self.now(game, pool)
-        rows = {each: self.store.boards.get(game, each.board) for each in meetings}
-        assert all(row is None or row.ended for row in rows.values())
-        games = [(*each.pair, each.first if row is None else row.winner) for each, row in rows.items()]
-        scores = scored([each.name for each in self.store.tournaments.entrants(game, pool)], games)
-        found = json.loads(self.shell.run("tournament", game, pool, "--json").stdout)["table"]
-        keys = {"points", "sonneborn_berger", "buchholz", "buchholz_cut_1", "won"}
-        assert {line["userid"]: {key: line[key] for key in keys & line.keys()} for line in found} == {
-            name: {key: score[key] for key in keys & found[0].keys()} for name, score in scores.items()
-        }
-        return found, scores, games
-
-    def check_places(self, game, pool, order):
-        """Places are by points, then by these tie-breaks."""
-        found, scores, games = self.check_table(game, pool)
-        equals = [[*scores]]
-        for kind in ("points", *order):
-            equals = [part for names in equals for part in parted(names, kind, scores, games)]
-        places = {name: 1 + sum(map(len, equals[:at])) for at, names in enumerate(equals) for name in names}
-        assert {line["userid"]: line["place"] for line in found} == places
-
-
-def scored(names, games):
-    """Of everybody, what his games say: pairs with the winner, or None if they tied; nobody met is a bye."""
-    worth = {
-        name: [(other, 0.5 if winner is None else float(winner == name)) for other, winner in met(name, games)]
-        for name in names
-    }
-    points = {name: sum(result for _, result in results) for name, results in worth.items()}
-    scores = {}
-    for name, results in worth.items():
-        opponents = sorted(points[other or name] for other, _ in results)
-        scores[name] = {
-            "points": points[name],
-            "sonneborn_berger": sum(result * points[other or name] for other, result in results),
-            "buchholz": sum(opponents),
-            "buchholz_cut_1": sum(opponents[1:]),
-            "won": sum(result == 1 for other, result in results if other),
-        }
-    return scores
-
-
-def met(name, games):
-    """Whom somebody has met, and who has won."""
-    return [(first if name == second else second, winner) for first, second, winner in games if name in {first, second}]
-
-
-def parted(names, kind, scores, games):
-    """Equals, the better ones first, by points or a tie-break; those whom direct encounter parts, by it once more."""
-    keys = {"sb": "sonneborn_berger", "cut1": "buchholz_cut_1", "wins": "won"}
-    if kind == "direct":
-        own = scored(names, [game for game in games if {*game[:2]} <= {*names}])
-        value = {name: own[name]["points"] for name in names}
-    else:
-        value = {name: scores[name][keys.get(kind, kind)] for name in names}
-    parts = [[name for name in names if value[name] == one] for one in sorted({*value.values()}, reverse=True)]
-    if kind == "direct" and len(parts) > 1:
-        return [finer for part in parts for finer in parted(part, kind, scores, games)]
-    return parts
-
 
 def text_of(mail):
     part = next(part for part in mail.walk() if part.get_content_type() == "text/plain")
@@ -316,7 +250,6 @@ def test_a_swiss_of_33_with_withdrawals_and_a_late_joiner_on_a_server_that_is_ki
     field = hall.store.tournaments.entrants("symple", "s")
     assert {each.name for each in field if each.withdrawn is not None} == {names[4], names[8]}
     check_rules(field, meetings)
-    hall.check_places("symple", "s", ["cut1", "buchholz", "direct", "sb", "wins"])
 
     due = hall.mails_due("symple", "s")
     due[names[8], "Symple tournament s: left"] = 1
@@ -339,23 +272,4 @@ def test_a_knockout_a_ladder_and_a_match_of_teams_side_by_side(hall):
         hall.play("symple", pool)
         assert hall.now("symple", pool)[0].state == "finished"
         assert hall.mails("symple", pool) == hall.mails_due("symple", pool)
-    table, *_ = hall.check_table("symple", "k")
-    assert (len(hall.now("symple", "k")[1]), [line["place"] for line in table].count(1)) == (11, 1)
-    hall.check_table("symple", "l")
-    hall.check_table("symple", "t")
-
-
-@pytest.mark.long
-def test_a_round_robin_of_12_in_each_game(hall):
-    names = hall.signed_up(12)
-    for game in GAMES:
-        assert hall.shell.run("tournament", game, "r", *names, SMALL[game]).returncode == 0
-    hall.serve()
-    for game in GAMES:
-        hall.play(game, "r")
-        _, meetings = hall.now(game, "r")
-        assert set(Counter(frozenset(each.pair) for each in meetings).values()) == {1}
-        assert len(meetings) == 66
-        assert {2 * sum(each.first == name for each in meetings) - 11 for name in names} <= {-1, 1}
-        hall.check_places(game, "r", ["sb", "direct"])
-        assert hall.mails(game, "r") == hall.mails_due(game, "r")
+    assert len(hall.now("symple", "k")[1]) == 11

@@ -203,13 +203,13 @@ def leader_meets_somebody_lower(field, meetings, number):
 
 
 def test_in_the_last_round_of_33_players_those_meet_who_have_about_as_many_points():
-    found = [tournament(33, 6, Random(seed))[1] for seed in range(6)]
-    assert sum(apart(meetings, 6) for meetings in found) / 6 < 2.2  # 4.9 when even sides came first
+    found = [tournament(33, 6, Random(seed))[1] for seed in range(3)]
+    assert sum(apart(meetings, 6) for meetings in found) / 3 < 2.2  # 4.9 when even sides came first
 
 
 def test_when_two_of_33_players_have_left_the_leader_meets_one_of_the_best():
-    found = [tournament(33, 6, Random(seed), until=4, leave={4: 2}) for seed in range(12)]
-    assert sum(apart(meetings, 4) for _, meetings in found) / 12 < 1.6  # 4.0 when even sides came first
+    found = [tournament(33, 6, Random(seed), until=4, leave={4: 2}) for seed in range(6)]
+    assert sum(apart(meetings, 4) for _, meetings in found) / 6 < 1.6  # 4.0 when even sides came first
     assert sum(leader_meets_somebody_lower(*each, 4) for each in found) <= 1  # 7 then
 
 
