@@ -44,9 +44,12 @@ def list_users(userids: tuple[str, ...], limit: int, after: str) -> None:
     with server.store.reading():
         rows, more = _page(server, userids, limit, after)
         found = _facts(server, rows)
-        if userids:
-            for one in found:
-                one["ratings"] = _ratings(server, one["userid"])
+        for one in found if userids else ():
+            one["ratings"] = [
+                {"game": game, "rating": player.rating, "won": player.won, "lost": player.lost, "tied": player.tied}
+                for game in server.store.boards.games()
+                if (player := server.store.players.get(game, one["userid"])).rating is not None
+            ]
     today = server.now().date()
     if userids:
         answer("\n\n".join(_described(one, today) for one in found), {"users": found})
@@ -63,16 +66,14 @@ def _facts(server: Server, rows: Sequence[UserRow]) -> list[dict[str, Any]]:
     """What is known of some users, as programs are told it."""
     names = [row.userid for row in rows]
     active = server.store.boards.active_counts(names)
-    addresses: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-    for address in server.store.users.addresses(*names):
-        addresses[address.userid].append(address_data(address))
+    addresses = [address_data(one) for one in server.store.users.addresses(*names)]
     today = server.now().date()
     return [
         {
             "userid": row.userid,
             "since": row.created,
             "signed_off": row.signed_off,
-            "addresses": addresses[row.userid],
+            "addresses": [one for one in addresses if one["userid"] == row.userid],
             "boards": active.get(row.userid, {}),
             "vacations": [
                 {"first": one.first, "last": one.last} for one in server.store.users.vacations(row.userid, today)
@@ -91,16 +92,6 @@ def _page(server: Server, userids: Sequence[str], limit: int, after: str) -> tup
     rows = server.store.users.listed(limit=limit + 1, after=after.lower())
     more = f"There are more users; --after={rows[limit - 1].userid} goes on." if len(rows) > limit else ""
     return rows[:limit], more
-
-
-def _ratings(server: Server, userid: str) -> list[dict[str, Any]]:
-    """What a user has achieved in each game."""
-    players = [(game, server.store.players.get(game, userid)) for game in server.store.boards.games()]
-    return [
-        {"game": game, "rating": player.rating, "won": player.won, "lost": player.lost, "tied": player.tied}
-        for game, player in players
-        if player.rating is not None
-    ]
 
 
 def _is_away(user: Mapping[str, Any], today: date) -> bool:
@@ -135,7 +126,11 @@ def set_password(userid: str) -> None:
     server = open_existing()
     user = find_user(server, userid)
     _check_person(server, user)
-    password = _new_password()
+    password = os.environ.get("PBM_PASSWORD")
+    if not password and sys.stdin.isatty():
+        password = str(click.prompt("New password", hide_input=True, confirmation_prompt=True, err=True))
+    elif not password:
+        password = sys.stdin.readline().rstrip("\r\n")
     users.check_new_password(password)
     with server.store.writing():
         server.store.users.change(user.userid, password=server.passwords.hash(password))
@@ -168,14 +163,6 @@ def _check_person(server: Server, user: UserRow) -> None:
         raise Refused(f"{user.userid} has signed off.")
     if server.store.robots.get(user.userid):
         raise Refused(f"{user.userid} is a robot: it has no password and no address.")
-
-
-def _new_password() -> str:
-    if given := os.environ.get("PBM_PASSWORD"):
-        return given
-    if sys.stdin.isatty():
-        return str(click.prompt("New password", hide_input=True, confirmation_prompt=True, err=True))
-    return sys.stdin.readline().rstrip("\r\n")
 
 
 # Addresses
