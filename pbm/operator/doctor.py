@@ -253,19 +253,13 @@ def _ratings(store: Store) -> Iterator[Finding]:
     """Whether the results of each player add up to what is stored of them."""
     for game, userid in store.health.players_without_row():
         yield Finding(f"{game}, {userid}", "there are results, but no rating.", BACKUP)
-    for game, userid, score in store.health.scores():
-        rating, counts = None, {1: 0, -1: 0, 0: 0}
-        for number, (games_, result, before, after) in enumerate(store.health.results(game, userid), 1):
-            if games_ != number or before != (START if rating is None else rating):
-                led = f"{texts.counted(number - 1, 'game')} led to {rating or START}"
-                what = f"rated game {games_} begins with {before}, but {led}."
-                yield Finding(f"{game}, {userid}", what, BACKUP)
-            if result in counts:
-                counts[result] += 1
-            rating = after
-        if tuple(score) != (rating, *counts.values()):
-            what = f"the rating is stored as {_score(*score)}; the results say {_score(rating, *counts.values())}."
-            yield Finding(f"{game}, {userid}", what, BACKUP)
+    for game, userid, number, before, count, led in store.health.broken_ratings(START):
+        what = f"rated game {number} begins with {before}, but {texts.counted(count, 'game')} led to {led}."
+        yield Finding(f"{game}, {userid}", what, BACKUP)
+    for game, userid, *scores in store.health.wrong_scores():
+        stored, right = ("{} (won {}, lost {}, tied {})".format(*score) for score in (scores[:4], scores[4:]))
+        what = f"the rating is stored as {stored}; the results say {right}."
+        yield Finding(f"{game}, {userid}", what, BACKUP)
 
 
 def _formula(store: Store) -> Iterator[Finding]:
@@ -276,10 +270,6 @@ def _formula(store: Store) -> Iterator[Finding]:
         if own.after != right:
             what = f"{own.userid}'s rating went from {own.before} to {own.after}; by the formula it is {right}."
             yield Finding(f"{own.game} {own.board}", what, BACKUP)
-
-
-def _score(rating: int | None, won: int, lost: int, tied: int) -> str:
-    return f"{rating} (won {won}, lost {lost}, tied {tied})"
 
 
 def _rows(store: Store) -> Iterator[Finding]:

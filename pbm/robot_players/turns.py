@@ -11,8 +11,9 @@ from asyncio.subprocess import PIPE
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from random import Random
 from subprocess import Popen
 
@@ -104,14 +105,13 @@ def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bo
 
 def _lives(process: int) -> bool:
     """Whether there is a process of that number, and it is not this one, which knows what it does."""
-    if process == os.getpid():
-        return False
     try:
-        with suppress(PermissionError):  # another user's lives, too
-            os.kill(process, 0)
+        os.kill(process, 0)
+    except PermissionError:  # another user's lives, too
+        return True
     except ProcessLookupError:
         return False
-    return True
+    return process != os.getpid()
 
 
 def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
@@ -246,17 +246,16 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
     sys.stderr.write(f"{name} is paused: {why}\n")
 
 
+@dataclass
 class Playing:
     """What this process does for robots. Programs of the operator's play in threads: one that hangs holds up nobody."""
 
-    def __init__(self, session: Session) -> None:
-        """Begin with none that plays."""
-        self.session = session
-        self.threads = ThreadPoolExecutor(MOST_PROGRAMS)
-        self.busy: dict[str, Future[bool]] = {}
-        """What each program does, by its userid."""
-        self.thinker: Popen[bytes] | None = None
-        """The process that was started last for what is done in idle time."""
+    session: Session
+    threads: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, MOST_PROGRAMS))
+    busy: dict[str, Future[bool]] = field(default_factory=dict)
+    """What each program does, by its userid."""
+    thinker: Popen[bytes] | None = None
+    """The process that was started last for what is done in idle time."""
 
     def play(self, until: Callable[[], bool] = lambda: False) -> int:
         """Do what robots have to do now, *until* told to end; programs begin to. Returns how many tasks were done."""
@@ -385,10 +384,10 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
                     is_answered = True
             board = finding.find_board(session, *place) if is_answered else None
     except (KeyboardInterrupt, Refused):  # what was commanded is done all the same
-        return [*answers]
+        board = None
     except Exception as why:
         sys.stderr.write(f"{robot} could not answer ({type(why).__name__}: {why}).\n")
-        return [*answers]
+        board = None
     if board is None:
         return [*answers]
     [letter] = letters.of_board(session, board.present, person)

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any
 
 from pbm.store.base import Questions, problem
 from pbm.store.boards import OF_BOARD
@@ -50,13 +50,26 @@ DOUBTS = {
 """Rows that cannot be, by what they are; each query names the rows."""
 
 
-class Score(NamedTuple):
-    """What the row of a player says of their rated games."""
-
-    rating: int | None
-    won: int
-    lost: int
-    tied: int
+BROKEN_RATINGS = """
+    SELECT game, userid, games, before, count, led FROM (
+        SELECT *, row_number() OVER player - 1 AS count, lag(after, 1, ?) OVER player AS led
+        FROM results WINDOW player AS (PARTITION BY game, userid ORDER BY games)
+    ) WHERE games <> count + 1 OR before <> led ORDER BY game, userid, count
+"""
+"""Rated games that do not go on from the one before: which ones they say they are, and how many are before them."""
+WRONG_SCORES = """
+    SELECT game, userid, players.rating, players.won, players.lost, players.tied,
+        sums.rating, coalesce(sums.won, 0), coalesce(sums.lost, 0), coalesce(sums.tied, 0)
+    FROM players LEFT JOIN (
+        SELECT game, userid, max(games), after AS rating,
+            sum(outcome = 1) AS won, sum(outcome = -1) AS lost, sum(outcome = 0) AS tied
+        FROM results GROUP BY game, userid
+    ) AS sums USING (game, userid)
+    WHERE (players.rating, players.won, players.lost, players.tied)
+        IS NOT (sums.rating, coalesce(sums.won, 0), coalesce(sums.lost, 0), coalesce(sums.tied, 0))
+    ORDER BY game, userid
+"""
+"""Players of whom something else is stored than their results come to: what is stored, and what these come to."""
 
 
 class Health(Questions):
@@ -109,16 +122,13 @@ class Health(Questions):
             for which in self.column(query):
                 yield what, str(which)
 
-    def scores(self) -> Iterator[tuple[str, str, Score]]:
-        """What is stored of the rated games of every player, by game and userid."""
-        for game, userid, *score in self.execute("SELECT game, userid, rating, won, lost, tied FROM players"):
-            yield game, userid, Score._make(score)
+    def broken_ratings(self, start: int) -> Iterator[tuple[str, str, int, int, int, int]]:
+        """What BROKEN_RATINGS finds, where the first rated game of a player begins with the rating *start*."""
+        yield from self.execute(BROKEN_RATINGS, start)
 
-    def results(self, game: str, userid: str) -> Iterator[tuple[int, int, int, int]]:
-        """The rated games of a player, the oldest first: which one it was, its outcome, the rating before and after."""
-        which = "INDEXED BY results_of_user WHERE game = ? AND userid = ?"  # else all results of the game are looked at
-        query = f"SELECT games, outcome, before, after FROM results {which} ORDER BY games"
-        yield from self.execute(query, game, userid)
+    def wrong_scores(self) -> Iterator[tuple[Any, ...]]:
+        """What WRONG_SCORES finds."""
+        yield from self.execute(WRONG_SCORES)
 
     def rated_games(self) -> Iterator[tuple[ResultRow, ResultRow]]:
         """What rated games did to every player, each with what they did to the other one."""
