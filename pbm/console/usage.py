@@ -134,7 +134,11 @@ def game_name(word: str) -> str:
 
 WHOLE_NUMBER = within(range(1, ALL), "whole number")
 SECONDS = Parsed("number of seconds", _seconds)
-GAME = click.argument("game", type=Parsed("game", game_name))
+GAME_ARGUMENT = click.argument("game", type=Parsed("game", game_name))
+USER_ARGUMENT = click.argument("userid")
+ADDRESS_ARGUMENT = click.argument("address")
+BOARD_ARGUMENT = click.argument("board")
+YES = click.option("--yes", is_flag=True, help="Do not ask.")
 LIMIT = click.option(
     "--limit", type=WHOLE_NUMBER, default=LISTED, show_default=True, metavar="N", help="How many are listed."
 )

@@ -11,7 +11,7 @@ from pbm.actions.finding import find_board, find_row
 from pbm.board import clocks
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, answer_list, confirm, find_user, more_than, open_existing
-from pbm.console.usage import ALL, GAME, LISTED, WHOLE_NUMBER, Commands, Listing
+from pbm.console.usage import ALL, BOARD_ARGUMENT, GAME_ARGUMENT, LISTED, WHOLE_NUMBER, YES, Commands, Listing
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store.boards import Among
@@ -82,9 +82,9 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
 
 
 @boards.command("remove")
-@GAME
-@click.argument("board")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@GAME_ARGUMENT
+@BOARD_ARGUMENT
+@YES
 def remove_board(game: str, board: str, *, yes: bool) -> None:
     """Remove a board with all its moves, and tell its players; its number is not given out again."""
     server = open_existing()
@@ -115,8 +115,8 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
 
 
 @boards.command("mend")
-@GAME
-@click.argument("board")
+@GAME_ARGUMENT
+@BOARD_ARGUMENT
 def mend_board(game: str, board: str) -> None:
     """Correct what is stored about a board (who is to move, who has won) by replaying its moves."""
     server = open_existing()

@@ -10,8 +10,8 @@ import click
 
 from pbm import texts
 from pbm.console import answer, confirm, progress_bar
-from pbm.console.usage import WHOLE_NUMBER, Commands
-from pbm.disk import locked, sync, whole
+from pbm.console.usage import WHOLE_NUMBER, YES, Commands
+from pbm.disk import locked, whole
 from pbm.refusals import Refused, touching
 from pbm.settings import database, database_path
 from pbm.store import copies
@@ -41,10 +41,8 @@ def backup(file: Path, keep: int | None, *, force: bool) -> None:
         _not_the_database(target, source)
         if target.exists() and not force:
             raise Refused(f"There is a file {target} already; --force overwrites it.")
-        with whole(target) as copy, progress_bar("Pages") as progress:
-            copies.copy(source, copy, progress)
-            copy.rename(target)
-            sync(target.parent)
+        with progress_bar("Pages") as progress:
+            copies.keep(source, target, progress)
         size = target.stat().st_size
         removed = [] if keep is None else _rotated(file, source, keep)
     copies.note_backup(source, now)
@@ -57,7 +55,7 @@ def backup(file: Path, keep: int | None, *, force: bool) -> None:
 
 @commands.command()
 @FILE
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@YES
 def restore(file: Path, *, yes: bool) -> None:
     """Replace the database by a backup. The old database is kept beside it under another name.
 

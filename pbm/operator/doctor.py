@@ -27,7 +27,7 @@ from pbm.board.board import Board
 from pbm.board.ratings import START, Rating, rated
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, let_server_go_first, progress_bar
-from pbm.console.usage import GAME, WHOLE_NUMBER, Commands
+from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, Commands
 from pbm.disk import left_behind, reason
 from pbm.language.help import of_game
 from pbm.mail.transports import PORTS
@@ -364,7 +364,7 @@ def _games() -> Iterator[Finding]:
 
 
 @commands.command()
-@GAME
+@GAME_ARGUMENT
 def promises(game: str) -> int:
     """Check whether a game keeps what every game promises to the server.
 

@@ -13,7 +13,7 @@ from pbm.actions.finding import find_row
 from pbm.board import dice, records
 from pbm.board.records import Record, Unsound
 from pbm.console import answer, open_existing
-from pbm.console.usage import GAME, Commands
+from pbm.console.usage import GAME_ARGUMENT, Commands
 from pbm.disk import reason
 from pbm.names import is_new_board
 from pbm.refusals import Refused
@@ -29,7 +29,7 @@ commands = Commands("pbm")
 
 
 @commands.command()
-@GAME
+@GAME_ARGUMENT
 @click.argument("boards", nargs=-1, metavar="[BOARD]...")
 @click.option("--pool", metavar="POOL", help="All boards of a tournament.")
 @click.option("--all", "wants_all", is_flag=True, help="All boards of the game.")

@@ -11,7 +11,7 @@ import click
 from pbm import letters, texts
 from pbm.actions import users
 from pbm.console import answer, answer_list, confirm, find_user, open_existing, time_text
-from pbm.console.usage import LIMIT, Commands, Listing
+from pbm.console.usage import ADDRESS_ARGUMENT, LIMIT, USER_ARGUMENT, YES, Commands, Listing
 from pbm.mail.incoming import is_ours
 from pbm.names import is_address
 from pbm.refusals import Refused
@@ -116,7 +116,7 @@ def _described(user: Mapping[str, Any], today: date) -> str:
 
 
 @users_.command("password")
-@click.argument("userid")
+@USER_ARGUMENT
 def set_password(userid: str) -> None:
     """Give a user a new password, for example one who gets no mail.
 
@@ -139,8 +139,8 @@ def set_password(userid: str) -> None:
 
 
 @users_.command("remove")
-@click.argument("userid")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@USER_ARGUMENT
+@YES
 def remove_user(userid: str, *, yes: bool) -> None:
     """Sign a user off: they give up all their boards, and their userid is never given out again.
 
@@ -198,8 +198,8 @@ def list_addresses(userids: tuple[str, ...], limit: int, after: str) -> None:
 
 
 @addresses.command("add")
-@click.argument("userid")
-@click.argument("address")
+@USER_ARGUMENT
+@ADDRESS_ARGUMENT
 def add_address(userid: str, address: str) -> None:
     """Give a user one more address. It counts as confirmed, and mails that wait for an address go there."""
     server = open_existing()
@@ -218,8 +218,8 @@ def add_address(userid: str, address: str) -> None:
 
 
 @addresses.command("drop")
-@click.argument("userid")
-@click.argument("address")
+@USER_ARGUMENT
+@ADDRESS_ARGUMENT
 def drop_address(userid: str, address: str) -> None:
     """Take an address from a user, and drop the mails that are waiting to go there."""
     server = open_existing()
@@ -236,8 +236,8 @@ def drop_address(userid: str, address: str) -> None:
 
 
 @addresses.command("confirm")
-@click.argument("userid")
-@click.argument("address")
+@USER_ARGUMENT
+@ADDRESS_ARGUMENT
 def confirm_address(userid: str, address: str) -> None:
     """Confirm an address, as if its user had answered the mail that asks for it."""
     server = open_existing()
@@ -250,7 +250,7 @@ def confirm_address(userid: str, address: str) -> None:
 
 
 @addresses.command("resume")
-@click.argument("address")
+@ADDRESS_ARGUMENT
 def resume_address(address: str) -> None:
     """Send mails again to an address that was suspended because mails to it came back."""
     server = open_existing()

@@ -18,7 +18,7 @@ from pbm import letters, texts
 from pbm.actions.finding import find_board, find_point
 from pbm.board.board import Board, Point
 from pbm.console import answer, open_existing
-from pbm.console.usage import GAME, Commands
+from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, Commands
 from pbm.drawing import images
 from pbm.refusals import Refused, touching
 from pbm.session import Session
@@ -56,8 +56,8 @@ commands = Commands("pbm")
 
 
 @commands.command()
-@GAME
-@click.argument("board")
+@GAME_ARGUMENT
+@BOARD_ARGUMENT
 def replay(game: str, board: str) -> None:
     """Lead through a game in the terminal: the arrow keys go from turn to turn, Home and End to its ends, q quits.
 
@@ -74,7 +74,7 @@ def replay(game: str, board: str) -> None:
 
 
 @commands.command()
-@GAME
+@GAME_ARGUMENT
 @click.argument("board", metavar="BOARD[#n]")
 @click.argument("file", type=click.Path(path_type=Path))
 def picture(game: str, board: str, file: Path) -> None:

@@ -13,7 +13,7 @@ import games
 from pbm import letters, texts
 from pbm.actions import users
 from pbm.console import answer, answer_list, confirm, let_server_go_first, open_existing, rest, time_text
-from pbm.console.usage import WHOLE_NUMBER, Commands, Listing, Parsed, within
+from pbm.console.usage import USER_ARGUMENT, WHOLE_NUMBER, YES, Commands, Listing, Parsed, within
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.names import RESERVED, is_userid
 from pbm.refusals import Refused
@@ -39,7 +39,6 @@ def _thinking_time(text: str) -> float:
 
 
 commands = Commands("pbm")
-ROBOT = click.argument("userid")
 LEVEL = click.option(
     "--level",
     type=within(LEVEL_NUMBERS, "level"),
@@ -91,7 +90,7 @@ def list_robots() -> None:
 
 
 @robots_.command("add")
-@ROBOT
+@USER_ARGUMENT
 @LEVEL
 @PROGRAM
 @OF_GAMES
@@ -120,7 +119,7 @@ def add_robot(userid: str, *, unrated: bool, **given: Any) -> None:
 
 
 @robots_.command("change")
-@ROBOT
+@USER_ARGUMENT
 @LEVEL
 @PROGRAM
 @OF_GAMES
@@ -135,8 +134,8 @@ def change_robot(userid: str, **given: Any) -> None:
 
 
 @robots_.command("remove")
-@ROBOT
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@USER_ARGUMENT
+@YES
 def remove_robot(userid: str, *, yes: bool) -> None:
     """Remove a robot: it gives up all its boards, and nobody else can ever have its name. `pause` is gentler."""
     server = open_existing()
@@ -149,7 +148,7 @@ def remove_robot(userid: str, *, yes: bool) -> None:
 
 
 @robots_.command("pause")
-@ROBOT
+@USER_ARGUMENT
 def pause_robot(userid: str) -> None:
     """Let a robot play no more, and take no challenges. Nobody loses by that: no time is counted on its boards.
 
@@ -167,7 +166,7 @@ def pause_robot(userid: str) -> None:
 
 
 @robots_.command("resume")
-@ROBOT
+@USER_ARGUMENT
 def resume_robot(userid: str) -> None:
     """Let a robot that was paused play again."""
     server = open_existing()

@@ -18,7 +18,7 @@ from pbm.actions.finding import find_board
 from pbm.blocks import Block, Curve, Paragraph, Table, text_of
 from pbm.board.board import Board
 from pbm.console import answer, open_existing
-from pbm.console.usage import GAME, SECONDS, Commands
+from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, Commands
 from pbm.letters.letter import OVER
 from pbm.robots import Player
 from pbm.robots.general import thrown
@@ -61,8 +61,8 @@ class Judged(NamedTuple):
 
 
 @commands.command()
-@GAME
-@click.argument("board")
+@GAME_ARGUMENT
+@BOARD_ARGUMENT
 @click.option(
     "--seconds", type=SECONDS, default=1.0, show_default=True, metavar="S", help="How long it thinks about a turn."
 )

@@ -12,7 +12,7 @@ from pbm import letters, runner, texts
 from pbm.actions import finding
 from pbm.board.board import Board
 from pbm.console import answer
-from pbm.console.usage import GAME, SECONDS, Commands
+from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, SECONDS, USER_ARGUMENT, Commands
 from pbm.refusals import Refused
 from pbm.robot_players.program import MOST_REFUSED, NO_ANSWER, Program, command_words
 from pbm.session import Session
@@ -30,7 +30,7 @@ commands = Commands("pbm")
 
 
 @commands.command()
-@GAME
+@GAME_ARGUMENT
 @click.argument("boards", nargs=-1, required=True, metavar="BOARD...")
 @click.option("--until", default="change", metavar="change|over|turn=USERID", help="What to wait for.")
 @click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long to wait; else for ever.")
@@ -59,9 +59,9 @@ def wait(game: str, boards: tuple[str, ...], until: str, timeout: float | None) 
 
 
 @commands.command()
-@GAME
-@click.argument("board")
-@click.argument("userid")
+@GAME_ARGUMENT
+@BOARD_ARGUMENT
+@USER_ARGUMENT
 @click.option("--with", "program", required=True, metavar="PROGRAM", help="The program and its arguments.")
 @click.option("--timeout", type=SECONDS, metavar="SECONDS", help="How long a move may take.")
 def play(game: str, board: str, userid: str, program: str, timeout: float | None) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pbm.console import answer
-from pbm.console.usage import GAME, Commands, within
+from pbm.console.usage import GAME_ARGUMENT, Commands, within
 from pbm.disk import reason
 from pbm.mail import incoming
 from pbm.refusals import Refused, touching
@@ -53,7 +53,7 @@ commands = Commands("pbm")
 
 
 @commands.command(help=REFEREE, answers=False)
-@GAME
+@GAME_ARGUMENT
 def referee(game: str) -> int:
     """Answer requests about a game on standard input."""
     from pbm.referee import run

@@ -71,8 +71,6 @@ class Subjects(NamedTuple):
     """The games whose standings may have changed."""
     users: Iterable[str]
     pools: Iterable[tuple[str, str]]
-    is_on_map: bool
-    """Whether there may be other boards than before."""
 
 
 def build(
@@ -93,7 +91,7 @@ def build(
     names, seen = _names(folder), session.store.changes.seen()
     version = _digest(_sources(), games.names(), look, session.server.address)
     before, parts = (None, {}) if is_whole else _remembered(folder, version, session.store.changes)
-    stale = StalePages(session, look, names, parts).since(before)
+    stale = StalePages(session, look, parts).since(before)
     failed: dict[str, str] = {}
     made, gone, written = set[str](), set[str](), 0
     with _opened_to_add(folder / NAMES) as list_of_names:
@@ -141,44 +139,47 @@ def _content(page: Page) -> tuple[bytes, str]:
 class StalePages:
     """Finds the pages of a server's site that are to be made again."""
 
-    def __init__(self, session: Session, look: Look, names: Collection[str], parts: Mapping[str, str]) -> None:
-        """Look at a site that has pages of these *names*; on those of its lists stands what these *parts* digest."""
-        self.store, self.look, self.names, self.parts = session.store, look, names, parts
+    def __init__(self, session: Session, look: Look, parts: Mapping[str, str]) -> None:
+        """Look at a site; on the pages of its lists stands what these *parts* digest."""
+        self.store, self.look, self.parts = session.store, look, parts
         self.games = games.names()
         self.made = Pages(session, look)
 
     def since(self, seen: Seen | None) -> list[Page]:
         """The pages of what has changed since then, or all; pictures for those who link to boards come last."""
         with self.store.reading():
-            about = self._changed(seen) if seen else self._everything()
-            found = [] if seen else [*self._fixed()]
-            if about.listed or about.ranked:
-                found.append(Page("index.html", self.made.index))
-            for game in about.listed:
-                found += self._of_game(game, {board for other, board in about.boards if other == game})
-            for game in about.ranked:
-                found += self._standings(game)
-            found += [Page(f"users/{userid}.html", partial(self.made.user, userid)) for userid in about.users]
-            for game, pool in about.pools:
-                found.append(Page(f"{game}/pool-{pool}.html", partial(self.made.pool, game, pool)))
-                found.append(Page(f"{game}/pool-{pool}.atom", partial(self.made.pool_feed, game, pool)))
-            if self.look.has_pictures:
-                latest = self.store.boards.latest(Among(self.games), MOST_DRAWN)
-                self.made.drawn = {*about.boards} if seen else {(row.game, row.board) for row in latest}
-            for game, board in about.boards:
-                found.append(Page(f"{game}/{board}.html", partial(self.made.board, game, board)))
-                found.append(Page(f"{game}/{board}.json", partial(self.made.record, game, board)))
-                if (game, board) in self.made.drawn:
-                    found.append(Page(f"{game}/{board}.png", partial(self.made.png, game, board)))
-            if about.is_on_map:
-                found.append(self._map())
-        return sorted(found, key=lambda page: page.path.endswith(".png"))
+            return sorted(self._stale(seen), key=lambda page: page.path.endswith(".png"))
+
+    def _stale(self, seen: Seen | None) -> Iterator[Page]:
+        about = self._changed(seen) if seen else self._everything()
+        yield from () if seen else self._fixed()
+        if about.listed or about.ranked:
+            yield Page("index.html", self.made.index)
+        for game in about.listed:
+            yield from self._of_game(game, {board for other, board in about.boards if other == game})
+        for game in about.ranked:
+            yield from self._standings(game)
+        for userid in about.users:
+            yield Page(f"users/{userid}.html", partial(self.made.user, userid))
+        for game, pool in about.pools:
+            yield Page(f"{game}/pool-{pool}.html", partial(self.made.pool, game, pool))
+            yield Page(f"{game}/pool-{pool}.atom", partial(self.made.pool_feed, game, pool))
+        if self.look.has_pictures:
+            latest = self.store.boards.latest(Among(self.games), MOST_DRAWN)
+            self.made.drawn = {*about.boards} if seen else {(row.game, row.board) for row in latest}
+        for game, board in about.boards:
+            yield Page(f"{game}/{board}.html", partial(self.made.board, game, board))
+            yield Page(f"{game}/{board}.json", partial(self.made.record, game, board))
+            if (game, board) in self.made.drawn:
+                yield Page(f"{game}/{board}.png", partial(self.made.png, game, board))
+        if about.listed:
+            yield self._map()
 
     def _everything(self) -> Subjects:
         """All that pages are about."""
         pools = [(one.game, one.pool) for one in self.store.tournaments.all() if one.game in self.games]
         boards, players = self.store.boards.names(Among(self.games)), self.store.players.names(self.games)
-        return Subjects(boards, self.games, self.games, players, pools, is_on_map=True)
+        return Subjects(boards, self.games, self.games, players, pools)
 
     def _changed(self, seen: Seen) -> Subjects:
         """What has changed since then, and what else is told of that on other pages."""
@@ -187,15 +188,12 @@ class StalePages:
         users = {one.name for one in changes if one.kind in {"player", "user"}}
         pools = {(one.game, one.name) for one in changes if one.kind == "pool"}
         ranked = {one.game for one in changes if one.kind == "player"}
-        is_on_map = False
         for game, board in boards:
-            row = self.store.boards.get(game, board)
-            is_on_map |= (row is None) == (f"{game}/{board}.html" in self.names)
-            if row:
+            if row := self.store.boards.get(game, board):
                 users |= {row.first_player, row.second_player}
                 pools |= {(game, row.pool)} if row.pool else set()
         listed = {game for game, _ in {*boards, *pools}}
-        return Subjects(boards, sorted(listed), sorted(ranked), sorted(users), sorted(pools), is_on_map)
+        return Subjects(boards, sorted(listed), sorted(ranked), sorted(users), sorted(pools))
 
     def _fixed(self) -> Iterator[Page]:
         """The pages on which nothing changes."""

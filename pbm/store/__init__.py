@@ -143,7 +143,10 @@ class Store:
             (version,) = self.db.execute("PRAGMA user_version").fetchone()
             is_older = 0 < version < SCHEMA  # else it is new, or somebody else has done it meanwhile
             if is_older:
-                copies.keep(self.path, kept)
+                try:
+                    copies.keep(self.path, kept)
+                except OSError as error:
+                    raise Unusable(f"{kept} cannot be written: {problem(error)}.") from error
             schema.apply(self.db)
         if is_older and sys.stderr:
             changed = f"Brought {self.path} from schema {version} up to schema {SCHEMA}"

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from pbm.disk import reason, sync, whole
+from pbm.disk import sync, whole
 from pbm.store.base import APPLICATION_ID, BUSY_SECONDS, Unusable, check_schema, uri
 from pbm.store.schema import apply, wrong_parts
 
@@ -51,18 +51,15 @@ def name_before_schema(path: Path, schema: int) -> Path:
     return path.with_name(f"{path.name}.before-schema-{schema}")
 
 
-def keep(source: Path, target: Path) -> None:
+def keep(source: Path, target: Path, progress: Callable[[int, int], object] | None = None) -> None:
     """Copy a database to a file, in the place of what may be there; the file is there when it is whole.
 
-    Raises Unusable if there is no copy that can be trusted.
+    Raises what `copy` raises.
     """
-    try:
-        with whole(target) as made:
-            copy(source, made)
-            made.rename(target)
-            sync(target.parent)
-    except OSError as error:
-        raise Unusable(f"{target} cannot be written: {reason(error)}.") from error
+    with whole(target) as made:
+        copy(source, made, progress)
+        made.rename(target)
+        sync(target.parent)
 
 
 def check(path: Path) -> None:
