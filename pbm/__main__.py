@@ -32,17 +32,15 @@ def run(args: list[str]) -> int:
         return 130
     except BrokenPipeError:  # whoever read our answer has seen enough; nothing is left to be said at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        if "PBM_DEBUG" in os.environ:
-            raise
-        from pbm.disk import reason
-
-        what = error.filename or "The system refused something"
-        sys.stderr.write(f"{what}: {reason(error)}.\n")
     except Exception as error:
         if "PBM_DEBUG" in os.environ:
             raise
-        sys.stderr.write(f"pbm has a fault here ({type(error).__name__}: {error}); PBM_DEBUG=1 shows where.\n")
+        told = f"pbm has a fault here ({type(error).__name__}: {error}); PBM_DEBUG=1 shows where."
+        if isinstance(error, OSError):
+            from pbm.disk import reason
+
+            told = f"{error.filename or 'The system refused something'}: {reason(error)}."
+        sys.stderr.write(f"{told}\n")
     return 1
 
 

@@ -1,7 +1,6 @@
 """Passwords, kept as argon2id hashes with their parameters inside, so that these can be raised later."""
 
 import os
-from collections import OrderedDict
 from hashlib import blake2b
 
 from argon2 import PasswordHasher
@@ -26,7 +25,7 @@ class Passwords:
     def __init__(self) -> None:
         """Remember nothing yet."""
         self._key = os.urandom(32)
-        self._remembered: OrderedDict[bytes, bool] = OrderedDict()
+        self._remembered: dict[bytes, bool] = {}
         self._prepared: dict[bytes, str] = {}
 
     def prepare(self, password: str) -> None:
@@ -53,8 +52,8 @@ class Passwords:
         except VerificationError:
             is_right = False
         self._remembered[mark] = is_right
-        while len(self._remembered) > REMEMBERED:
-            self._remembered.popitem(last=False)
+        if len(self._remembered) > REMEMBERED:
+            del self._remembered[next(iter(self._remembered))]
         return is_right
 
     def is_outdated(self, stored: str) -> bool:

@@ -53,15 +53,9 @@ def _chosen(name: str, fits: Callable[[str], object], what: str) -> str | None:
     return chosen or None
 
 
-def site() -> str | None:
-    """Where the pages of the boards are: ``PBM_SITE``. Raises Unusable if that is no address of a site."""
-    chosen = _chosen("PBM_SITE", is_site, "no address of a site, such as https://games.example.org")
-    return chosen and chosen.rstrip("/")
-
-
-def web() -> str | None:
-    """Where browsers find the web door: ``PBM_WEB``. Raises Unusable if that is no address of a site."""
-    chosen = _chosen("PBM_WEB", is_site, "no address of a site, such as https://games.example.org")
+def site(name: str = "PBM_SITE") -> str | None:
+    """Where the pages of the boards are, or, by ``PBM_WEB``, the web door. Raises Unusable if that is no site."""
+    chosen = _chosen(name, is_site, "no address of a site, such as https://games.example.org")
     return chosen and chosen.rstrip("/")
 
 
@@ -100,7 +94,7 @@ def open_server() -> Server:
         robot_boards=int(boards or 5),
         robot_minutes=minutes,
         site=site(),
-        web=web(),
+        web=site("PBM_WEB"),
     )
 
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 ANSWERED = frozenset({"challenge", "confirm", "move", "queue"})
 """The commands of a game to which a robot answers before they end."""
 
+SHELL_ONLY = frozenset({"--json", "--no-wait", "--picture", "--help", "-h"})
+"""What stands anywhere in the arguments, beside ``--comment=TEXT``, and is no part of the line."""
+
 
 class Arguments(NamedTuple):
     """The arguments of a command."""
@@ -45,25 +48,13 @@ class Arguments(NamedTuple):
 
 def read(args: Iterable[str]) -> Arguments:
     """Take out what only a shell understands, wherever it stands."""
-    line: list[str] = []
-    as_json, comment, has_pictures, waits, wants_help = False, "", False, True, False
-    for raw in args:
-        arg = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        if arg == "--json":
-            as_json = True
-        elif arg.startswith("--comment="):
-            comment = arg.partition("=")[2]
-        elif arg == "--no-wait":
-            waits = False
-        elif arg == "--picture":
-            has_pictures = True
-        elif arg in {"--help", "-h"}:
-            wants_help = True
-        else:
-            line.append(arg)
-    if wants_help:
+    words = [arg.encode("utf-8", "surrogateescape").decode("utf-8", "replace") for arg in args]
+    comments = [word.partition("=")[2] for word in words if word.startswith("--comment=")]
+    line = [word for word in words if word not in SHELL_ONLY and not word.startswith("--comment=")]
+    if not {"--help", "-h"}.isdisjoint(words):
         line = ["help", *_subject([word.lower() for word in line if not word.startswith("-")])]
-    return Arguments(line, as_json, comment, has_pictures, waits)
+    comment = comments[-1] if comments else ""
+    return Arguments(line, "--json" in words, comment, "--picture" in words, "--no-wait" not in words)
 
 
 def _subject(named: list[str]) -> list[str]:
@@ -100,12 +91,12 @@ def main(args: Sequence[str]) -> int:
     if first == "help":
         answers, line = _operators_help(line)
 
-    servers: list[Server] = []
+    server: Server | None = None
 
     def session() -> Session:
+        nonlocal server
         text = _input().read() if comment == "-" else comment
         server = open_server()
-        servers.append(server)
         told = quoting.comment(root, text, server.store.users.is_taken)
         return Session(server, comment=told, body=texts.clean(text), as_json=as_json)
 
@@ -114,17 +105,18 @@ def main(args: Sequence[str]) -> int:
         if line or not answers:
             answers += runner.run(typed, session, Prompt(_read_password, [*console.MODULES]))
     except (Refused, Unusable) as why:
-        is_user = servers[0].store.users.is_taken if servers and isinstance(why, Refused) else None
+        is_user = server.store.users.is_taken if server and isinstance(why, Refused) else None
         letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), typed, is_user=is_user)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
-    if waits and typed.command and typed.command.name in ANSWERED and any(_waits_for_robot(each) for each in answers):
+    name = typed.command.name if typed.command and waits else ""
+    if server and name in ANSWERED and any(_waits_for_robot(each) for each in answers):
         from pbm.robot_players.turns import answered
 
-        answers = answered(Session(servers[0]), answers, mails=typed.command.name == "challenge")
-    return _told(answers, servers if has_pictures else (), as_json=as_json)
+        answers = answered(Session(server), answers, mails=name == "challenge")
+    return _told(answers, server if has_pictures else None, as_json=as_json)
 
 
-def _told(answers: Letters, drawn_by: Sequence["Server"], *, as_json: bool) -> int:
+def _told(answers: Letters, drawn_by: "Server | None", *, as_json: bool) -> int:
     """Print the answers, and the boards of a server as pictures where these are wanted; return the exit status."""
     if drawn_by and not as_json:
         _show_pictures(answers, drawn_by)
@@ -142,7 +134,7 @@ def _waits_for_robot(letter: Letter) -> bool:
     return bool(robots and people) and not data["over"] and (is_asked or data["turn"] in robots)
 
 
-def _show_pictures(answers: Letters, servers: Sequence["Server"]) -> None:
+def _show_pictures(answers: Letters, server: "Server") -> None:
     """Show the boards that the letters are about, if the terminal can, or say that it cannot."""
     from pbm.drawing import images, terminals
 
@@ -150,9 +142,7 @@ def _show_pictures(answers: Letters, servers: Sequence["Server"]) -> None:
     if protocol is None:
         sys.stderr.write("This terminal shows no pictures, as far as is known; here is the text.\n")
         return
-    points = [
-        images.point_of(one.store, drawing) for one in servers for letter in answers for drawing in letter.drawings
-    ]
+    points = [images.point_of(server.store, drawing) for letter in answers for drawing in letter.drawings]
     try:
         for point in filter(None, points):
             sys.stdout.write(protocol(images.board_png(point)))
@@ -165,18 +155,16 @@ def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:
 
     There is no line if there is no other subject.
     """
-    found: list[list[str]] = []
-    others = [line[0]]
+    found, others = list[str](), [line[0]]
     rest = [word.lower() for word in line[1:]]
     while rest:
         names = console.named(rest)
         if names:
-            found.append(names)
+            found.append(console.help_on(names))
         if not names or rest[0] in root.commands:
             others.append(rest[0])
         rest = rest[len(names) or 1 :]
-    texts = dict.fromkeys(console.help_on(names) for names in found)
-    told = [letters.note(text, subject="Help", answer="help commands") for text in texts]
+    told = [letters.note(text, subject="Help", answer="help commands") for text in dict.fromkeys(found)]
     return told, [] if told and len(others) == 1 else others
 
 

@@ -44,6 +44,11 @@ def clean(text: str) -> str:
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", "", text)
 
 
+def one_line(text: str) -> str:
+    """A text that comes from elsewhere as one line that can be shown."""
+    return " ".join(clean(text).split())
+
+
 def written(text: str) -> str:
     """What somebody wrote to others, as lines that can be stored, shown and mailed; the rest of a long text is cut."""
     text = re.sub(r"(?m)^[ \t]*\*{10,}[ \t]*$", "* * *", clean(text[:MOST_COMMENT]))  # ours are made of asterisks

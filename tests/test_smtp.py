@@ -8,6 +8,8 @@ import ssl
 import threading
 from asyncio.sslproto import SSLProtocol
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 
@@ -38,7 +40,7 @@ class Keeper:
         self.thread = threading.Thread(target=self.loop.run_forever)
 
     async def open(self):
-        self.connections = smtp.Connections(self.is_known, self.handle, smtp.Journal().note)
+        self.connections = smtp.Connections(self.is_known, self.handle, smtp.Journal(partial(datetime.now, UTC)).note)
         listener = await self.loop.create_server(
             lambda: self.kind(self.connections, "pbm.example", self.tls), "127.0.0.1", 0
         )

@@ -83,23 +83,19 @@ def most(what: str, whose: str) -> int:
     return next(limit.most for limit in LIMITS if (limit.what, limit.whose) == (what, whose))
 
 
-def is_left(store: Store, what: str, holders: Holders, now: datetime) -> bool:
-    """Whether there is one left of something."""
+def is_left(store: Store, what: str, holders: Holders, now: datetime, amount: int = 1) -> bool:
+    """Whether there is one left of something, or so many."""
     return not any(
-        store.trust.is_used_up(kind, holder, limit.most, now, is_hourly=limit.per == AN_HOUR)
+        store.trust.is_used_up(kind, holder, limit.most - amount + 1, now, is_hourly=limit.per == AN_HOUR)
         for limit, kind, holder in _limits(what, holders)
     )
 
 
 def take(store: Store, what: str, holders: Holders, now: datetime, amount: int = 1) -> bool:
     """Use up some of something; False, and none is used up, if there are not as many left."""
-    wanted = list(_limits(what, holders))
-    if any(
-        store.trust.is_used_up(kind, holder, limit.most - amount + 1, now, is_hourly=limit.per == AN_HOUR)
-        for limit, kind, holder in wanted
-    ):
+    if not is_left(store, what, holders, now, amount):
         return False
-    for limit, kind, holder in wanted:
+    for limit, kind, holder in _limits(what, holders):
         store.trust.take(kind, holder, limit.most, now, amount=amount, is_hourly=limit.per == AN_HOUR)
     return True
 

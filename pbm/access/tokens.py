@@ -18,6 +18,8 @@ from pbm.store import Mail, Reply
 PUZZLES = "puzzles"
 """What stands in the place of a game where puzzles are unsubscribed."""
 REPLY, BOUNCE, UNSUBSCRIBE, CALENDAR = "r", "b", "u", "c"
+COMMANDS, POSTMASTER = "commands", "postmaster"
+"""The kinds of addresses of ours without a token: the server's own, and that of whoever runs it (RFC 5321, 4.5.1)."""
 TOKEN = re.compile("([rbuc])([0-9]{1,18})-[0-9a-f]{32}", re.ASCII)
 
 
@@ -42,12 +44,16 @@ class Meaning(NamedTuple):
 
 
 def meaning(server: Server, written: str, mark: str = "+") -> Meaning | None:
-    """What an address with a token behind its last *mark* is for; None if it is none of ours, or one that was revoked.
+    """What an address of ours is for, by the token behind its last *mark*; None if it is none, or one that was revoked.
 
     A Message-ID of ours has such a token behind a dot; it means what the address means to which that mail bounces.
     """
     local, _, host = written.lower().rpartition("@")
     own, _, own_host = server.address.lower().rpartition("@")
+    if (local, host) == (own, own_host):
+        return Meaning(COMMANDS)
+    if (local, host) in {("postmaster", own_host), ("", "postmaster")}:
+        return Meaning(POSTMASTER)
     name, _, token = local.rpartition(mark)
     found = TOKEN.fullmatch(token)
     if not found or host != own_host or (name != own and mark == "+"):

@@ -89,9 +89,8 @@ class Board:
         self.options = games.read_options(self.rules, row.options.split())
         self.states: list[State] = []
         """The position at the start and after each turn; a resignation changes none."""
-        self._add_state(self.rules.new(**self.options))
-        for turn in turns:
-            self._follow(turn)
+        for turn in (None, *turns):
+            self._add_state(turn)
         self.judge()
 
     def judge(self) -> None:
@@ -169,7 +168,7 @@ class Board:
 
     def add(self, turn: TurnRow) -> None:
         """Add a turn as it was played, and leave the clocks alone."""
-        self._follow(turn)
+        self._add_state(turn)
         self.turns.append(turn)
         self.judge()
 
@@ -213,15 +212,15 @@ class Board:
         turn = self.turn if moves == last else self.player(state, state.turn)
         return Point(self, moves, state, turn, is_over=turn is None, is_present=moves == last)
 
-    def _follow(self, turn: TurnRow) -> None:
-        state = self.states[-1]
-        if turn.text not in {RESIGN, FORFEIT}:
-            state = state.play(turn.text)
-        self._add_state(state)
+    def _add_state(self, turn: TurnRow | None) -> None:
+        """Add the position after a turn, or that at the start, with the dice of the turn that was played in it.
 
-    def _add_state(self, state: State) -> None:
-        """Add a position, with the dice of the turn that was played in it, or those that its player throws now."""
+        If none was played there yet, its player throws them now.
+        """
         number = len(self.states)
+        state: State = self.states[-1] if self.states else self.rules.new(**self.options)
+        if turn and turn.text not in {RESIGN, FORFEIT}:
+            state = state.play(turn.text)
         if games.needs_dice(state):
             thrown = self.turns[number].dice if number < len(self.turns) else ()
             if not thrown and self.is_stored:

@@ -1,7 +1,6 @@
 """Letters by mail: whom one reaches, at which address, and what waits for a digest."""
 
 from itertools import accumulate
-from typing import TypedDict
 
 from pbm import blocks, texts
 from pbm.access import tokens
@@ -33,7 +32,6 @@ def deliver(session: Session, letter: Letter) -> None:
     wanted = session.store.players.get(letter.game, letter.to).mail if letter.board else "each"
     if not addresses:
         return
-    answered = _answered(session, letter)
     thread = f"<{letter.thread}.{letter.to}@{session.server.host}>" if letter.thread else None
     if wanted != "each" and not letter.is_urgent:
         if wanted == "digest":
@@ -44,9 +42,9 @@ def deliver(session: Session, letter: Letter) -> None:
     for address in usable:
         mark = tokens.bounce_token(session.server, address.number, f"{letter.to} {address.address}")
         end = tokens.unsubscribe_address(session.server, subscription, address.number) if subscription else None
-        send(session, address.address, letter, thread, **answered, mark=f".{mark}", unsubscribe=end)
+        send(session, address.address, letter, thread, mark=f".{mark}", unsubscribe=end)
     if not usable:
-        send(session, None, letter, thread, **answered)
+        send(session, None, letter, thread)
         session.store.outbox.trim_waiting(letter.to, MOST_WAITING)
 
 
@@ -60,30 +58,13 @@ def _answer_sender(session: Session, letter: Letter) -> None:
         is_left = session.is_left("answer to a stranger") and session.take("bytes to strangers", _size(letter))
         is_left = is_left and session.take("answer to a stranger")
     if is_left:
-        send(session, session.sender, letter, session.message_id, **_answered(session, letter))
+        send(session, session.sender, letter, session.message_id)
 
 
 def _hold(session: Session, letter: Letter, userid: str) -> None:
     """Keep a letter about a board for the next digest of a user."""
     told = blocks.stored([*letter.blocks, Paragraph(letter.answer)])
     session.store.outbox.hold(Held(userid, letter.game, letter.subject, told, session.now()))
-
-
-class Answered(TypedDict):
-    """How a mail can be answered without a password."""
-
-    reply_to: str | None
-    is_easy: bool
-
-
-def _answered(session: Session, letter: Letter) -> Answered:
-    """Where the reader of a letter can answer it without a password, if anywhere; whether they are to move there."""
-    place = _place(session, letter)
-    mover = _mover(session, letter, place) if place else ""
-    is_open = place and (mover or letter.hint)
-    address = tokens.reply_address(session.server, *place) if place and is_open else None
-    is_easy = place is not None and mover == place.userid and bool(letter.notation)
-    return Answered(reply_to=address, is_easy=is_easy)
 
 
 def _mover(session: Session, letter: Letter, place: Reply) -> str:
@@ -110,18 +91,22 @@ def send(
     address: str | None,
     letter: Letter,
     thread: str | None = None,
-    reply_to: str | None = None,
     *,
-    is_easy: bool = False,
+    reply_to: str | None = None,
     mark: str = "",
     unsubscribe: str | None = None,
 ) -> None:
     """Put a letter into the outbox for one address, None if it has to wait for one.
 
     *thread* is the Message-ID that it answers, or that of the first letter about a board. *reply_to* is where the
-    answer goes, if that is not the server's own address; it *is easy* if the reader is to move there. The *mark* in the
+    answer goes; a letter about a board is answered at the reply address of its reader there. The *mark* in the
     Message-ID tells which address bounces. A mail to *unsubscribe* ends the subscription to which it belongs.
     """
+    place, is_easy = _place(session, letter), False
+    if place:
+        mover = _mover(session, letter, place)
+        is_easy = mover == place.userid and bool(letter.notation)
+        reply_to = tokens.reply_address(session.server, *place) if mover or letter.hint else reply_to
     fresh = f"<{session.server.random_bytes(12).hex()}{mark}@{session.server.host}>"
     mail = Mail(
         userid=letter.to,

@@ -4,37 +4,34 @@ Each command is a row of a table: its name, what its words stand for, the functi
 changes something, and its help. There is no rule of a game here, and no SQL.
 """
 
-from typing import Any
-
 import click
 
 from pbm.board import clocks
 from pbm.language import words
-from pbm.language.grammar import Command, Group, PasswordType, Root
+from pbm.language.grammar import Command, Group, Root
 
 
-def argument(name: str, written: str = "", kind: Any = None) -> click.Argument:
+def argument(name: str, written: str = "") -> click.Argument:
     """A word; its syntax, as it is *written*, has brackets if it can be left out."""
-    if written.startswith("[") or written.count("]") > written.count("["):
-        return click.Argument([name], metavar=written, type=kind, default="")
-    return click.Argument([name], metavar=written or None, type=kind)
+    is_optional = written.startswith("[") or written.count("]") > written.count("[")
+    return click.Argument([name], metavar=written or None, required=not is_optional)
 
 
-def arguments(name: str, written: str = "", kind: Any = None) -> click.Argument:
+def arguments(name: str, written: str = "") -> click.Argument:
     """Any number of words; without brackets around its syntax, at least one."""
     is_optional = not written or written.startswith("[")
-    return click.Argument([name], metavar=written or None, type=kind, nargs=-1, required=not is_optional)
+    return click.Argument([name], metavar=written or None, nargs=-1, required=not is_optional)
 
 
 BOARD = argument("board")
 POOL = argument("pool")
 BOARDS = arguments("boards", "BOARD[#n]...|SELECTOR...")
 USERID = argument("userid")
-PASSWORD = argument("password", kind=PasswordType())
-NEW_PASSWORD = argument("new_password", "PASSWORD", PasswordType())
-FOLLOWED = [USERID, PASSWORD, arguments("boards", "BOARD...", PasswordType())]
+PASSWORD = argument("password")
+NEW_PASSWORD = argument("new_password", "PASSWORD")
+FOLLOWED = [USERID, PASSWORD, arguments("boards", "BOARD...")]
 PAGE_NUMBER = argument("page", "[PAGE_NUMBER]")
-MOVE = argument("move", "MOVE[#n]", click.UNPROCESSED)
+MOVE = argument("move", "MOVE[#n]")
 ADDRESSES = arguments("addresses")
 
 # fmt: off
@@ -64,7 +61,7 @@ OF_A_GAME = (
 
         In a shell the command ends when a robot has answered; with --no-wait it ends at once.
         """),
-    Command("plan", [BOARD, USERID, PASSWORD, arguments("lines", "[LINE;...|clear]", click.UNPROCESSED)],
+    Command("plan", [BOARD, USERID, PASSWORD, arguments("lines", "[LINE;...|clear]")],
         "language.plans.plan_typed", writes=True,
         text="""Plan your answers to moves that your opponent may make. The server plays them at once.
 
@@ -106,7 +103,7 @@ OF_A_GAME = (
         """),
     Command("showas", [USERID, PASSWORD, BOARDS], "actions.lists.showas",
         text="""Show boards as one player sees them, with what only they may know."""),
-    Command("preview", [argument("board", "BOARD[#n]"), arguments("moves", kind=click.UNPROCESSED)],
+    Command("preview", [argument("board", "BOARD[#n]"), arguments("moves")],
         "actions.play.preview", takes_options=True,
         text="""Show what moves lead to, on a board or on a new one (`preview new 2`). Nothing is played.
 
@@ -253,7 +250,7 @@ OF_ALL = (
         Nobody else can ever take your name.
         """),
     Command("reset",
-        [USERID, argument("one_time_password", "[CODE"), argument("new_password", "NEWPASSWORD]", PasswordType())],
+        [USERID, argument("one_time_password", "[CODE"), argument("new_password", "NEWPASSWORD]")],
         "actions.users.reset", writes=True, check="actions.users.check_reset",
         text="""Get another password when you have lost yours. A code is mailed to you, which is good once and for a
         day."""),
@@ -330,7 +327,7 @@ OF_ALL = (
 
 OF_ONESELF = (
     Command("password",
-        [USERID, argument("password", "OLD", PasswordType()), argument("new_password", "NEW", PasswordType())],
+        [USERID, argument("password", "OLD"), argument("new_password", "NEW")],
         "actions.users.change_password", writes=True,
         text="""Set another password."""),
     Command("address", [USERID, PASSWORD, ADDRESSES], "actions.users.change_address", writes=True,

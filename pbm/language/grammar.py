@@ -46,17 +46,6 @@ class Prompt(NamedTuple):
     """The operator's commands, which stand beside those of the language."""
 
 
-class PasswordType(click.ParamType[str]):
-    """A password; in a shell, a hyphen stands for one that is given in another way."""
-
-    name = "password"
-
-    def convert(self, value: str, _: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The password itself."""
-        prompt: Prompt | None = ctx.obj if ctx else None
-        return prompt.read_password() if prompt and value == "-" else value
-
-
 class Command(click.Command):
     """A command of the language: words, among which options may stand, and the function of ours that it calls."""
 
@@ -113,13 +102,20 @@ class Command(click.Command):
         if self.instead and len(others) == len(SIGNED_BOARD):
             ctx.params |= zip(SIGNED_BOARD, others, strict=True)
             return []
+        if ctx.obj:
+            self.read_passwords(others, ctx.obj)
         given = iter(others)
         for parameter in self.params:  # only the last one can take several words
-            value = list(given) if parameter.nargs < 0 else next(given, parameter.default)
-            ctx.params[parameter.name or ""] = parameter.type_cast_value(ctx, value)
+            ctx.params[parameter.name or ""] = tuple(given) if parameter.nargs < 0 else next(given, "")
         if self.named:
             ctx.params["named"] = named
         return []
+
+    def read_passwords(self, others: list[str], prompt: Prompt) -> None:
+        """Put passwords in the place of hyphens that stand for them."""
+        for at, name in (place for way in self.ways for place in enumerate(way[: len(others)])):
+            if name in {"password", "new_password"} and others[at] == "-":
+                others[at] = prompt.read_password()
 
     def take_named(self, options: Sequence[str]) -> tuple[dict[str, str | None], list[str]]:
         """The named options of the command, None for each that is missing; and the others."""
@@ -127,8 +123,9 @@ class Command(click.Command):
         others = []
         for option in options:
             name, equals, value = option.removeprefix("--").partition("=")
-            fits = [full for full in self.named if option.startswith("--") and full.startswith(name.lower())]
-            if not name or not fits:
+            name = name.lower()
+            fits = [full for full in self.named if name and option.startswith("--") and full.startswith(name)]
+            if not fits:
                 near = games.nearest(name, self.named) if option.startswith("--") else ""
                 if near:
                     raise Refused(
@@ -136,9 +133,9 @@ class Command(click.Command):
                     )
                 others.append(option)
                 continue
-            if len(fits) > 1 and name.lower() not in fits:
+            if len(fits) > 1 and name not in fits:
                 raise Refused(f"{option!r} can be {' or '.join(f'--{full}' for full in fits)}; write more of it.")
-            full = name.lower() if name.lower() in fits else fits[0]
+            full = name if name in fits else fits[0]
             if equals and not self.named[full]:
                 raise Refused(f"--{full} stands alone, without a value.")
             if not value and self.named[full]:

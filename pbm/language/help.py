@@ -1,7 +1,7 @@
 """Help: texts from the folder ``help``, and what the commands say of themselves."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill, indent
 
@@ -10,7 +10,6 @@ from pbm import letters, texts
 from pbm.blocks import Block, Paragraph, Table
 from pbm.language import words
 from pbm.language.commands import root
-from pbm.language.grammar import Explained
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -49,7 +48,7 @@ def help_of_game(_: Session | None, game: str, command: str) -> list[Letter]:
 def help_letter(subject: str) -> Letter:
     """Help on a subject: a game, a command, a text of its own, or nothing for the overview. Raises Refused."""
     title = f"Help {subject}".strip()
-    told = map(_block, _text(subject, root.explained()).split(EMPTY_LINE))
+    told = map(_block, _text(subject).split(EMPTY_LINE))
     return letters.note(told, subject=title, answer="help commands" if subject else "help tutorial")
 
 
@@ -63,17 +62,17 @@ def subjects() -> list[str]:
     return sorted(path.stem for path in _folder().glob("*.txt") if not games.exists(path.stem))
 
 
-def _text(subject: str, commands: Iterable[Explained]) -> str:
+def _text(subject: str) -> str:
     if not subject:
         return f"{_read('overview')}\n\nGames: {', '.join(games.names())}"
     if subject == "commands":
-        return _all(commands)
+        return _all()
     if games.exists(subject):
         return of_game(subject)
     if subject in subjects():
         return _read(subject)
     meant = "move" if subject in words.INSTEAD_OF_MOVE else words.command(subject)
-    lines = list(commands)
+    lines = [*root.explained()]
     exact = [one for one in lines if meant in {one.name, one.name.removeprefix("GAME ")}]
     found = [f"  {one.syntax}\n\n{_filled(one.text)}" for one in exact or lines if exact or meant in one.name.split()]
     if not found:
@@ -84,9 +83,9 @@ def _text(subject: str, commands: Iterable[Explained]) -> str:
     return "\n\n\n".join(found)
 
 
-def _all(commands: Iterable[Explained]) -> str:
+def _all() -> str:
     """The commands that every player needs, then all commands by topic, each with its first paragraph."""
-    named = {one.name.replace(" ", "-"): one for one in commands}
+    named = {one.name.replace(" ", "-"): one for one in root.explained()}
     parts = [_read("commands")]
     for topic, names in TOPICS.items():
         parts.append(topic.upper())

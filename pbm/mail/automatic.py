@@ -55,11 +55,19 @@ def is_automatic(
 
     The envelope's sender is empty for a bounce, and None if it is not known.
     """
+    keywords = {
+        name: [
+            word.strip(' "\t\r\n').lower()
+            for value in fields.get(name, ())
+            for word in without_comments(value[:MOST_HEADER]).partition(";")[0].split(",")
+        ]
+        for name in ("auto-submitted", "precedence", "return-path")
+    }
     return (
         envelope_sender == ""
-        or any(word not in {"", "no"} for word in _keywords(fields, "auto-submitted"))
-        or any(word in {"bulk", "junk", "list", "auto_reply"} for word in _keywords(fields, "precedence"))
-        or "<>" in _keywords(fields, "return-path")
+        or any(word not in {"", "no"} for word in keywords["auto-submitted"])
+        or any(word in {"bulk", "junk", "list", "auto_reply"} for word in keywords["precedence"])
+        or "<>" in keywords["return-path"]
         or any((name.startswith("list-") and name not in ADDED) or name in AUTOMATIC_FIELDS for name in fields)
         or message.get_content_type() == "multipart/report"
         or PROGRAMS.fullmatch((sender or "").rpartition("@")[0]) is not None
@@ -88,12 +96,6 @@ def wants_no_answer(fields: dict[str, list[str]]) -> bool:
 def is_absence(text: str) -> bool:
     """Whether a subject, or one and a text, reads like a program's answer while somebody is away."""
     return ABSENCE.search(text[:MOST_HEADER]) is not None
-
-
-def _keywords(fields: dict[str, list[str]], name: str) -> list[str]:
-    """The words that a header field holds, which may be given more than once, each without comments and parameters."""
-    values = (without_comments(value[:MOST_HEADER]) for value in fields.get(name, ()))
-    return [word.strip(' "\t\r\n').lower() for value in values for word in value.partition(";")[0].split(",")]
 
 
 def without_comments(field: str) -> str:

@@ -17,7 +17,7 @@ from pbm.names import is_host
 from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.store import Replaced, Unusable
-from pbm.texts import clean
+from pbm.texts import one_line
 
 IMAP_PATIENCE = 60
 """Seconds for which the mail server may say nothing when it was asked something."""
@@ -294,7 +294,7 @@ def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
         sys.stderr.write(f"A mail could not be handled, and stays: {type(why).__name__}: {why}\n")
         return False
     mailbox.move(uid)
-    line = f"imap <{' '.join(clean(sender or '').split())}> {outcome}\n"
+    line = f"imap <{one_line(sender or '')}> {outcome}\n"
     sys.stderr.write(line.encode("ascii", "backslashreplace").decode())
     return True
 
@@ -303,4 +303,4 @@ def complaint(error: Exception) -> str:
     """What went wrong, as a line of readable text."""
     first = error.args[0] if error.args else error
     text = first.decode(errors="replace") if isinstance(first, bytes) else str(error)
-    return " ".join(clean(text).split()) or type(error).__name__
+    return one_line(text) or type(error).__name__

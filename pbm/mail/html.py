@@ -7,6 +7,7 @@ style sheet, and scroll by themselves where that is thrown away.
 import re
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import chain
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -216,12 +217,9 @@ def _worded(text: str) -> str:
 
 
 def _breaking(word: str) -> str:
-    return "<wbr>".join(map(_kept, _parts_of(word)))
-
-
-def _parts_of(word: str) -> Iterator[str]:
-    for part in re.split("(?<=,)(?=.)", word):
-        yield from re.split(texts.FRONT_OF_CELL, part) if len(part) > LONGEST_PART else [part]
+    parts = re.split("(?<=,)(?=.)", word)
+    split = (re.split(texts.FRONT_OF_CELL, part) if len(part) > LONGEST_PART else [part] for part in parts)
+    return "<wbr>".join(map(_kept, chain.from_iterable(split)))
 
 
 def _kept(part: str) -> str:

@@ -1,5 +1,6 @@
 """The picture with which the HTML of a board mail begins, and what can be tapped below it. No sockets here."""
 
+from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -54,7 +55,7 @@ class Illustrator:
     def __init__(self, server: Server) -> None:
         """Draw boards of this server."""
         self.server = server
-        self.drawn: dict[Drawing, Drawn | None] = {}
+        self.draw = lru_cache(KEPT)(partial(_drawn, server))
 
     def of(self, mail: Mail) -> Illustration | None:
         """What a mail gets: a curve that it shows, or its board if it shows one that is still what it was.
@@ -68,11 +69,7 @@ class Illustrator:
         if len(drawings) != 1 or not drawings[0].depicts:
             return None
         [drawing] = drawings
-        if drawing not in self.drawn:
-            self.drawn = dict(islice(self.drawn.items(), max(0, len(self.drawn) - KEPT + 1), None))
-            self.drawn[drawing] = None  # what cannot be drawn is tried once
-            self.drawn[drawing] = _drawn(self.server, drawing)
-        drawn = self.drawn[drawing]
+        drawn = self.draw(drawing)
         if drawn is None:
             return None
         meaning = tokens.meaning(self.server, mail.reply_to) if mail.reply_to else None

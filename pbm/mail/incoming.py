@@ -109,12 +109,9 @@ def envelope(raw: bytes, environment: Mapping[str, str]) -> tuple[str | None, st
     The sender is empty for a bounce, which Postfix calls MAILER-DAEMON.
     """
     message = BytesHeaderParser().parsebytes(raw)
-    sender = environment.get("SENDER", message["Return-Path"])
-    recipient = environment.get("RECIPIENT", message["Delivered-To"])
-    if sender is not None:
-        sender = str(sender).strip().strip("<>")
-        sender = "" if sender.upper() == "MAILER-DAEMON" else sender
-    return sender, None if recipient is None else str(recipient).strip().strip("<>")
+    told = environment.get("SENDER", message["Return-Path"]), environment.get("RECIPIENT", message["Delivered-To"])
+    sender, recipient = (None if each is None else str(each).strip().strip("<>") for each in told)
+    return "" if sender and sender.upper() == "MAILER-DAEMON" else sender, recipient
 
 
 def is_ours(recipient: str, server_address: str) -> bool:
@@ -137,18 +134,9 @@ def addressed(raw: bytes, server_address: str) -> list[str]:
         return []
 
 
-def is_postmaster(recipient: str, server_address: str) -> bool:
-    """Whether a mail is for whoever runs the server (RFC 5321, 4.5.1)."""
-    return recipient.lower() in {"postmaster", f"postmaster@{server_address.rpartition('@')[2].lower()}"}
-
-
 def is_known(server: Server, recipient: str) -> bool:
     """Whether mail is taken for an address: our own, the postmaster's, a reply address, or one of our bounces."""
-    return (
-        recipient.lower() == server.address.lower()
-        or is_postmaster(recipient, server.address)
-        or tokens.meaning(server, recipient) is not None
-    )
+    return tokens.meaning(server, recipient) is not None
 
 
 def posted(server: Server, recipient: str, text: str, comment: str, key: str) -> tuple[Reply, Incoming] | None:
@@ -304,9 +292,9 @@ def _kind(server: Server, mail: Incoming, recipients: Sequence[str], meanings: S
         return "unsubscribe"
     if mail.is_automatic or tokens.BOUNCE in kinds or is_ours(mail.sender or "", server.address):
         return "automatic"
-    if recipients and not any(is_known(server, recipient) for recipient in recipients):
+    if recipients and not meanings:
         return "unknown"
-    if recipients and all(is_postmaster(recipient, server.address) for recipient in recipients):
+    if kinds == {tokens.POSTMASTER}:
         return "postmaster"
     return "command" if mail.sender else "unreadable"
 

@@ -1,7 +1,5 @@
 """The outbox: mails that were written in a transaction go out here, one by one, until they have arrived."""
 
-import os
-import select
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -110,18 +108,15 @@ def flush(
     return Sent(sent, failed, last)
 
 
-def keep_sending(server: Server, way: Transport, pipe: int) -> None:
-    """Send what is due, and look again after each second and each byte that comes through the *pipe*, until it ends.
+def keep_sending(server: Server, way: Transport, ended: Callable[[float], bool]) -> None:
+    """Send what is due, and look again after each second, until it has *ended*.
 
-    While nothing can be sent it looks ever more seldom.
+    That is asked with how many seconds to wait for the end, which may be fewer when there is something to send. While
+    nothing can be sent it looks ever more seldom.
     """
 
-    def ended(patience: float = 0) -> bool:
-        ready, _, _ = select.select([pipe], [], [], patience)
-        return bool(ready) and not os.read(pipe, 65536)
-
     def rested(seconds: float) -> bool:
-        """Whether the end came in so many seconds, whatever else comes through the pipe."""
+        """Whether the end came in so many seconds, whatever else comes."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if ended(left):
@@ -132,7 +127,7 @@ def keep_sending(server: Server, way: Transport, pipe: int) -> None:
     while not is_over:
         try:
             server.store.check_in_place()
-            flush(server, way, ended, rested, ever_longer())
+            flush(server, way, partial(ended, 0), rested, ever_longer())
         except Replaced:  # nothing that is sent could be noted
             raise
         except Exception as error:  # a sender that ended would leave all mails lying

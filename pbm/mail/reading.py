@@ -17,7 +17,7 @@ from typing import NamedTuple
 from pbm.mail import automatic, quotes
 from pbm.mail.automatic import MOST_HEADER, without_comments
 from pbm.names import is_address
-from pbm.texts import clean
+from pbm.texts import clean, one_line
 
 MOST_TEXT, MOST_HTML = 100_000, 300_000
 """How many characters of a text are looked at."""
@@ -171,7 +171,7 @@ def _line(fields: dict[str, list[str]], name: str) -> str:
     if "=?" in value:
         with suppress(MessageError, ValueError, LookupError):
             value = "".join(_word(*part) for part in decode_header(re.sub(r"[\r\n]+", "", value)))
-    return " ".join(clean(value).split())
+    return one_line(value)
 
 
 def _word(text: str | bytes, charset: str | None) -> str:
@@ -192,7 +192,11 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     disposition = part.get_content_disposition()
     if disposition in {"attachment", "reaction"}:
         return ""
-    parameters = _parameters(part)
+    parameters: dict[str, object] = {}
+    with suppress(ValueError, TypeError):  # the pieces of one (RFC 2231) may not fit together
+        parameters = {
+            name.lower(): value for name, value in reversed(part.get_params([]))
+        }  # the first of a name counts
     is_file = (disposition is not None or "name" in parameters) and part.get_filename()
     if is_file and not (has_name and disposition in {None, "inline"}):
         return ""
@@ -214,16 +218,6 @@ def _text_in(part: Message, *, has_name: bool) -> str:
     if str(parameters.get("format")).lower() == "flowed":
         text = _unflowed(text, joins_words=str(parameters.get("delsp")).lower() == "yes")
     return clean(text)
-
-
-def _parameters(part: Message) -> dict[str, object]:
-    """The parameters of a part's Content-Type, by their names in small letters; of those with one name, the first.
-
-    None are known where the pieces of one (RFC 2231) do not fit together: that is no reason to read nothing at all.
-    """
-    with suppress(ValueError, TypeError):
-        return {name.lower(): value for name, value in reversed(part.get_params([]))}
-    return {}
 
 
 def _payload(part: Message) -> object:

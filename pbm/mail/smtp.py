@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from ipaddress import ip_network
 from ssl import SSLContext
 from typing import Any, AnyStr, NamedTuple
@@ -21,7 +21,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome
 from pbm.mail.reading import Incoming
-from pbm.texts import clean
+from pbm.texts import one_line
 
 LONGEST_ENTRY = 300
 """How much of a command, or of a reason, is logged."""
@@ -111,27 +111,23 @@ class Entry(NamedTuple):
     """Seconds from the last byte of the mail to the reply."""
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 class Journal:
     """Numbers the mails, and writes a line about each to standard error."""
 
-    def __init__(self, *, as_json: bool = False, has_time: bool = True, now: Callable[[], datetime] = _utc_now) -> None:
+    def __init__(self, now: Callable[[], datetime] | None, *, as_json: bool = False) -> None:
         """Write lines for people or, *as JSON*, for programs; with the time, unless somebody else adds it."""
-        self.as_json = as_json
-        self.has_time = has_time
         self.now = now
+        self.as_json = as_json
         self.number = 0
 
     def note(self, entry: Entry) -> None:
         """Write what came of a mail."""
         self.number += 1
-        time = {"time": self.now().isoformat(timespec="milliseconds")} if self.has_time else {}
+        time = {"time": self.now().isoformat(timespec="milliseconds")} if self.now else {}
         outcome = entry.outcome
         values = entry.peer, entry.sender, outcome.told, outcome.command, outcome.reason
-        said = dict(zip(("peer", "sender", "outcome", "command", "reason"), map(_line, values), strict=True))
+        lines = [one_line(value[:LONGEST_ENTRY]) for value in values]
+        said = dict(zip(("peer", "sender", "outcome", "command", "reason"), lines, strict=True))
         spent = {"lock_ms": round(1000 * entry.locked, 1), "ms": round(1000 * entry.took, 1)}
         if self.as_json:
             line = json.dumps({**time, "number": self.number, **said, **spent})
@@ -141,10 +137,6 @@ class Journal:
             line = f"{' '.join(words)} ({spent['lock_ms']} ms in the lock, {spent['ms']} ms in all)"
         sys.stderr.write(f"{line.encode('ascii', 'backslashreplace').decode()}\n")
         sys.stderr.flush()
-
-
-def _line(text: str) -> str:
-    return " ".join(clean(text[:LONGEST_ENTRY]).split())
 
 
 class Connections:

@@ -8,16 +8,12 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
 from pbm.disk import reason, sync
 from pbm.names import is_host
 from pbm.refusals import Refused
-from pbm.texts import clean
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
+from pbm.texts import one_line
 
 PORTS: Mapping[str, int] = {"smtp": 25, "smtps": 465, "smtp+starttls": 587}
 """The schemes of mail servers, and the port of each."""
@@ -127,22 +123,6 @@ class Sendmail(Transport):
             raise Undelivered(f"{self.program} ended with status {status}", for_good=status in FINAL_STATUSES)
 
 
-class RelayConnection(smtplib.SMTP):
-    """A connection to a mail server."""
-
-    has_text = False
-    """Whether the server may have got the text of the last mail."""
-
-    def data(self, msg: "ReadableBuffer | str") -> tuple[int, bytes]:
-        """Send the text of a mail."""
-        self.has_text = True
-        return super().data(msg)
-
-
-class RelayConnectionOverTls(RelayConnection, smtplib.SMTP_SSL):
-    """The same, over TLS from the first byte."""
-
-
 class Smtp(Transport):
     """A mail server, over one connection for a batch of mails."""
 
@@ -150,43 +130,31 @@ class Smtp(Transport):
         """Use the server at that address, over TLS if the scheme says so, and log in if there is a user."""
         self.scheme, self.host, self.port = scheme, host, port
         self.user, self.password = user, password
-        self.connection: RelayConnection | None = None
-        self.has_text = False
+        self.connection: smtplib.SMTP | None = None
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
-        """Send the message, over a new connection if the server has ended the one of the mail before.
+        """Send the message, over a new connection if the server ends the one of the mail before.
 
         A server that hung up behind the text may have taken the mail, and does not get it again at once.
         """
         was_used = self.connection is not None
         try:
-            self._hand_over(message, sender, recipient)
-        except Undelivered:
-            if self.connection or self.has_text or not was_used:
-                raise
-            self._hand_over(message, sender, recipient)
-
-    def _hand_over(self, message: bytes, sender: str, recipient: str) -> None:
-        self.has_text = False
-        try:
             self.connection = self.connection or self._connect()
-            self.connection.has_text = False
             self.connection.sendmail(sender, [recipient], message.replace(b"\n", b"\r\n"))
         except (OSError, smtplib.SMTPException) as error:
             problem = _problem(error, recipient)
-            self.has_text = self.connection is not None and self.connection.has_text
             if problem.for_all:
                 self.close()
-            raise problem from error
+            if not (problem.for_all and was_used and isinstance(error, smtplib.SMTPSenderRefused)):
+                raise problem from error
+            self.send(message, sender, recipient, name)
 
-    def _connect(self) -> RelayConnection:
+    def _connect(self) -> smtplib.SMTP:
         context = ssl.create_default_context()
         if self.scheme == "smtps":
-            connection: RelayConnection = RelayConnectionOverTls(
-                self.host, self.port, timeout=RELAY_PATIENCE, context=context
-            )
+            connection: smtplib.SMTP = smtplib.SMTP_SSL(self.host, self.port, timeout=RELAY_PATIENCE, context=context)
         else:
-            connection = RelayConnection(self.host, self.port, timeout=RELAY_PATIENCE)
+            connection = smtplib.SMTP(self.host, self.port, timeout=RELAY_PATIENCE)
         try:
             if self.scheme == "smtp+starttls":
                 connection.starttls(context=context)
@@ -216,16 +184,12 @@ def _problem(error: Exception, recipient: str) -> Undelivered:
     elif isinstance(error, smtplib.SMTPResponseException):
         code, text = error.smtp_code, error.smtp_error
     else:
-        return Undelivered(_line(str(error)), for_all=True)
+        return Undelivered(one_line(str(error))[:MOST_SAID], for_all=True)
     said = text.decode(errors="replace") if isinstance(text, bytes) else text
     refused = isinstance(error, smtplib.SMTPRecipientsRefused | smtplib.SMTPDataError) and code != CLOSING
     about_mail = refused or code == EXCEEDS_STORAGE
-    return Undelivered(_line(f"{code} {said}"), for_good=about_mail and code >= 500, for_all=not about_mail)
-
-
-def _line(said: str) -> str:
-    """What a server or the system said, as one short line of readable text."""
-    return " ".join(clean(said).split())[:MOST_SAID]
+    line = one_line(f"{code} {said}")[:MOST_SAID]
+    return Undelivered(line, for_good=about_mail and code >= 500, for_all=not about_mail)
 
 
 def transport(setting: str, password: str = "") -> Transport:

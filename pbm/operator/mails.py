@@ -1,6 +1,5 @@
 """The operator's commands for the outbox."""
 
-import sys
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from pbm.console import (
     let_server_go_first,
     more_than,
     open_existing,
+    pipe_ended,
     time_text,
 )
 from pbm.console.usage import LIMIT, WHOLE_NUMBER, Commands
@@ -47,7 +47,7 @@ def send_mails() -> None:
 
     end_with_input_alone()
     let_server_go_first()
-    keep_sending(open_existing(), transport(), sys.stdin.fileno())
+    keep_sending(open_existing(), transport(), pipe_ended)
 
 
 @outbox.command("list")

@@ -118,7 +118,7 @@ def serve_(
         raise Refused(f"{certificate} and {key} are no certificate and its key: {reason(why)}.") from why
     opened = open_server()
     # systemd adds the time to what goes into its journal
-    journal = Journal(as_json=log_format == "json", has_time="JOURNAL_STREAM" not in os.environ, now=opened.now)
+    journal = Journal(None if "JOURNAL_STREAM" in os.environ else opened.now, as_json=log_format == "json")
     count = _measured(opened, metrics) if metrics else None
 
     def note(entry: "Entry") -> None:

@@ -114,9 +114,7 @@ class Users(Questions):
 
     def note_command(self, userid: str, now: datetime) -> None:
         """Note that a user gives a command, once a day, and only if they have ever sought challenges."""
-        heard = self.moment("SELECT heard FROM users WHERE userid = ?", userid)
-        if heard and heard.date() < now.date():
-            self.change(userid, heard=now)
+        self.execute("UPDATE users SET heard = ? WHERE userid = ? AND heard < ?", now, userid, now.date())
 
     # Settings
 
