@@ -3,6 +3,7 @@
 It can be done at any time, and as often as one likes (docs/command-language.md, section 6).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta, tzinfo
 from typing import NamedTuple
@@ -48,28 +49,27 @@ class Done(NamedTuple):
 
 def clean_up(session: Session) -> Done:
     """Do all that is due. Each board is a transaction of its own."""
-    done = Done()
+    counts: Counter[str] = Counter()
+    problems: list[str] = []
     with session.store.reading():
         due = [place for place in session.store.boards.unfinished(session.now()) if _is_due(session, *place)]
     for game, number in due:
         try:
             with session.store.writing():
-                what = _look_at(session, find_board(session, game, number))
+                counts[_look_at(session, find_board(session, game, number))] += 1
         except Refused:  # it has been removed in the meantime
             continue
         except (LookupError, Illegal) as why:
-            done = done._replace(problems=(*done.problems, f"{game} {number}: {why}"))
-            continue
-        if what:
-            done = done._replace(**{what: getattr(done, what) + 1})
-    done = done._replace(problems=(*done.problems, *directing.start_due(session)))
+            problems.append(f"{game} {number}: {why}")
+    problems += directing.start_due(session)
     with session.store.writing():
         challenges.end_seeks(session)
         guests.forget_old(session)
         session.store.handled.forget(session.now() - KEPT_FOR)
         session.store.events.note_maintenance("cleanup", session.now())
         puzzles.send_puzzle(session)
-        return done._replace(digests=send_digests(session, session.now()))
+        digests = send_digests(session, session.now())
+    return Done(counts["reminded"], counts["forfeited"], counts["drawn"], digests, tuple(problems))
 
 
 def _is_due(session: Session, game: str, number: str) -> bool:

@@ -38,9 +38,12 @@ def begin(server: Server, game: str, level: str, options: Sequence[str], peer: s
     games.read_options(games.load(game), options)
     with store.writing():
         robots = [one for one in store.robots.all() if one.level == int(level)]
-        free = [one.userid for one in robots if not challenges.not_of_robots(game, {one.userid: one})]
-        counts = store.boards.active_counts(free)
-        free = [one.userid for one in robots if one.userid in free and counts[one.userid].total() < one.most / 2]
+        counts = store.boards.active_counts([one.userid for one in robots])
+        free = [
+            one.userid
+            for one in robots
+            if counts[one.userid].total() < one.most / 2 and not challenges.not_of_robots(game, {one.userid: one})
+        ]
         if not free:  # the other half of their boards is for users
             raise Crowded(f"No robot of level {level} can play with you now; please try another level.")
         if not quotas.take(store, "guest", Holders(peer=peer), server.now()):

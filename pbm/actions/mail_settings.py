@@ -29,7 +29,7 @@ def choose(session: Session, game: str, user: str, how: str) -> list[Letter]:
     how, name = how.lower(), game.capitalize()
     if how not in CHOICES:
         raise Refused(f"Mails about {name} boards come each, as a digest, or none at all; {how!r} is not one of these.")
-    session.store.players.save(game, session.store.players.get(game, user)._replace(mail=how))
+    session.store.players.change(game, user, mail=how)
     text = f"From now on, a mail about a {name} board {CHOICES[how]}.\n"
     text += "Reminders, errors and the ends of games come at once in any case."
     data = {"userid": user, "game": game, "mail": how}

@@ -66,7 +66,7 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
     board = turns.board_of_player(session, row, name)
     turns.check_turn(session, board, name)
     canonical = turns.parsed(board, text)
-    board.row = row._replace(submitted=canonical)
+    board.change(submitted=canonical)
     session.store.boards.save(board.row)
     trial = board.until(len(board.turns))
     _try(trial, canonical, session.now())

@@ -54,7 +54,7 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
     if not 1 <= days + row.more_days <= MOST_GIVEN or not days:
         already = f", and {board.turn} has {row.more_days} of them already" if row.more_days else ""
         raise Illegal(f"You can give 1 to {MOST_GIVEN} days for a move{already}.")
-    board.row = row._replace(more_days=row.more_days + days, nagged=None)
+    board.change(more_days=row.more_days + days, nagged=None)
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(board.row)
     return turns.told(session, board, f"{name} gives {board.turn} {texts.counted(days, 'day')} more for this move.")
@@ -85,6 +85,6 @@ def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
             f"{taken}Left in {today.year}: {texts.counted(left, 'day')}."
         )
     [letter] = letters.of_board(session, board.present, late, notes=[*notes, "\n".join(told)])
-    board.row = row._replace(nagged=now)
+    board.change(nagged=now)
     store.boards.save(board.row)
     return letter._replace(subject=f"Nag: {letter.subject}", is_urgent=True, reminds=board.name)

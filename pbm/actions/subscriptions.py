@@ -28,7 +28,7 @@ def subscribe(session: Session, game: str, name: str, words: Sequence[str]) -> l
     """Send a user every mail about some boards from now on, or about all boards of a game."""
     is_all = _is_all(words)
     if is_all:
-        _set(session, game, name, subscribes=True)
+        session.store.players.change(game, name, subscribes=True)
     shown: list[Letter] = []
     done: list[str] = []
     refused: dict[str, str] = {}
@@ -55,7 +55,7 @@ def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) ->
     """End subscriptions."""
     lines = []
     if _is_all(words):
-        _set(session, game, name, subscribes=False)
+        session.store.players.change(game, name, subscribes=False)
         numbers = session.store.boards.followed(game, name, SUBSCRIBER)
         lines.append(f"You are not subscribed to new boards of {game.capitalize()} any more.")
     else:
@@ -103,7 +103,7 @@ def notify(session: Session, game: str, name: str, words: Sequence[str]) -> list
     if named:
         return [_notified_of(session, game, name, named, starts=switch != "off")]
     starts = not session.store.players.get(game, name).is_notified if switch is None else switch == "on"
-    _set(session, game, name, is_notified=starts)
+    session.store.players.change(game, name, is_notified=starts)
     text = f"You are {'told of the end of every' if starts else 'not told any more of the end of each'} game."
     subject = f"{game.capitalize()} notification {'started' if starts else 'cancelled'}"
     return [_summary(session, game, name, [text], subject)]
@@ -124,11 +124,6 @@ def _notified_of(session: Session, game: str, name: str, words: Sequence[str], *
     added, stopped = (changed, []) if starts else ([], changed)
     subject = f"{game.capitalize()} Notify summary"
     return _summary(session, game, name, lines, subject, added=added, stopped=stopped, unchanged=unchanged)
-
-
-def _set(session: Session, game: str, name: str, **flags: Any) -> None:
-    """Store whether a user follows all boards of a game, in one of the two ways."""
-    session.store.players.save(game, session.store.players.get(game, name)._replace(**flags))
 
 
 def _objection(session: Session, row: BoardRow, name: str) -> str:

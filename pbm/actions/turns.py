@@ -122,7 +122,7 @@ def start(
     for userid in dict.fromkeys(players):
         player = store.players.get(game, userid)
         if player.seeking:
-            store.players.save(game, player._replace(seeking=player.seeking - 1))
+            store.players.change(game, userid, seeking=player.seeking - 1)
     followers = [userid for userid in store.players.subscribers_of_all(game) if userid not in players]
     for userid in followers:
         store.boards.follow(game, row.board, userid, "subscriber")
@@ -147,7 +147,7 @@ def play_turn(
     if name in board.told and name not in board.plans:
         keep_plan(session, board, name, [])  # and tell them for the last time
     writer = SERVER if automatic else name
-    board.row = board.row._replace(
+    board.change(
         submitted=None,
         vote=None,
         voter=None,
@@ -185,9 +185,9 @@ def store(session: Session, board: Board, before: int, reason: str | None = None
 
     They become events. The end of a game of a tournament lets that go on.
     """
-    board.row = board.row._replace(moves=len(board.turns), turn=board.turn)
+    board.change(moves=len(board.turns), turn=board.turn)
     if board.row.weekends and board.turn:
-        board.row = board.row._replace(weekends=str(session.zone(board.turn)))
+        board.change(weekends=str(session.zone(board.turn)))
     if board.is_over:
         _end(session, board, reason or board.reasons[0])
     row = board.row
@@ -215,9 +215,7 @@ def _end(session: Session, board: Board, reason: str) -> None:
     game, number = board.row.game, board.row.board
     board.plans.clear()
     session.store.boards.drop_plans(game, number)
-    board.row = board.row._replace(
-        ended=session.now(), winner=board.winner, reason=reason, vote=None, voter=None, submitted=None
-    )
+    board.change(ended=session.now(), winner=board.winner, reason=reason, vote=None, voter=None, submitted=None)
     results = ratings.settle(session.store, board.row, session.now(), has_begun=board.has_begun)
     if board.resigned:
         session.store.boards.follow(game, number, board.resigned, "subscriber")

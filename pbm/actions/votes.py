@@ -39,7 +39,7 @@ def reject(session: Session, board: Board, name: str) -> list[Letter]:
     _check_open(board)
     what = WHAT[str(board.row.vote)]
     _with_comment(session, board, name)
-    board.row = board.row._replace(vote=None, voter=None)
+    board.change(vote=None, voter=None)
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(board.row)
     return turns.told(session, board, f"{name} has rejected the proposal: {what}.")
@@ -51,7 +51,7 @@ def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[L
         how = "" if board.row.voter == name else "; `accept` or `reject` answers"
         raise Illegal(f"{who} proposed {WHAT[what]} already{how}.")
     _with_comment(session, board, name)
-    board.row = board.row._replace(vote=what, voter=name)
+    board.change(vote=what, voter=name)
     if name == board.opponent(name):
         return _happens(session, board)
     session.store.boards.save(board.row)
@@ -66,7 +66,7 @@ def _happens(session: Session, board: Board) -> list[Letter]:
 def agree_draw(session: Session, board: Board, *notes: str, reason: str | None = None) -> list[Letter]:
     """End the game as a tie."""
     board.stop_clock(session.now())
-    board.row = board.row._replace(drawn=True)
+    board.change(drawn=True)
     board.judge()
     turns.store(session, board, len(board.turns), reason)
     return turns.told(session, board, *notes)
@@ -88,7 +88,7 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
     board.take_back(first)
     for name in [name for name, plan in board.plans.items() if plan != RESIGN]:
         turns.drop_plan(session, board, name, "Your plan is dropped, because a move was taken back.")
-    board.row = board.row._replace(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
+    board.change(vote=None, voter=None, submitted=None, moves=first, turn=board.turn)
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.take_back_turns(board.row)
     row = board.row
@@ -104,7 +104,7 @@ def _check_open(board: Board) -> None:
 def _with_comment(session: Session, board: Board, name: str) -> Board:
     """Give a board the comment of the command, if it has one."""
     if session.comment:
-        board.row = board.row._replace(comment=session.comment, commenter=name)
+        board.change(comment=session.comment, commenter=name)
     return board
 
 

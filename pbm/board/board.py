@@ -21,18 +21,16 @@ SWAP = "swap"
 """The move by which the players of some games change sides."""
 SERVER = "The server"
 """Who writes the comment of a turn that the server makes a player take."""
-REASONS: Mapping[str, str] = MappingProxyType(
-    {
-        "rules": "by the rules",
-        "resigned": "resigned",
-        "signed off": "signed off",
-        "forfeited": "forfeited (time of a move)",
-        "total time": "forfeited (total time)",
-        "agreed": "agreed draw",
-        "withdrawn": "withdrawn from the tournament",
-        "adjudicated": "adjudicated by the director",
-    }
-)
+REASONS: Mapping[str, str] = {
+    "rules": "by the rules",
+    "resigned": "resigned",
+    "signed off": "signed off",
+    "forfeited": "forfeited (time of a move)",
+    "total time": "forfeited (total time)",
+    "agreed": "agreed draw",
+    "withdrawn": "withdrawn from the tournament",
+    "adjudicated": "adjudicated by the director",
+}
 """Why a game can have ended, with how that is told to people."""
 FIRST_MOVES = 2
 """While fewer turns than these are played, a player can still leave the board."""
@@ -129,13 +127,10 @@ class Board:
         """What the end of the game can have been, by its turns, the usual one first; nothing while it goes on."""
         if self.row.drawn:
             return ("agreed", "adjudicated")
+        if self.resigned and self.turns[-1].text == RESIGN:
+            return ("resigned", "signed off")
         if self.resigned:
-            gave_up = self.turns[-1].text == RESIGN
-            return (
-                ("resigned", "signed off")
-                if gave_up
-                else ("forfeited", "total time", "signed off", "withdrawn", "adjudicated")
-            )
+            return ("forfeited", "total time", "signed off", "withdrawn", "adjudicated")
         return ("rules",) if self.is_over else ()
 
     @property
@@ -148,7 +143,7 @@ class Board:
         """The seconds for which each player was to move, this turn included."""
         used = [self.row.first_used, self.row.second_used]
         if not self.is_over:
-            used[self.seat] += clocks.spent(self.row, now)
+            used[self.seat] = clocks.used(self.row, self.seat, now)
         return used
 
     def player(self, state: State, side: int) -> str:
@@ -172,10 +167,14 @@ class Board:
         self.turns.append(turn)
         self.judge()
 
+    def change(self, **columns: Any) -> None:
+        """Change what the row of the board says, which is not stored yet."""
+        self.row = self.row._replace(**columns)
+
     def stop_clock(self, now: datetime) -> None:
         """Count the time since the last move for the player to move, and begin to count anew."""
         first, second = self.used(now)
-        self.row = self.row._replace(first_used=first, second_used=second, changed=now, nagged=None, more_days=0)
+        self.change(first_used=first, second_used=second, changed=now, nagged=None, more_days=0)
 
     def take_back(self, turns: int) -> None:
         """Forget the turns after the first so many, and what followed from them."""
@@ -192,9 +191,9 @@ class Board:
         board = copy(self)
         board.turns, board.states, board.plans = self.turns[:moves], self.states[: moves + 1], {}
         board.about, board.is_stored = NOTHING, False
-        board.row = self.row._replace(secret=b"", comment=None, vote=None, submitted=None)
+        board.change(secret=b"", comment=None, vote=None, submitted=None)
         if moves < len(self.turns):
-            board.row = board.row._replace(drawn=False, ended=None)
+            board.change(drawn=False, ended=None)
         board.judge()
         return board
 

@@ -105,15 +105,13 @@ def _not_counted(row: BoardRow, until: datetime) -> timedelta:
     return free + given
 
 
-def spent(row: BoardRow, now: datetime) -> float:
-    """The seconds of this turn that count; less than 0 where given days let the total time grow."""
-    given = 0 if row.total_days else row.more_days
-    return (age(row, now) + given * DAY).total_seconds()
-
-
 def used(row: BoardRow, seat: int, now: datetime) -> float:
-    """The seconds for which the player to move, who has that seat, was to move so far."""
-    return (row.second_used if seat else row.first_used) + spent(row, now)
+    """The seconds for which the player to move, who has that seat, was to move so far.
+
+    Days that were given let the total time grow: they are taken away.
+    """
+    given = timedelta() if row.total_days else row.more_days * DAY
+    return (row.second_used if seat else row.first_used) + (age(row, now) + given).total_seconds()
 
 
 def is_out_of_time(row: BoardRow, seat: int, now: datetime) -> bool:

@@ -54,7 +54,7 @@ def _divided(number: int, by: int) -> int:
     return number // by if number >= 0 else -(-number // by)
 
 
-def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool = True) -> list[ResultRow]:
+def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool) -> list[ResultRow]:
     """Count a game that has just ended: in the table of its pool, and, if both players have moved, in the ratings.
 
     From now on its players are not inactive. Returns what it did to the ratings; nothing if it is not rated.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pbm.store.base import Questions, as_row
 from pbm.store.boards import OF_BOARD, SEATS
@@ -90,6 +90,10 @@ class Players(Questions):
     def save(self, game: str, player: PlayerRow) -> None:
         """Store what has changed of a player."""
         self.insert("players", {"game": game, **player._asdict()}, replacing=True)
+
+    def change(self, game: str, userid: str, **columns: Any) -> None:
+        """Change what is stored of a user as a player of a game, such as their *most*, *seeking* or *mail*."""
+        self.save(game, self.get(game, userid)._replace(**columns))
 
     def set_inactive(self, game: str, userid: str, *, inactive: bool) -> None:
         """Store whether the standings list a user as inactive, if they are known as a player."""
