@@ -84,7 +84,7 @@ def run(line: Line, session: Callable[[], Session], prompt: Prompt | None = None
     with store.writing() if ready.writes else store.reading():
         done = finish(ready)
         if ready.writes and (done.why is None or done.why.stands):
-            store.events.count_command(ready.session.now(), refused=False)
+            store.events.count_command(ready.session.now, refused=False)
     if done.why:
         raise done.why
     return [*done.letters]
@@ -209,7 +209,7 @@ def _player(session: Session, userid: str, password: str, row: BoardRow | None) 
     """
     store, passwords, name = session.store, session.server.passwords, userid.lower()
     if row and not password and session.proved == Reply(row.game, row.board, name):
-        if row.ended and session.now() > row.ended + ANSWERED_FOR:
+        if row.ended and session.now > row.ended + ANSWERED_FOR:
             raise Refused(f"The game has been over for more than {ANSWERED_FOR.days} days; please write a command.")
     else:
         if session.guesses and (until := session.guesses.wait_until(name)):
@@ -228,7 +228,7 @@ def _player(session: Session, userid: str, password: str, row: BoardRow | None) 
             if store.is_writing:
                 store.users.change(name, password=passwords.hash(password))
     if store.is_writing:
-        store.users.note_command(name, session.now())
+        store.users.note_command(name, session.now)
     return name
 
 

@@ -4,7 +4,7 @@ A command is a function that takes a Session, and does all it does in the transa
 """
 
 from dataclasses import dataclass
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -44,15 +44,20 @@ class Session:
     """Whether a page of the web waits for the answer, which is printed there, as in a shell, and not mailed."""
 
     def __post_init__(self) -> None:
-        """Take the database and the clock from the server."""
-        self.store, self.now = self.server.store, self.server.now
+        """Take the database from the server."""
+        self.store = self.server.store
         self.in_shell = self.sender is None
         """Whether the answer is printed, and the shell's user trusted not to flood anybody."""
         self.is_printed = self.in_shell or self.on_page
 
+    @property
+    def now(self) -> datetime:
+        """The present, by the clock of the server."""
+        return self.server.now()
+
     def note(self, kind: str, **detail: Any) -> None:
         """Note an event, in the transaction in which it happens."""
-        self.store.events.note(self.now(), kind, **detail)
+        self.store.events.note(self.now, kind, **detail)
 
     def zone(self, userid: str | None) -> tzinfo:
         """The time zone in which a user is told times; None stands for whoever gives the command, if that is known."""
@@ -76,15 +81,15 @@ class Session:
 
     def is_left(self, what: str, **whose: str) -> bool:
         """Whether there is one left of something, for whoever gives the command or for those who are named."""
-        return quotas.is_left(self.store, what, self.holders._replace(signs=False, **whose), self.now())
+        return quotas.is_left(self.store, what, self.holders._replace(signs=False, **whose), self.now)
 
     def take(self, what: str, amount: int = 1, **whose: str) -> bool:
         """Use up some of something, of those numbers; False if there are not as many left."""
-        return quotas.take(self.store, what, self.holders._replace(signs=False, **whose), self.now(), amount)
+        return quotas.take(self.store, what, self.holders._replace(signs=False, **whose), self.now, amount)
 
     def take_own(self, what: str, amount: int = 1) -> bool:
         """Use up some of something that a user has twice: once for what they sign, once for what uses their address."""
-        return quotas.take(self.store, what, self.holders, self.now(), amount)
+        return quotas.take(self.store, what, self.holders, self.now, amount)
 
 
 def _zone_of(name: str | None) -> tzinfo:

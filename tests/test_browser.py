@@ -38,7 +38,7 @@ pytestmark = pytest.mark.skipif(
 )
 PHONE, WIDE = 360, 1000
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
-TIMES = SimpleNamespace(now=lambda: NOW, zone=lambda _: UTC)
+TIMES = SimpleNamespace(now=NOW, zone=lambda _: UTC)
 NAMES = "abcdefghijklmno1", "abcdefghijklmno2"
 BOARDS = [
     "spiro",

@@ -285,7 +285,7 @@ def seek(
         rating = _read_ratings(named["rating"]) if named["rating"] else None
         player = player._replace(seeking=int(word), wanted_rating=rating, wanted_options=wanted or None)
         session.store.players.save(game, player)
-        session.store.users.change(name, heard=session.now())
+        session.store.users.change(name, heard=session.now)
         subject = f"Now seeking {player.seeking} {title} challenges"
     sought = texts.counted(player.seeking, "challenge") if player.seeking else "no challenges"
     wish = f" ({player.wish})" if player.seeking and player.wish else ""
@@ -336,7 +336,7 @@ def seekers(session: Session, word: str) -> list[Letter]:
 
 def end_seeks(session: Session) -> None:
     """Let players seek no challenges any more who have given no command for so long, and tell them."""
-    for game, name in session.store.players.silent_seekers(session.now() - SEEKS_FOR):
+    for game, name in session.store.players.silent_seekers(session.now - SEEKS_FOR):
         player = session.store.players.get(game, name)._replace(seeking=0)
         session.store.players.save(game, player)
         text = (

@@ -52,7 +52,7 @@ def clean_up(session: Session) -> Done:
     counts: Counter[str] = Counter()
     problems: list[str] = []
     with session.store.reading():
-        due = [place for place in session.store.boards.unfinished(session.now()) if _is_due(session, *place)]
+        due = [place for place in session.store.boards.unfinished(session.now) if _is_due(session, *place)]
     for game, number in due:
         try:
             with session.store.writing():
@@ -65,10 +65,10 @@ def clean_up(session: Session) -> Done:
     with session.store.writing():
         challenges.end_seeks(session)
         guests.forget_old(session)
-        session.store.handled.forget(session.now() - KEPT_FOR)
-        session.store.events.note_maintenance("cleanup", session.now())
+        session.store.handled.forget(session.now - KEPT_FOR)
+        session.store.events.note_maintenance("cleanup", session.now)
         puzzles.send_puzzle(session)
-        digests = send_digests(session, session.now())
+        digests = send_digests(session, session.now)
     return Done(counts["reminded"], counts["forfeited"], counts["drawn"], digests, tuple(problems))
 
 
@@ -78,19 +78,19 @@ def _is_due(session: Session, game: str, number: str) -> bool:
     if row is None:
         return False
     seats = (seat for seat, name in enumerate((row.first_player, row.second_player)) if name == row.turn)
-    return any(clocks.due(session.store, row, seat, session.now()).deed is not Deed.NOTHING for seat in seats)
+    return any(clocks.due(session.store, row, seat, session.now).deed is not Deed.NOTHING for seat in seats)
 
 
 def _look_at(session: Session, board: Board) -> str:
     """Do what is due on a board. Returns which count of `Done` goes up; empty if nothing was due."""
     if board.is_over:
         return ""
-    deed, late = clocks.due(session.store, board.row, board.seat, session.now())
+    deed, late = clocks.due(session.store, board.row, board.seat, session.now)
     if deed is Deed.NOTHING:
         return ""
     if deed in {Deed.REMIND, Deed.SPARE}:
         if deed is Deed.SPARE:
-            session.store.users.take_vacation_day(late, session.now().date())
+            session.store.users.take_vacation_day(late, session.now.date())
         delivery.queue(session, reminders.remind(session, board, late))
         return "reminded"
     done = "drawn" if deed is Deed.DRAW else "forfeited"
@@ -104,7 +104,7 @@ def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter
         return turns.forfeit_by_total_time(session, board)
     if deed is Deed.ROUND_OVER:
         return turns.forfeit(session, board, "forfeited", f"The round is over, and it was {late}'s turn.")
-    since = texts.counted(clocks.age(board.row, session.now()).days, "day")
+    since = texts.counted(clocks.age(board.row, session.now).days, "day")
     is_gone = session.store.users.password_of(late) is None
     if deed is Deed.DRAW:
         silent = f"{late} has not answered, and the last move was {since} ago"

@@ -218,13 +218,13 @@ def start_due(session: Session) -> list[str]:
     Returns what could not be done, with the reason.
     """
     with session.store.reading():
-        due = session.store.tournaments.due(session.now())
+        due = session.store.tournaments.due(session.now)
     wrong = []
     for game, pool in due:
         try:
             with session.store.writing():
                 one = session.store.tournaments.get(game, pool)
-                if one and (game, pool) in session.store.tournaments.due(session.now()):
+                if one and (game, pool) in session.store.tournaments.due(session.now):
                     _do_what_is_due(session, as_it_is(session, one))
         except (LookupError, Illegal, Refused) as why:  # a game that is not installed any more, or has changed
             wrong.append(f"{game} tournament {pool}: {why}")

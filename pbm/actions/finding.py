@@ -58,7 +58,7 @@ def board_of(session: Session, row: BoardRow) -> Board:
     about = About(
         subscribers=followers["subscriber"],
         notified=followers["notified"],
-        away=store.users.away(players, session.now().date()),
+        away=store.users.away(players, session.now.date()),
         results=store.players.results_of_board(*place) if row.ended else (),
         robots=store.robots.among(players),
         notes=store.boards.notes(*place),
@@ -173,7 +173,7 @@ def rows(session: Session, game: str, selector: Selector) -> Iterator[BoardRow]:
     if userids or in_tournament:
         found = boards.found(Among([game], userids, over, in_tournament))
         return (row for row in found if state != "next" or row.turn in userids)
-    since = None if over is False else session.now() - LISTED_FOR
+    since = None if over is False else session.now - LISTED_FOR
     return boards.current(game, since, standard=kind is not None)
 
 

@@ -58,7 +58,7 @@ def begin(server: Server, game: str, level: str, options: Sequence[str], peer: s
 def keep_boards(session: Session, place: Reply, name: str) -> None:
     """Give the boards of a guest to a user who has just signed up, and mail them the one on which they did so."""
     session.store.boards.hand_over(place.userid, name)
-    session.store.users.remove(place.userid, session.now())
+    session.store.users.remove(place.userid, session.now)
     point = finding.find_board(session, place.game, place.board).present
     told = letters.of_board(session, point, name, is_new=True)
     delivery.queue(session, *told)
@@ -66,6 +66,6 @@ def keep_boards(session: Session, place: Reply, name: str) -> None:
 
 def forget_old(session: Session) -> None:
     """Forget guests who have not signed up in time, and their boards."""
-    for name in session.store.users.guests(session.now() - GUESTS_KNOWN_FOR):
+    for name in session.store.users.guests(session.now - GUESTS_KNOWN_FOR):
         session.store.boards.remove_of(name)
-        session.store.users.remove(name, session.now())
+        session.store.users.remove(name, session.now)

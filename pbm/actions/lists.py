@@ -167,7 +167,7 @@ def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> di
     players = row.first_player, row.second_player
     seat = int(players[0] not in userids)
     is_timed = not (row.ended or clocks.waits_for_robot(session.store, row))
-    left = max(0, clocks.time_left(session.store, row, session.now()).days) if is_timed else None
+    left = max(0, clocks.time_left(session.store, row, session.now).days) if is_timed else None
     return {
         "game": row.game,
         "board": row.board,

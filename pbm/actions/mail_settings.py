@@ -71,7 +71,7 @@ def choose_zone(session: Session, user: str, word: str) -> list[Letter]:
         hint = f"did you mean {nearest}?" if nearest else "it is written like Europe/Berlin or America/New_York."
         raise Refused(f"There is no time zone {word!r}; {hint}")
     session.store.users.change(user, zone=None if zone == UTC_NAME else zone)
-    now = f"{session.now().astimezone(session.zone(user)):{texts.MINUTES}}"
+    now = f"{session.now.astimezone(session.zone(user)):{texts.MINUTES}}"
     data = {"userid": user, "timezone": zone}
     text = f"Times in your mails are in the time zone {zone}; it is {now} now."
     return [letters.note(text, subject="pbm timezone", answer="help timezone", data=data, to=user)]

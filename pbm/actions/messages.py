@@ -80,9 +80,9 @@ def broadcast(session: Session, name: str, switch: str) -> list[Letter]:
     if not session.comment:
         raise Refused("A broadcast needs a text: the body of the mail, or --comment=TEXT in a shell.")
     last = session.store.users.last_broadcast(name)
-    if last and session.now() < last + BETWEEN_BROADCASTS:
+    if last and session.now < last + BETWEEN_BROADCASTS:
         raise Refused(f"You may write to all once a week, again from {last + BETWEEN_BROADCASTS:%Y-%m-%d} on.")
-    session.store.users.change(name, last_broadcast=session.now())
+    session.store.users.change(name, last_broadcast=session.now)
     readers = session.store.users.hearing("broadcasts")
     for reader in readers:
         answer = f"broadcast {reader} PASSWORD off"
@@ -126,7 +126,7 @@ def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list
         notes = ""
     elif session.comment:
         number = f"Move {row.moves}" if row.moves else "The start"
-        notes = "\n".join(filter(None, [notes, f"{number}, {session.now():%Y-%m-%d}: {session.comment}"]))
+        notes = "\n".join(filter(None, [notes, f"{number}, {session.now:%Y-%m-%d}: {session.comment}"]))
     if len(notes.encode()) > MOST_NOTED_BYTES:
         raise Illegal(
             f"Your notes on a board have at most {MOST_NOTED_BYTES} bytes; `{CLEAR}` forgets those that there are."

@@ -50,7 +50,7 @@ def add(session: Session, board: Board, name: str, lines: Sequence[PlanLine], *a
     plans.check_size(lines)
     trial = board.until(len(board.turns))
     for move in after:
-        trial.play(str(trial.turn), move, session.now())
+        trial.play(str(trial.turn), move, session.now)
     added = _checked(session, trial, name, lines)
     known = _checked(session, trial, name, _planned(board, name), is_new=False)
     turns.keep_plan(session, board, name, plans.merged(known, added))
@@ -105,7 +105,7 @@ def _tried(session: Session, trial: Board, name: str, text: str) -> str:
         raise Illegal(f"It is the turn of {trial.turn} by then.")
     is_skip = _written(trial, text) == SKIP
     move = SKIP if trial.state.must_skip and is_skip else turns.parsed(trial, text)
-    trial.play(name, move, session.now())
+    trial.play(name, move, session.now)
     return move
 
 

@@ -69,7 +69,7 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
     board.change(submitted=canonical)
     session.store.boards.save(board.row)
     trial = board.until(len(board.turns))
-    _try(trial, canonical, session.now())
+    _try(trial, canonical, session.now)
     [shown] = letters.of_board(
         session,
         trial.present,
@@ -102,7 +102,7 @@ def preview(
     if words[0].lower() == "new":
         if words[1:2] != ["2"]:
             raise Refused(f"{game.capitalize()} is for 2 players: {game} preview new 2 [-options] MOVE ...")
-        row = BoardRow(game, "new", " ".join(options), "first", "second", b"", session.now())
+        row = BoardRow(game, "new", " ".join(options), "first", "second", b"", session.now)
         board, moves, is_present = Board(row, [], {}, is_stored=False), words[2:], False
     else:
         if options:
@@ -112,7 +112,7 @@ def preview(
             raise Refused(f"The game has ended: {letters.status(point.board.row)}.")
         board, moves, is_present = point.board.until(point.moves), words[1:], point.is_present
     mover, before = board.turn, len(board.turns)
-    point = _preview(board, moves, session.now(), is_present=is_present)
+    point = _preview(board, moves, session.now, is_present=is_present)
     command = None if words[0].lower() == "new" else (f"{game} show {board.row.board}", "show")
     if is_present and len(board.turns) > before and reader in {None, mover}:
         text = board.turns[before].text

@@ -31,7 +31,7 @@ def switch(session: Session, name: str, word: str) -> list[Letter]:
 def send_puzzle(session: Session) -> None:
     """Mail the next puzzle to all who want that, if the last one was mailed a week ago."""
     readers = session.store.users.hearing("puzzles")
-    puzzle = session.store.robots.take_puzzle(session.now(), session.now() - BETWEEN_PUZZLES) if readers else None
+    puzzle = session.store.robots.take_puzzle(session.now, session.now - BETWEEN_PUZZLES) if readers else None
     if puzzle is None:
         return
     game, board, moves, answer, is_proven = puzzle

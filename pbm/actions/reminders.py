@@ -26,15 +26,15 @@ def nag(session: Session, row: BoardRow, name: str) -> list[Letter]:
         raise Illegal(f"It is {what}, so there is nobody to remind.")
     if late in board.about.robots:
         raise Illegal(f"{late} is a robot, and is not reminded.")
-    away = None if row.novacation else clocks.planned_until(session.store, late, session.now().date())
+    away = None if row.novacation else clocks.planned_until(session.store, late, session.now.date())
     if away:
         raise Illegal(f"{late} is on vacation through {away}, and is not reminded.")
     last = session.store.boards.last_reminder(row.game, row.board, name)
-    if last and session.now() < last + BETWEEN_NAGS:
+    if last and session.now < last + BETWEEN_NAGS:
         again = f"{(last + BETWEEN_NAGS).astimezone(session.zone(name)):{texts.MINUTES}}"
         why = f"You have reminded {late} of this board within the last 3 days; you can again from {again} on."
         raise Illegal(why)
-    session.store.boards.note_reminder(row.game, row.board, name, session.now())
+    session.store.boards.note_reminder(row.game, row.board, name, session.now)
     reminder = remind(session, board, late, f"{name} reminds you of this board.")
     text = f"{late} is reminded of {row.game.capitalize()} board {row.board}."
     data = {"userid": name, "game": row.game, "board": row.board, "reminded": late}
@@ -62,7 +62,7 @@ def give(session: Session, row: BoardRow, name: str, word: str) -> list[Letter]:
 
 def remind(session: Session, board: Board, late: str, *notes: str) -> Letter:
     """The letter that reminds a player, with the rule by which the game would end. The board notes it."""
-    row, store, now = board.row, session.store, session.now()
+    row, store, now = board.row, session.store, session.now
     days, allowed = (texts.counted(number, "day") for number in (clocks.age(row, now).days, clocks.limits(row)[1].days))
     if row.vote == "draw":
         what, rule = "answer the proposal", f"A player who does not answer for {allowed} accepts"

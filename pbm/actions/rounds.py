@@ -31,7 +31,7 @@ def as_it_is(session: Session, one: Tournament) -> Shown:
 def advance(session: Session, game: str, pool: str, start: Start) -> None:
     """Start what can be started now in a tournament, or end it; and tell everybody whom it concerns."""
     one = session.store.tournaments.get(game, pool)
-    if one and one.until and one.until <= session.now() and one.state == "running":
+    if one and one.until and one.until <= session.now and one.state == "running":
         one = one._replace(state="closing")
         session.store.tournaments.save(one)
     while one is not None and one.is_on:
@@ -67,7 +67,7 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
             boards[name] = pair
         outcome = None if name else int(pair[0] not in asked)
         store.tournaments.add_meeting(one.game, one.pool, Meeting(number, *pair, outcome, board=name))
-    until = session.now() + one.round_days * DAY if one.round_days else None
+    until = session.now + one.round_days * DAY if one.round_days else None
     times = Clocks(one.nag_days, one.forfeit_days, one.total_days, one.novacation)
     begun = [
         start(quiet, one.game, one.options.split(), pair, times=times, name=name, until=until)

@@ -153,7 +153,7 @@ def of_pool(session: Session, game: str, pool: str) -> Shown:
     if is_known or not session.store.boards.of_tournament(game, pool.lower()):
         return find(session, game, pool)
     kind = TOURNAMENT_KINDS["roundrobin"]
-    one = Tournament(game, pool.lower(), kind, session.now(), "running", tie_breaks=kind.tie_breaks)
+    one = Tournament(game, pool.lower(), kind, session.now, "running", tie_breaks=kind.tie_breaks)
     return as_it_is(session, one)
 
 

@@ -73,7 +73,7 @@ class Forfeited(Refused):
 def check_time(session: Session, board: Board) -> None:
     """Make the player to move forfeit if they have used up their time. Raises Forfeited, which leaves that standing."""
     name = str(board.turn)
-    if name in board.about.robots or not clocks.is_out_of_time(board.row, board.seat, session.now()):
+    if name in board.about.robots or not clocks.is_out_of_time(board.row, board.seat, session.now):
         return
     is_removed = can_leave(board)
     delivery.queue(session, *forfeit_by_total_time(session, board))
@@ -105,7 +105,7 @@ def start(
         first_player=players[0],
         second_player=players[1],
         secret=session.server.random_bytes(dice.SECRET_BYTES),
-        started=session.now(),
+        started=session.now,
         comment=session.comment or None,
         nag_days=times.nag,
         forfeit_days=times.forfeit,
@@ -154,7 +154,7 @@ def play_turn(
         comment=session.comment or None,
         commenter=writer if session.comment else None,
     )
-    board.play(name, text, session.now(), automatic=automatic)
+    board.play(name, text, session.now, automatic=automatic)
     planned = play_on(session, board, before, reason)
     return told(session, board, *([f"Played at once, as planned: {', '.join(planned)}."] if planned else []))
 
@@ -169,11 +169,11 @@ def play_on(session: Session, board: Board, before: int, reason: str | None = No
     while (name := board.turn) is not None:
         plan = board.plans.get(name)
         if plan == RESIGN:
-            board.play(name, RESIGN, session.now(), automatic=True)
+            board.play(name, RESIGN, session.now, automatic=True)
         elif plan and board.turns[-1].userid != name:
             planned += _play_planned(session, board, name, plan)
         elif board.state.must_skip:
-            board.play(name, SKIP, session.now(), automatic=True)
+            board.play(name, SKIP, session.now, automatic=True)
         else:
             break
     store(session, board, before, reason)
@@ -215,8 +215,8 @@ def _end(session: Session, board: Board, reason: str) -> None:
     game, number = board.row.game, board.row.board
     board.plans.clear()
     session.store.boards.drop_plans(game, number)
-    board.change(ended=session.now(), winner=board.winner, reason=reason, vote=None, voter=None, submitted=None)
-    results = ratings.settle(session.store, board.row, session.now(), has_begun=board.has_begun)
+    board.change(ended=session.now, winner=board.winner, reason=reason, vote=None, voter=None, submitted=None)
+    results = ratings.settle(session.store, board.row, session.now, has_begun=board.has_begun)
     if board.resigned:
         session.store.boards.follow(game, number, board.resigned, "subscriber")
     board.about = board.about._replace(results=results)
@@ -252,7 +252,7 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
         drop_plan(session, board, name, f"{what} {why}")
         return []
     keep_plan(session, board, name, rest)
-    board.play(name, move, session.now(), automatic=True)
+    board.play(name, move, session.now, automatic=True)
     return [f"{texts.broken(move)} by {name}"]
 
 

@@ -43,7 +43,7 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
     hashed = session.server.passwords.hash(password)
     if not session.in_shell:
         session.take("sign-up")
-    session.store.users.add(name, hashed, session.now())
+    session.store.users.add(name, hashed, session.now)
     session.note("signup", userid=name)
     told = set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
     if session.guest:
@@ -73,7 +73,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
     text = f"{name} is signed off. What you have played stays on record."
     letter = settled(text, "help", userid=name, boards=[], removals=[])
     printed += delivery.answer(session, name, letter._replace(to=name))
-    session.store.users.sign_off(name, session.now())
+    session.store.users.sign_off(name, session.now)
     session.note("signoff", userid=name)
     return printed
 
@@ -85,7 +85,7 @@ MOST_ADDRESSES = 5
 def confirm_address(session: Session, code: str) -> list[Letter]:
     """Take the answer to a confirmation mail."""
     check_own(code, "the code that was mailed to you")
-    confirmed = session.store.users.confirm(digest(code.lower()), session.now())
+    confirmed = session.store.users.confirm(digest(code.lower()), session.now)
     if confirmed is None:
         raise Refused("This code confirms no address; it was used already, or a newer one has replaced it.")
     userid, address = confirmed
@@ -119,7 +119,7 @@ def set_addresses(
     asked = {address for address in chosen if address.lower() not in old and not session.in_shell}
     tokens = {address: session.server.random_bytes(16).hex() for address in asked}
     codes = {address: digest(tokens[address]) if address in asked else None for address in chosen}
-    session.store.users.replace_addresses(name, codes, session.now())
+    session.store.users.replace_addresses(name, codes, session.now)
     for address, token in tokens.items():
         _count_question(session, address, is_known=str(session.sender).lower() in old)
         send(session, address, _question(name, token, is_new=is_new))
@@ -194,7 +194,7 @@ def check_reset(session: Session, *, userid: str, one_time_password: str, new_pa
     check_own(code, "the code that was mailed to you")
     made = session.store.users.reset_code(name)
     is_right = made is not None and is_same(digest(code.lower()), made[0])
-    if made is None or not is_right or session.now() > made[1] + RESET_HOLDS:
+    if made is None or not is_right or session.now > made[1] + RESET_HOLDS:
         raise Refused(f"This code is wrong or too old; `reset {name}` mails a new one.", secrets=(code, new))
     check_new_password(new)
 
@@ -206,7 +206,7 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
     """
     name = userid.lower()
     if code:
-        session.store.users.change(name, reset_code=None, reset_made=session.now())
+        session.store.users.change(name, reset_code=None, reset_made=session.now)
         session.store.trust.save_failures("userid", name, NO_FAILURES)
         letter = _set_password(session, name, new)
         return [letter, *([] if session.in_shell else [letter._replace(to=name)])]
@@ -216,7 +216,7 @@ def reset(session: Session, userid: str, code: str, new: str) -> list[Letter]:
         raise Refused("Too many codes were asked for in this hour; please try again in the next one.")
     if addresses and session.take("reset", user=name):
         token = session.server.random_bytes(16).hex()
-        session.store.users.change(name, reset_code=digest(token), reset_made=session.now())
+        session.store.users.change(name, reset_code=digest(token), reset_made=session.now)
         delivery.queue(session, _reset_letter(name, token))
     text = f"If there is a user {name} with a mail address, a code has been mailed to them."
     return [settled(text, f"reset {name} CODE NEWPASSWORD", userid=name)]

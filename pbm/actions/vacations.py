@@ -21,7 +21,7 @@ def vacation(session: Session, name: str, words: Sequence[str]) -> list[Letter]:
     """Plan a vacation, end it, or say what is planned. Raises Refused."""
     if len(words) > 2:
         raise Refused("A vacation has a first and a last day, and no more.")
-    today = session.now().date()
+    today = session.now.date()
     planned = session.store.users.vacations(name, today)
     word = words[0].lower() if len(words) == 1 else ""
     if word in AUTO:

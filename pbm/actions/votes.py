@@ -65,7 +65,7 @@ def _happens(session: Session, board: Board) -> list[Letter]:
 
 def agree_draw(session: Session, board: Board, *notes: str, reason: str | None = None) -> list[Letter]:
     """End the game as a tie."""
-    board.stop_clock(session.now())
+    board.stop_clock(session.now)
     board.change(drawn=True)
     board.judge()
     turns.store(session, board, len(board.turns), reason)
@@ -84,7 +84,7 @@ def _take_back(session: Session, board: Board) -> list[Letter]:
         own = [number for number, turn in played if turn.userid == asker and not turn.automatic]
         first = own[-1] if own else first
     taken = ", ".join(turn.text for turn in board.turns[first:])
-    board.stop_clock(session.now())
+    board.stop_clock(session.now)
     board.take_back(first)
     for name in [name for name, plan in board.plans.items() if plan != RESIGN]:
         turns.drop_plan(session, board, name, "Your plan is dropped, because a move was taken back.")

@@ -64,7 +64,7 @@ def _answer_sender(session: Session, letter: Letter) -> None:
 def _hold(session: Session, letter: Letter, userid: str) -> None:
     """Keep a letter about a board for the next digest of a user."""
     told = blocks.stored([*letter.blocks, Paragraph(letter.answer)])
-    session.store.outbox.hold(Held(userid, letter.game, letter.subject, told, session.now()))
+    session.store.outbox.hold(Held(userid, letter.game, letter.subject, told, session.now))
 
 
 def _mover(session: Session, letter: Letter, place: Reply) -> str:
@@ -115,8 +115,8 @@ def send(
         blocks=blocks.stored(letter.mailed(is_easy=is_easy)),
         message_id=thread if thread and letter.to and letter.begins_thread else fresh,
         thread=thread,
-        queued=session.now(),
-        due=session.now(),
+        queued=session.now,
+        due=session.now,
         unsubscribe=unsubscribe,
         reply_to=reply_to,
         reminds=letter.reminds or None,

@@ -23,6 +23,7 @@ CROPPED = 300
 class Times(Protocol):
     """What a letter says of times: a session knows it."""
 
+    @property
     def now(self) -> datetime:
         """Return the present."""
 
@@ -314,7 +315,7 @@ def _clocks(point: Point, times: Times, to: str | None) -> list[Block]:
     set_up = clocks.of(row)
     if not point.is_present or row.board == "new" or not (row.ended or any(set_up) or row.pool):
         return []
-    zone, now = times.zone(to), times.now()
+    zone, now = times.zone(to), times.now
     moments = {"Start": row.started} | ({"Last move": row.changed or row.started} if board.turns else {})
     moments |= {"End": row.ended} if row.ended else {"Now": now}
     rows = [(name, f"{moment.astimezone(zone):{MINUTES}}") for name, moment in moments.items()]

@@ -167,7 +167,7 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
         "round_days": (1, clocks.MOST_DAYS),
     }
     numbers = {name: _number(problems, name, settings[name], *limits[name]) for name in limits}
-    moments = {name: _moment(problems, name, settings[name], session.now()) for name in ("starts", "until")}
+    moments = {name: _moment(problems, name, settings[name], session.now) for name in ("starts", "until")}
     if numbers["best_of"] and numbers["best_of"] % 2 == 0:
         problems.append(f"--best-of takes an odd number: a match of {numbers['best_of']} games can end in a tie.")
     if not settings["is_open"] and (settings["starts"] or settings["most"]):
@@ -178,7 +178,7 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
         game=game,
         pool=pool,
         kind=kind,
-        created=session.now(),
+        created=session.now,
         options=" ".join(options),
         nag_days=times.nag,
         forfeit_days=times.forfeit,

@@ -82,7 +82,7 @@ def analyse(game: str, board: str, seconds: float) -> None:
         judged = [critic.judge(number) for number in shown]
     data = as_data(found, judged, seconds)
     with session.store.writing():
-        session.store.robots.save_analysis(found.row.game, found.row.board, json.dumps(data), session.now())
+        session.store.robots.save_analysis(found.row.game, found.row.board, json.dumps(data), session.now)
     answer(text_of(as_blocks(found, data, session.server.site)), data)
 
 
@@ -106,7 +106,7 @@ def analyse_for_readers(session: Session, game: str, number: str) -> None:
     letter = letter._replace(game=game, board=number, thread=board.thread, is_urgent=True, hint=OVER)
     with session.store.writing():
         if found:
-            session.store.robots.save_analysis(game, number, json.dumps(found), session.now())
+            session.store.robots.save_analysis(game, number, json.dumps(found), session.now)
         for reader in session.store.robots.take_analysis_requests(game, number):
             delivery.queue(session, letter._replace(to=reader))
 

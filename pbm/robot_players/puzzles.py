@@ -63,7 +63,7 @@ def puzzles(game: str) -> None:
                 board = find_board(session, game, number)
             puzzle = puzzle_of(board)
             with session.store.writing():
-                session.store.robots.save_puzzle(puzzle, session.now())
+                session.store.robots.save_puzzle(puzzle, session.now)
             found += [puzzle] if puzzle.answer else []
     lines = [f"{one.board}#{one.moves} {one.answer}" for one in found]
     told = "\n".join([*lines, f"{texts.counted(len(found), 'puzzle')} in {texts.counted(len(numbers), 'board')}."])

@@ -84,7 +84,7 @@ def next_task(session: Session, *place: str, busy: Collection[str] = (), is_idle
             seconds = MOST_REFUSED * (robot.seconds + 3 * ENDING_SECONDS) if robot.program else robot.seconds
             if is_idle:
                 seconds = SPARE_TIME * 60 * session.server.robot_minutes
-            until = session.now() + timedelta(seconds=seconds + GRACE_SECONDS) + CLAIM_SPARE
+            until = session.now + timedelta(seconds=seconds + GRACE_SECONDS) + CLAIM_SPARE
             session.store.robots.claim_task(task, Claim(os.getpid(), until))
             return task
     return None
@@ -99,7 +99,7 @@ def _free(session: Session, *place: str, busy: Collection[str] = (), is_idle: bo
         for task, claim in tasks
         if task.robot not in busy
         and robots[task.robot].is_patient == is_idle
-        and (claim is None or claim.until <= session.now() or not _lives(claim.process))
+        and (claim is None or claim.until <= session.now or not _lives(claim.process))
     ]
 
 
@@ -138,7 +138,7 @@ def do_task(session: Session, task: Task, reader: str | None = None) -> bool:
         player = Reply(task.game, task.board, task.robot)
         done = runner.play(replace(session, comment=comment if talks else ""), player, text, reader or task.robot)
         if done.why is None:
-            store.robots.note_answer(task, hopeless, session.now())
+            store.robots.note_answer(task, hopeless, session.now)
     if done.why:
         raise done.why
     return True
@@ -232,7 +232,7 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
         if store.robots.get(name) != robot:
             return
         waiting = [one for one, _ in store.robots.tasks() if one.robot == name]
-        store.robots.save(robot._replace(paused=session.now(), why=why))
+        store.robots.save(robot._replace(paused=session.now, why=why))
         rounds.tell_of_pause(session, name)
         for one in waiting:
             board = finding.find_board(session, one.game, one.board)
@@ -337,7 +337,7 @@ def _try(session: Session, task: Task) -> bool:
         told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
         sys.stderr.write(f"{told}\n")
         with session.store.writing():
-            session.store.robots.claim_task(task, Claim(EVERYBODY, session.now() + PUT_OFF))
+            session.store.robots.claim_task(task, Claim(EVERYBODY, session.now + PUT_OFF))
     return False
 
 
@@ -397,4 +397,4 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
 def _is_awaited(session: Session, *place: str) -> bool:
     """Whether a robot has something to do on a board that was not put off."""
     claims = (claim for _, claim in session.store.robots.tasks(*place))
-    return any(claim is None or claim.process != EVERYBODY or claim.until <= session.now() for claim in claims)
+    return any(claim is None or claim.process != EVERYBODY or claim.until <= session.now for claim in claims)
