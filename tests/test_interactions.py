@@ -43,7 +43,7 @@ def test_a_board_whose_player_has_signed_off_out_of_turn_is_sound_when_it_is_pla
     pair.say(f"signoff {name} {name}-secret")
     row, turns = pair.store.boards.get("spiro", "101"), pair.store.boards.turns("spiro", "101")
     assert [(turn.userid, turn.text) for turn in turns[2:]] == [(name, "Resign")]
-    assert list(differences(row, outcome(row, replayed(row, turns), len(turns)))) == []
+    assert list(differences(row, outcome(row, replayed(row, turns)))) == []
 
 
 def test_a_board_on_which_the_server_has_skipped_a_player_is_sound_when_it_is_played_again(club):
@@ -54,4 +54,4 @@ def test_a_board_on_which_the_server_has_skipped_a_player_is_sound_when_it_is_pl
         board = Board.load(club.store, "sprout", "101")
         club.say(f"sprout move 101 {board.turn} {board.turn}-secret {board.state.random(rng)}")
     row, turns = club.store.boards.get("sprout", "101"), club.store.boards.turns("sprout", "101")
-    assert list(differences(row, outcome(row, replayed(row, turns), len(turns)))) == []
+    assert list(differences(row, outcome(row, replayed(row, turns)))) == []

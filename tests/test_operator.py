@@ -541,7 +541,7 @@ def test_the_doctor_finds_a_skip_that_no_player_can_have_made(several):
     turns = [*board.turns[:-1], board.turns[-1]._replace(automatic=False)]
     with pytest.raises(Unsound, match="the server has to skip this turn"):
         replayed(row, turns)
-    assert outcome(row, replayed(row, board.turns), len(turns)).moves == len(turns)
+    assert outcome(row, replayed(row, board.turns)).moves == len(turns)
 
 
 def damage(club):
@@ -814,7 +814,7 @@ def ended(server, row, board, ending):
     if ending == "resigned" and board.turn:
         board.play(board.turn, RESIGN, server.now())
     row = row._replace(drawn=ending == "drawn" and not board.is_over)
-    row = outcome(row, board, len(board.turns))._replace(changed=server.now())
+    row = outcome(row, board)._replace(changed=server.now())
     server.store.boards.add(row)
     server.store.boards.save(row, 1, board.turns)
     return row

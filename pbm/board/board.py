@@ -159,10 +159,7 @@ class Board:
         """Add a turn: RESIGN, FORFEIT, or a legal move in canonical form. Stops the clock of the player to move."""
         self.stop_clock(now)
         thrown = self.state.dice if games.needs_dice(self.state) else ()
-        self.add(TurnRow(userid, text, thrown, automatic, now))
-
-    def add(self, turn: TurnRow) -> None:
-        """Add a turn as it was played, and leave the clocks alone."""
+        turn = TurnRow(userid, text, thrown, automatic, now)
         self._add_state(turn)
         self.turns.append(turn)
         self.judge()

@@ -35,7 +35,7 @@ def replayed(row: BoardRow, turns: Iterable[TurnRow]) -> Board:
     for number, turn in enumerate(turns, 1):
         if objection := _objection(board, turn, before):
             raise Unsound(f"turn {number}, {games.quoted(turn.text)}: {objection}")
-        board.add(turn)
+        board.play(turn.userid, turn.text, turn.played, automatic=turn.automatic)
         before = turn.played
     if len(board.turns) < row.given:
         raise Unsound(f"{row.given} of its turns are those of board {row.source}, but it has {len(board.turns)}.")
@@ -85,13 +85,13 @@ def _numbers(dice: tuple[int, ...]) -> str:
     return " ".join(map(str, dice)) or "none"
 
 
-def outcome(row: BoardRow, board: Board, turns: int) -> BoardRow:
+def outcome(row: BoardRow, board: Board) -> BoardRow:
     """The row of a board with all in it that follows from its turns, as they were played again."""
     is_over = board.is_over or row.drawn
     reasons = ("agreed", "adjudicated") if row.drawn else board.reasons
     last = board.turns[-1].played if board.turns else row.started
     return row._replace(
-        moves=turns,
+        moves=len(board.turns),
         turn=None if is_over else board.turn,
         ended=(row.ended or last) if is_over else None,
         winner=None if row.drawn else board.winner,
@@ -264,7 +264,7 @@ def _secret(fields: "Fields") -> bytes:
 def _checked(row: BoardRow, turns: list[TurnRow]) -> BoardRow:
     """The row as its turns make it. Raises Unsound if they do not lead to the result that it tells."""
     board = replayed(row, turns)
-    right = outcome(row, board, len(turns))
+    right = outcome(row, board)
     if row.drawn and board.is_over:
         raise Unsound("the result is a draw that was agreed on, but the game had ended.")
     if (row.ended is None) != (right.ended is None):

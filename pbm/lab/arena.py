@@ -179,7 +179,7 @@ def store_game(
             unrated=any(not robot.rated for robot in store.robots.among(players).values()),
         )
         board = replayed(row, turns)
-        row = outcome(board.row._replace(drawn=is_drawn), board, len(turns))
+        row = outcome(row._replace(drawn=is_drawn), board)
         store.boards.add(row)
         store.boards.save(row, 1, turns)
         store.tournaments.add_meeting(one.game, one.pool, Meeting(1, *players, board=row.board))

@@ -124,7 +124,7 @@ def mend_board(game: str, board: str) -> None:
         row = find_row(Session(server), game, board)
         turns = server.store.boards.turns(row.game, row.board)
         try:
-            right = outcome(row, replayed(row, turns), len(turns))
+            right = outcome(row, replayed(row, turns))
         except Unsound as why:
             raise Refused(f"{row.game} {row.board} cannot be mended: {why}") from why
         server.store.boards.save(right)

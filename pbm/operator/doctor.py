@@ -237,7 +237,7 @@ def _replay(store: Store, game: str, board: str) -> tuple[BoardRow | None, Board
 def _board(row: BoardRow, again: Board, now: datetime) -> Iterator[tuple[str, str]]:
     """What is wrong with the row of a board that was played *again*, and how to mend it."""
     turns = again.turns
-    for what in differences(row, outcome(row, again, len(turns))):
+    for what in differences(row, outcome(row, again)):
         yield what, f"`pbm boards mend {row.game} {row.board}` sets the row right by the moves."
     if again.is_over and row.drawn:
         yield "a draw was agreed on, but the game had ended.", BACKUP
