@@ -13,7 +13,7 @@ from pbm.actions.analyses import choices
 from pbm.actions.finding import find_board
 from pbm.board.board import Board
 from pbm.console import answer, let_server_go_first, open_existing
-from pbm.console.usage import GAME, Commands
+from pbm.console.usage import GAME_ARGUMENT, Commands
 from pbm.levels import USUAL_LEVEL, levels
 from pbm.refusals import Refused
 from pbm.robots import Player
@@ -44,7 +44,7 @@ class TooLongError(Exception):
 
 
 @commands.command()
-@GAME
+@GAME_ARGUMENT
 def puzzles(game: str) -> None:
     """Look for puzzles in games that are over: positions in which a single turn wins, and no other.
 
