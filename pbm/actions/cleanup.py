@@ -52,7 +52,7 @@ def clean_up(session: Session) -> Done:
     counts: Counter[str] = Counter()
     problems: list[str] = []
     with session.store.reading():
-        due = [place for place in session.store.boards.unfinished(session.now) if _is_due(session, *place)]
+        due = session.store.boards.unfinished(session.now)
     for game, number in due:
         try:
             with session.store.writing():
@@ -70,15 +70,6 @@ def clean_up(session: Session) -> Done:
         puzzles.send_puzzle(session)
         digests = send_digests(session, session.now)
     return Done(counts["reminded"], counts["forfeited"], counts["drawn"], digests, tuple(problems))
-
-
-def _is_due(session: Session, game: str, number: str) -> bool:
-    """Whether something may be due on a board, by what is known without playing it again."""
-    row = session.store.boards.get(game, number)
-    if row is None:
-        return False
-    seats = (seat for seat, name in enumerate((row.first_player, row.second_player)) if name == row.turn)
-    return any(clocks.due(session.store, row, seat, session.now).deed is not Deed.NOTHING for seat in seats)
 
 
 def _look_at(session: Session, board: Board) -> str:

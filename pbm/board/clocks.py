@@ -96,12 +96,11 @@ def _not_counted(row: BoardRow, until: datetime) -> timedelta:
         return given
     zone, since = ZoneInfo(row.weekends), row.changed or row.started
     day = since.astimezone(zone).date()
-    day -= timedelta(days=day.weekday() - SATURDAY) if day.weekday() > SATURDAY else timedelta()
-    day += timedelta(days=(SATURDAY - day.weekday()) % 7)
+    day += (SATURDAY - day.weekday()) * DAY  # on a Sunday the day before
     while (begin := datetime.combine(day, time(), zone)) < until:
-        end = datetime.combine(day + timedelta(days=2), time(), zone)
+        end = datetime.combine(day + 2 * DAY, time(), zone)
         free += max(timedelta(), min(end, until).astimezone(UTC) - max(begin, since).astimezone(UTC))
-        day += timedelta(days=7)
+        day += 7 * DAY
     return free + given
 
 

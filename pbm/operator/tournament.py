@@ -23,7 +23,7 @@ from pbm.terminal import say
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Kind, Tournament
 
-OF_A_KIND = "rounds", "best_of", "until", "double", "teams", "never", "byes"
+OF_A_KIND = "rounds", "best_of", "until", "double", "team", "never", "byes"
 """The options that not all kinds of tournaments have."""
 MOST_ROUNDS = 50
 MOST_GAMES = 9
@@ -71,7 +71,7 @@ commands = Commands("pbm")
 @click.option("--best-of", metavar="N", help="How many games a match of a knockout has.")
 @click.option("--double", is_flag=True, help="Each two players meet twice, and each of them begins once.")
 @click.option("--pairs", is_flag=True, help="Only the first two players meet, the next two, and so on.")
-@click.option("--team", "teams", multiple=True, metavar="NAME:A,B,...", help="A team, its best player first.")
+@click.option("--team", multiple=True, metavar="NAME:A,B,...", help="A team, its best player first.")
 @click.option("--open", "is_open", is_flag=True, help="Announce it; players join, and `start` starts it.")
 @click.option("--starts", metavar="DATE", help="When it starts by itself, such as 2027-01-31.")
 @click.option("--most", metavar="N", help="How many players can join.")
@@ -114,7 +114,7 @@ def tournament(
     if others[0] in DIRECTIONS and len(others) > 2:
         others = [*others[1:3], others[0], *others[3:]]
     game, pool, players = game_name(others[0]), "".join(others[1:2]), others[2:]
-    teams = _teams(settings["teams"])
+    teams = _teams(settings["team"])
     is_described = any(settings.values()) or bool(options)
     session = Session(open_server())
     if players and players[0] in DIRECTIONS:
@@ -158,7 +158,7 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
     for name in OF_A_KIND:
         if settings[name] and name not in kind.settings:
             titles = (one.title for one in TOURNAMENT_KINDS.values() if name in one.settings)
-            problems.append(f"{_option(name)} is for {' and '.join(titles)}.")
+            problems.append(f"--{name.replace('_', '-')} is for {' and '.join(titles)}.")
     limits = {
         "rounds": (1, MOST_ROUNDS),
         "best_of": (1, MOST_GAMES),
@@ -198,11 +198,6 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
     )
 
 
-def _option(name: str) -> str:
-    """How the option of a setting is written."""
-    return "--team" if name == "teams" else f"--{name.replace('_', '-')}"
-
-
 def _kind(settings: Mapping[str, Any]) -> Kind:
     """What kind of tournament it is. Raises Refused if there is none of that name, or more than one is named."""
     if settings["pairs"] and settings["double"]:
@@ -221,7 +216,7 @@ def _number(problems: list[str], name: str, text: str | None, least: int, most: 
         return None
     value = int(text) if re.fullmatch("[0-9]{1,4}", text, re.ASCII) else -1
     if not least <= value <= most:
-        problems.append(f"{_option(name)} takes a whole number from {least} to {most}.")
+        problems.append(f"--{name.replace('_', '-')} takes a whole number from {least} to {most}.")
     return value
 
 

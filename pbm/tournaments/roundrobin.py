@@ -11,7 +11,7 @@ class RoundRobin(Kind):
     name, title = "roundrobin", "round robin"
     most = 32
     has_rounds = False
-    settings = "double", "teams"
+    settings = "double", "team"
     tie_breaks = "sb,direct"
 
     def next_pairs(self, now: Progress) -> list[Pair]:
