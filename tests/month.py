@@ -16,6 +16,7 @@ import games
 from games import SKIP
 from pbm.access.tokens import reply_address
 from pbm.actions import cleanup
+from pbm.board.board import DROPPED
 from pbm.language.commands import root
 from pbm.language.line import Line
 from pbm.language.quoting import refusal
@@ -28,6 +29,7 @@ from pbm.session import Session
 from pbm.settings import transport
 
 import helptexts
+import reference_plans
 from conftest import ADDRESS, Club
 from reference_server import BY_SERVER, FORFEIT, RESIGN, Secretary, Table, ratings
 
@@ -248,6 +250,27 @@ class Month(Club):
         line = f"{table.game} queue {table.number} {name} PASSWORD {text}"
         self.command(name, line, lambda: self.books.queue(table, name, text), "", way)
 
+    def plan(self, name, table, way="shell"):
+        """Plan answers to a few moves; which moves are legal is known where no dice are thrown."""
+        state, steps = table.state, []
+        has_dice = games.needs_dice(state)
+        while len(steps) < self.rng.choice([1, 2, 3]) and not state.result():
+            theirs, after = self.some(state)
+            if after.result() or (has_dice and steps):
+                break
+            mine, state = (theirs, state) if has_dice else self.some(after)
+            steps.append((reference_plans.ANY if has_dice or self.rng.random() < 0.1 else theirs, mine))
+        steps = steps or [(reference_plans.ANY, "a1")]
+        text = " ".join(f"if {theirs} then {mine}" for theirs, mine in steps)
+        line = f"{table.game} plan {table.number} {name} PASSWORD {text}"
+        self.command(name, line, lambda: self.books.plan(table, name, steps), "", way)
+
+    def some(self, state):
+        """A legal move, and the position after it."""
+        move = state.random(self.rng)
+        move = move if state.must_skip else state.parse(move)
+        return move, state.play(move)
+
     def submit(self, name, table, text=None, way="shell"):
         text = text or table.state.random(self.rng)
         line = f"{table.game} submit {table.number} {name} PASSWORD {text}"
@@ -351,7 +374,13 @@ class Month(Club):
             name = table.opponent(table.voter) if what < 0.5 else table.voter
             self.move(name, table, self.rng.choice(["accept", "reject", "reject"]), way=self.way(name, "reply"))
         elif what < 0.72:
-            self.move(mover, table, comment=self.rng.choice(["", "", "", "Ha!"]), way=self.way(mover, "reply", "reply"))
+            tree = table.queued.get(other)
+            known = [*tree.keys() - {reference_plans.ANY}] if tree and tree != RESIGN else []
+            text = self.rng.choice(known) if known and self.rng.random() < 0.8 else None
+            comment = self.rng.choice(["", "", "", "Ha!"])
+            self.move(mover, table, text, comment, self.way(mover, "reply", "reply"))
+            if table.turn == other and self.rng.random() < 0.4 and table in self.books.tables.values():
+                self.plan(mover, table, self.way(mover))
         elif what < 0.77:
             move = f"{table.state.random(self.rng)}#{len(table.turns) + 1}"
             self.submit(mover, table, move, way)
@@ -508,8 +537,10 @@ class Month(Club):
         assert (row.drawn, row.nagged, row.reason) == (table.drawn, table.nagged, table.reason)
         assert table.comment in {row.comment or "", BY_SERVER}
         assert [row.first_used, row.second_used] == [used.total_seconds() for used in table.used]
-        planned = {name: move if move == RESIGN else f"if any then {move}" for name, move in table.queued.items()}
-        assert self.store.boards.plans(table.game, table.number) == planned
+        stored = self.store.boards.plans(table.game, table.number).items()
+        planned = {name: {*text.split("\n")} for name, text in stored if not text.startswith(DROPPED)}
+        assert all(name in planned or not self.books.addresses[name] for name, _ in stored)  # who is told without mail
+        assert planned == {name: lines_of(tree) for name, tree in table.queued.items()}
         assert set(self.store.boards.followers(table.game, table.number)["subscriber"]) == table.subscribers
         assert set(self.store.boards.followers(table.game, table.number)["notified"]) == table.notified
         assert not (row.ended and (table.queued or row.submitted or row.vote))
@@ -581,6 +612,13 @@ def check_replay(row, turns):
         table.add(turn.userid, turn.text, turn.played)
     table.drawn = row.drawn
     assert (row.turn, bool(row.ended), row.winner) == (table.turn, table.is_over, table.winner)
+
+
+def lines_of(tree):
+    """The lines of a plan, as they are stored."""
+    if tree == RESIGN:
+        return {RESIGN}
+    return {" ".join(f"if {theirs} then {mine}" for theirs, mine in line) for line in reference_plans.branches(tree)}
 
 
 def board_of(subject):

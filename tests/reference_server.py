@@ -11,6 +11,8 @@ from itertools import count
 import games
 from games import SKIP, Illegal
 
+from reference_plans import ANY, Line, Reply, Tree, merged
+
 DAY = timedelta(days=1)
 RESIGN, FORFEIT = "Resign", "Forfeit"
 BY_SERVER = "a comment by the server, in words of its own"
@@ -26,6 +28,11 @@ def thrown(secret, board, turn, dice):
         digest = hmac.new(secret, f"{board} {turn} {block}".encode(), "sha256").digest()
         found += [byte % 6 + 1 for byte in digest if byte < 252]
     return None
+
+
+def tree_of(line: Line) -> Tree:
+    """A line of a plan as a tree with one branch."""
+    return {line[0][0]: Reply(line[0][1], tree_of(line[1:]))} if line else {}
 
 
 def ratings(tables):
@@ -83,7 +90,7 @@ class Table:
         self.rules = games.load(game)
         self.states = []
         self.arrive(self.rules.new(**games.read_options(self.rules, options.split())))
-        self.queued = {}
+        self.queued = {}  # what players have planned, as a tree, or RESIGN
         self.submitted = self.vote = self.voter = self.nagged = self.ended = None
         self.comment = ""
         self.drawn = False
@@ -168,7 +175,11 @@ class Table:
             if int(number) != len(self.turns) + 1:
                 raise Illegal
             text = move
-        return self.state.parse(text)
+        return SKIP if text == SKIP and self.state.must_skip else self.state.parse(text)
+
+    def planned(self, name):
+        """What a player has planned to answer the last move with; None if it fits nothing."""
+        return self.queued[name].get(self.turns[-1][1]) or self.queued[name].get(ANY)
 
     def stop_clock(self, now):
         self.used[self.seat] += now - self.changed
@@ -199,6 +210,7 @@ class Secretary:
         self.seeking = {}
         self.subscribing, self.notified, self.hearing = set(), set(), set()
         self.pools = {}
+        self.planned_turns = 0
         self.vacations = {}
         self.taken = {}  # the days of vacation that were taken, of users who want that
         self.mail = {}  # how users want mails about the boards of a game
@@ -269,18 +281,21 @@ class Secretary:
     def queue(self, table, name, text, comment=""):
         if why := self.objection(table, name):
             return why
-        if text == "clear":
-            if table.queued.get(name) in {None, RESIGN}:
-                return self.error(table)
-            del table.queued[name]
-        elif name == table.turn:
+        if name == table.turn:
             return self.move(table, name, text, comment)
-        elif table.time_is_up(self.now):
-            return self.too_late(table)
-        elif table.queued.get(name) == RESIGN:
+        return self.plan(table, name, [(ANY, text)])
+
+    def plan(self, table, name, line):
+        """A line of a plan, whose moves are legal as far as they can be known."""
+        if why := self.objection(table, name):
+            return why
+        if name == table.turn:
             return self.error(table)
-        else:
-            table.queued[name] = text
+        if table.time_is_up(self.now):
+            return self.too_late(table)
+        if table.queued.get(name) == RESIGN:
+            return self.error(table)
+        table.queued[name] = merged(table.queued.get(name, {}), tree_of(line))
         return [(name, table.subject)]
 
     def submit(self, table, name, text):
@@ -342,9 +357,13 @@ class Secretary:
             if queued == RESIGN:
                 table.add(name, RESIGN, self.now, automatic=True)
             elif queued:
+                reply = table.planned(name)
                 del table.queued[name]
                 try:
-                    table.add(name, table.read(queued), self.now, automatic=True)
+                    table.add(name, table.read(reply.mine if reply else ""), self.now, automatic=True)
+                    self.planned_turns += 1
+                    if reply.then:
+                        table.queued[name] = reply.then
                 except Illegal:
                     self.dropped.add(name)
             elif table.state.must_skip:

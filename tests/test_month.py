@@ -438,4 +438,5 @@ def test_whatever_players_do_the_secretary_does_the_same(month, seed):
             month.whim()
             month.whim()
     month.night()
+    assert month.books.planned_turns > 20
     month.check_month()
