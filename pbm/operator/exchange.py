@@ -14,9 +14,8 @@ from pbm.board import dice, records
 from pbm.board.records import Record, Unsound
 from pbm.console import answer, open_existing
 from pbm.console.usage import GAME_ARGUMENT, Commands
-from pbm.disk import reason
 from pbm.names import is_new_board
-from pbm.refusals import Refused
+from pbm.refusals import Refused, touching
 from pbm.server import Server
 from pbm.session import Session
 from pbm.store import BoardRow
@@ -111,11 +110,10 @@ def _names(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _text(file: Path | None) -> str:
-    try:
+    with touching(f"{file} cannot be read"):
         raw = file.read_bytes() if file else sys.stdin.buffer.read()
+    try:
         return raw.decode("utf-8-sig")
-    except OSError as why:
-        raise Refused(f"{file} cannot be read: {reason(why)}.") from why
     except UnicodeDecodeError as why:
         raise Refused(f"{file or 'Standard input'} is no text in UTF-8.") from why
 

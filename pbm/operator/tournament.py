@@ -166,7 +166,7 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
         "byes": (0, MOST_ROUNDS),
         "round_days": (1, clocks.MOST_DAYS),
     }
-    numbers = {name: _number(problems, name, settings[name], *limits[name]) for name in limits}
+    numbers: dict[str, Any] = {name: _number(problems, name, settings[name], *limits[name]) for name in limits}
     moments = {name: _moment(problems, name, settings[name], session.now) for name in ("starts", "until")}
     if numbers["best_of"] and numbers["best_of"] % 2 == 0:
         problems.append(f"--best-of takes an odd number: a match of {numbers['best_of']} games can end in a tie.")
@@ -174,7 +174,7 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
         problems.append("--starts and --most are for a tournament with --open.")
     if problems:
         raise Refused("\n".join(problems))
-    return Tournament(
+    one = Tournament(
         game=game,
         pool=pool,
         kind=kind,
@@ -184,18 +184,12 @@ def _planned(session: Session, game: str, pool: str, options: Sequence[str], set
         forfeit_days=times.forfeit,
         total_days=times.total,
         novacation=times.novacation,
-        rounds=numbers["rounds"],
         double=settings["double"],
-        best_of=numbers["best_of"] or 1,
-        round_days=numbers["round_days"],
         tie_breaks=(settings["tiebreaks"] or kind.tie_breaks).lower(),
         director=(settings["director"] or "").lower() or None,
-        starts=moments["starts"],
-        most=numbers["most"],
-        until=moments["until"],
         never=" ".join(settings["never"]).lower(),
-        byes=numbers["byes"] or 0,
     )
+    return one._replace(**{name: value for name, value in (numbers | moments).items() if value is not None})
 
 
 def _kind(settings: Mapping[str, Any]) -> Kind:

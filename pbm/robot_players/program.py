@@ -13,9 +13,8 @@ from shutil import which
 from typing import Self
 
 from pbm import texts
-from pbm.disk import reason
 from pbm.language.grammar import MOST_CHARACTERS
-from pbm.refusals import Refused
+from pbm.refusals import Refused, touching
 
 MOST_REFUSED = 3
 """How many moves in a row may be refused before a program has failed."""
@@ -87,7 +86,7 @@ class Program:
     async def start(self) -> Process:
         """Start the program if it does not run. Raises Refused if that is not possible."""
         if self.process is None:
-            try:
+            with touching(f"The program {self.words[0]} cannot be started"):
                 self.process = await create_subprocess_exec(
                     *located(self.words),
                     stdin=PIPE,
@@ -96,8 +95,6 @@ class Program:
                     limit=MOST_CHARACTERS,
                     start_new_session=True,
                 )
-            except OSError as why:
-                raise Refused(f"The program {self.words[0]} cannot be started: {reason(why)}.") from why
             self.logging = asyncio.ensure_future(_log(self.process.stderr)) if self.process.stderr else None
         return self.process
 

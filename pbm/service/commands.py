@@ -12,7 +12,6 @@ import click
 
 from pbm.console import answer
 from pbm.console.usage import GAME_ARGUMENT, Commands, within
-from pbm.disk import reason
 from pbm.mail import incoming
 from pbm.refusals import Refused, touching
 from pbm.session import Session
@@ -112,10 +111,8 @@ def serve_(
     if (certificate is None) != (key is None) or (certificate and lmtp):
         raise click.UsageError("--certificate and --key go together, and not with --lmtp.")
     transport()  # the process that sends could not say that there is none
-    try:
+    with touching(f"{certificate} and {key} are no certificate and its key"):
         tls = Certificate(certificate, key) if certificate and key else None
-    except OSError as why:
-        raise Refused(f"{certificate} and {key} are no certificate and its key: {reason(why)}.") from why
     opened = open_server()
     # systemd adds the time to what goes into its journal
     journal = Journal(None if "JOURNAL_STREAM" in os.environ else opened.now, as_json=log_format == "json")
@@ -183,10 +180,8 @@ def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
     except ImportError as why:
         raise Refused("--metrics needs the official client of Prometheus: pip install '.[metrics]'.") from why
     figures = Metrics(opened.store.path, opened.now)
-    try:
+    with touching(f"The metrics cannot listen on {metrics}"):
         port = figures.listen(where.host, where.port)
-    except OSError as why:
-        raise Refused(f"The metrics cannot listen on {metrics}: {reason(why)}.") from why
     say(f"metrics on {where._replace(port=port)}", {})
     return figures.note
 
