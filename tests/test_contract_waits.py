@@ -390,23 +390,6 @@ def test_by_mail_all_games_have_pages(by_mail, monkeypatch):
     assert [line[1] for line in second if line[0:1] == ["symple"] and len(line) > 4] == ["103"]
 
 
-def test_all_games_cost_nothing_for_boards_of_others_and_for_those_that_are_over(game):
-    def work():
-        steps = []
-        game.store.db.set_progress_handler(lambda: steps.append(1), 100)
-        game.give("alice", "all games alice")
-        game.store.db.set_progress_handler(None, 0)
-        return len(steps)
-
-    few = work()
-    with game.store.writing():
-        for number in range(200, 4200):
-            players = ("alice", "bob") if number % 2 else ("carol", "dora")
-            ended = {"ended": NOON, "turn": None} if number % 2 else {"turn": "carol"}
-            game.store.boards.add(BoardRow("symple", str(number), "", *players, b"", NOON, **ended))
-    assert work() <= few + 2
-
-
 # Time zones
 
 

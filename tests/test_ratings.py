@@ -124,7 +124,7 @@ def three(club):
 
 
 def test_a_rated_game_changes_both_ratings_and_counts_as_won_and_lost(three):
-    settle(three.store, row(three, winner="alice"), three.time)
+    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
     assert player(three, "alice") == PlayerRow("alice", rating=1824, won=1, rated=three.time)
     assert player(three, "bob") == PlayerRow("bob", rating=1424, lost=1, rated=three.time)
 
@@ -132,13 +132,13 @@ def test_a_rated_game_changes_both_ratings_and_counts_as_won_and_lost(three):
 def test_both_new_ratings_come_from_the_ratings_before_the_game(three):
     three.store.players.save("symple", PlayerRow("alice", rating=1683, won=2))
     three.store.players.save("symple", PlayerRow("bob", rating=1604, tied=2))
-    settle(three.store, row(three), three.time)
+    settle(three.store, row(three), three.time, has_begun=True)
     assert (player(three, "alice").rating, player(three, "bob").rating) == (1676, 1640)
     assert (player(three, "alice").tied, player(three, "bob").tied) == (1, 3)
 
 
 def test_a_rated_game_leaves_a_result_for_each_player(three):
-    results = settle(three.store, row(three, winner="bob"), three.time)
+    results = settle(three.store, row(three, winner="bob"), three.time, has_begun=True)
     assert results == [
         ResultRow("symple", "101", "alice", LOSS, 1600, 1424, 1, three.time),
         ResultRow("symple", "101", "bob", WIN, 1600, 1824, 1, three.time),
@@ -149,27 +149,27 @@ def test_a_rated_game_leaves_a_result_for_each_player(three):
 def test_the_20th_game_is_counted_as_provisional_and_the_21st_as_established(three):
     three.store.players.save("symple", PlayerRow("alice", rating=1600, won=19))
     three.store.players.save("symple", PlayerRow("bob", rating=1600, lost=20))
-    settle(three.store, row(three, winner="alice"), three.time)
+    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
     assert player(three, "alice").rating == (1600 * 19 + 2000) // 20 + (1720 - 1600) // 5
     before = player(three, "alice").rating
-    settle(three.store, row(three, "102", winner="alice"), three.time)
+    settle(three.store, row(three, "102", winner="alice"), three.time, has_begun=True)
     assert 0 < player(three, "alice").rating - before < 32
 
 
 def test_ratings_of_one_game_say_nothing_about_another(three):
-    settle(three.store, row(three, winner="alice"), three.time)
+    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
     assert three.store.players.get("spiro", "alice").rating is None
 
 
 def test_a_rated_game_keeps_what_a_player_has_set(three):
     three.store.players.save("symple", PlayerRow("alice", most=3, seeking=2, subscribes=True, mail="digest"))
-    settle(three.store, row(three, winner="alice"), three.time)
+    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
     alice = player(three, "alice")
     assert (alice.most, alice.seeking, alice.subscribes, alice.mail) == (3, 2, True, "digest")
 
 
 def test_a_game_against_oneself_is_not_rated(three):
-    assert settle(three.store, row(three, winner="alice", second_player="alice"), three.time) == []
+    assert settle(three.store, row(three, winner="alice", second_player="alice"), three.time, has_begun=True) == []
     assert player(three, "alice") == PlayerRow("alice")
 
 
@@ -178,30 +178,35 @@ def test_a_game_with_a_handicap_is_not_rated(three, monkeypatch, word):
     name = "handicap-stones" if "stones" in word else "handicap"
     rules = games.load("symple")
     monkeypatch.setattr(rules, "OPTIONS", (*rules.OPTIONS, Option(name, "", range(10), 0)))
-    assert settle(three.store, row(three, winner="alice", options=f"-size=5 {word}"), three.time) == []
+    assert settle(three.store, row(three, winner="alice", options=f"-size=5 {word}"), three.time, has_begun=True) == []
     assert player(three, "alice").rating is None
 
 
 def test_a_game_with_other_options_is_rated(three):
-    assert settle(three.store, row(three, winner="alice", options="-size=5 -PENALTY=9"), three.time)
+    assert settle(three.store, row(three, winner="alice", options="-size=5 -PENALTY=9"), three.time, has_begun=True)
 
 
 def test_a_board_whose_name_does_not_end_in_a_digit_is_not_rated(three):
-    assert settle(three.store, row(three, board="trial", winner="alice"), three.time) == []
+    assert settle(three.store, row(three, board="trial", winner="alice"), three.time, has_begun=True) == []
 
 
 def test_every_end_of_a_game_makes_its_players_active(three):
     for userid in ("alice", "bob", "carol"):
         three.store.players.save("symple", PlayerRow(userid, inactive=True))
-    settle(three.store, row(three, winner="alice"), three.time)
+    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
     assert [player(three, userid).inactive for userid in ("alice", "bob", "carol")] == [False, False, True]
-    settle(three.store, row(three, "102", second_player="carol")._replace(options="", first_player="carol"), three.time)
+    settle(
+        three.store,
+        row(three, "102", second_player="carol")._replace(options="", first_player="carol"),
+        three.time,
+        has_begun=True,
+    )
     assert not player(three, "carol").inactive
 
 
 def test_a_player_who_has_signed_off_is_rated_under_his_name(three):
     three.store.users.sign_off("bob", three.time)
-    settle(three.store, row(three, winner="alice"), three.time)
+    settle(three.store, row(three, winner="alice"), three.time, has_begun=True)
     assert [result.after for result in three.store.players.results_of_user("symple", "bob")] == [1424]
 
 
@@ -213,19 +218,19 @@ def pool(three):
 
 
 def test_a_tournament_game_counts_in_the_table_of_its_pool_and_for_the_ratings(pool):
-    settle(pool.store, row(pool, "a1", winner="bob", pool="a"), pool.time)
-    settle(pool.store, row(pool, "a2", pool="a"), pool.time)
+    settle(pool.store, row(pool, "a1", winner="bob", pool="a"), pool.time, has_begun=True)
+    settle(pool.store, row(pool, "a2", pool="a"), pool.time, has_begun=True)
     assert pool.store.tournaments.pool_players("symple", "a") == [("a", "bob", 1, 0, 1), ("a", "alice", 0, 1, 1)]
     assert player(pool, "bob").games == 2
 
 
 def test_a_tournament_game_of_a_pool_that_is_not_set_up_counts_for_the_ratings_alone(three):
-    assert settle(three.store, row(three, "b1", winner="bob", pool="b"), three.time)
+    assert settle(three.store, row(three, "b1", winner="bob", pool="b"), three.time, has_begun=True)
     assert three.store.tournaments.pool_players("symple") == []
 
 
 def test_a_tournament_game_against_oneself_counts_nowhere(pool):
-    settle(pool.store, row(pool, "a1", winner="alice", second_player="alice", pool="a"), pool.time)
+    settle(pool.store, row(pool, "a1", winner="alice", second_player="alice", pool="a"), pool.time, has_begun=True)
     assert pool.store.tournaments.pool_players("symple", "a") == [("a", "alice", 0, 0, 0), ("a", "bob", 0, 0, 0)]
 
 

@@ -3,7 +3,6 @@
 import json
 import os
 import pty
-import re
 import resource
 import sqlite3
 import subprocess
@@ -41,7 +40,6 @@ from test_serve import converse, inbox
 from test_strangers import message
 
 ROBOTS = ["robot", "robot1", "robot2", "robot3", "robot4", "robot5", "robot6"]
-CORNERS = "a1", "e1", "a5", "e5"
 
 
 class Mind:
@@ -558,16 +556,6 @@ def dead():
     return process.pid
 
 
-def test_boards_that_wait_for_robots_are_found_by_indexes(against):
-    seen = []
-    against.store.db.set_trace_callback(seen.append)
-    against.store.robots.tasks()
-    against.store.db.set_trace_callback(None)
-    plan = [row[-1] for row in against.store.db.execute(f"EXPLAIN QUERY PLAN {seen[-1]}")]
-    assert not [step for step in plan if re.match(r"SCAN boards(?! USING INDEX boards_vote)", step)], plan
-    assert any("boards_turn" in step for step in plan)
-
-
 # Nobody loses by a robot's time
 
 
@@ -771,17 +759,6 @@ def test_a_shell_does_not_wait_for_what_was_put_off(typed, monkeypatch):
         store.robots.claim_task(Task("symple", "101", "robot1", "alice"), Claim(turns.EVERYBODY, until))
     done = types(typed, "c3")
     assert "robot1's turn (black)." in done.stdout
-
-
-def test_a_board_of_people_imports_nothing_of_robots(players):
-    dice = json.loads(players.run("spiro", "show", "101", "--json").stdout)["dice"]
-    done = players.process(
-        "spiro", "move", "101", "alice", PASSWORDS["alice"], f"e3:{dice[0]}", PYTHONPROFILEIMPORTTIME="1"
-    )
-    assert "Summary: Spiro board 101" in done.stdout
-    assert "pbm.actions.turns" in done.stderr
-    assert "pbm.robots" not in done.stderr
-    assert "pbm.robot_players.turns" not in done.stderr
 
 
 def test_a_spinner_turns_on_a_terminal_while_a_robot_thinks(typed):

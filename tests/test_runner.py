@@ -331,3 +331,12 @@ def test_no_statement_of_a_move_looks_through_a_whole_table(room):
     plans = {(query, row[-1]) for query in queries for row in club.store.db.execute(f"EXPLAIN QUERY PLAN {query}")}
     assert len(plans) > 20
     assert [plan for plan in plans if plan[1].startswith("SCAN") and "json_each" not in plan[1]] == []
+
+
+def test_no_command_has_two_words_of_one_name():
+    commands = [root, root.game]
+    for group in commands:
+        commands += [one for one in group.commands.values() if isinstance(one, Group)]
+    for command in (one for group in commands for one in group.commands.values()):
+        names = [parameter.name for parameter in command.params]
+        assert len(names) == len({*names}), command.name

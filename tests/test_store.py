@@ -10,7 +10,6 @@ from sqlite_utils import Database
 
 from pbm.store import SCHEMA, Mail, Robot, Store, Unusable, Vacation
 from pbm.store.base import FIRST_SCHEMA, Questions
-from pbm.store.outbox import ASKED
 from pbm.store.schema import migrations
 
 
@@ -143,20 +142,6 @@ def test_a_record_of_a_message_is_made_once(store, club):
 def test_foreign_keys_are_checked(store):
     with pytest.raises(sqlite3.IntegrityError):
         store.db.execute("INSERT INTO plans VALUES ('spiro', '101', 'alice', 'Resign')")
-
-
-def test_lists_of_boards_use_indexes(store):
-    for query in (
-        "SELECT * FROM boards WHERE game = 'spiro' AND (ended IS NULL OR ended > 'x')",
-        "SELECT count(*) FROM boards WHERE game = 'spiro' AND ended IS NULL",
-        "SELECT * FROM outbox WHERE address IS NOT NULL AND due <= 'x' ORDER BY due, id LIMIT 9",
-        f"SELECT {ASKED} FROM outbox WHERE address IS NOT NULL AND due <= 'x' ORDER BY due, id LIMIT 9",
-        "SELECT userid FROM addresses WHERE address = 'x' AND confirmed IS NOT NULL",
-        "UPDATE outbox SET due = 'x' WHERE userid = 'a' AND address IS NULL",
-        "SELECT text FROM turns WHERE game = 'spiro' AND board = '101' ORDER BY number",
-    ):
-        plan = " ".join(row[3] for row in store.db.execute(f"EXPLAIN QUERY PLAN {query}"))
-        assert "SCAN" not in plan, plan
 
 
 def test_each_noun_is_one_class_and_a_member_of_a_store(store):
