@@ -35,10 +35,10 @@ def send_puzzle(session: Session) -> None:
     if puzzle is None:
         return
     game, board, moves, answer, is_proven = puzzle
-    told_by = "" if is_proven else ", as a long search says"
+    task = "One turn wins, and no other" if is_proven else "A long search found one turn that wins, and no other"
     point = find_board(session, game, board).after(moves)
     told = (
-        Paragraph(f"{caption(point)}\nOne turn wins for certain, and no other{told_by}. The answer stands below."),
+        Paragraph(f"{caption(point)}\n{task}. The answer stands far below."),
         letters.picture(point)[0],
         Paragraph(f"{SCROLL}The answer: {answer}"),
     )

@@ -287,8 +287,8 @@ OF_ALL = (
     Command("puzzles", [USERID, PASSWORD, argument("switch", "on|off")], "actions.puzzles.switch", writes=True,
         text="""Get one puzzle a week: a position of a game that is over, in which a single turn wins.
 
-        The mail has the answer to the puzzle of the week before; the site shows all of them with their answers. The
-        button of a mail program that unsubscribes means `off`.
+        The answer stands at the end of the mail, far below the board. The site shows all puzzles with their answers.
+        The button of a mail program that unsubscribes means `off`.
         """),
     Command("multiple", [], "",
         text="""Carry out the commands in the body, one in each line. In a shell they stand in --comment=TEXT or come
