@@ -298,7 +298,9 @@ def test_a_preview_reveals_no_dice(both_ways):
     both_ways.begin("spiro challenge -small -pieces=2 alice bob")
     [told] = both_ways.give("carol", "spiro preview 101 e3:5")
     assert "bob's turn (O)." in told.text
-    assert "dice=4,2" in both_ways.refused("carol", "spiro preview 101 e3:5 e2:4:2").text
+    told = " ".join(both_ways.refused("carol", "spiro preview 101 e3:5 e2:4:2").text.split())
+    assert "The dice for e2:4:2 are not thrown yet" in told
+    assert "dice=4,2" in told
     assert "thrown already" in both_ways.refused("carol", "spiro preview 101 dice=6 e3:6").text
     [told] = both_ways.signs("alice", "spiro submit 101 ME e3:5")
     assert "bob's turn (O)." in told.text
@@ -343,7 +345,8 @@ def test_who_resigns_in_turn_loses_and_becomes_a_subscriber(moved):
 
 def test_a_resignation_out_of_turn_replaces_the_queued_move_and_cannot_be_given_twice(moved):
     moved.signs("bob", "symple queue 101 ME e5")
-    moved.signs("bob", "symple resign 101 ME")
+    told = moved.signs("bob", "symple resign 101 ME")
+    assert "You will resign as soon as it is your turn. To cancel this:\n" in text_to("bob", told)
     assert moved.at().plans == {"bob": "Resign"}
     told = moved.refused("bob", "symple move 101 ME resign")
     assert "symple move 101 bob PASSWORD unresign" in told.text
@@ -413,7 +416,8 @@ def test_the_other_kind_replaces_a_vote_and_the_same_kind_is_an_error(moved, fir
 
 def test_who_is_asked_already_is_told_how_to_answer(begun):
     begun.signs("alice", "symple move 101 ME propose")
-    assert "`accept`" in begun.refused("bob", "symple move 101 ME propose").text
+    text = begun.refused("bob", "symple move 101 ME propose").text
+    assert "alice has proposed a draw already; `accept` or `reject` answers." in text
 
 
 @pytest.mark.parametrize("vote", VOTES)

@@ -78,6 +78,7 @@ def test_a_code_is_good_once_and_a_wrong_one_never(club):
     club.say("signup dave dave-secret", sender=STRANGER)
     answer = f"confirm-address {code(club.mails()[0])}"
     club.say(answer, sender=STRANGER)
+    assert f"{STRANGER} is confirmed: mails for dave go there from now on." in club.mails()[-1].text
     for text in (answer, "confirm-address 0", "confirm-address"):
         with pytest.raises(Refused):
             club.say(text, sender=STRANGER)
