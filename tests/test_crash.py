@@ -432,3 +432,22 @@ def test_of_two_processes_that_move_at_once_one_wins(store):
         assert len(typed(played(store))) == moves
     check_replay(store, "spiro 101")
     assert len(store.outbox.all()) == 2 + MOVES
+
+
+def test_who_plans_and_who_moves_at_once_are_served_one_behind_the_other(store):
+    for number in range(101, 101 + MOVES):
+        pbm("symple", "challenge", "-size=5", "alice", "bob")
+        for name, move in ("alice", "c3"), ("bob", "b1"), ("alice", "a5"):
+            pbm("symple", "move", str(number), name, password(name), move)
+        planned, moved = (
+            subprocess.Popen([*PBM, "symple", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for words in (
+                ["plan", str(number), "alice", password("alice"), "if e5 then e1"],
+                ["move", str(number), "bob", password("bob"), "e5"],
+            )
+        )
+        said = [each.communicate(timeout=PATIENCE)[1] for each in (planned, moved)]
+        board = played(store, f"symple {number}")
+        assert (moved.returncode, board.plans) == (0, {})
+        assert [turn.text for turn in board.turns[4:]] == ([] if planned.returncode else ["e1"])
+        assert said[0] == "" or said[0].startswith("It is your turn.")

@@ -1,0 +1,173 @@
+"""Plans and what else happens on a board: robots, tournaments, votes, vacations, clocks, ends, swapped sides."""
+
+from random import Random
+
+import pytest
+
+from pbm.actions import plans, turns
+from pbm.actions.finding import find_board
+
+from contract import SENDER, text_to
+from test_residents import against, at, mind, moves, plays, signs  # noqa: F401 two are fixtures
+from test_tournaments import league  # noqa: F401 a fixture
+
+PLAN = "symple plan 101 ME if e5 then a5 if d1 then a3"
+
+
+@pytest.fixture
+def planned(game):
+    """On Symple 101, bob is to make the fourth move, and alice has a plan."""
+    game.plays("a1")
+    game.signs("alice", PLAN)
+    return game
+
+
+def ended(members):
+    return members.at().winner, members.at().plans
+
+
+# Robots
+
+
+def test_a_robot_triggers_a_plan_and_the_planned_move_triggers_the_robot(against):  # noqa: F811
+    first = next(iter(at(against).state.moves()))
+    signs(against, f"symple plan 101 ME if {first} then e5 if any then e3")
+    assert plays(against) == 3
+    assert moves(against)[:3] == ["c3", first, "e5"]
+    assert moves(against)[4::2] == ["e3"]
+    told = [mail.text for mail in against.mails("alice")]
+    assert ["as planned" in text for text in told] == [False, True, True, False]
+
+
+def test_a_robot_that_answers_at_once_triggers_the_plan_below_the_move(against):  # noqa: F811
+    plays(against)
+    signs(against, "symple move 101 ME e5", "if any then e3 if any then a5")
+    plays(against)
+    assert moves(against)[2::2] == ["e5", "e3", "a5"]
+
+
+# Tournaments
+
+
+def test_a_planned_move_that_ends_a_game_begins_the_next_one_in_the_same_transaction(league):  # noqa: F811
+    league.start("knockout", league.signed_up(2), best_of=3)
+    session, rng = league.session, Random(24)
+    while True:
+        board = find_board(session, "symple", "s1")
+        move, after = some(board.state, rng)
+        reply, last = (None, None) if after.result() else some(after, rng)
+        with session.store.writing():
+            if last and last.result():
+                plans.plan(session, board.row, board.opponent(board.turn), [(plans.Conditional(move, reply),)])
+                board = find_board(session, "symple", "s1")
+            turns.play_turn(session, board, board.turn, move)
+        if board.is_over:
+            break
+    assert board.turns[-1][1:4] == (reply, (), True)
+    assert league.running() == ["s2"]
+
+
+def some(state, rng):
+    move = state.parse(state.random(rng))
+    return move, state.play(move)
+
+
+# Votes
+
+
+def test_a_plan_that_is_only_stored_leaves_a_vote_open_and_one_that_is_played_ends_it(planned):
+    planned.signs("bob", "symple move 101 ME propose")
+    planned.signs("alice", "symple plan 101 ME if e4 then a4")
+    assert planned.at().row.vote == "draw"
+    planned.signs("bob", "symple move 101 ME e5")
+    assert (planned.played()[-2:], planned.at().row.vote) == (["e5", "(a5)"], None)
+
+
+def test_a_draw_forgets_a_plan(planned):
+    planned.signs("bob", "symple move 101 ME propose")
+    told = planned.signs("alice", "symple move 101 ME accept")
+    assert ended(planned) == (None, {})
+    assert not [one for one in told if "plan" in one.text.lower()]
+
+
+def test_an_undo_takes_planned_moves_back_and_drops_the_rest_of_the_plan(planned):
+    planned.signs("bob", "symple move 101 ME e5")
+    planned.signs("bob", "symple move 101 ME undo")
+    told = planned.signs("alice", "symple move 101 ME accept")
+    assert (planned.played(), planned.at().plans) == (["c3", "b1", "a1"], {})
+    assert "Your plan is dropped, because a move was taken back." in text_to("alice", told)
+    assert "plan" not in text_to("bob", told)
+
+
+# Vacations and clocks
+
+
+def test_a_plan_is_played_while_its_owner_is_on_vacation(planned):
+    planned.signs("alice", f"vacation ME {planned.time:%Y-%m-%d} {planned.time:%Y-%m-%d}")
+    planned.signs("bob", "symple move 101 ME e5")
+    assert planned.played()[-1] == "(a5)"
+
+
+def test_a_planned_move_takes_no_time(four):
+    four.begin("symple challenge -size=5 --totaltime=3 alice bob")
+    four.plays("c3", "b1", "a1")
+    four.signs("alice", PLAN)
+    four.pass_time(days=2)
+    for move, reply in ("e5", "a5"), ("d1", "a3"):
+        four.signs("bob", f"symple move 101 ME {move}")
+        assert four.played()[-1] == f"({reply})"
+    assert four.at().used(four.time) == [0, 2 * 86400]
+
+
+def test_who_forfeits_by_the_time_of_a_move_does_so_whatever_the_other_has_planned(planned):
+    planned.pass_time(days=21)
+    planned.clean()
+    assert ended(planned) == ("alice", {})
+    assert planned.played()[-1] == "(Forfeit)"
+
+
+def test_who_plans_when_the_total_time_of_the_opponent_is_up_has_won(four):
+    four.begin("symple challenge -size=5 --totaltime=1 alice bob")
+    four.plays("c3", "b1", "a1")
+    four.pass_time(days=1)
+    told = four.signs("alice", PLAN)
+    assert ended(four) == ("alice", {})
+    assert "bob had used up their time" in text_to(SENDER, told)
+
+
+# Ends
+
+
+@pytest.mark.parametrize(("name", "winner"), [("bob", "alice"), ("alice", "bob")])
+def test_a_plan_goes_when_either_player_signs_off(planned, name, winner):
+    planned.signs(name, "signoff ME")
+    assert ended(planned) == (winner, {})
+
+
+def test_a_resignation_of_the_opponent_triggers_no_plan(planned):
+    planned.signs("alice", "symple queue 101 ME d5")
+    told = planned.signs("bob", "symple resign 101 ME")
+    assert (planned.played()[-1], ended(planned)) == ("Resign", ("alice", {}))
+    assert "plan" not in text_to("alice", told)
+
+
+# Swapped sides
+
+
+def test_an_answer_that_swaps_sides_can_be_planned_and_its_owner_goes_on(four):
+    four.begin("spora challenge -size=5 -pie alice bob")
+    told = four.signs("bob", "spora plan 101 ME if komi=0 then black")
+    assert "if komi=0 then black" in text_to("bob", told)
+    four.signs("alice", "spora move 101 ME komi=0")
+    assert four.played(game="spora") == ["komi=0", "(black)"]
+    assert (four.at(game="spora").turn, four.at(game="spora").state.seats) == ("bob", (1, 0))
+
+
+def test_a_plan_is_its_owners_also_when_the_sides_are_swapped(four):
+    four.begin("spora challenge -size=5 -pie alice bob")
+    four.plays("komi=0", game="spora")
+    four.signs("alice", "spora plan 101 ME if any then c3 if any then c4")
+    four.signs("bob", "spora move 101 ME black")
+    four.signs("bob", "spora move 101 ME a1")
+    assert four.played(game="spora") == ["komi=0", "black", "a1", "(c3)"]
+    assert four.at(game="spora").plans == {"alice": "if any then c4"}
