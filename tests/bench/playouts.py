@@ -25,8 +25,6 @@ CASES = (
     ("spora", "-size=13", 1.0),
     ("spora", "-size=7", None),
     ("sprout", "-board=limping-5", 2.5),
-    ("spiro", "", 1.5),
-    ("spiro", "-small", None),
 )
 """Games with their options, and how many times as many playouts a second as go they aim at."""
 ROUNDS = 3

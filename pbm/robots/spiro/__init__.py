@@ -1,16 +1,16 @@
 """How a robot plays Spiro: it values what all its turns lead to, and then, the best first, what the enemy can answer.
 
-The value of a position is linear in what `WORTHS` counts for either side. It was learned from games that the robot
-played against itself on the small board, by temporal differences, 5,000 of them, and a few columns of it were left
-out afterwards; tests/bench/learn_spiro.py learns another table in much the same way. Greedy play by it beats greedy
-play by values set by hand in 0.61 of 1,000 games there, and looking at the answers, too, beats that in 0.61 of 200.
-What stands and blocks counts on the medium board only.
+The value of a position is linear in the `TERMS` of either side, with other weights for each number of pinned pieces.
+tests/bench/learn_spiro.py learned them on each board from games of the robot against itself. Of a double, only the
+best-looking ways to use the first dice are followed, or the answers to a single turn would be thousands.
 """
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Sequence
 from itertools import compress
 from math import exp, inf, sqrt
 from operator import itemgetter, mul
+from pathlib import Path
 from random import Random
 from typing import NamedTuple, cast
 
@@ -19,70 +19,61 @@ from games.spiro import OFF
 from pbm.robots.spiro.positions import ROLLS, Sight, Track, Way, seen, uses_of
 from pbm.robots.thinking import Limit, Thought, guessed
 
-
-class Worth(NamedTuple):
-    """What it is worth to have something, in the dice that bring one's pieces nearer to their ends."""
-
-    moved: float
-    """To the side that has just moved."""
-    to_move: float
-    """To the other side."""
-
-
-WORTHS = {
-    "single pieces": Worth(0.36, 0.64),
-    "stacks of two or more": Worth(0.32, 0.74),
-    "pieces above the second one of a stack, but at home": Worth(-0.26, -0.09),
-    "pieces at home": Worth(0.51, 0.51),
-    "pieces": Worth(0.26, -0.2),
-    "single pieces that a jump can hit: chance x way that it has made": Worth(-0.4, -0.21),
-    "single pieces that a step can pin: chance": Worth(-3.34, -0.97),
-    "single pieces that a step can pin: chance x way that it has made": Worth(-1.21, 0.3),
-    "steps that the enemy blocks, a sixth for each die and cell": Worth(1.86, 1.44),
-    "which part of the steps that is": Worth(-1.08, -1.23),
-    "pinned pieces": Worth(-7.64, -9.53),
-    "pinned pieces x the way of the free ones": Worth(0.35, 0.43),
-    "pinned pieces with two or more upon them": Worth(-3.39, -3.33),
-    "the way of pinned pieces": Worth(0.8, 0.42),
-    "the way of enemies that pin nothing, if a piece is pinned": Worth(-0.63, -0.58),
-    "two or more pinned pieces": Worth(0.92, 2.49),
-}
-"""What counts in a position. Ways are in dice, see `Track.ways`."""
-TEMPO = -2.56
-"""What it is worth to have just moved, in dice, so that the other side is to move."""
-STEEPNESS = 0.58
-"""By how much a lead of one die changes the logarithm of the odds, where `DOUBT` and all ways together are one."""
+TERMS = (
+    "single pieces",
+    "stacks of two or more",
+    "pieces above the second one of a stack, but at home",
+    "pieces at home",
+    "pieces",
+    "single pieces that a jump can hit: chance x way that it has made",
+    "single pieces that a step can pin: chance",
+    "single pieces that a step can pin: chance x way that it has made",
+    "steps that the enemy blocks, a sixth for each die and cell",
+    "which part of the steps that is",
+    "pinned pieces",
+    "pinned pieces x the way of the free ones",
+    "pinned pieces with two or more upon them",
+    "the way of pinned pieces",
+    "the way of enemies that pin nothing, if a piece is pinned",
+    "two or more pinned pieces",
+)
+"""What counts for each side in a position. Ways are in dice, see `Track.ways`."""
+PINNED = TERMS.index("pinned pieces")
 DOUBT = 10.0
 """How many dice are added to the ways: a lead counts less the longer they are, but the end of a race is luck, too."""
 SETS_KEPT = 500
 """For how many sets of enemies near a cell it is kept how probably they hit it."""
-
+WEIGHTS = Path(__file__).with_name("weights.json")
+"""What the terms are worth on each board, as tests/bench/learn_spiro.py learned it."""
+OWN_WAYS, ANSWERING_WAYS = 100, 30
+"""How many ways go on after each die of a double, where there are more: of the own turns, and of answers to one."""
 Counts = list[float]
-"""How much there is, for one side, of all that has its worth."""
+"""How much there is, for one side, of all `TERMS`."""
 
 
 class Judge:
     """What a robot knows of positions on one board."""
 
-    def __init__(self, track: Track, worths: Iterable[Worth], *, turn: float, steepness: float) -> None:
-        """Lay out what each side needs to know. What counts and how much is as in `WORTHS`, `TEMPO`, `STEEPNESS`."""
-        self.track = track
-        moved, to_move = zip(*worths, strict=True)
-        self.moved: list[float] = [steepness * worth for worth in moved]
-        self.to_move: list[float] = [steepness * worth for worth in to_move]
-        self.turn, self.steepness = steepness * turn, steepness
+    def __init__(self, track: Track, weights: Sequence[Sequence[float]]) -> None:
+        """Lay out what each side needs to know. *weights* has a row for each `terms` and number of pinned pieces."""
+        self.track, self.weights = track, weights
         hits = _hits(track)
         self.own, self.enemy = _Half(track, hits, home=0), _Half(track, hits, home=track.length)
 
     def value(self, sight: Sight) -> float:
         """The logarithm of the odds that the side wins that has just moved, and sees this."""
+        row, terms, doubt = self.terms(sight)
+        lead: float = sum(map(mul, terms, self.weights[row]))
+        return lead / doubt
+
+    def terms(self, sight: Sight) -> tuple[int, list[float], float]:
+        """Which row of weights to use, the lead and what counts for each side, and what to divide all of that by."""
         (way, counts), (enemy_way, enemy_counts) = self.counted(sight)
-        lead: float = self.steepness * (enemy_way - way) + self.turn
-        lead += sum(map(mul, counts, self.moved)) - sum(map(mul, enemy_counts, self.to_move))
-        return lead / sqrt(way + enemy_way + DOUBT)
+        row = int(3 * min(counts[PINNED], 2) + min(enemy_counts[PINNED], 2))
+        return row, [enemy_way - way, 1.0, *counts, *enemy_counts], sqrt(way + enemy_way + DOUBT)
 
     def counted(self, sight: Sight) -> tuple[tuple[float, Counts], tuple[float, Counts]]:
-        """For the side that has just moved and the other one, the way of its pieces and all that has its worth."""
+        """For the side that has just moved and the other one, the way of its pieces and all `TERMS`."""
         own, foe, own_pinned, foe_pinned = sight
         cells = self.track.cells
         pinned, enemy_pinned = [*compress(cells, own_pinned)], [*compress(cells, foe_pinned)]
@@ -106,7 +97,7 @@ class _Men(NamedTuple):
     idle_way: float
     """The way of those that pin nothing."""
     counts: Counts
-    """What the first of `WORTHS` count."""
+    """What the first of `TERMS` count."""
 
 
 class _Half:
@@ -157,7 +148,7 @@ class _Half:
         return _Men(cells, heights, singles, at, blocks, way, idle_way, counts)
 
     def counted(self, men: _Men, pinned: list[int], enemies: _Men) -> tuple[float, Counts]:
-        """The way of these pieces and the pinned ones, and all that has its worth."""
+        """The way of these pieces and the pinned ones, and all `TERMS`."""
         lost = risk = risked = 0.0
         for cell in men.singles:
             near = enemies.at & self.near[cell]
@@ -225,10 +216,6 @@ def _chance(value: float) -> float:
     return 1 / (1 + exp(-value))
 
 
-Faced = tuple[Sight, tuple[int, ...]]
-"""What the side to move sees, and its dice."""
-
-
 class Racer:
     """A `Thinker` that looks at all its turns, and at the enemy's best answers, to the turns that look best first."""
 
@@ -236,21 +223,12 @@ class Racer:
         """Play as this judge says."""
         self.judge, self.track = judge, judge.track
 
-    def root(self, states: Sequence[State]) -> Faced:
-        """The last of these positions, which has its dice."""
-        state = cast("spiro.State", states[-1])
-        return seen(state), state.dice
-
-    def playout(self, root: Faced, rng: Random) -> float:
-        """1 if the side to move wins when the game is played out as `Track.playout` does, else 0."""
-        return float(self.track.playout(*root, rng))
-
     def think(self, states: Sequence[State], limit: Limit, rng: Random) -> Thought:
         """A turn that wins, or else the best one after all answers to it that there was time for."""
         state = cast("spiro.State", states[-1])
-        sight, dice = self.root(states)
+        sight = seen(state)
         tried: list[tuple[float, Way, Sight]] = []
-        for (own, blots), way in self.track.promising(sight, dice, limit).items():
+        for (own, blots), way in self.track.outcomes(sight, state.dice, OWN_WAYS).items():
             if tried and limit.is_time_up:
                 break
             after = self.track.after(sight, own, blots)
@@ -273,7 +251,8 @@ class Racer:
         sight, lost = after.turned, 0.0
         for dice in ROLLS:
             best = -inf
-            for answer in self._afters(sight, dice, limit):
+            outcomes = self.track.outcomes(sight, dice, ANSWERING_WAYS)
+            for answer in (self.track.after(sight, *outcome) for outcome in outcomes) if outcomes else (sight,):
                 if limit.is_reached(valued):
                     return None, valued
                 valued += 1
@@ -283,11 +262,6 @@ class Racer:
                 best = max(best, self.judge.value(answer))
             lost += _chance(best) * (1 if dice[0] == dice[1] else 2) / 36
         return 1 - lost, valued
-
-    def _afters(self, sight: Sight, dice: tuple[int, ...], limit: Limit) -> Iterable[Sight]:
-        """What a side sees after each turn that it can play, or after it has to skip it, as far as there is time."""
-        outcomes = self.track.outcomes(sight, dice, limit)
-        return (self.track.after(sight, *outcome) for outcome in outcomes) if outcomes else (sight,)
 
     def _thought(self, state: spiro.State, way: Way, chance: float, valued: int) -> Thought:
         move = state.parse(self.text(state, way))
@@ -309,4 +283,5 @@ class Racer:
 def thinker(options: Options) -> Racer:
     """What plays on the board of these options; how many pieces there are does not matter."""
     track = Track(small=bool(options["small"]), no_inwards=bool(options["no_inwards"]))
-    return Racer(Judge(track, WORTHS.values(), turn=TEMPO, steepness=STEEPNESS))
+    weights = json.loads(WEIGHTS.read_text(encoding="ascii"))
+    return Racer(Judge(track, weights["small" if options["small"] else "medium"]))

@@ -1,27 +1,25 @@
-"""Spiro on integers: positions, all outcomes of a throw, and games that are played out.
+"""Spiro on integers: positions, and all outcomes of a throw.
 
 A position is seen by one side. Its cells are numbered along its own path, from its home on, and then along the
 enemy's: the board looks the same from both sides when it is turned by half a circle.
 """
 
+from heapq import nsmallest
 from itertools import compress, repeat
 from math import inf
 from operator import mul
-from random import Random
 from typing import NamedTuple
 
 from games import spiro
 from games.spiro import OFF
-from pbm.robots.thinking import Limit
 
 ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 """All throws of two dice, each once."""
 
 JUMP = 1.35
 """How many dice a jump costs, of which there are fewer than dice."""
-SHARE = 0.3
-"""The part of the time that finding the own turns may take."""
-ENDLESS = Limit()
+ALL = 1_000_000
+"""More ways than a turn has."""
 
 
 class Sight(NamedTuple):
@@ -107,15 +105,24 @@ class Track:
         self.unit = [*(1 << 8 * cell for cell in self.cells), 0]
         """A piece on each cell, as a number with a byte for each cell; the last one is off."""
 
-    def outcomes(self, sight: Sight, dice: tuple[int, ...], limit: Limit = ENDLESS) -> Outcomes:
-        """All that legal turns lead to; nothing if the turn is skipped. If the time is over, some are left out."""
+    def outcomes(self, sight: Sight, dice: tuple[int, ...], most: int = ALL) -> Outcomes:
+        """All that legal turns lead to; nothing if the turn is skipped.
+
+        After each die of a double at *most* so many of the best-looking ways go on.
+        """
         turn = _Hand(self, sight)
         is_double = len(dice) == 2 and dice[0] == dice[1]
         start: Stage = {(int.from_bytes(sight.own, "little"), 0, TWO_JUMPS if is_double else ONE_JUMP): ()}
         if is_double:
+            if sum(sight.own) <= 4:  # with so few pieces a turn can end the game
+                most = ALL
             levels = [start]
             while len(levels) <= 4 and levels[-1]:
-                levels.append(turn.one_die_more(levels[-1], dice[0], limit))
+                level = turn.one_die_more(levels[-1], dice[0])
+                if most < ALL and not level:  # what was left out might use more dice
+                    return self.outcomes(sight, dice)
+                is_long = len(level) > most
+                levels.append(dict(nsmallest(most, level.items(), key=turn.loss)) if is_long else level)
             full = next((level for level in reversed(levels[1:]) if level), {})
         elif len(dice) == 2:
             first, second = turn.one_die_more(start, max(dice)), turn.one_die_more(start, min(dice))
@@ -130,51 +137,6 @@ class Track:
             for blots, way in wins:
                 legal.setdefault((0, blots), way)
         return legal
-
-    def promising(self, sight: Sight, dice: tuple[int, ...], limit: Limit) -> Outcomes:
-        """What legal turns lead to: all of them, or those that look best, if it takes too long to find the others."""
-        is_double = len(dice) == 2 and dice[0] == dice[1]
-        if limit.until is None or not is_double or sum(sight.own) <= 4:  # with so few pieces a turn can end the game
-            return self.outcomes(sight, dice)
-        turn, limit = _Hand(self, sight), limit.part(SHARE)
-        level: Stage = {(int.from_bytes(sight.own, "little"), 0, TWO_JUMPS): ()}
-        for dice_left in (4, 3, 2, 1):
-            best_first = dict(sorted(level.items(), key=turn.loss))
-            level = turn.one_die_more(best_first, dice[0], limit.part(1 / dice_left))
-            if not level:  # not all dice can be used, which is so only where there are few turns
-                return self.outcomes(sight, dice)
-        return {(own, blots): way for (own, blots, _), way in level.items()}
-
-    def playout(self, sight: Sight, dice: tuple[int, ...], rng: Random, turns: list[Sight] | None = None) -> bool:
-        """Whether the side to move wins if the game is played out, a die at a time.
-
-        Each die, in the order in which they fell, is used so that the own way becomes shorter, or the enemy's longer,
-        by most. A turn that leaves dice over becomes any legal one, for it has to use as many pips as it can. *turns*
-        is given what each side sees after its turn.
-        """
-        is_own = True
-        while True:
-            after = self._by_single_dice(sight, dice, rng)
-            if turns is not None:
-                turns.append(after)
-            if after.has_won:
-                return is_own
-            sight, is_own, dice = after.turned, not is_own, (rng.randint(1, 6), rng.randint(1, 6))
-
-    def _by_single_dice(self, sight: Sight, dice: tuple[int, ...], rng: Random) -> Sight:
-        """What the side to move sees after it has used its dice one by one."""
-        turn = _Loose(self, sight)
-        is_double = len(dice) == 2 and dice[0] == dice[1]
-        jumps = TWO_JUMPS if is_double else ONE_JUMP
-        unused = [*dice, *dice] if is_double else [*dice]
-        while unused and (any(turn.own) or any(turn.own_pinned)):
-            die = next((die for die in unused if turn.can_use(die, jumps)), None)
-            if die is None:
-                outcomes = [*self.outcomes(sight, dice)]
-                return self.after(sight, *rng.choice(outcomes)) if outcomes else sight
-            unused.remove(die)
-            jumps = turn.use(*max(turn.uses, key=turn.gain), jumps)
-        return Sight(bytes(turn.own), bytes(turn.foe), sight.own_pinned, bytes(turn.foe_pinned))
 
     def after(self, sight: Sight, own: int, blots: int) -> Sight:
         """What the side that moved sees after a turn with this outcome."""
@@ -230,14 +192,12 @@ class _Hand:
         way: float = sum(map(mul, pieces, self.track.ways))
         return way - lost
 
-    def one_die_more(self, level: Stage, die: int, limit: Limit = ENDLESS) -> Stage:
-        """All that one more die can come to; if the time is over, what was found by then, if it was anything."""
+    def one_die_more(self, level: Stage, die: int) -> Stage:
+        """All that one more die can come to."""
         track, is_blocked = self.track, self.is_blocked
         step, unit, across = track.step[die], track.unit, track.across
         longer: Stage = {}
         for (own, blots, jumps), way in level.items():
-            if longer and limit.is_time_up:
-                break
             pieces = own.to_bytes(track.size, "little")
             for cell in compress(track.cells, pieces):
                 target = step[cell]
@@ -255,54 +215,3 @@ class _Hand:
                     if after not in longer:
                         longer[after] = (way, cell, target, die)
         return longer
-
-
-class _Loose:
-    """A turn being played die by die."""
-
-    def __init__(self, track: Track, sight: Sight) -> None:
-        self.track, self.ways = track, track.ways
-        self.own, self.foe, _, self.foe_pinned = map(bytearray, sight)
-        self.own_pinned = sight.own_pinned
-        self.uses: list[tuple[int, int]] = []
-        """From where to where a die can bring a piece."""
-
-    def can_use(self, die: int, jumps: int) -> bool:
-        """Find out what a die can do."""
-        foe, own_pinned = self.foe, self.own_pinned
-        step, across = self.track.step[die], self.track.across
-        self.uses = uses = []
-        for cell in compress(self.track.cells, self.own):
-            target = step[cell]
-            if target == OFF or not foe[target] or (foe[target] == 1 and not own_pinned[target]):
-                uses.append((cell, target))
-            target = across[cell]
-            if jumps and target != OFF:
-                is_single = foe[target] == 1 and not own_pinned[target]
-                if is_single or (not foe[target] and jumps != NOT_BACK + cell):
-                    uses.append((cell, target))
-        return bool(uses)
-
-    def gain(self, use: tuple[int, int]) -> float:
-        """By how much the own way becomes shorter, and that of the enemy longer."""
-        cell, target = use
-        gain = self.ways[cell] - self.ways[target]
-        if target != OFF and self.foe[target]:
-            gain += self.ways[0] - self.ways[target - self.track.length]
-        return gain
-
-    def use(self, cell: int, target: int, jumps: int) -> int:
-        """Move a piece, and say what is left of the jumps then."""
-        own, foe, foe_pinned = self.own, self.foe, self.foe_pinned
-        own[cell] -= 1
-        if foe_pinned[cell] and not own[cell]:
-            foe_pinned[cell], foe[cell] = 0, 1
-        if target == OFF:
-            return jumps
-        own[target] += 1
-        hits, foe[target] = foe[target] > 0, 0
-        if target != self.track.across[cell]:  # a step, which never leads to the other path
-            foe_pinned[target] |= hits
-            return jumps
-        foe[self.track.length] += hits
-        return JUMPED if jumps != TWO_JUMPS else ONE_JUMP if hits else NOT_BACK + target
