@@ -208,7 +208,7 @@ def _player(session: Session, userid: str, password: str, row: BoardRow | None) 
     The reply address of a board speaks for its player there. That they gave a command is noted where one can write.
     """
     store, passwords, name = session.store, session.server.passwords, userid.lower()
-    if row and not password and session.proved == Reply(row.game, row.board, name):
+    if row and not password and session.proved == Reply(*row.place, name):
         if row.ended and session.now > row.ended + ANSWERED_FOR:
             raise Refused(f"The game has been over for more than {ANSWERED_FOR.days} days; please write a command.")
     else:

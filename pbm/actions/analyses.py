@@ -20,7 +20,7 @@ def ask(session: Session, row: BoardRow, name: str) -> list[Letter]:
         raise Refused("An analysis comes by mail, and you have no mail address.")
     if not session.take("analysis", user=name):
         raise Refused(f"You can ask for {most('analysis', 'user')} analyses a day.")
-    session.store.robots.ask_for_analysis(row.game, row.board, name, session.now)
+    session.store.robots.ask_for_analysis(*row.place, name, session.now)
     title = f"{row.game.capitalize()} board {row.board}"
     text = f"The analysis of {title} comes to {name} by mail, usually within ten minutes."
     data = {"userid": name, "game": row.game, "board": row.board, "wanted": "analysis"}

@@ -90,7 +90,7 @@ def challenge(
 
 def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """Start a board like one that is over, between the same players, with the sides exchanged."""
-    if name not in {row.first_player, row.second_player}:
+    if name not in row.players:
         raise Illegal("You did not play on this board.")
     if not row.ended:
         raise Illegal("The game is not over yet.")

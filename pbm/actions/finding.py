@@ -53,7 +53,7 @@ def find_board(session: Session, game: str, number: str) -> Board:
 
 def board_of(session: Session, row: BoardRow) -> Board:
     """The board whose row was found."""
-    store, place, players = session.store, (row.game, row.board), (row.first_player, row.second_player)
+    store, place, players = session.store, row.place, row.players
     followers = store.boards.followers(*place)
     about = About(
         subscribers=followers["subscriber"],

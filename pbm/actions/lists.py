@@ -150,7 +150,7 @@ def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
 def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:
     """What the table of all games tells of a board of one of these users, under the headings of its columns."""
     told, zone = _waiting_data(session, row, userids), session.zone(None)
-    since = (row.ended or row.changed or row.started).astimezone(zone)
+    since = row.happened.astimezone(zone)
     return {
         "Game": row.game,
         "Board": row.board,
@@ -164,7 +164,7 @@ def _waiting(session: Session, row: BoardRow, userids: Sequence[str]) -> Row:
 
 def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> dict[str, Any]:
     """The same for programs."""
-    players = row.first_player, row.second_player
+    players = row.players
     seat = int(players[0] not in userids)
     is_timed = not (row.ended or clocks.waits_for_robot(session.store, row))
     left = max(0, clocks.time_left(session.store, row, session.now).days) if is_timed else None
@@ -174,7 +174,7 @@ def _waiting_data(session: Session, row: BoardRow, userids: Sequence[str]) -> di
         "userid": players[seat],
         "opponent": players[1 - seat],
         "turn": row.turn,
-        "since": (row.ended or row.changed or row.started).isoformat(),
+        "since": row.happened.isoformat(),
         "days_left": left,
         "waits_for": None if row.ended else clocks.awaited(row),
     }
@@ -266,9 +266,9 @@ def _not_found(game: str, missing: Mapping[str, str]) -> list[Letter]:
 
 def _row(session: Session, row: BoardRow) -> Row:
     """What a table tells of a board, under the headings of its columns."""
-    players = row.first_player, row.second_player
+    players = row.players
     vote = f"; {row.voter} proposes {'a draw' if row.vote == 'draw' else 'undo'}" if row.vote else ""
-    is_unrated = row.reason and not session.store.players.results_of_board(row.game, row.board)
+    is_unrated = row.reason and not session.store.players.results_of_board(*row.place)
     return {
         "Board": row.board,
         "Moves": str(row.moves),

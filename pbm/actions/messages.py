@@ -117,7 +117,7 @@ def _text(session: Session, name: str, what: str) -> str:
 
 def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list[Letter]:
     """Add the comment to the notes of a user on a board, show the notes if there is none, or forget them (CLEAR)."""
-    notes = session.store.boards.notes(row.game, row.board).get(name, "")
+    notes = session.store.boards.notes(*row.place).get(name, "")
     if word and word.lower() != CLEAR:
         raise Illegal(
             f"{word!r} is not `{CLEAR}`; a note stands in the body of a mail, or in --comment=TEXT in a shell."
@@ -132,7 +132,7 @@ def add_note(session: Session, row: BoardRow, name: str, word: str = "") -> list
             f"Your notes on a board have at most {MOST_NOTED_BYTES} bytes; `{CLEAR}` forgets those that there are."
         )
     if word or session.comment:
-        session.store.boards.keep_notes(row.game, row.board, name, notes)
+        session.store.boards.keep_notes(*row.place, name, notes)
     told = [] if notes else ["You have no notes on this board."]
     shown = letters.of_board(session, board_of(session, row).present, name, notes=told, kind="Notes")
     return [letter._replace(to=None) for letter in shown]

@@ -246,5 +246,5 @@ def _of_game(row: BoardRow, *, is_rated: bool) -> dict[str, Any]:
         "moves": row.moves,
         "rated": is_rated,
         "reason": row.reason,
-        "players": [row.first_player, row.second_player],
+        "players": [*row.players],
     }

@@ -70,7 +70,7 @@ def unsubscribe(session: Session, game: str, name: str, words: Sequence[str]) ->
 def stop(session: Session, row: BoardRow, name: str) -> list[Letter]:
     """End the subscription of a user to a board."""
     board = [row.board]
-    if session.store.boards.unfollow(row.game, row.board, name, SUBSCRIBER):
+    if session.store.boards.unfollow(*row.place, name, SUBSCRIBER):
         lines = _said("You get no more mails about this board", board)
         return [_summary(session, row.game, name, lines, stopped=board)]
     return [_summary(session, row.game, name, _said("You were not subscribed to this", board), unchanged=board)]
@@ -130,9 +130,9 @@ def _objection(session: Session, row: BoardRow, name: str) -> str:
     """Why a user cannot subscribe to a board; empty if they can."""
     if row.ended:
         return "the game is over"
-    if name in {row.first_player, row.second_player}:
+    if name in row.players:
         return "you play there"
-    if name in session.store.boards.followers(row.game, row.board)[SUBSCRIBER]:
+    if name in session.store.boards.followers(*row.place)[SUBSCRIBER]:
         return "you are subscribed already"
     return ""
 
@@ -144,9 +144,7 @@ def _is_all(words: Sequence[str]) -> bool:
 def _named(session: Session, game: str, words: Sequence[str], name: str) -> list[str]:
     """The boards that a user names or selects; with ``all``, those that are active."""
     if _is_all(words):
-        return [
-            row.board for row in session.store.boards.current(game) if name not in {row.first_player, row.second_player}
-        ]
+        return [row.board for row in session.store.boards.current(game) if name not in row.players]
     named = finding.without_fillers(words)
     if finding.names_boards(session, game, named):
         return named

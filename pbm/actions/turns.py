@@ -212,7 +212,7 @@ EVENT_OF_TURN = {RESIGN: "resign", FORFEIT: "forfeit"}
 
 def _end(session: Session, board: Board, reason: str) -> None:
     """Note on a board that is over why, and what that does to ratings. Its row is not stored yet."""
-    game, number = board.row.game, board.row.board
+    game, number = board.row.place
     board.plans.clear()
     session.store.boards.drop_plans(game, number)
     board.change(ended=session.now, winner=board.winner, reason=reason, vote=None, voter=None, submitted=None)
@@ -258,11 +258,11 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
 
 def keep_plan(session: Session, board: Board, name: str, lines: Sequence[plans.PlanLine]) -> None:
     """Store the plan of a player in the place of the one before; without lines, forget it."""
-    session.store.boards.drop_plans(board.row.game, board.row.board, name)
+    session.store.boards.drop_plans(*board.row.place, name)
     board.plans.pop(name, None)
     if lines:
         board.plans[name] = "\n".join(map(plans.text_of_branch, lines))
-        session.store.boards.keep_plan(board.row.game, board.row.board, name, board.plans[name])
+        session.store.boards.keep_plan(*board.row.place, name, board.plans[name])
 
 
 def drop_plan(session: Session, board: Board, name: str, why: str) -> None:
@@ -273,7 +273,7 @@ def drop_plan(session: Session, board: Board, name: str, why: str) -> None:
     keep_plan(session, board, name, [])
     board.told[name] = why
     if not session.store.users.addresses(name):
-        session.store.boards.keep_plan(board.row.game, board.row.board, name, f"{DROPPED}{why}")
+        session.store.boards.keep_plan(*board.row.place, name, f"{DROPPED}{why}")
 
 
 # Endings that no rule of the game makes
@@ -287,7 +287,7 @@ def can_leave(board: Board) -> bool:
 def remove_board(session: Session, board: Board, **detail: str | None) -> None:
     """Remove a board, with what is stored of it; the event says in *detail* why."""
     session.store.outbox.drop_reminders(board.name)
-    session.store.boards.remove(board.row.game, board.row.board)
+    session.store.boards.remove(*board.row.place)
     session.note("remove", game=board.row.game, board=board.row.board, **detail)
 
 
@@ -313,7 +313,7 @@ def resign_or_leave(session: Session, board: Board, name: str) -> list[Letter]:
         cancel = f"{row.game} move {row.board} {name} PASSWORD unresign"
         raise Illegal(f"You resign already when your turn comes; this cancels it:\n{cancel}")
     notes = ["Your plan is forgotten."] if name in board.plans else []
-    session.store.boards.keep_plan(row.game, row.board, name, RESIGN)
+    session.store.boards.keep_plan(*row.place, name, RESIGN)
     board.plans[name] = RESIGN
     [letter] = letters.of_board(session, board.present, name, notes=notes)
     return [letter._replace(subject=f"{row.game.capitalize()} Board {row.board} Resigned", is_urgent=True)]

@@ -74,7 +74,7 @@ class Board:
         """The board as players and its dice know it, such as ``spiro 101``."""
         self.thread = f"{row.game}.{row.board}.{row.started:%Y%m%d%H%M%S}"
         """Tells the letters about this board from those about any other, also one of another database."""
-        self.players = row.first_player, row.second_player
+        self.players = row.players
         """The userids of the players; the first one made the first move."""
         self.is_stored = is_stored
         self.turns = turns
@@ -119,7 +119,7 @@ class Board:
         if row is None:
             return None
         results = stored.players.results_of_board(game, number) if row.ended else ()
-        about = About(robots=stored.robots.among((row.first_player, row.second_player)), results=results)
+        about = About(robots=stored.robots.among(row.players), results=results)
         return cls(row, stored.boards.turns(game, number), stored.boards.plans(game, number), about)
 
     @property

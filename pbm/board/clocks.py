@@ -120,7 +120,7 @@ def is_out_of_time(row: BoardRow, seat: int, now: datetime) -> bool:
 
 def awaited(row: BoardRow) -> str:
     """The player for whom the other one waits: who has to answer the proposal of a draw, or else is to move."""
-    players = {row.first_player, row.second_player}
+    players = {*row.players}
     return next(iter(players - {row.voter}), row.turn or "") if row.vote == "draw" else row.turn or ""
 
 
@@ -147,7 +147,7 @@ def time_left(store: Store, row: BoardRow, now: datetime) -> timedelta:
     left = ends_at(store, row, now) - now
     if row.total_days is None or awaited(row) != row.turn:
         return left
-    seats = (seat for seat, name in enumerate((row.first_player, row.second_player)) if name == row.turn)
+    seats = (seat for seat, name in enumerate(row.players) if name == row.turn)
     return min(left, row.total_days * DAY - timedelta(seconds=max(used(row, seat, now) for seat in seats)))
 
 

@@ -59,7 +59,7 @@ def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool) -> li
 
     From now on its players are not inactive. Returns what it did to the ratings; nothing if it is not rated.
     """
-    userids = list(dict.fromkeys((row.first_player, row.second_player)))
+    userids = list(dict.fromkeys(row.players))
     for userid in userids:
         store.players.set_inactive(row.game, userid, inactive=False)
         if row.pool and len(userids) == 2:
@@ -111,7 +111,7 @@ def _result(row: BoardRow, own: PlayerRow, other: PlayerRow, now: datetime) -> R
     """What a game does to a rating."""
     outcome, before = _outcome(row, own.userid), _rating(own)
     after = rated(before, _rating(other), outcome)
-    return ResultRow(row.game, row.board, own.userid, outcome, before.rating, after, before.games + 1, now)
+    return ResultRow(*row.place, own.userid, outcome, before.rating, after, before.games + 1, now)
 
 
 def _rating(player: PlayerRow) -> Rating:

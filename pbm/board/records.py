@@ -137,7 +137,7 @@ def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
         "board": row.board,
         "options": row.options.split(),
         "source": {"board": row.source, "moves": row.given} if row.source else None,
-        "players": [row.first_player, row.second_player],
+        "players": [*row.players],
         "started": row.started.isoformat(),
         "ended": row.ended.isoformat() if row.ended else None,
         "result": {"winner": row.winner, "drawn": row.drawn, "reason": row.reason} if row.ended else None,

@@ -57,18 +57,18 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
     lines = [("Game", "Board", "Moves", "Players", "Status", "Started", "Days", "Options")]
     data = []
     for row in rows[:limit]:
-        age = (server.now() - (row.ended or row.changed or row.started)).days
+        age = (server.now() - row.happened).days
         options = " ".join(filter(None, [row.options, clocks.of(row).text]))
         players = f"{row.first_player} {row.second_player}"
         status = f"{letters.status(row)} ({row.reason})" if row.reason else letters.status(row)
         started = f"{row.started:%Y-%m-%d}"
-        lines.append((row.game, row.board, str(row.moves), players, status, started, str(age), options))
+        lines.append((*row.place, str(row.moves), players, status, started, str(age), options))
         data.append(
             {
                 "game": row.game,
                 "board": row.board,
                 "moves": row.moves,
-                "players": [row.first_player, row.second_player],
+                "players": [*row.players],
                 "turn": row.turn,
                 "winner": row.winner or ("draw" if row.ended else None),
                 "reason": row.reason,
@@ -91,18 +91,18 @@ def remove_board(game: str, board: str, *, yes: bool) -> None:
     session = Session(server)
     row = find_row(session, game, board)
     name = f"{row.game.capitalize()} board {row.board}"
-    if server.store.players.results_of_board(row.game, row.board):
+    if server.store.players.results_of_board(*row.place):
         raise Refused(f"{name} counts in the ratings of its players, so it has to stay.")
     moves = texts.counted(row.moves, "move")
     confirm(f"Remove {name}, {row.first_player} against {row.second_player}, {moves}?", yes=yes)
     with server.store.writing():
-        found = find_board(session, row.game, row.board)
-        server.store.boards.remove(row.game, row.board)
+        found = find_board(session, *row.place)
+        server.store.boards.remove(*row.place)
         session.note("remove", game=row.game, board=row.board, pool=row.pool)
         if row.pool:
             from pbm.actions import rounds, turns
 
-            server.store.tournaments.void_meeting(row.game, row.board)
+            server.store.tournaments.void_meeting(*row.place)
             rounds.advance(session, row.game, row.pool, turns.start)
         letter = letters.note(
             f"{name} was removed by the operator of this server.",
@@ -122,7 +122,7 @@ def mend_board(game: str, board: str) -> None:
     server = open_existing()
     with server.store.writing():
         row = find_row(Session(server), game, board)
-        turns = server.store.boards.turns(row.game, row.board)
+        turns = server.store.boards.turns(*row.place)
         try:
             right = outcome(row, replayed(row, turns))
         except Unsound as why:

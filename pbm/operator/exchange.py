@@ -44,8 +44,8 @@ def export(game: str, boards: tuple[str, ...], pool: str | None, *, wants_all: b
     with store.reading():
         written = (
             records.write(
-                Record(row, store.boards.turns(row.game, row.board)),
-                store.players.results_of_board(row.game, row.board),
+                Record(row, store.boards.turns(*row.place)),
+                store.players.results_of_board(*row.place),
             )
             for row in _rows(server, game, boards, pool)
         )
@@ -143,7 +143,7 @@ def _name_of(document: object) -> str:
 def take_in(server: Server, record: Record, number: str | None = None) -> str:
     """Store a game under a number of its own, which is returned. Raises Unsound if it cannot be stored."""
     row, store = record.row, server.store
-    for userid in dict.fromkeys((row.first_player, row.second_player)):
+    for userid in dict.fromkeys(row.players):
         if not (store.users.is_taken(userid) if row.ended else store.users.password_of(userid) is not None):
             raise Unsound(f"there is no user {userid} here; --map={userid}:USERID says who that is.")
     board = (number or row.board).lower()

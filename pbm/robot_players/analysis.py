@@ -82,7 +82,7 @@ def analyse(game: str, board: str, seconds: float) -> None:
         judged = [critic.judge(number) for number in shown]
     data = as_data(found, judged, seconds)
     with session.store.writing():
-        session.store.robots.save_analysis(found.row.game, found.row.board, json.dumps(data), session.now)
+        session.store.robots.save_analysis(*found.row.place, json.dumps(data), session.now)
     answer(text_of(as_blocks(found, data, session.server.site)), data)
 
 

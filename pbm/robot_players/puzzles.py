@@ -75,7 +75,7 @@ def puzzle_of(board: Board) -> Puzzle:
 
     Of what can be proven it is the earliest one, and of the rest the last one.
     """
-    found = Puzzle(board.row.game, board.row.board, 0, "", proven=True)
+    found = Puzzle(*board.row.place, 0, "", proven=True)
     with suppress(Refused):
         numbers, solver = choices(board), Solver()
         with suppress(TooLongError):

@@ -80,7 +80,7 @@ def play(game: str, board: str, userid: str, program: str, timeout: float | None
     session = Session(open_server())
     row = finding.find_row(session, game, board)
     name = userid.lower()
-    if name not in players(row):
+    if name not in row.players:
         raise Refused(f"{name} does not play on this board; {row.first_player} and {row.second_player} do.")
     try:
         asyncio.run(_play_to_the_end(session, row, name, Program(words, timeout)))
@@ -99,14 +99,9 @@ def condition(until: str, rows: Sequence[BoardRow]) -> Condition:
     what, _, name = until.lower().partition("=")
     if what != "turn" or not name:
         raise Refused(f"One can wait until change, over or turn=USERID, but not until {until!r}.")
-    if not any(name in players(row) for row in rows):
+    if not any(name in row.players for row in rows):
         raise Refused(f"{name} does not play on {' or '.join(row.board for row in rows)}.")
-    return lambda then, now: now is None or now.turn == name or (now.ended is not None and name in players(then))
-
-
-def players(row: BoardRow) -> set[str]:
-    """The userids of both players."""
-    return {row.first_player, row.second_player}
+    return lambda then, now: now is None or now.turn == name or (now.ended is not None and name in then.players)
 
 
 def contents(row: BoardRow) -> tuple[object, ...]:
@@ -121,7 +116,7 @@ def looks(store: Store, rows: Sequence[BoardRow], happened: Condition) -> Iterat
         with store.reading():
             version = store.data_version()
             changed = rows if version != seen else []
-            found = [row for row in changed if happened(row, store.boards.get(row.game, row.board))]
+            found = [row for row in changed if happened(row, store.boards.get(*row.place))]
         seen = version
         yield found
 
@@ -151,7 +146,7 @@ async def _is_to_move(store: Store, row: BoardRow, userid: str, program: Program
         if program.has_ended:
             raise Refused(NO_ANSWER)
         await asyncio.sleep(PAUSE)
-    now = store.boards.get(row.game, row.board)
+    now = store.boards.get(*row.place)
     return now is not None and now.ended is None
 
 
@@ -161,17 +156,17 @@ async def _take_turn(session: Session, row: BoardRow, userid: str, program: Prog
     Nothing is played, and nothing refused, if the board is not any more what the move was chosen for.
     """
     with session.store.reading():
-        board = Board.load(session.store, row.game, row.board)
+        board = Board.load(session.store, *row.place)
     if board is None or board.turn != userid:
         return
     question = json.dumps(letters.data(board.present)["position"], sort_keys=True)
     for _ in range(MOST_REFUSED):
         move = await program.ask(question)
         with session.store.writing():
-            now = session.store.boards.get(row.game, row.board)
+            now = session.store.boards.get(*row.place)
             if now is None or contents(now) != contents(board.row):
                 return
-            refusal = runner.play(session, Reply(row.game, row.board, userid), move, userid).why
+            refusal = runner.play(session, Reply(*row.place, userid), move, userid).why
         if not refusal:
             return
         told = " ".join(str(refusal).split())
@@ -183,7 +178,7 @@ def _say_which(session: Session, rows: Sequence[BoardRow]) -> None:
     """Print some boards as they are now."""
     store = session.store
     with session.store.reading():
-        found = [(row.board, Board.load(store, row.game, row.board)) for row in rows]
+        found = [(row.board, Board.load(store, *row.place)) for row in rows]
     there = [board for _, board in found if board]
     gone = [number for number, board in found if not board]
     lines = [("Board", "Moves", "Players", "Status")]

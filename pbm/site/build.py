@@ -166,7 +166,7 @@ class StalePages:
             yield Page(f"{game}/pool-{pool}.atom", partial(self.made.pool_feed, game, pool))
         if self.look.has_pictures:
             latest = self.store.boards.latest(Among(self.games), MOST_DRAWN)
-            self.made.drawn = {*about.boards} if seen else {(row.game, row.board) for row in latest}
+            self.made.drawn = {*about.boards} if seen else {row.place for row in latest}
         for game, board in about.boards:
             yield Page(f"{game}/{board}.html", partial(self.made.board, game, board))
             yield Page(f"{game}/{board}.json", partial(self.made.record, game, board))
@@ -190,7 +190,7 @@ class StalePages:
         ranked = {one.game for one in changes if one.kind == "player"}
         for game, board in boards:
             if row := self.store.boards.get(game, board):
-                users |= {row.first_player, row.second_player}
+                users.update(row.players)
                 pools |= {(game, row.pool)} if row.pool else set()
         listed = {game for game, _ in {*boards, *pools}}
         return Subjects(boards, sorted(listed), sorted(ranked), sorted(users), sorted(pools))

@@ -264,7 +264,7 @@ class Pages:
         found = self._tournament(game, pool)
         head, *sheet = found.rows(fits=False)
         rows = self.store.boards.of_tournament(game, pool)
-        linked = {userid for row in rows for userid in (row.first_player, row.second_player)}  # they have pages
+        linked = {userid for row in rows for userid in row.players}  # they have pages
         return self._render(
             "pool.html",
             f"{game}/pool-{pool}.html",
@@ -298,7 +298,7 @@ class Pages:
 
     def _feed(self, path: str, title: str, among: Among) -> str:
         rows = self.store.boards.latest(among, RECENT)
-        updated = max((row.ended or row.changed or row.started for row in rows), default=None)
+        updated = max((row.happened for row in rows), default=None)
         return self._render(
             "feed.atom",
             path,

@@ -103,6 +103,21 @@ class BoardRow(NamedTuple):
     weekends: str | None = None
     """The zone in whose Saturdays and Sundays no clock runs, that of the player to move; None if all days count."""
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its game and its number, by which it is found."""
+        return self.game, self.board
+
+    @property
+    def players(self) -> tuple[str, str]:
+        """Who plays, the first player first."""
+        return self.first_player, self.second_player
+
+    @property
+    def happened(self) -> datetime:
+        """When something happened on it last: its end, a move or an undo, or its beginning."""
+        return self.ended or self.changed or self.started
+
 
 class TurnRow(NamedTuple):
     """A turn as it was played."""
@@ -179,17 +194,17 @@ class Boards(Questions):
 
         Of the row nothing else is written: SQLite would write every index anew in which something has the same value.
         """
-        [before] = self.rows(BoardRow, f"SELECT * FROM boards WHERE {OF_BOARD}", row.game, row.board)
+        [before] = self.rows(BoardRow, f"SELECT * FROM boards WHERE {OF_BOARD}", *row.place)
         changes = {name: new for name, old, new in zip(row._fields, before, row, strict=True) if new != old}
         if changes:
-            self.update("boards", changes, OF_BOARD, row.game, row.board)
+            self.update("boards", changes, OF_BOARD, *row.place)
         for number, turn in enumerate(turns, first):
             self.insert("turns", {"game": row.game, "board": row.board, "number": number, **turn._asdict()})
 
     def take_back_turns(self, row: BoardRow) -> None:
         """Forget all turns of a board but those that its row counts, and store what has changed in that."""
         self.save(row)
-        self.execute(f"DELETE FROM turns WHERE {OF_BOARD} AND number > ?", row.game, row.board, row.moves)
+        self.execute(f"DELETE FROM turns WHERE {OF_BOARD} AND number > ?", *row.place, row.moves)
 
     def remove(self, game: str, board: str) -> None:
         """Forget a board; its number is not given out again."""
@@ -233,7 +248,7 @@ class Boards(Questions):
             rows += self.found(among._replace(games=[game], over=over), order, most)
         rows.sort(key=lambda row: (len(row.board), row.board), reverse=True)
         rows.sort(key=attrgetter("game"))
-        rows.sort(key=lambda row: row.ended or row.changed or row.started, reverse=True)
+        rows.sort(key=lambda row: row.happened, reverse=True)
         return rows[:most]
 
     def named(self, game: str, names: Collection[str]) -> list[BoardRow]:

@@ -97,7 +97,7 @@ class Tournaments(Questions):
             if row.board not in known and row.first_player != row.second_player:
                 won = (row.winner == row.first_player) - (row.winner == row.second_player) if row.ended else None
                 used = row.first_used, row.second_used
-                found.append(Meeting(1, row.first_player, row.second_player, won, board=row.board, used=used))
+                found.append(Meeting(1, *row.players, won, board=row.board, used=used))
         return found
 
     def add_meeting(self, game: str, pool: str, one: Meeting) -> None:
