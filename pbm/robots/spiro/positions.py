@@ -18,7 +18,7 @@ ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1))
 
 JUMP = 1.35
 """How many dice a jump costs, of which there are fewer than dice."""
-ALL = 1_000_000
+ALL_WAYS = 1_000_000
 """More ways than a turn has."""
 
 
@@ -105,7 +105,7 @@ class Track:
         self.unit = [*(1 << 8 * cell for cell in self.cells), 0]
         """A piece on each cell, as a number with a byte for each cell; the last one is off."""
 
-    def outcomes(self, sight: Sight, dice: tuple[int, ...], most: int = ALL) -> Outcomes:
+    def outcomes(self, sight: Sight, dice: tuple[int, ...], most: int = ALL_WAYS) -> Outcomes:
         """All that legal turns lead to; nothing if the turn is skipped.
 
         After each die of a double at *most* so many of the best-looking ways go on.
@@ -115,11 +115,11 @@ class Track:
         start: Stage = {(int.from_bytes(sight.own, "little"), 0, TWO_JUMPS if is_double else ONE_JUMP): ()}
         if is_double:
             if sum(sight.own) <= 4:  # with so few pieces a turn can end the game
-                most = ALL
+                most = ALL_WAYS
             levels = [start]
             while len(levels) <= 4 and levels[-1]:
                 level = turn.one_die_more(levels[-1], dice[0])
-                if most < ALL and not level:  # what was left out might use more dice
+                if most < ALL_WAYS and not level:  # what was left out might use more dice
                     return self.outcomes(sight, dice)
                 is_long = len(level) > most
                 levels.append(dict(nsmallest(most, level.items(), key=turn.loss)) if is_long else level)
