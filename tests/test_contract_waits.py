@@ -7,7 +7,7 @@ import pytest
 
 from pbm.actions.cleanup import Done
 from pbm.board import clocks, records
-from pbm.board.clocks import Deed, Due
+from pbm.board.clocks import Deed
 from pbm.board.records import Record, Unsound
 from pbm.operator import doctor
 from pbm.store import BoardRow, Vacation
@@ -31,28 +31,28 @@ def row(**fields):
 @pytest.mark.parametrize(
     ("fields", "age", "due"),
     [
-        ({}, timedelta(0), Due(Deed.NOTHING, "alice")),
-        ({}, timedelta(days=7) - ONE, Due(Deed.NOTHING, "alice")),
-        ({}, timedelta(days=7), Due(Deed.REMIND, "alice")),
-        ({}, timedelta(days=21) - ONE, Due(Deed.REMIND, "alice")),
-        ({}, timedelta(days=21), Due(Deed.FORFEIT, "alice")),
-        ({"pool": "a"}, timedelta(days=1) - ONE, Due(Deed.NOTHING, "alice")),
-        ({"pool": "a"}, timedelta(days=1), Due(Deed.REMIND, "alice")),
-        ({"pool": "a"}, timedelta(days=7) - ONE, Due(Deed.REMIND, "alice")),
-        ({"pool": "a"}, timedelta(days=7), Due(Deed.FORFEIT, "alice")),
-        ({"nagged": NOON + timedelta(days=7)}, timedelta(days=8) - ONE, Due(Deed.NOTHING, "alice")),
-        ({"nagged": NOON + timedelta(days=7)}, timedelta(days=8), Due(Deed.REMIND, "alice")),
-        ({"total_days": 3}, timedelta(days=3) - ONE, Due(Deed.NOTHING, "alice")),
-        ({"total_days": 3}, timedelta(days=3), Due(Deed.OUT_OF_TIME, "alice")),
-        ({"total_days": 3, "first_used": 86400.0}, timedelta(days=2), Due(Deed.OUT_OF_TIME, "alice")),
-        ({"total_days": 3, "second_used": 86400.0}, timedelta(days=2), Due(Deed.NOTHING, "alice")),
-        ({"total_days": 21}, timedelta(days=21), Due(Deed.OUT_OF_TIME, "alice")),
-        ({"vote": "draw", "voter": "alice"}, timedelta(days=7), Due(Deed.REMIND, "bob")),
-        ({"vote": "draw", "voter": "alice"}, timedelta(days=21) - ONE, Due(Deed.REMIND, "bob")),
-        ({"vote": "draw", "voter": "alice"}, timedelta(days=21), Due(Deed.DRAW, "bob")),
-        ({"vote": "draw", "voter": "bob"}, timedelta(days=21), Due(Deed.DRAW, "alice")),
-        ({"vote": "undo", "voter": "bob"}, timedelta(days=21), Due(Deed.FORFEIT, "alice")),
-        ({"vote": "draw", "voter": "alice", "total_days": 3}, timedelta(days=21), Due(Deed.OUT_OF_TIME, "alice")),
+        ({}, timedelta(0), (Deed.NOTHING, "alice")),
+        ({}, timedelta(days=7) - ONE, (Deed.NOTHING, "alice")),
+        ({}, timedelta(days=7), (Deed.REMIND, "alice")),
+        ({}, timedelta(days=21) - ONE, (Deed.REMIND, "alice")),
+        ({}, timedelta(days=21), (Deed.FORFEIT, "alice")),
+        ({"pool": "a"}, timedelta(days=1) - ONE, (Deed.NOTHING, "alice")),
+        ({"pool": "a"}, timedelta(days=1), (Deed.REMIND, "alice")),
+        ({"pool": "a"}, timedelta(days=7) - ONE, (Deed.REMIND, "alice")),
+        ({"pool": "a"}, timedelta(days=7), (Deed.FORFEIT, "alice")),
+        ({"nagged": NOON + timedelta(days=7)}, timedelta(days=8) - ONE, (Deed.NOTHING, "alice")),
+        ({"nagged": NOON + timedelta(days=7)}, timedelta(days=8), (Deed.REMIND, "alice")),
+        ({"total_days": 3}, timedelta(days=3) - ONE, (Deed.NOTHING, "alice")),
+        ({"total_days": 3}, timedelta(days=3), (Deed.OUT_OF_TIME, "alice")),
+        ({"total_days": 3, "first_used": 86400.0}, timedelta(days=2), (Deed.OUT_OF_TIME, "alice")),
+        ({"total_days": 3, "second_used": 86400.0}, timedelta(days=2), (Deed.NOTHING, "alice")),
+        ({"total_days": 21}, timedelta(days=21), (Deed.OUT_OF_TIME, "alice")),
+        ({"vote": "draw", "voter": "alice"}, timedelta(days=7), (Deed.REMIND, "bob")),
+        ({"vote": "draw", "voter": "alice"}, timedelta(days=21) - ONE, (Deed.REMIND, "bob")),
+        ({"vote": "draw", "voter": "alice"}, timedelta(days=21), (Deed.DRAW, "bob")),
+        ({"vote": "draw", "voter": "bob"}, timedelta(days=21), (Deed.DRAW, "alice")),
+        ({"vote": "undo", "voter": "bob"}, timedelta(days=21), (Deed.FORFEIT, "alice")),
+        ({"vote": "draw", "voter": "alice", "total_days": 3}, timedelta(days=21), (Deed.OUT_OF_TIME, "alice")),
     ],
 )
 def test_what_is_due_changes_exactly_when_a_time_is_up(four, fields, age, due):
@@ -71,7 +71,7 @@ def test_a_vacation_spares_its_days_and_three_more(four, last, deeds):
     with four.store.writing():
         four.store.users.replace_vacations("alice", NOON.date(), [Vacation("alice", date(2026, 12, 1), last)])
     days = [NOON + timedelta(days=days) for days in (21, 22, 23, 24)]  # the 11th to the 14th of December
-    assert [clocks.due(four.store, row(), 0, day).deed for day in days] == deeds
+    assert [clocks.due(four.store, row(), 0, day)[0] for day in days] == deeds
 
 
 @pytest.mark.parametrize(("late", "faults"), [(-ONE, 0), (timedelta(0), 1)])

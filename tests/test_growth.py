@@ -136,7 +136,7 @@ def test_a_clean_up_looks_at_every_board_on_which_something_is_due(
                 turn, NOON.date(), [Vacation(turn, NOON.date(), NOON.date() + timedelta(days=3))]
             )
         store.boards.add(row)
-        deed = due(store, row, turn == "bob", NOON).deed
+        deed = due(store, row, turn == "bob", NOON)[0]
         assert deed is Deed.NOTHING or store.boards.unfinished(NOON) == [("symple", "a1")]
 
 

@@ -86,22 +86,18 @@ def limits(row: BoardRow) -> tuple[timedelta, timedelta]:
 
 def age(row: BoardRow, now: datetime) -> timedelta:
     """How long the last move, undo or start of a board is ago, without weekends and given days that do not count."""
-    return now - (row.changed or row.started) - _not_counted(row, now)
-
-
-def _not_counted(row: BoardRow, until: datetime) -> timedelta:
-    """The time from the last move *until* a moment in which no clock runs, and what the opponent has given."""
-    free, given = timedelta(), row.more_days * DAY
+    since = row.changed or row.started
+    counted_time = now - since - row.more_days * DAY
     if row.weekends is None:
-        return given
-    zone, since = ZoneInfo(row.weekends), row.changed or row.started
+        return counted_time
+    zone = ZoneInfo(row.weekends)
     day = since.astimezone(zone).date()
     day += (SATURDAY - day.weekday()) * DAY  # on a Sunday the day before
-    while (begin := datetime.combine(day, time(), zone)) < until:
+    while (begin := datetime.combine(day, time(), zone)) < now:
         end = datetime.combine(day + 2 * DAY, time(), zone)
-        free += max(timedelta(), min(end, until).astimezone(UTC) - max(begin, since).astimezone(UTC))
+        counted_time -= max(timedelta(), min(end, now).astimezone(UTC) - max(begin, since).astimezone(UTC))
         day += 7 * DAY
-    return free + given
+    return counted_time
 
 
 def used(row: BoardRow, seat: int, now: datetime) -> float:
@@ -131,10 +127,9 @@ def waits_for_robot(store: Store, row: BoardRow) -> bool:
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     """From when on the awaited player loses by the time of a move, as far as is known now."""
-    begin = (row.changed or row.started) + limits(row)[1]
-    until = begin
-    while until < (later := begin + _not_counted(row, until)):
-        until = later
+    until = (row.changed or row.started) + limits(row)[1]
+    while left := max(timedelta(), limits(row)[1] - age(row, until)):
+        until += left
     spared = [] if row.novacation else store.users.vacations(awaited(row), now.date() - GRACE)
     for away in spared:
         if away.first <= max(until, now).date():
@@ -206,33 +201,25 @@ class Deed(Enum):
         return self in {Deed.FORFEIT, Deed.OUT_OF_TIME, Deed.ROUND_OVER, Deed.DRAW}
 
 
-class Due(NamedTuple):
-    """What is due on a board, and to whom."""
-
-    deed: Deed
-    userid: str
-    """The player for whom the others wait."""
-
-
-def due(store: Store, row: BoardRow, seat: int, now: datetime) -> Due:
-    """What is due on a board that is not over, and on which the player of that *seat* is to move.
+def due(store: Store, row: BoardRow, seat: int, now: datetime) -> tuple[Deed, str]:
+    """What is due on a board that is not over, and the player for whom the others wait; that *seat* is to move.
 
     A robot never loses by its time, for it is not its fault if nobody lets it play.
     """
     if is_out_of_time(row, seat, now) and not store.robots.among([row.turn or ""]):
-        return Due(Deed.OUT_OF_TIME, row.turn or "")
+        return Deed.OUT_OF_TIME, row.turn or ""
     if row.until and now >= row.until and not store.robots.among([row.turn or ""]):
-        return Due(Deed.ROUND_OVER, row.turn or "")
+        return Deed.ROUND_OVER, row.turn or ""
     userid, today = awaited(row), now.date()
     nag, forfeit = limits(row)
     if age(row, now) < nag or waits_for_robot(store, row):
-        return Due(Deed.NOTHING, userid)
+        return Deed.NOTHING, userid
     is_gone = store.users.password_of(userid) is None
     counts = not row.novacation
     if not is_gone and (age(row, now) < forfeit or (counts and is_spared(store, userid, today))):
         is_away = counts and planned_until(store, userid, today) is not None
         is_reminded = row.nagged is not None and now < row.nagged + DAY
-        return Due(Deed.NOTHING if is_away or is_reminded else Deed.REMIND, userid)
+        return Deed.NOTHING if is_away or is_reminded else Deed.REMIND, userid
     if not is_gone and counts and store.users.has_auto_vacation(userid) and days_left(store, userid, today.year):
-        return Due(Deed.SPARE, userid)
-    return Due(Deed.DRAW if row.vote == "draw" else Deed.FORFEIT, userid)
+        return Deed.SPARE, userid
+    return Deed.DRAW if row.vote == "draw" else Deed.FORFEIT, userid

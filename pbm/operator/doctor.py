@@ -222,7 +222,7 @@ def _examined(path: Path, now: datetime, places: Sequence[tuple[str, str]]) -> t
             found += [Finding(f"{game} {board}", what, mend) for what, mend in _board(row, again, now)]
             if not (again.is_over or row.drawn):
                 # a clean-up should have ended it, also the one of the day before yesterday
-                late += all(clocks.due(store, row, again.seat, moment).deed.ends for moment in (now - MISSED, now))
+                late += all(clocks.due(store, row, again.seat, moment)[0].ends for moment in (now - MISSED, now))
     return late, found
 
 
