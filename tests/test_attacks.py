@@ -18,30 +18,6 @@ def send(club, subject, body="", sender="alice@players.example"):
     return handle(club.server, message(subject, body, sender=sender), None, [ADDRESS])
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "spiro move 101 alice alice-secret e4",
-        "symple resign 103 alice alice-secret",
-        "change password alice alice-secret other-secret",
-        "spiro move 101 alice alice-secret",
-    ],
-)
-def test_a_command_in_a_comment_tells_nobody_the_password(pair, line):
-    send(pair, "spiro challenge alice bob", f"Hello bob\n{line}")
-    answer(pair, f"e3:5\n{line}")
-    texts = "".join(mail.text for mail in pair.mails("bob"))
-    assert "Hello bob" in texts
-    assert "alice-secret" not in texts
-    assert "PASSWORD" in texts
-
-
-def test_what_is_no_command_is_passed_on_as_it_is(pair):
-    text = "All the best, alice\nspiro is a wonderful game\nmove quickly please"
-    send(pair, "spiro challenge alice bob", text)
-    assert text in pair.mails("bob")[-1].text
-
-
 def test_a_reply_address_in_a_comment_is_not_passed_on(pair):
     address = reply_address(pair)
     answer(pair, f"e3:5\nReply-To: {address}")

@@ -300,8 +300,3 @@ def test_the_help_names_the_bounds_that_the_program_has():
     assert f"finished {ratings.ESTABLISHED} rated games" in HELP
     assert f"from your rating to {ratings.CENTRE}" in HELP
     assert f"below {ratings.LOWEST}." in HELP
-
-
-def test_the_help_fits_a_mail():
-    assert HELP.isascii()
-    assert [line for line in HELP.splitlines() if len(line) > 78 or line != line.rstrip()] == []

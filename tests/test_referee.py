@@ -348,10 +348,6 @@ def test_a_history_that_leads_to_the_position_that_is_set_up_counts():
         assert json.loads(found[2:]) == {key: value for key, value in view.items() if key != "history"}, history
 
 
-def test_play_counts_the_turns():
-    assert state("dice 4", "play e3:4", "dice 1 2", "play e2:1:2")["moves"] == 2
-
-
 @pytest.mark.parametrize("move", ["", "f3:1", "f3:7", "e2:1:2", "f3-a1", "--", "resign", "f3:1:2#3"])
 def test_a_turn_that_the_rules_refuse_changes_nothing(move):
     before, refused, now = said(MIDDLE, "state", f"play {move}", "state")[1:]
@@ -444,10 +440,6 @@ def test_a_skip_is_a_turn_of_its_own_where_dice_are_thrown():
     *answers, found = said(*requests)
     assert answers == ["= ok", "= 1 --", "= --", "= 1 2"]
     assert (json.loads(found[2:])["moves"], json.loads(found[2:])["turn"]) == (3, "O")
-
-
-def test_a_turn_is_not_skipped_while_there_is_another():
-    assert said(MIDDLE, "play --")[1].startswith("? A turn is not skipped while a die can be used:")
 
 
 def test_after_the_end_there_are_no_turns():

@@ -113,12 +113,6 @@ def test_a_database_that_cannot_be_written_makes_the_mail_come_again(served):
     assert converse(port, message("spiro games")) == [{}]
 
 
-def test_a_mail_that_is_too_large_is_refused(served):
-    _, port = served
-    with pytest.raises(smtplib.SMTPException):
-        converse(port, message("spiro games", "x\n" * 600_000))
-
-
 def deliver(shell, raw, **environment):
     return shell.run("deliver", stdin=raw, **environment)
 
@@ -228,20 +222,6 @@ def test_the_server_ends_at_once_whenever_it_is_told_to(players):
             time.sleep(number / 9)
             process.terminate()
             assert process.wait(PATIENCE) == 0
-
-
-def test_a_mail_that_cannot_be_composed_holds_up_no_other(served):
-    shell, _ = served
-    with sqlite3.connect(shell.folder / "pbm.db") as db:
-        db.execute(
-            "INSERT INTO outbox (address, subject, blocks, message_id, queued, due, tries) "
-            "SELECT 'x@players.example', 'a' || char(10) || 'Bcc: y@players.example', '[]', '<x@y>', "
-            "started, started, 0 FROM boards LIMIT 1"
-        )
-    board = begun(shell)
-    shell.run("spiro", "move", board, "alice", "alice-secret", "e3:+")
-    assert arrived(shell, "bob", f"Subject: Spiro Board {board} bob")
-    until(lambda: "never" in shell.run("outbox", "list").stdout)
 
 
 def test_many_connections_at_once_are_all_served(served):

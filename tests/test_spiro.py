@@ -752,13 +752,6 @@ def test_no_piece_is_lost_and_every_stack_is_of_one_side_but_for_a_pinned_piece(
 
 
 @given(OPTIONS, SEEDS)
-@examples(30)
-def test_a_view_can_be_set_up_again(options, seed):
-    for state in random_game(options, seed, 100):
-        assert spiro.setup(state.view(), **options) == state
-
-
-@given(OPTIONS, SEEDS)
 @examples(25)
 def test_listed_turns_are_accepted_as_they_are_and_lead_to_different_positions(options, seed):
     rng = Random(seed)

@@ -8,8 +8,8 @@ from itertools import combinations
 
 import pytest
 
-from pbm.tournaments.kinds import Entrant, Meeting, Progress
-from pbm.tournaments.roundrobin import Pairs, round_robin
+from pbm.tournaments.kinds import Meeting
+from pbm.tournaments.roundrobin import round_robin
 from pbm.tournaments.tables import places_of
 
 from conftest import PASSWORDS
@@ -37,11 +37,6 @@ def test_each_two_meet_once_and_each_begins_half_of_their_games_and_plays_once_a
     twice = round_robin(names, double=True)
     assert len(twice) == len(set(twice)) == count * (count - 1)
     assert all((second, first) in twice for first, second in twice)
-
-
-def test_neighbours_are_the_first_two_and_the_next_two():
-    four = Progress(None, [Entrant(name) for name in "abcd"], [])
-    assert Pairs().next_pairs(four) == [("a", "b"), ("c", "d")]
 
 
 # The table
@@ -172,12 +167,6 @@ def test_each_player_gets_one_mail_about_all_his_boards(players):
         ("Symple tournament a: your boards of round 1", "bob"),
         ("Symple tournament a: your boards of round 1", "carol"),
     ]
-
-
-def test_a_board_of_a_tournament_is_played_by_its_name(players):
-    run(players, "a", "alice", "bob")
-    done = players.run("symple", "move", "A1", "alice", "alice-secret", "c3")
-    assert (done.returncode, "Summary: Symple board a1" in done.stdout) == (0, True)
 
 
 def test_a_tournament_has_options_and_clocks_for_all_its_boards(players):
