@@ -408,8 +408,3 @@ def test_an_error_says_the_reason_then_the_board_then_quotes_what_was_sent_with_
     assert -1 not in places
     assert places == sorted(places)
     assert "alice-secret" not in text
-
-
-def test_of_a_line_that_names_no_command_the_first_two_words_are_quoted(both_ways):
-    text = both_ways.refused("alice", "symple mvo 101 ME c3").text
-    assert "> symple mvo \u2026" in text
