@@ -83,10 +83,12 @@ class Command(click.Command):
         own = tuple(parameter.name or "" for parameter in self.params)
         self.ways = [own, *[SIGNED_BOARD] * bool(instead), *[("followed", *SIGNED_BOARD[1:])] * in_any_order]
         """What its words stand for, in each order that it takes."""
+        self.moves_at = next((at for at, name in enumerate(own) if name in {"move", "moves", "lines"}), None)
+        """How many words stand in front of the moves."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take the options out of the words, and deal out the others."""
-        options, others = self.split(args)
+        options, others, _ = self.split(args)
         named, options = self.take_named(options) if self.named else ({}, options)
         if self.takes_options:
             ctx.params["options"] = options
@@ -187,24 +189,23 @@ class Command(click.Command):
         ctx = click.Context(self)
         return " ".join([name, *options, *(parameter.make_metavar(ctx) for parameter in self.params)])
 
-    def split(self, typed: Sequence[str]) -> tuple[list[str], list[str]]:
-        """The options among the words behind the command, and the other words.
+    def split(self, typed: Sequence[str]) -> tuple[list[str], list[str], bool]:
+        """The options among the words behind the command, the other words, and whether there are moves among these.
 
         From the first move on, every word belongs to a move, and blanks next to a comma are dropped.
         """
         options: list[str] = []
         others: list[str] = []
         for at, word in enumerate(typed):
-            if self.begins_moves(others, word):
-                return options, others + words.moves(" ".join(typed[at:]))
-            (options if words.is_option(word) else others).append(word)
-        return options, others
-
-    def begins_moves(self, others: list[str], word: str) -> bool:
-        """Whether a word behind *others* begins a move, so that hyphens begin no options from there on."""
-        if self.name == "preview" and others[:1] and others[0].lower() == "new":
-            return len(others) > 1 and not words.is_option(word)
-        return len(others) < len(self.params) and self.params[len(others)].name in {"move", "moves", "lines"}
+            is_option = words.is_option(word)
+            if self.name == "preview" and others[:1] and others[0].lower() == "new":
+                begins_moves = len(others) > 1 and not is_option
+            else:
+                begins_moves = len(others) == self.moves_at
+            if begins_moves:
+                return options, others + words.moves(" ".join(typed[at:])), True
+            (options if is_option else others).append(word)
+        return options, others, False
 
 
 def _as_written(option: str, value: str) -> str:

@@ -51,7 +51,7 @@ class Line(NamedTuple):
         """The words in the place of a password; None if the line is not understood."""
         if self.command is None:
             return None
-        _, others = self.command.split(self.rest)
+        _, others, _ = self.command.split(self.rest)
         return None if self.command.wrong_number(others) else self.command.passwords(others)
 
     def masked(self, is_user: IsUser | None = None, *, is_answer: bool = False) -> Masked:

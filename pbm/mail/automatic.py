@@ -87,12 +87,6 @@ def is_reaction(parts: Iterable[Message], text: str) -> bool:
     )
 
 
-def wants_no_answer(fields: dict[str, list[str]]) -> bool:
-    """Whether a message says that programs should not answer it, which mails of people do as well."""
-    suppressed = (value.strip().lower() for value in fields.get("x-auto-response-suppress", ()))
-    return any(value not in {"", "none"} for value in suppressed) or not ADDED.isdisjoint(fields)
-
-
 def is_absence(text: str) -> bool:
     """Whether a subject, or one and a text, reads like a program's answer while somebody is away."""
     return ABSENCE.search(text[:MOST_HEADER]) is not None

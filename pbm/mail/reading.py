@@ -15,7 +15,7 @@ from encodings.aliases import aliases
 from typing import NamedTuple
 
 from pbm.mail import automatic, quotes
-from pbm.mail.automatic import MOST_HEADER, without_comments
+from pbm.mail.automatic import ADDED, MOST_HEADER, without_comments
 from pbm.names import is_address
 from pbm.texts import clean, one_line
 
@@ -111,7 +111,8 @@ def read(raw: bytes, envelope_sender: str | None) -> Incoming:
         is_automatic=report is not None
         or automatic.is_automatic(message, fields, sender, envelope_sender)
         or automatic.is_reaction(_all_parts(message), body),
-        wants_no_answer=automatic.wants_no_answer(fields),
+        wants_no_answer=not ADDED.isdisjoint(fields)
+        or any(value.strip().lower() not in {"", "none"} for value in fields.get("x-auto-response-suppress", ())),
         report=report,
         senders=[address.lower() for address in found],
     )

@@ -120,7 +120,7 @@ def _candidates(before: Sequence[str], current: str) -> Sequence[str]:
     behind = _behind(node, rest)
     if behind is None:
         return []
-    is_move = isinstance(node, Command) and node.begins_moves(behind, current)
+    is_move = isinstance(node, Command) and node.split([*rest, current])[2]
     if current.startswith("-"):
         return SHELL_OPTIONS if is_move else [*SHELL_OPTIONS, *_options(node, game, current)]
     if node.name == "tournament" and behind and behind[-1].lower() in OF_A_PLAYER:

@@ -177,7 +177,9 @@ class Store:
                     self.is_writing = begin != "BEGIN"
                     self.check_in_place()
                 yield
-                self._end("RELEASE step" if is_inner else "COMMIT", changes)
+                if self.db.total_changes != changes and not self.is_writing:
+                    raise RuntimeError("A transaction that reads has written.")
+                self.db.execute("RELEASE step" if is_inner else "COMMIT")
             except BaseException:
                 if self.db.in_transaction:  # else SQLite itself has undone everything
                     self.db.execute("ROLLBACK TO step" if is_inner else "ROLLBACK")
@@ -188,12 +190,6 @@ class Store:
                 self.is_writing = self.is_writing and is_inner
         except sqlite3.Error as error:
             raise Unusable(f"The database {self.path} cannot be used: {problem(error)}.") from error
-
-    def _end(self, end: str, changes: int) -> None:
-        """End a transaction, which began after so many *changes*."""
-        if self.db.total_changes != changes and not self.is_writing:
-            raise RuntimeError("A transaction that reads has written.")
-        self.db.execute(end)
 
     def _insist(self, statement: str) -> None:
         """Execute a statement as soon as nobody is in its way; SQLite gives some of them up at once.
