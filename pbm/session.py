@@ -83,13 +83,13 @@ class Session:
         """Whether there is one left of something, for whoever gives the command or for those who are named."""
         return quotas.is_left(self.store, what, self.holders._replace(signs=False, **whose), self.now)
 
-    def take(self, what: str, amount: int = 1, **whose: str) -> bool:
-        """Use up some of something, of those numbers; False if there are not as many left."""
-        return quotas.take(self.store, what, self.holders._replace(signs=False, **whose), self.now, amount)
+    def take(self, what: str, amount: int = 1, *, is_own: bool = False, **whose: str) -> bool:
+        """Use up some of something, of those numbers; False if there are not as many left.
 
-    def take_own(self, what: str, amount: int = 1) -> bool:
-        """Use up some of something that a user has twice: once for what they sign, once for what uses their address."""
-        return quotas.take(self.store, what, self.holders, self.now, amount)
+        A user has their *own* of some things, for what they sign, beside those for what uses their address.
+        """
+        holders = self.holders if is_own else self.holders._replace(signs=False, **whose)
+        return quotas.take(self.store, what, holders, self.now, amount)
 
 
 def _zone_of(name: str | None) -> tzinfo:

@@ -52,7 +52,7 @@ def _answer_sender(session: Session, letter: Letter) -> None:
     """Mail a letter to the sender of the command, as long as there are any left for them."""
     if session.sender is None or session.is_from_user:
         wanted = (("answer", 1), ("bytes of answers", _size(letter)))
-        is_left = session.sender is None or all(session.take_own(what, amount) for what, amount in wanted)
+        is_left = session.sender is None or all(session.take(what, amount, is_own=True) for what, amount in wanted)
     else:
         letter = _cut(letter)
         is_left = session.is_left("answer to a stranger") and session.take("bytes to strangers", _size(letter))

@@ -134,8 +134,8 @@ def _opened(raw: bytes) -> tuple[Message, str, Report | None]:
     if is_small:
         with suppress(RecursionError, MessageError, ValueError, LookupError, TypeError):
             message = message_from_bytes(raw)
-            report = _report(message) if any(word in lowered for word in REPORTED) else None
-            return message, _text(message), report
+            text = _text_in(message, has_name=False) or _text_in(message, has_name=True)
+            return message, text, _report(message, text) if any(word in lowered for word in REPORTED) else None
     return BytesHeaderParser().parsebytes(raw), "", None
 
 
@@ -182,13 +182,11 @@ def _word(text: str | bytes, charset: str | None) -> str:
     return _decoded(text, charset.partition("*")[0]) if charset else text.decode("raw-unicode-escape", "replace")
 
 
-def _text(message: Message) -> str:
-    """The first text of a mail that is not empty, plain text before HTML; at last one that is called a file."""
-    return _text_in(message, has_name=False) or _text_in(message, has_name=True)
-
-
 def _text_in(part: Message, *, has_name: bool) -> str:
-    """The first text in a part of a mail; *has_name* if it may be a file that is shown with the mail."""
+    """The first text in a part of a mail that is not empty, plain text before HTML.
+
+    It may be a file that is shown with the mail if it *has a name*.
+    """
     kind = "".join(part.get_content_type().split()[:1])  # a parameter may follow without its semicolon
     disposition = part.get_content_disposition()
     if disposition in {"attachment", "reaction"}:
@@ -274,8 +272,8 @@ def _unflowed(text: str, *, joins_words: bool) -> str:
     return "\n".join("".join(parts) for parts in paragraphs)
 
 
-def _report(message: Message) -> Report | None:
-    """What a mail server reports of a mail; None if that is not what a message is."""
+def _report(message: Message, text: str) -> Report | None:
+    """What a mail server reports of a mail; None if that is not what a message with this text is."""
     parts = list(_all_parts(message))
     verdicts = [
         (str(block.get("Action") or "").partition("(")[0].strip().lower(), str(block.get("Status", "")).strip()[:1])
@@ -292,25 +290,22 @@ def _report(message: Message) -> Report | None:
     if message["X-Failed-Recipients"] is not None:
         return Report(not DELAYS.search(str(message["Subject"])), returned)
     local = str(message["From"] or "").rpartition("@")[0].rpartition("<")[2].strip()
-    if re.fullmatch("mailer-?daemon|postmaster", local, re.IGNORECASE):
-        text = f"{message['Subject']}\n{_text(message)[:2000]}"
-        if BOUNCES.search(text):
-            found = re.search(r"(?im)^message-id: *(<[^<>\s]{1,300}>)", _text(message))
-            return Report(not DELAYS.search(str(message["Subject"])), returned or (found[1] if found else ""))
+    is_daemon = re.fullmatch("mailer-?daemon|postmaster", local, re.IGNORECASE)
+    if is_daemon and BOUNCES.search(f"{message['Subject']}\n{text[:2000]}"):
+        found = re.search(r"(?im)^message-id: *(<[^<>\s]{1,300}>)", text)
+        return Report(not DELAYS.search(str(message["Subject"])), returned or (found[1] if found else ""))
     return None
 
 
 def _returned_id(parts: list[Message]) -> str:
     """The Message-ID of the mail that a report gives back, whole or its header."""
     for part in parts:
-        returned = part
+        returned = _parts(part) if part.get_content_type() in {"message/rfc822", "message/global"} else []
         if part.get_content_type() == "text/rfc822-headers":
             payload = part.get_payload(decode=True)
-            returned = BytesHeaderParser().parsebytes(payload if isinstance(payload, bytes) else b"")
-        elif part.get_content_type() in {"message/rfc822", "message/global"}:
-            returned = next(iter(_parts(part)), part)
-        if returned is not part:
-            return str(returned["Message-ID"] or "").strip()
+            returned = [BytesHeaderParser().parsebytes(payload if isinstance(payload, bytes) else b"")]
+        if returned:
+            return str(returned[0]["Message-ID"] or "").strip()
     return ""
 
 
