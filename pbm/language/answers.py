@@ -133,22 +133,17 @@ def _misused(name: str, takes: str, *, has_words: bool) -> str:
 ON_BOARD = [BOARD, USERID, PASSWORD]
 SEND_AGAIN = Command("", [], "language.answers.send_again", writes=True)
 """What is done about an answer that has lost its address."""
-ANSWERS: Mapping[str, Command] = {
-    "move": OF_GAME["move"],
+OWN = {
     "show": Command("show", ON_BOARD, "actions.lists.show_own"),
     "preview": Command("preview", [*ON_BOARD, arguments("moves")], "actions.play.preview_own"),
-    "queue": OF_GAME["queue"],
-    "plan": OF_GAME["plan"],
-    "submit": OF_GAME["submit"],
-    "confirm": OF_GAME["confirm"],
-    "chat": OF_GAME["chat"],
     "history": Command("history", ON_BOARD, "actions.lists.turns"),
-    "help": OF_GAME["help"],
-    "nag": OF_GAME["nag"],
-    "give": OF_GAME["give"],
-    "note": OF_GAME["note"],
-    "rematch": OF_GAME["rematch"],
-    "analyse": OF_GAME["analyse"],
     "unsubscribe": Command("unsubscribe", ON_BOARD, "actions.subscriptions.stop", writes=True),
+}
+"""Commands that are others here than those of a game."""
+ANSWERS: Mapping[str, Command] = {
+    name: OWN.get(name) or OF_GAME[name]
+    for name in (
+        "move show preview queue plan submit confirm chat history help nag give note rematch analyse unsubscribe"
+    ).split()
 }
 """What an answer can say but a move, and what may stand in the place of one."""

@@ -10,11 +10,14 @@ from pbm import letters, texts
 from pbm.blocks import Block, Paragraph, Table
 from pbm.language import words
 from pbm.language.commands import root
+from pbm.language.grammar import Explained
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
 
 EMPTY_LINE = "\n\n"
+FOLDER = Path(__file__).parents[2] / "help"
+"""The folder of the texts: beside the packages, in a checkout as in an installation."""
 SPACED = re.compile(r"\S {2,}\S")
 TOPICS = {
     "Play": "challenge rematch move plan queue submit confirm preview resign swap",
@@ -35,8 +38,7 @@ MOST_SUBJECTS = 10
 def explain(_: Session | None, subjects: Sequence[str]) -> list[Letter]:
     """Help on some subjects; several words can be one command."""
     phrase = " ".join(subjects).lower()
-    is_command = any(phrase in {one.name, one.name.removeprefix("GAME ")} for one in root.explained())
-    once = dict.fromkeys([phrase] if is_command else map(str.lower, subjects or [""]))
+    once = dict.fromkeys([phrase] if _commands(phrase) else map(str.lower, subjects or [""]))
     return [help_letter(subject) for subject in [*once][:MOST_SUBJECTS]]
 
 
@@ -59,7 +61,7 @@ def _block(paragraph: str) -> Block:
 
 def subjects() -> list[str]:
     """The subjects that have a text of their own, and are no games."""
-    return sorted(path.stem for path in _folder().glob("*.txt") if not games.exists(path.stem))
+    return sorted(path.stem for path in FOLDER.glob("*.txt") if not games.exists(path.stem))
 
 
 def _text(subject: str) -> str:
@@ -72,15 +74,18 @@ def _text(subject: str) -> str:
     if subject in subjects():
         return _read(subject)
     meant = "move" if subject in words.INSTEAD_OF_MOVE else words.command(subject)
-    lines = [*root.explained()]
-    exact = [one for one in lines if meant in {one.name, one.name.removeprefix("GAME ")}]
-    found = [f"  {one.syntax}\n\n{_filled(one.text)}" for one in exact or lines if exact or meant in one.name.split()]
+    found = _commands(meant) or [one for one in root.explained() if meant in one.name.split()]
     if not found:
-        known = {*subjects(), *games.names(), *(one.name.removeprefix("GAME ") for one in lines)}
+        known = {*subjects(), *games.names(), *(one.name.removeprefix("GAME ") for one in root.explained())}
         near = games.nearest(subject, known)
         what = f"did you mean `help {near}`?" if near else "`help` lists the subjects."
         raise Refused(f"There is no help on {subject!r}; {what}")
-    return "\n\n\n".join(found)
+    return "\n\n\n".join(f"  {one.syntax}\n\n{_filled(one.text)}" for one in found)
+
+
+def _commands(name: str) -> list[Explained]:
+    """The commands of that name, with or without GAME in front."""
+    return [one for one in root.explained() if name in {one.name, one.name.removeprefix("GAME ")}]
 
 
 def _all() -> str:
@@ -105,16 +110,11 @@ def of_game(name: str) -> str:
     """The help file of a game; that of a game from another package stands beside its module."""
     module = games.load(name)
     beside = Path(getattr(module, "__file__", "")).with_name(f"{name}.txt")
-    for path in (_folder() / f"{name}.txt", beside):
+    for path in (FOLDER / f"{name}.txt", beside):
         if path.is_file():
             return path.read_text().rstrip()
     return (module.__doc__ or "").rstrip()
 
 
 def _read(name: str) -> str:
-    return (_folder() / f"{name}.txt").read_text().rstrip()
-
-
-def _folder() -> Path:
-    """The folder of the texts: beside the packages, in a checkout as in an installation."""
-    return Path(__file__).parents[2] / "help"
+    return (FOLDER / f"{name}.txt").read_text().rstrip()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from pbm.mail import incoming
-from pbm.mail.outbox import SENDER
+from pbm.mail.outbox import SENDER, ever_longer
 from pbm.names import is_host
 from pbm.refusals import Refused
 from pbm.server import Server
@@ -25,8 +25,6 @@ LISTENING = 600
 """Seconds after which a connection that waits for new mail is made anew: it may be dead without a sign."""
 POLLING = 60
 """Seconds from one look to the next where the mail server cannot say that there is new mail."""
-FIRST_RETRY, LONGEST_RETRY = 1.0, 300.0
-"""Seconds after which a connection that failed is tried again; the delay doubles with each failure."""
 MOST_REPLY_BYTES = 2 * incoming.MOST_BYTES
 """How many bytes the mail server may send for one command, whatever it says of their number."""
 MOST_SEARCHES = 100
@@ -229,38 +227,24 @@ def keep_fetching(server: Server, box: Account, password: str, to: str) -> NoRet
     the database has become another file.
     """
     fetch(server, box, password, to)
-    sender, delay = Sending(), FIRST_RETRY
+    sender: subprocess.Popen[bytes] | None = None
+    pauses = ever_longer()
     while True:
         try:
             with opened(box, password, to) as mailbox:
-                delay = FIRST_RETRY
+                pauses = ever_longer()
                 is_alive = True
                 while is_alive:
                     _handle_new(server, mailbox)
-                    sender.wake()
+                    if sender is None or sender.poll() is not None:  # it ends with this process, and not before
+                        sender = subprocess.Popen(SENDER, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
                     is_alive = mailbox.wait()
         except Replaced:
             raise
         except (imaplib.IMAP4.error, OSError, Unusable) as why:
-            sys.stderr.write(f"No mail can be fetched: {complaint(why)}; the next try is in {delay:.0f} s.\n")
-            time.sleep(delay)
-            delay = min(2 * delay, LONGEST_RETRY)
-
-
-class Sending:
-    """Watches over the process that sends, which ends with this one."""
-
-    def __init__(self) -> None:
-        """Begin without one."""
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def wake(self) -> None:
-        """Say that there may be mails, and start the process if it does not run."""
-        if not self.process or self.process.poll() is not None:
-            self.process = subprocess.Popen(SENDER, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-        elif self.process.stdin:
-            self.process.stdin.write(b"\n")
-            self.process.stdin.flush()
+            pause = next(pauses)
+            sys.stderr.write(f"No mail can be fetched: {complaint(why)}; the next try is in {pause:.0f} s.\n")
+            time.sleep(pause)
 
 
 def _handle_new(server: Server, mailbox: Mailbox) -> int:

@@ -1,6 +1,5 @@
 """The picture with which the HTML of a board mail begins, and what can be tapped below it. No sockets here."""
 
-from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -24,29 +23,20 @@ KEPT = 16
 """How many boards are kept that were drawn last; those to both players are mailed one behind the other."""
 
 
-class Drawn(NamedTuple):
-    """A board that was drawn."""
-
-    png: bytes
-    width: int
-    """The pixels of its natural size."""
-    turn: str | None
-    """The userid of the player to move; None when the game is over, or has gone on since."""
-    turns: tuple[str, ...]
-    """The legal turns of the player to move, if there are few."""
-
-
 class Illustration(NamedTuple):
     """What a mail gets."""
 
     png: bytes
     width: int
-    turns: tuple[str, ...]
-    """What its reader can play, if they are to move and there is not much that they can."""
-    page: str
-    """The page of the board, with the token of the reply address in its fragment; empty if there is no site."""
+    """The pixels of its natural size."""
     what: str = "board"
     """What it shows."""
+    turn: str | None = None
+    """The userid of the player to move; None when the game is over, or has gone on since."""
+    turns: tuple[str, ...] = ()
+    """The legal turns of the player to move, if there are few; only they get these."""
+    page: str = ""
+    """The page of the board, with the token of the reply address in its fragment; empty if there is no site."""
 
 
 class Illustrator:
@@ -55,7 +45,7 @@ class Illustrator:
     def __init__(self, server: Server) -> None:
         """Draw boards of this server."""
         self.server = server
-        self.draw = lru_cache(KEPT)(partial(_drawn, server))
+        self.drawn: dict[Drawing, Illustration | None] = {}
 
     def of(self, mail: Mail) -> Illustration | None:
         """What a mail gets: a curve that it shows, or its board if it shows one that is still what it was.
@@ -69,19 +59,19 @@ class Illustrator:
         if len(drawings) != 1 or not drawings[0].depicts:
             return None
         [drawing] = drawings
-        drawn = self.draw(drawing)
+        if drawing not in self.drawn:
+            self.drawn = dict([*self.drawn.items()][1 - KEPT :])
+            self.drawn[drawing] = None  # what cannot be drawn is tried once
+            self.drawn[drawing] = _drawn(self.server, drawing)
+        drawn = self.drawn[drawing]
         if drawn is None:
             return None
-        meaning = tokens.meaning(self.server, mail.reply_to) if mail.reply_to else None
+        address = mail.reply_to or ""
+        meaning = tokens.meaning(self.server, address)
         turns = drawn.turns if meaning and meaning.reply.userid == drawn.turn else ()
-        return Illustration(drawn.png, drawn.width, turns, self._page(drawing, mail.reply_to if meaning else None))
-
-    def _page(self, drawing: Drawing, reply_to: str | None) -> str:
-        if self.server.site is None:
-            return ""
-        token = (reply_to or "").rpartition("@")[0].rpartition("+")[2]
-        number = drawing.depicts.partition("#")[0]
-        return f"{self.server.site}/{drawing.game}/{number}.html{f'#{token}' if token else ''}"
+        page = f"{self.server.site}/{drawing.game}/{drawing.depicts.partition('#')[0]}.html" if self.server.site else ""
+        token = f"#{tokens.token_of(address)}" if page and meaning and meaning.reply.userid else ""
+        return drawn._replace(turns=turns, page=f"{page}{token}")
 
 
 def _illustrated(curve: Curve) -> Illustration | None:
@@ -91,10 +81,10 @@ def _illustrated(curve: Curve) -> Illustration | None:
     if not images.is_available():
         return None
     png = images.curve_png(curve.chances, ZOOM)
-    return Illustration(png, round(images.width(png) / ZOOM), (), "", "curve")
+    return Illustration(png, round(images.width(png) / ZOOM), "curve")
 
 
-def _drawn(server: Server, drawing: Drawing) -> Drawn | None:
+def _drawn(server: Server, drawing: Drawing) -> Illustration | None:
     """The picture of a board. Raises whatever a game raises that cannot be drawn, and TimeoutError."""
     from pbm.drawing import images
 
@@ -106,7 +96,7 @@ def _drawn(server: Server, drawing: Drawing) -> Drawn | None:
             return None
         png = images.board_png(point, ZOOM)
     turn = point.turn if point.is_present else None
-    return Drawn(png, round(images.width(png) / ZOOM), turn, few_turns(point) if turn else ())
+    return Illustration(png, round(images.width(png) / ZOOM), turn=turn, turns=few_turns(point) if turn else ())
 
 
 def few_turns(point: Point) -> tuple[str, ...]:
