@@ -22,7 +22,7 @@ import pytest
 from icalendar import Calendar
 
 from pbm.access import tokens
-from pbm.actions import cleanup, guests
+from pbm.actions import cleanup, users
 from pbm.mail.incoming import handle, hear, posted
 from pbm.mail.writing import compose
 from pbm.passwords import Passwords
@@ -430,7 +430,7 @@ def test_after_twenty_mistakes_of_a_day_a_post_is_told_that_there_were_too_many(
 
 
 def test_a_guest_plays_a_robot_and_keeps_the_board_by_signing_up_by_mail(club):
-    player, token = guests.begin(club.server, "symple", "2", ["-size=9"], None)
+    player, token = users.begin_as_guest(club.server, "symple", "2", ["-size=9"], None)
     address = tokens.address_with(club.server, token)
     place, post = posted(club.server, address, "e5", "", "1")
     assert place == player
@@ -456,9 +456,9 @@ def test_a_guest_plays_a_robot_and_keeps_the_board_by_signing_up_by_mail(club):
 
 
 def test_guests_are_gone_after_seven_days_with_their_boards(club):
-    players = [guests.begin(club.server, "symple", "1", [], None)[0] for _ in range(2)]
+    players = [users.begin_as_guest(club.server, "symple", "1", [], None)[0] for _ in range(2)]
     club.pass_time(days=6)
-    late, token = guests.begin(club.server, "spora", "1", [], None)
+    late, token = users.begin_as_guest(club.server, "spora", "1", [], None)
     cleanup.clean_up(Session(club.server))
     assert all(club.store.users.is_taken(player.userid) for player in players)
     club.pass_time(days=2)
@@ -471,16 +471,16 @@ def test_guests_are_gone_after_seven_days_with_their_boards(club):
 
 def test_guests_have_limits_and_nobody_can_sign_up_as_one(club):
     for _ in range(5):
-        guests.begin(club.server, "symple", "1", [], "198.51.100.1")
+        users.begin_as_guest(club.server, "symple", "1", [], "198.51.100.1")
     for peer in ("198.51.100.1", *(f"198.51.100.{number}" for number in range(2, 13))):
-        with pytest.raises(guests.Crowded, match="Too many guests"):
+        with pytest.raises(users.Crowded, match="Too many guests"):
             while True:
-                guests.begin(club.server, "symple", "1", [], peer)
+                users.begin_as_guest(club.server, "symple", "1", [], peer)
     assert club.store.boards.totals("symple")[0] == 60
     with pytest.raises(Exception, match="please choose another userid"):
         club.say("signup guest-0123456789 some-secret x@players.example")
     with pytest.raises(Exception, match="There is no level '0'"):
-        guests.begin(club.server, "symple", "0", [], None)
+        users.begin_as_guest(club.server, "symple", "0", [], None)
 
 
 def test_guests_leave_half_of_the_boards_of_a_robot_to_users(club):
@@ -488,9 +488,9 @@ def test_guests_leave_half_of_the_boards_of_a_robot_to_users(club):
     with club.store.writing():
         club.store.robots.save(robot._replace(most=4))
     for _ in range(2):
-        guests.begin(club.server, "symple", "5", [], None)
-    with pytest.raises(guests.Crowded, match="No robot of level 5"):
-        guests.begin(club.server, "symple", "5", [], None)
+        users.begin_as_guest(club.server, "symple", "5", [], None)
+    with pytest.raises(users.Crowded, match="No robot of level 5"):
+        users.begin_as_guest(club.server, "symple", "5", [], None)
     club.signed_up("alice")
     club.say("symple challenge -size=9 alice robot5")
 

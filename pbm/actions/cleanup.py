@@ -12,7 +12,7 @@ from games import Illegal
 from pbm import blocks, delivery, texts
 from pbm.access import quotas
 from pbm.access.quotas import Holders
-from pbm.actions import challenges, directing, guests, puzzles, reminders, turns, votes
+from pbm.actions import challenges, directing, puzzles, reminders, turns, users, votes
 from pbm.actions.finding import find_board
 from pbm.blocks import Block, Paragraph, Rule
 from pbm.board import clocks
@@ -64,7 +64,7 @@ def clean_up(session: Session) -> Done:
     problems += directing.start_due(session)
     with session.store.writing():
         challenges.end_seeks(session)
-        guests.forget_old(session)
+        users.forget_guests(session)
         session.store.handled.forget(session.now - KEPT_FOR)
         session.store.events.note_maintenance("cleanup", session.now)
         puzzles.send_puzzle(session)

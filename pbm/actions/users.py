@@ -1,4 +1,7 @@
-"""Becoming a user, and ceasing to be one; their addresses, and new passwords."""
+"""Becoming a user, and ceasing to be one; their addresses, and new passwords; and guests.
+
+Guests are strangers who play a robot on a page at once, without an address and a password, and may sign up by mail.
+"""
 
 import re
 from collections.abc import Sequence
@@ -7,16 +10,21 @@ from datetime import timedelta
 
 import games
 from pbm import delivery, letters, texts
+from pbm.access import quotas
 from pbm.access.guesses import NO_FAILURES
-from pbm.access.quotas import most
-from pbm.access.tokens import digest, is_same
-from pbm.actions import finding, guests, turns
+from pbm.access.quotas import Holders, most
+from pbm.access.tokens import digest, is_same, reply_address, token_of
+from pbm.actions import challenges, finding, turns
 from pbm.board.board import RESIGN
+from pbm.board.clocks import Clocks
 from pbm.delivery.mail import send
 from pbm.letters import Letter, settled
-from pbm.names import RESERVED, SHORTEST_PASSWORD, is_address, is_guest, is_userid
+from pbm.levels import LEVEL_NUMBERS
+from pbm.names import GUEST, RESERVED, SHORTEST_PASSWORD, is_address, is_guest, is_userid
 from pbm.refusals import Misused, Refused, check_own
+from pbm.server import Server
 from pbm.session import Session
+from pbm.store import Reply
 from pbm.store.boards import Among
 
 
@@ -47,7 +55,10 @@ def signup(session: Session, userid: str, password: str, addresses: Sequence[str
     session.note("signup", userid=name)
     told = set_addresses(session, name, addresses, f"{name} is signed up.", is_new=True)
     if session.guest:
-        guests.keep_boards(session, session.guest, name)
+        session.store.boards.hand_over(session.guest.userid, name)
+        session.store.users.remove(session.guest.userid, session.now)
+        point = finding.find_board(session, session.guest.game, session.guest.board).present
+        delivery.queue(session, *letters.of_board(session, point, name, is_new=True))
     return told
 
 
@@ -241,3 +252,53 @@ def check_new_password(password: str) -> None:
         raise Refused("A password has no blanks, quotes or colons in it, and does not start with a hyphen.")
     if is_address(password):
         raise Refused("That is a mail address; the password stands in front of it: signup USERID PASSWORD ADDRESS.")
+
+
+# Guests
+
+
+GUESTS_KNOWN_FOR = timedelta(days=7)
+"""For how long guests are known."""
+
+
+class Crowded(Refused):
+    """A stranger for whom there is no room now."""
+
+
+def begin_as_guest(
+    server: Server, game: str, level: str, options: Sequence[str], peer: str | None
+) -> tuple[Reply, str]:
+    """Start a board of a new guest against a robot. Returns the guest's place, and the token with which they play.
+
+    Raises Refused, and Illegal for options that the game does not have.
+    """
+    session, store = Session(server), server.store
+    if not games.exists(game):
+        raise Refused(games.unknown(game))
+    if not (re.fullmatch("[0-9]", level, re.ASCII) and int(level) in LEVEL_NUMBERS):
+        raise Refused(f"There is no level {level!r}; the levels are 1 to {LEVEL_NUMBERS[-1]}.")
+    games.read_options(games.load(game), options)
+    with store.writing():
+        robots = [one for one in store.robots.all() if one.level == int(level)]
+        counts = store.boards.active_counts([one.userid for one in robots])
+        free = [
+            one.userid
+            for one in robots
+            if counts[one.userid].total() < one.most / 2 and not challenges.not_of_robots(game, {one.userid: one})
+        ]
+        if not free:  # the other half of their boards is for users
+            raise Crowded(f"No robot of level {level} can play with you now; please try another level.")
+        if not quotas.take(store, "guest", Holders(peer=peer), server.now()):
+            raise Crowded("Too many guests have begun to play in this hour; please try again in the next one.")
+        name = f"{GUEST}{server.random_bytes(5).hex()}"
+        store.users.add(name, "", server.now())
+        board = turns.start(session, game, options, (name, free[-1]), times=Clocks())
+        address = reply_address(server, game, board.row.board, name)
+        return Reply(game, board.row.board, name), token_of(address)
+
+
+def forget_guests(session: Session) -> None:
+    """Forget guests who have not signed up in time, and their boards."""
+    for name in session.store.users.guests(session.now - GUESTS_KNOWN_FOR):
+        session.store.boards.remove_of(name)
+        session.store.users.remove(name, session.now)

@@ -32,7 +32,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from games import Illegal
 from pbm import letters
 from pbm.access import tokens
-from pbm.actions import guests
+from pbm.actions import users
 from pbm.drawing import images
 from pbm.letters import Letter
 from pbm.mail import incoming
@@ -182,8 +182,10 @@ class Door:
         game, level, options = (fields.get(name, "").lower() for name in ("game", "level", "options"))
         begin, machine = time.perf_counter(), incoming.machine_of(_peer(request))
         try:
-            player, token = await self.work(guests.begin, self.server, game, level or "1", options.split(), machine)
-        except guests.Crowded as why:
+            player, token = await self.work(
+                users.begin_as_guest, self.server, game, level or "1", options.split(), machine
+            )
+        except users.Crowded as why:
             raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, str(why)) from why
         except (Refused, Illegal) as why:
             raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, str(why)) from why
