@@ -21,7 +21,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import Unusable
-from pbm.terminal import fail, say
+from pbm.terminal import fail, say, warn
 
 if TYPE_CHECKING:
     from pbm.server import Server
@@ -140,14 +140,14 @@ def _show_pictures(answers: Letters, server: "Server") -> None:
 
     protocol = terminals.picture_protocol(os.environ, sys.stdout.fileno()) if sys.stdout.isatty() else None
     if protocol is None:
-        sys.stderr.write("This terminal shows no pictures, as far as is known; here is the text.\n")
+        warn("This terminal shows no pictures, as far as is known; here is the text.")
         return
     points = [images.point_of(server.store, drawing) for letter in answers for drawing in letter.drawings]
     try:
         for point in filter(None, points):
             sys.stdout.write(protocol(images.board_png(point)))
     except Refused as why:
-        sys.stderr.write(f"{why}\n")
+        warn(str(why))
 
 
 def _operators_help(line: Sequence[str]) -> tuple[Letters, list[str]]:

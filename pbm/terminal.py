@@ -37,12 +37,18 @@ def _iso(moment: date) -> str:
     return moment.isoformat()
 
 
+def warn(text: str) -> None:
+    """Tell the operator, on standard error, what went wrong beside an answer, such as a mail that could not be sent."""
+    if sys.stderr:  # a mail server may start us without one
+        sys.stderr.write(f"{text}\n")
+
+
 def fail(text: str, status: int, *, as_json: bool = False, reason: str = "") -> int:
     """Print why something was not done, for programs the *reason* alone, and return the exit status."""
     if as_json:
         say(text, {"error": reason or text, "status": status}, as_json=True)
-    elif sys.stderr:  # a mail server may start us without one
-        sys.stderr.write(f"{escaped(text)}\n")
+    else:
+        warn(escaped(text))
     return status
 
 

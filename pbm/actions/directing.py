@@ -66,7 +66,7 @@ def direct(session: Session, found: Shown, words: Sequence[str], *, dry_run: boo
     one = found.one
     with on_trial(session, dry_run=dry_run):
         told = blocks_of(deed(session, found, *others))
-        found = as_it_is(session, session.store.tournaments.get(one.game, one.pool) or one)
+        found = as_it_is(session, session.store.tournaments.get(*one.place) or one)
     if dry_run and verb != "status":
         first, *rest = told
         told = (Paragraph(f"Nothing is done yet. This would happen: {first.text}"), *rest)
@@ -97,7 +97,7 @@ def _add(session: Session, found: Shown, name: str) -> str:
         pairs = one.kind.pairs_of_latecomer(one, name, others)
         boards = rounds.start_games(session, one, 1, pairs, turns.start)
         return f"{name} takes part in pool {one.pool}, on {', '.join(boards)}."
-    rounds.advance(session, one.game, one.pool, turns.start)
+    rounds.advance(session, *one.place, turns.start)
     return f"{name} takes part in pool {one.pool} from round {one.round + 1} on."
 
 
@@ -110,7 +110,7 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
     refuse(problems_of_players(session, one.game, [new]))
     running = [meeting for meeting in found.meetings if meeting.is_running and old in meeting.pair]
     boards = [(meeting, find_board(session, one.game, meeting.board)) for meeting in running]
-    store.tournaments.replace_entrant(one.game, one.pool, old, new)
+    store.tournaments.replace_entrant(*one.place, old, new)
     session.note("replace", game=one.game, pool=one.pool, userid=new, replaced=old)
     for meeting, board in boards:
         if len(board.turns) < FIRST_MOVES:
@@ -121,7 +121,7 @@ def _replace(session: Session, found: Shown, old: str, new: str) -> str:
     for _, board in boards:
         if len(board.turns) >= FIRST_MOVES:
             forfeit_game(session, board, old, f"{old} has withdrawn from the tournament; {new} takes their place.")
-    rounds.advance(session, one.game, one.pool, turns.start)
+    rounds.advance(session, *one.place, turns.start)
     return f"{new} takes the place of {old} in pool {one.pool}, with their points."
 
 
@@ -139,7 +139,7 @@ def _adjudicate(session: Session, found: Shown, board: str, *words: str) -> str:
     if what[0] == "cancel":
         session.store.tournaments.void_meeting(one.game, board)
         _remove_and_tell(session, row, "The director has cancelled the game; it counts for nobody.")
-        rounds.advance(session, one.game, one.pool, turns.start)
+        rounds.advance(session, *one.place, turns.start)
         return f"The game on {board} is cancelled."
     if what[0] == "draw":
         note = "The director has decided that this is a draw."
@@ -157,7 +157,7 @@ def _finish(session: Session, found: Shown) -> str:
     insist(found, "it be finished", "running", "closing")
     one = found.one._replace(state="closing")
     session.store.tournaments.save(one)
-    rounds.advance(session, one.game, one.pool, turns.start)
+    rounds.advance(session, *one.place, turns.start)
     running = [meeting.board for meeting in found.meetings if meeting.is_running]
     left = f" as soon as {', '.join(running)} {'is' if len(running) == 1 else 'are'}" if running else ""
     return f"Pool {one.pool} is over{left}."
@@ -178,8 +178,8 @@ def _cancel(session: Session, found: Shown, why: str = "The director has cancell
     text = f"{found.title} is cancelled. {why}{rest}"
     rounds.tell_all(session, found, "cancelled", text, f"{one.game} games")
     session.note("cancel", game=one.game, pool=one.pool)
-    if not store.boards.of_tournament(one.game, one.pool):
-        store.tournaments.forget(one.game, one.pool)
+    if not store.boards.of_tournament(*one.place):
+        store.tournaments.forget(*one.place)
         return f"Pool {one.pool} of {one.game.capitalize()} is cancelled and removed."
     return f"Pool {one.pool} of {one.game.capitalize()} is cancelled; games that have begun go on."
 

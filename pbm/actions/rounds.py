@@ -25,7 +25,7 @@ Start = Callable[..., Board]
 def as_it_is(session: Session, one: Tournament) -> Shown:
     """A tournament as it is now."""
     store = session.store
-    return Shown(one, store.tournaments.entrants(one.game, one.pool), store.tournaments.meetings(one.game, one.pool))
+    return Shown(one, store.tournaments.entrants(*one.place), store.tournaments.meetings(*one.place))
 
 
 def advance(session: Session, game: str, pool: str, start: Start) -> None:
@@ -58,7 +58,7 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
     store = session.store
     quiet = replace(session, comment="")
     boards: dict[str, Pair] = {}
-    names = free_names(store, one.game, one.pool)
+    names = free_names(store, *one.place)
     asked = as_it_is(session, one).with_bye(number)
     for pair in pairs:
         name = ""
@@ -66,7 +66,7 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
             name = next(names)
             boards[name] = pair
         outcome = None if name else int(pair[0] not in asked)
-        store.tournaments.add_meeting(one.game, one.pool, Meeting(number, *pair, outcome, board=name))
+        store.tournaments.add_meeting(*one.place, Meeting(number, *pair, outcome, board=name))
     until = session.now + one.round_days * DAY if one.round_days else None
     times = Clocks(one.nag_days, one.forfeit_days, one.total_days, one.novacation)
     begun = [
@@ -155,9 +155,9 @@ def finish_tournament(session: Session, found: Shown) -> None:
 def note_withdrawal(session: Session, one: Tournament, userid: str) -> None:
     """Note that somebody takes part no more; their games are another matter."""
     store = session.store
-    entrant = next(each for each in store.tournaments.entrants(one.game, one.pool) if each.name == userid)
+    entrant = next(each for each in store.tournaments.entrants(*one.place) if each.name == userid)
     if one.state == "open":
-        store.tournaments.remove_entrant(one.game, one.pool, userid)
+        store.tournaments.remove_entrant(*one.place, userid)
     else:
-        store.tournaments.save_entrant(one.game, one.pool, entrant._replace(withdrawn=one.round + 1))
+        store.tournaments.save_entrant(*one.place, entrant._replace(withdrawn=one.round + 1))
     session.note("withdraw", game=one.game, pool=one.pool, userid=userid)

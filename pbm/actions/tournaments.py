@@ -32,14 +32,14 @@ def announce(session: Session, one: Tournament, players: Sequence[str], teams: M
     """Announce a tournament that players can join, and mail that to the mailing list. Raises Refused."""
     found = set_up(session, one, players, teams)
     can_join = _who_joins(found) == ANYBODY
-    how = f"This lets you play:\n{_joining(one.game, one.pool)}" if can_join else "Nobody else can join it."
+    how = f"This lets you play:\n{_joining(*one.place)}" if can_join else "Nobody else can join it."
     told = [
         Paragraph(f"A {one.kind.title} of {one.game.capitalize()} is open: {one.pool}."),
         *([Paragraph(f"It starts on {one.starts:%Y-%m-%d %H:%M} UTC.")] if one.starts else []),
         *contests.described_tournament(found),
         Paragraph(how),
     ]
-    answer = _joining(one.game, one.pool) if can_join else ""
+    answer = _joining(*one.place) if can_join else ""
     for name in session.store.users.hearing("broadcasts"):
         letter = contests.of_tournament(found, "open", told, answer=answer, to=name)
         delivery.queue(session, letter._replace(is_subscribed=True))
@@ -56,8 +56,8 @@ def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Map
     store = session.store
     if not is_pool(one.pool):
         raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {one.pool!r}.")
-    taken = store.tournaments.get(one.game, one.pool) or store.tournaments.pool_players(one.game, one.pool)
-    if taken or store.boards.of_tournament(one.game, one.pool):
+    taken = store.tournaments.get(*one.place) or store.tournaments.pool_players(*one.place)
+    if taken or store.boards.of_tournament(*one.place):
         raise Refused(f"There is a pool {one.pool} of {one.game.capitalize()} already.")
     refuse([*_of_plan(session, one, players), *problems_of_players(session, one.game, players)])
     if one.director and store.users.password_of(one.director) is None:
@@ -65,7 +65,7 @@ def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Map
     store.tournaments.save(one)
     team = {name: team for team, names in teams.items() for name in names}
     for userid in players:
-        store.tournaments.add_player(one.game, one.pool, userid, team=team.get(userid, ""))
+        store.tournaments.add_player(*one.place, userid, team=team.get(userid, ""))
     return as_it_is(session, one)
 
 
@@ -131,8 +131,8 @@ def start_tournament(session: Session, found: Shown) -> tuple[Shown, dict[str, P
     session.store.tournaments.save(one)
     names = [entrant.name for entrant in found.entrants]
     session.note("start", game=one.game, pool=one.pool, players=names)
-    rounds.advance(session, one.game, one.pool, turns.start)
-    now = as_it_is(session, session.store.tournaments.get(one.game, one.pool) or one)
+    rounds.advance(session, *one.place, turns.start)
+    now = as_it_is(session, session.store.tournaments.get(*one.place) or one)
     return now, {meeting.board: meeting.pair for meeting in now.meetings if meeting.board}
 
 
@@ -265,11 +265,9 @@ def add_player(session: Session, found: Shown, name: str) -> Shown:
         raise Refused(f"Pool {one.pool} is full: it takes {texts.counted(most, 'player')}.")
     refuse(problems_of_players(session, one.game, [name]))
     if before:
-        session.store.tournaments.save_entrant(
-            one.game, one.pool, before._replace(joined=one.round + 1, withdrawn=None)
-        )
+        session.store.tournaments.save_entrant(*one.place, before._replace(joined=one.round + 1, withdrawn=None))
     else:
-        session.store.tournaments.add_player(one.game, one.pool, name, one.round + 1)
+        session.store.tournaments.add_player(*one.place, name, one.round + 1)
     session.note("join", game=one.game, pool=one.pool, userid=name)
     return as_it_is(session, one)
 
@@ -284,7 +282,7 @@ def withdraw(session: Session, found: Shown, name: str) -> str:
         if meeting.is_running and name in meeting.pair:
             board = find_board(session, one.game, meeting.board)
             forfeit_game(session, board, name, f"{name} has withdrawn from the tournament.")
-    rounds.advance(session, one.game, one.pool, turns.start)
+    rounds.advance(session, *one.place, turns.start)
     return f"{name} does not take part in pool {one.pool} any more."
 
 

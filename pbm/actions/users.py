@@ -79,7 +79,7 @@ def sign_off(session: Session, name: str) -> list[Letter]:
             else:
                 told += turns.play_turn(why, board, name, RESIGN, reason="signed off")
     for one in contests:
-        rounds.advance(session, one.game, one.pool, turns.start)
+        rounds.advance(session, *one.place, turns.start)
     printed = delivery.answer(session, name, *told)
     text = f"{name} is signed off. What you have played stays on record."
     letter = settled(text, "help", userid=name, boards=[], removals=[])

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 LISTED = 100
 """How many lines a list has, if no other number is given."""
-ALL = 10**18
+UNLIMITED = 10**18
 """More than there can be of anything."""
 
 
@@ -114,7 +114,7 @@ def within(numbers: range, what: str) -> Parsed[int]:
             raise ValueError
         return int(text)
 
-    end = "on" if numbers.stop == ALL else f"to {numbers[-1]}"
+    end = "on" if numbers.stop == UNLIMITED else f"to {numbers[-1]}"
     return Parsed(f"{what} from {numbers[0]} {end}", read)
 
 
@@ -132,7 +132,7 @@ def game_name(word: str) -> str:
     return word.lower()
 
 
-WHOLE_NUMBER = within(range(1, ALL), "whole number")
+WHOLE_NUMBER = within(range(1, UNLIMITED), "whole number")
 SECONDS = Parsed("number of seconds", _seconds)
 GAME_ARGUMENT = click.argument("game", type=Parsed("game", game_name))
 USER_ARGUMENT = click.argument("userid")

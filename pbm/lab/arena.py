@@ -165,7 +165,7 @@ def store_game(
     with store.writing():
         row = BoardRow(
             game=one.game,
-            board=next(rounds.free_names(store, one.game, one.pool)),
+            board=next(rounds.free_names(store, *one.place)),
             options=one.options,
             first_player=players[0],
             second_player=players[1],
@@ -182,7 +182,7 @@ def store_game(
         row = outcome(row._replace(drawn=is_drawn), board)
         store.boards.add(row)
         store.boards.save(row, 1, turns)
-        store.tournaments.add_meeting(one.game, one.pool, Meeting(1, *players, board=row.board))
+        store.tournaments.add_meeting(*one.place, Meeting(1, *players, board=row.board))
         ratings.settle(store, row, now, has_begun=is_rated and board.has_begun)
     return row.board
 

@@ -17,6 +17,7 @@ from pbm.names import is_host
 from pbm.refusals import Refused
 from pbm.server import Server
 from pbm.store import Replaced, Unusable
+from pbm.terminal import warn
 from pbm.texts import one_line
 
 IMAP_PATIENCE = 60
@@ -243,7 +244,7 @@ def keep_fetching(server: Server, box: Account, password: str, to: str) -> NoRet
             raise
         except (imaplib.IMAP4.error, OSError, Unusable) as why:
             pause = next(pauses)
-            sys.stderr.write(f"No mail can be fetched: {complaint(why)}; the next try is in {pause:.0f} s.\n")
+            warn(f"No mail can be fetched: {complaint(why)}; the next try is in {pause:.0f} s.")
             time.sleep(pause)
 
 
@@ -275,7 +276,7 @@ def _handle(server: Server, mailbox: Mailbox, uid: str) -> bool:
     except Unusable:
         raise
     except Exception as why:
-        sys.stderr.write(f"A mail could not be handled, and stays: {type(why).__name__}: {why}\n")
+        warn(f"A mail could not be handled, and stays: {type(why).__name__}: {why}")
         return False
     mailbox.move(uid)
     line = f"imap <{one_line(sender or '')}> {outcome}\n"

@@ -16,6 +16,7 @@ from pbm.mail.transports import Transport, Undelivered
 from pbm.mail.writing import compose
 from pbm.server import Server
 from pbm.store import Mail, Replaced, Unusable
+from pbm.terminal import warn
 
 FIRST_DELAY = timedelta(minutes=5)
 """How long a mail waits for its second try; the wait doubles with each try."""
@@ -135,7 +136,7 @@ def keep_sending(server: Server, way: Transport, ended: Callable[[float], bool])
                 break
             why = str(error) if isinstance(error, Unusable) else f"{type(error).__name__}: {error}"
             pause = next(pauses)
-            sys.stderr.write(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.\n")
+            warn(f"Mails could not be sent: {why} The next try is in {pause:.0f} s.")
             is_over = rested(pause)
         else:
             pauses, is_over = ever_longer(), ended(LOOK_FOR_MAILS)
@@ -154,7 +155,7 @@ def _kept_at(step: Callable[[], Value], rest: Callable[[float], object], pauses:
         except Replaced:
             raise
         except Unusable as why:
-            sys.stderr.write(f"What was sent cannot be noted: {why} The next try is in {pause:.0f} s.\n")
+            warn(f"What was sent cannot be noted: {why} The next try is in {pause:.0f} s.")
             if rest(pause):
                 break
     return step()
@@ -169,7 +170,7 @@ def _send(server: Server, way: Transport, mail: Mail, illustrator: Illustrator |
     try:
         illustration = illustrator.of(mail) if illustrator else None
     except Exception as error:
-        sys.stderr.write(f"No picture could be drawn for mail {mail.id}: {type(error).__name__}: {error}\n")
+        warn(f"No picture could be drawn for mail {mail.id}: {type(error).__name__}: {error}")
     mark = sha256(mail.message_id.encode()).hexdigest()[:24]
     name = f"{int(mail.queued.timestamp())}.{mail.id or 0:010}.{mark}.pbm"  # in a folder they stand as they were queued
     try:

@@ -21,6 +21,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome
 from pbm.mail.reading import Incoming
+from pbm.terminal import warn
 from pbm.texts import one_line
 
 LONGEST_ENTRY = 300
@@ -135,7 +136,7 @@ class Journal:
             about = ": ".join(filter(None, (said["outcome"], said["command"], said["reason"])))
             words = [*time.values(), str(self.number), said["peer"] or "local", f"<{said['sender']}>", about]
             line = f"{' '.join(words)} ({spent['lock_ms']} ms in the lock, {spent['ms']} ms in all)"
-        sys.stderr.write(f"{line.encode('ascii', 'backslashreplace').decode()}\n")
+        warn(line.encode("ascii", "backslashreplace").decode())
         sys.stderr.flush()
 
 
@@ -254,7 +255,7 @@ class Connections:
 
     async def handle_exception(self, error: Exception) -> str:
         """Let the mail come again, where aiosmtpd would refuse it for good."""
-        sys.stderr.write(f"A mail could not be handled: {type(error).__name__}: {error}\n")
+        warn(f"A mail could not be handled: {type(error).__name__}: {error}")
         return FAULT
 
 

@@ -11,7 +11,7 @@ from pbm.actions.finding import find_board, find_row
 from pbm.board import clocks
 from pbm.board.records import Unsound, differences, outcome, replayed
 from pbm.console import answer, answer_list, confirm, find_user, more_than, open_existing
-from pbm.console.usage import ALL, BOARD_ARGUMENT, GAME_ARGUMENT, LISTED, WHOLE_NUMBER, YES, Commands, Listing
+from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, LISTED, UNLIMITED, WHOLE_NUMBER, YES, Commands, Listing
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.store.boards import Among
@@ -35,7 +35,7 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
     users is to move), `tournament` and `standard`. You can give several.
     """
     if limit is None:  # a program would not see that there are more, and a tournament has hundreds
-        limit = ALL if click.get_current_context().obj else LISTED
+        limit = UNLIMITED if click.get_current_context().obj else LISTED
     server = open_existing()
     asked = [word.lower() for word in words]
     with server.store.reading():

@@ -33,7 +33,7 @@ from pbm.server import Server
 from pbm.settings import open_server
 from pbm.store import Unusable
 from pbm.store.events import Event, Hook
-from pbm.terminal import escaped
+from pbm.terminal import escaped, warn
 
 EVENTS = frozenset(
     (
@@ -211,7 +211,7 @@ def keep_running(server: Server, is_over: Callable[[float], bool]) -> None:
             try:
                 run_due(server, lambda: is_over(0))
             except Unusable as why:
-                sys.stderr.write(f"{why}\n")
+                warn(str(why))
         seen = version
         if is_over(LOOK_FOR_EVENTS):
             return
@@ -247,7 +247,7 @@ def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:
     else:
         hook = hook._replace(last=event.id, tries=0, due=None)
         behind = f"It is left out after {tries} tries."
-    sys.stderr.write(f"Hook {hook.id}, event {event.id}: {problem} {behind}\n")
+    warn(f"Hook {hook.id}, event {event.id}: {problem} {behind}")
     _save(server, hook._replace(problem=f"Event {event.id}: {problem}"))
 
 

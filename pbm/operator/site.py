@@ -1,6 +1,5 @@
 """The command that writes the site."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from pbm.drawing import images
 from pbm.names import is_site
 from pbm.refusals import Refused, touching
 from pbm.session import Session
+from pbm.terminal import warn
 
 if TYPE_CHECKING:
     from pbm.site.build import Built
@@ -76,7 +76,7 @@ def _written(session: Session, folder: Path, common: "Look", *, is_whole: bool =
     with touching(f"The site cannot be written to {folder}"), progress_bar("Pages") as progress:
         done = build(folder, session, common, progress, is_whole=is_whole)
     for path, why in done.failed.items():
-        sys.stderr.write(f"{path} could not be made ({why}); --whole tries it again, and so does its next change.\n")
+        warn(f"{path} could not be made ({why}); --whole tries it again, and so does its next change.")
     return done
 
 

@@ -23,6 +23,7 @@ from pbm.letters.letter import OVER
 from pbm.robots import Player
 from pbm.robots.general import thrown
 from pbm.session import Session
+from pbm.terminal import warn
 
 MARKS = {0.2: "??", 0.1: "?"}
 """What stands behind a turn that loses so much of the chance to win, the worst first."""
@@ -100,7 +101,7 @@ def analyse_for_readers(session: Session, game: str, number: str) -> None:
         critic = Critic(board, seconds, time.process_time)  # others may compute meanwhile
         found = as_data(board, [critic.judge(number) for number in numbers], seconds)
     except Exception as why:
-        sys.stderr.write(f"{title} could not be analysed ({type(why).__name__}: {why}).\n")
+        warn(f"{title} could not be analysed ({type(why).__name__}: {why}).")
     told = as_blocks(board, found, session.server.site) if found else f"{title} could not be analysed."
     letter = letters.note(told, subject=f"{title} analysis", answer=f"{game} show {number}")
     letter = letter._replace(game=game, board=number, thread=board.thread, is_urgent=True, hint=OVER)

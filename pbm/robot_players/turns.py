@@ -34,7 +34,7 @@ from pbm.robots.thinking import Thought
 from pbm.session import Session
 from pbm.store import Replaced, Reply, Robot, Store, Unusable
 from pbm.store.robots import Claim, Task
-from pbm.terminal import spinning
+from pbm.terminal import spinning, warn
 
 HOPELESS = 0.02
 """A chance to win that is no hope any more."""
@@ -186,7 +186,7 @@ def _thought(session: Session, board: Board, robot: Robot) -> Thought:
             return thought._replace(move=board.state.parse(thought.move))
     except Exception as why:
         told = f"{robot.userid} could not think about {board.name} ({type(why).__name__}: {why}); it plays at random."
-        sys.stderr.write(f"{told}\n")
+        warn(told)
         return Thought(board.state.random(rng), 0.5)
 
 
@@ -243,7 +243,7 @@ def _pause(session: Session, task: Task, robot: Robot, why: str) -> None:
             if one == task and session.server.operator:
                 told = letters.of_board(session, point, None, notes=[f"{note}\n{why}"])
                 send(session, session.server.operator, told[0])
-    sys.stderr.write(f"{name} is paused: {why}\n")
+    warn(f"{name} is paused: {why}")
 
 
 @dataclass
@@ -335,7 +335,7 @@ def _try(session: Session, task: Task) -> bool:
         raise
     except Exception as why:  # one board that is spoilt must not hold up all others
         told = f"{task.robot} cannot play on {task.game} {task.board} ({type(why).__name__}: {why}); it is put off."
-        sys.stderr.write(f"{told}\n")
+        warn(told)
         with session.store.writing():
             session.store.robots.claim_task(task, Claim(EVERYBODY, session.now + PUT_OFF))
     return False
@@ -356,7 +356,7 @@ def keep_playing(session: Session, rested: Callable[[float], bool]) -> None:
         except Replaced:
             raise
         except Unusable as why:
-            sys.stderr.write(f"Robots could not play: {why}\n")
+            warn(f"Robots could not play: {why}")
             rest = REST_AFTER_FAULT
         if rested(rest):
             return
@@ -386,7 +386,7 @@ def answered(session: Session, answers: Sequence[Letter], *, mails: bool) -> lis
     except (KeyboardInterrupt, Refused):  # what was commanded is done all the same
         board = None
     except Exception as why:
-        sys.stderr.write(f"{robot} could not answer ({type(why).__name__}: {why}).\n")
+        warn(f"{robot} could not answer ({type(why).__name__}: {why}).")
         board = None
     if board is None:
         return [*answers]

@@ -16,7 +16,7 @@ from pbm.mail import incoming
 from pbm.refusals import Refused, touching
 from pbm.session import Session
 from pbm.settings import open_server, transport
-from pbm.terminal import fail, say
+from pbm.terminal import fail, say, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -224,7 +224,8 @@ def cleanup() -> int:
 
     done = clean_up(Session(open_server()))
     if not click.get_current_context().obj:
-        sys.stderr.writelines(f"{problem}\n" for problem in done.problems)
+        for problem in done.problems:
+            warn(problem)
     answer(done.text, done._asdict())
     return 1 if done.problems else 0
 

@@ -31,6 +31,7 @@ from pbm.names import is_host
 from pbm.refusals import touching
 from pbm.server import Server
 from pbm.store import Replaced, Store, Unusable
+from pbm.terminal import warn
 
 if TYPE_CHECKING:
     from pbm.service.web import Door
@@ -108,7 +109,7 @@ class Helper:
             if loop.time() > begin + LONGEST_PAUSE:
                 pauses = ever_longer()
             pause = next(pauses)
-            sys.stderr.write(f"The process that {self.does} {end}; it is started again in {pause:.0f} s.\n")
+            warn(f"The process that {self.does} {end}; it is started again in {pause:.0f} s.")
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.ending.wait(), pause)
 
@@ -184,9 +185,9 @@ class Certificate:
             tls(*self.files)  # what cannot be used must not take the place of what can
             self.context.load_cert_chain(*self.files)
         except OSError as error:
-            sys.stderr.write(f"The certificate cannot be read again: {reason(error)}. The old one stays in use.\n")
+            warn(f"The certificate cannot be read again: {reason(error)}. The old one stays in use.")
         else:
-            sys.stderr.write("The certificate was read again, because it has changed.\n")
+            warn("The certificate was read again, because it has changed.")
 
     def _times(self) -> list[int]:
         """When the files were changed; 0 for one that is not there."""
@@ -464,7 +465,7 @@ async def _repeat(watch: Callable[[], None]) -> None:
 def _leave(server: Server, connections: Connections, service: Service) -> None:
     """Close the database, and end. Raises Replaced if it has become another file."""
     if connections.handling:
-        sys.stderr.write("Mails in hand were given up; they were not acknowledged, and will come again.\n")
+        warn("Mails in hand were given up; they were not acknowledged, and will come again.")
         sys.stderr.flush()
         os._exit(1 if service.problem else 0)  # Python itself would wait for the thread that has them in hand
     server.store.close()

@@ -8,7 +8,6 @@ import json
 import re
 import secrets
 import socket
-import sys
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -44,6 +43,7 @@ from pbm.service import calendars
 from pbm.session import Session
 from pbm.site.pages import POLICY, Gone, Look, Pages
 from pbm.store import Reply, Unusable
+from pbm.terminal import warn
 
 MOST_POSTED_BYTES = 20_000
 """How much may be posted at once."""
@@ -302,7 +302,7 @@ class Door:
     async def _fail(self, request: Request, error: Exception) -> Response:
         """What a request is answered at which we have failed; where and why stands in the log, but for the path."""
         if not isinstance(error, ClientDisconnect):
-            sys.stderr.write(f"A page could not be made: {type(error).__name__}: {error}\n")
+            warn(f"A page could not be made: {type(error).__name__}: {error}")
         is_ours = not isinstance(error, Unusable | TimeoutError)
         status = HTTPStatus.INTERNAL_SERVER_ERROR if is_ours else HTTPStatus.SERVICE_UNAVAILABLE
         return PlainTextResponse("This could not be done; please try again later.\n", status)

@@ -177,7 +177,7 @@ class StalePages:
 
     def _everything(self) -> Subjects:
         """All that pages are about."""
-        pools = [(one.game, one.pool) for one in self.store.tournaments.all() if one.game in self.games]
+        pools = [one.place for one in self.store.tournaments.all() if one.game in self.games]
         boards, players = self.store.boards.names(Among(self.games)), self.store.players.names(self.games)
         return Subjects(boards, self.games, self.games, players, pools)
 

@@ -36,6 +36,7 @@ from pbm.store.robots import Robot, Robots
 from pbm.store.tournaments import Tournaments
 from pbm.store.trust import Failures, Reply, Trust
 from pbm.store.users import STORED_FORMS, Address, Users, Vacation
+from pbm.terminal import warn
 
 __all__ = [
     "ESTABLISHED",
@@ -148,9 +149,9 @@ class Store:
                 except OSError as error:
                     raise Unusable(f"{kept} cannot be written: {problem(error)}.") from error
             schema.apply(self.db)
-        if is_older and sys.stderr:
+        if is_older:
             changed = f"Brought {self.path} from schema {version} up to schema {SCHEMA}"
-            sys.stderr.write(f"{changed}; a copy of what it was is {kept}.\n")
+            warn(f"{changed}; a copy of what it was is {kept}.")
         self._insist("PRAGMA journal_mode = WAL")
         self.db.execute("PRAGMA wal_checkpoint")
 

@@ -111,6 +111,11 @@ class Tournament(NamedTuple):
     """For how many byes, half a point each, a player can ask."""
 
     @property
+    def place(self) -> tuple[str, str]:
+        """Its game and its pool, by which it is found."""
+        return self.game, self.pool
+
+    @property
     def apart(self) -> list[list[str]]:
         """The groups of players of whom no two meet."""
         return [group.split(":") for group in self.never.split()]
