@@ -7,7 +7,6 @@ replay games.
 
 import os
 import sqlite3
-import sys
 import time
 import weakref
 from collections.abc import Callable, Iterator
