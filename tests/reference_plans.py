@@ -144,6 +144,12 @@ class Board:
         self.trees = [{}, {}]
         return Told(self.turns[first:], dropped)
 
+    def known(self, line: Line) -> Line:
+        """A line whose first condition is canonical, if it is legal now: behind `ANY` that was not known before."""
+        with suppress(Illegal):
+            return (read(self.state, line[0][0], self.number), line[0][1]), *line[1:]
+        return line
+
     def undo(self, count: int) -> None:
         """Take turns back, and drop both plans."""
         self._take_back(len(self.turns) - count)

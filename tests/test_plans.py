@@ -114,9 +114,9 @@ def test_a_later_line_replaces_what_it_names_again_and_leaves_the_rest():
 
 def test_a_move_that_is_named_goes_before_any():
     both = plan("if any then a1", "if c3 then d4 if e5 then f6")
-    assert plans.reply_to(both, "c3".__eq__) == ("d4", [(Conditional("e5", "f6"),)])
-    assert plans.reply_to(both, "c4".__eq__) == ("a1", [])
-    assert plans.reply_to(plan("if c3 then d4"), "c4".__eq__) == ("", [])
+    assert plans.reply_to(both, "c3") == ("d4", [(Conditional("e5", "f6"),)])
+    assert plans.reply_to(both, "c4") == ("a1", [])
+    assert plans.reply_to(plan("if c3 then d4"), "c4") == ("", [])
 
 
 def test_a_plan_has_at_most_200_moves_of_its_owner_and_20_in_a_row():

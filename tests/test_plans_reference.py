@@ -187,7 +187,8 @@ class Match:
         ]
         plans = self.club.store.boards.plans(self.game, self.board)
         for name, tree in zip(NAMES, self.there.trees, strict=True):
-            lines = {" ".join(f"if {theirs} then {mine}" for theirs, mine in line) for line in reference.branches(tree)}
+            known = map(self.there.known, reference.branches(tree))
+            lines = {" ".join(f"if {theirs} then {mine}" for theirs, mine in line) for line in known}
             assert {*plans.get(name, "").split("\n")} - {""} == lines
         return there
 

@@ -234,14 +234,8 @@ def told(session: Session, board: Board, *notes: str) -> list[Letter]:
 
 def _play_planned(session: Session, board: Board, name: str, text: str) -> list[str]:
     """Play what a player has planned to answer the last move with. Drop the plan if it has no answer that is legal."""
-    made, before = board.turns[-1].text, board.states[-2]
-
-    def fits(theirs: str) -> bool:
-        with suppress(Illegal):
-            return made == theirs or made == before.parse(numbered(theirs)[0])
-        return False
-
-    mine, rest = plans.reply_to(plans.branches(text), fits)
+    made = board.turns[-1].text
+    mine, rest = plans.reply_to(plans.branches(text), made)
     if not mine:
         drop_plan(session, board, name, f"Your plan has no answer to {texts.broken(made)}, and is dropped.")
         return []
@@ -251,9 +245,19 @@ def _play_planned(session: Session, board: Board, name: str, text: str) -> list[
         what = f"{texts.broken(mine)}, which you had planned, cannot be played, and your plan is dropped."
         drop_plan(session, board, name, f"{what} {why}")
         return []
-    keep_plan(session, board, name, rest)
     board.play(name, move, session.now, automatic=True)
+    keep_plan(session, board, name, [] if board.is_over else [_known_now(board, line) for line in rest])
     return [f"{texts.broken(move)} by {name}"]
+
+
+def _known_now(board: Board, line: plans.PlanLine) -> plans.PlanLine:
+    """A line of a plan whose first condition is canonical if it is legal; behind `any`, that was not known before.
+
+    So what the opponent plays is compared with texts alone, and takes as long as without a plan.
+    """
+    with suppress(Illegal):
+        return (line[0]._replace(theirs=parsed(board, line[0].theirs)), *line[1:])
+    return line
 
 
 def keep_plan(session: Session, board: Board, name: str, lines: Sequence[plans.PlanLine]) -> None:

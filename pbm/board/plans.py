@@ -4,7 +4,7 @@ A plan is a list of lines, each a way on which the game may go: ``if c3 then d4 
 the order in which they were typed. Lines that begin alike share these steps, so that together they are a tree.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from games import Illegal
@@ -86,13 +86,9 @@ def _place(line: PlanLine) -> str:
     return f"`{before}if {line[-1].theirs}`"
 
 
-def reply_to(plan: Sequence[PlanLine], fits: Callable[[str], bool]) -> tuple[str, list[PlanLine]]:
-    """What a plan answers to the move that *fits* a condition, and the plan from there on.
-
-    The answer is empty if the move fits no line.
-    """
-    chosen = next((line[0].theirs for line in plan if line[0].theirs != ANY_MOVE and fits(line[0].theirs)), ANY_MOVE)
-    fitting = [line for line in plan if line[0].theirs == chosen]
+def reply_to(plan: Sequence[PlanLine], made: str) -> tuple[str, list[PlanLine]]:
+    """What a plan answers to a move, and the plan from there on. The answer is empty if the move fits no line."""
+    fitting = [line for line in plan if line[0].theirs == made] or [line for line in plan if line[0].theirs == ANY_MOVE]
     return (fitting[0][0].mine, [line[1:] for line in fitting if line[1:]]) if fitting else ("", [])
 
 
