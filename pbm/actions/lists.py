@@ -11,7 +11,7 @@ from pbm import letters, texts
 from pbm.access import tokens
 from pbm.actions import finding
 from pbm.actions.finding import board_of, find_point, find_row, player_at_sender
-from pbm.blocks import Block, Paragraph, Table
+from pbm.blocks import Paragraph, Table
 from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.budget import Budget
@@ -121,9 +121,9 @@ def table_of_all(session: Session, words: Sequence[str]) -> list[Letter]:
     rows, following = on_page(page_number(session, page), found, "There is no page {page} of these boards.")
     if not rows:
         return [_nothing(f"There are no boards for {' '.join(named)!r}.", "list")]
-    told: list[Block] = [Table(aligned([_waiting(session, row, selector.userids) for row in rows]))]
+    text = aligned([_waiting(session, row, selector.userids) for row in rows])
     letter = letters.note(
-        [*told, *_calendar(session, selector.userids)],
+        [Table(text), *_calendar(session, selector.userids)],
         subject="List of all games",
         answer=f"{rows[0].game} show {rows[0].board}",
         data={"boards": [_waiting_data(session, row, selector.userids) for row in rows]},

@@ -94,8 +94,11 @@ def plotted(session: Session, game: str, userid: str) -> list[Letter]:
         for one in results
     ]
     data = {"game": game, "userid": player, "results": shown}
-    told: list[Block] = [Paragraph(said), Table(drawn)]
-    return [letters.note(told, subject=f"{name} Standings", answer=f"{game} standings", data=data)]
+    return [
+        letters.note(
+            [Paragraph(said), Table(drawn)], subject=f"{name} Standings", answer=f"{game} standings", data=data
+        )
+    ]
 
 
 def history(session: Session, game: str, page: str) -> list[Letter]:

@@ -86,7 +86,7 @@ def limits(row: BoardRow) -> tuple[timedelta, timedelta]:
 
 def age(row: BoardRow, now: datetime) -> timedelta:
     """How long the last move, undo or start of a board is ago, without weekends and given days that do not count."""
-    since = row.changed or row.started
+    since = row.happened
     counted_time = now - since - row.more_days * DAY
     if row.weekends is None:
         return counted_time
@@ -127,7 +127,7 @@ def waits_for_robot(store: Store, row: BoardRow) -> bool:
 
 def ends_at(store: Store, row: BoardRow, now: datetime) -> datetime:
     """From when on the awaited player loses by the time of a move, as far as is known now."""
-    until = (row.changed or row.started) + limits(row)[1]
+    until = row.happened + limits(row)[1]
     while left := max(timedelta(), limits(row)[1] - age(row, until)):
         until += left
     spared = [] if row.novacation else store.users.vacations(awaited(row), now.date() - GRACE)
