@@ -149,8 +149,8 @@ def _check_help(game: Game[Any], text: str) -> None:
         _keep(f"-{option.name}" in text, f"The help does not name the option {option.syntax}.")
 
 
-def check_examples(text: str, replies: Replies) -> int:
-    """Put the examples of a help text to the referee, and return how many there are. Raises Broken.
+def check_examples(text: str, replies: Replies) -> None:
+    """Put the examples of a help text to the referee. Raises Broken.
 
     A line that is indented by four and begins with ``>`` is a request. Below ``board`` stands the board, indented as
     far as its width allows. Below a request that is refused stands the refusal: it begins with ``?``, and goes on in
@@ -180,7 +180,6 @@ def check_examples(text: str, replies: Replies) -> int:
                 not (below and below[0].startswith(FURTHER)),
                 f"Below {quoted(request)} the help has an answer, and there is none.",
             )
-    return len(examples)
 
 
 def _refusal(below: list[str]) -> str:

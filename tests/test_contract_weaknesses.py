@@ -143,6 +143,7 @@ def test_8_dice_come_from_a_secret_of_32_bytes_and_previews_draw_none(four):
         ("carol", "symple subscribe ME all"),
         ("carol", "signup dave dave-secret"),
         ("carol", "symple chat 101 ME"),
+        ("carol", "symple show 101"),
         ("carol", "multiple"),
         ("alice", "symple move 101 ME nonsense"),
     ],
