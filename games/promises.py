@@ -72,7 +72,7 @@ def broken(game: Game[Any], rng: Random, text: str, replies: Replies | None = No
         return
     checks: list[Callable[[], object]] = [
         lambda: _check_help(game, text),
-        lambda: replies and check_examples(text, replies),
+        *([partial(check_examples, text, replies)] if replies else []),
         lambda: _check_views(game),
         lambda: _check_play(game, games.read_options(game, []), rng, TURNS),
         *(partial(_check_play, game, options, rng, FEW_TURNS) for options in _extremes(game)),
