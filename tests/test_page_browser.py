@@ -3,16 +3,24 @@
 import json
 import os
 import re
+import smtplib
 import socket
+import time
 from email import message_from_bytes
 from email.policy import default
+from random import Random
+from urllib.parse import urlsplit
 
 import pytest
+
+import games
 
 import helptexts
 from conftest import PASSWORDS, Shell
 from patience import until
 from test_browser import PHONE, Browser, install
+from test_mail import message
+from test_site_browser import IS_DRAWN
 from test_web import serving
 
 pytestmark = pytest.mark.skipif(
@@ -60,7 +68,7 @@ class Visitor:
 
         return until(found)
 
-    def open(self, url, *, width=PHONE, is_dark=False, until_shown=".cells-table button"):
+    def open(self, url, *, width=PHONE, is_dark=False, until_shown=".cell-names button"):
         self.browser.sees(width=width, is_dark=is_dark)
         self.driver.get("about:blank")
         until(lambda: self.served.ask("GET", "/" + url.split("/", 3)[3].partition("#")[0])[0] == 200)
@@ -80,6 +88,7 @@ class Visitor:
         """Tap where an element is seen, as a thumb does."""
         target = self.one(selector)
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", target)
+        self.driver.execute_async_script(IS_DRAWN)
         x, y = self.driver.execute_script(MIDDLE, target)
         for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
             self.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
@@ -128,3 +137,232 @@ def test_from_the_link_of_a_mail_a_move_is_played_in_two_taps_on_a_telephone(vis
     assert visitor.one("textarea").get_attribute("value") == ""
     assert visitor.driver.execute_script(WIDTH) <= PHONE
     assert visitor.driver.get_log("browser") == []
+
+
+def test_a_refusal_stands_above_the_field_in_the_words_of_the_rules_and_what_was_typed_is_kept(visitor):
+    board = visitor.begin("symple")
+    visitor.open(visitor.link("symple", board))
+    visitor.one("[name=line]").send_keys("z9")
+    visitor.one("summary").click()
+    visitor.one("[name=comment]").send_keys("Hello bob")
+    visitor.send()
+    said = "There is no point z9 on this board; columns go from a to i, rows from 1 to 9."
+    until(lambda: visitor.text(".refused") == said)
+    assert visitor.one("[name=line]").get_attribute("value") == "z9"
+    assert visitor.one("[name=comment]").get_attribute("value") == "Hello bob"
+    assert visitor.one(".refused").location["y"] < visitor.one("[name=line]").location["y"]
+    visitor.one("[name=line]").clear()
+    visitor.one("[name=line]").send_keys("c9")
+    visitor.send()
+    until(lambda: visitor.text(".told").startswith("Move 1 of 1"))
+    assert visitor.text(".refused") == ""
+    assert "Hello bob" in visitor.text("[data-part=below]")
+    assert [each for each in visitor.driver.get_log("browser") if "422" not in each["message"]] == []
+
+
+def test_while_one_taps_the_page_says_whether_the_move_is_legal_or_why_not(visitor):
+    board = visitor.begin("symple")
+    visitor.open(visitor.link("symple", board))
+    visitor.tap(".cells [data-cell='a1']")
+    until(lambda: visitor.text(".hint") == "This move is legal.")
+    assert visitor.all(".piece[data-cell='a1']")
+    visitor.tap(".cells [data-cell='c1']")
+    until(lambda: visitor.text(".hint") == "a1 and c1 would found two groups; a turn founds only one.")
+    assert not visitor.all(".piece")
+    assert visitor.one("[data-cell='c1'][aria-pressed]").get_attribute("aria-pressed") == "true"
+    visitor.tap(".cells [data-cell='c1']")
+    until(lambda: visitor.all(".piece[data-cell='a1']"))
+    visitor.tap(".clear")
+    until(lambda: not visitor.all(".piece"))
+    assert visitor.moves("symple", board) == []
+
+
+def test_the_board_is_new_at_once_and_the_answer_of_a_robot_is_there_without_a_reload(visitor):
+    board = visitor.begin("spora", second="robot1")
+    visitor.open(visitor.link("spora", board))
+    visitor.tap(".cells [data-cell='c3']")
+    visitor.send()
+    until(lambda: visitor.text(".told").startswith("Move 2 of 2 by robot1"))
+    assert visitor.text("[data-part=status]").startswith("alice's turn")
+    assert visitor.one("[data-cell='c3'][aria-pressed]").get_attribute("textContent") == "c3, black"
+    visitor.tap(".cells [data-cell='e5']")
+    until(lambda: visitor.text(".hint") == "This move is legal.")
+
+
+def test_the_page_shows_what_its_reader_has_told_the_server_and_nobody_else(visitor):
+    board = visitor.begin("symple")
+    visitor.open(visitor.link("symple", board, "bob"))
+    visitor.one("[name=line]").send_keys("plan if any then c3")
+    visitor.send()
+    until(lambda: "if any then c3" in visitor.text("[data-part=mine]"))
+    visitor.one("summary").click()
+    visitor.one("[name=comment]").send_keys("Watch the corner")
+    visitor.tap("[value=note]")
+    until(lambda: "Watch the corner" in visitor.text("[data-part=mine]"))
+    visitor.open(visitor.link("symple", board))
+    assert visitor.text("[data-part=mine]") == ""
+    visitor.tap(".cells [data-cell='a1']")
+    visitor.send()
+    until(lambda: visitor.moves("symple", board) == ["a1", "c3"])
+    visitor.open(visitor.link("symple", board, "bob"))
+    until(lambda: "Watch the corner" in visitor.text("[data-part=mine]"))
+    visitor.tap("[value='note clear']")
+    until(lambda: visitor.text("[data-part=mine]") == "")
+
+
+def test_all_else_stands_behind_one_menu_and_resigning_asks_once_more(visitor):
+    board = visitor.begin("symple")
+    visitor.served.shell.run("symple", "move", board, "alice", PASSWORDS["alice"], "a1")
+    visitor.served.shell.run("symple", "move", board, "bob", PASSWORDS["bob"], "c3")
+    visitor.open(visitor.link("symple", board))
+    for value in ("chat", "undo", "propose", "resign"):
+        assert not visitor.one(f"[value={value}]").is_displayed()
+    visitor.one("summary").click()
+    visitor.one("[name=comment]").send_keys("Hello bob")
+    visitor.tap("[value=chat]")
+    until(lambda: "Hello bob" in visitor.text(".said"))
+    assert visitor.driver.execute_script(WIDTH) <= PHONE
+    visitor.one("summary").click()
+    visitor.tap("[value=propose]")
+    until(lambda: visitor.text("[data-part=mine]") == "alice proposes a draw.")
+    visitor.open(visitor.link("symple", board, "bob"))
+    until(lambda: visitor.all("[value=reject]"))
+    visitor.tap("[value=reject]")
+    until(lambda: not visitor.all("[value=reject]"))
+    visitor.open(visitor.link("symple", board))
+    visitor.one("summary").click()
+    visitor.tap("[value=resign]")
+    until(lambda: visitor.text("[value=resign]") == "Really resign?")
+    visitor.tap("[value=resign]")
+    until(lambda: visitor.all("[value=rematch]"))
+    told = json.loads(visitor.served.shell.run("symple", "show", board, "--json").stdout)
+    assert (told["over"], told["winner"]) == (True, "bob")
+    assert not visitor.one("[name=line]").is_displayed()
+
+
+class Keyboard:
+    """Somebody who has no mouse."""
+
+    def __init__(self, visitor):
+        self.visitor = visitor
+
+    def press(self, name):
+        from selenium.webdriver.common.action_chains import ActionChains
+        from selenium.webdriver.common.keys import Keys
+
+        ActionChains(self.visitor.driver).send_keys(getattr(Keys, name)).perform()
+
+    @property
+    def focused(self):
+        return self.visitor.driver.switch_to.active_element
+
+    @property
+    def cell(self):
+        return self.focused.get_attribute("data-cell")
+
+    def reach(self, wanted):
+        """Go to an element with the tabulator."""
+        for _ in range(60):
+            if wanted(self.focused):
+                return
+            self.press("TAB")
+        pytest.fail("It is not reached with the tabulator.")
+
+    def tap(self, cell):
+        """Choose a cell with the arrows; the picture shows where one is."""
+        self.reach(lambda element: element.get_attribute("data-cell"))
+        while (here := self.cell) != cell:
+            across, along = ("LEFT", "RIGHT")[here[0] < cell[0]], ("DOWN", "UP")[here[1] < cell[1]]
+            self.press(f"ARROW_{across if here[0] != cell[0] else along}")
+            assert self.visitor.one("path.focused").get_attribute("data-cell") == self.cell != here
+        self.press("ENTER")
+
+
+def test_a_whole_game_is_played_by_keyboard_alone(visitor):
+    board = visitor.begin("symple", second="robot1", options="-size=5")
+    visitor.open(visitor.link("symple", board), width=1200)
+    keyboard = Keyboard(visitor)
+
+    def is_done():
+        return visitor.all("[value=rematch]") or visitor.text("[data-part=status]").startswith("alice")
+
+    while not visitor.all("[value=rematch]"):
+        state = games.load("symple").new(size=5)
+        for move in visitor.moves("symple", board):
+            state = state.play(state.parse(move))
+        cells = min((state.random(Random(seed)) for seed in range(20)), key=len).split(",")
+        for cell in cells:
+            keyboard.tap(cell.lstrip("+"))
+        until(lambda: visitor.text(".hint") == "This move is legal.")
+        keyboard.reach(lambda element: element.text == "Send")
+        keyboard.press("ENTER")
+        until(lambda: visitor.text(".hint") == "")
+        until(is_done)
+    told = json.loads(visitor.served.shell.run("symple", "show", board, "--json").stdout)
+    assert told["over"]
+    assert told["moves"] > 10
+
+
+def test_a_guest_plays_at_once_to_the_end_and_keeps_the_game_with_an_account(visitor):
+    visitor.browser.sees(width=PHONE)
+    visitor.driver.get(f"{visitor.url}/index.html")
+    begin = time.monotonic()
+    visitor.tap("button:not([name])")
+    until(lambda: visitor.all(".cell-names button"))
+    cell = visitor.one(".cells [data-cell]").get_attribute("data-cell")
+    visitor.tap(f".cells [data-cell='{cell}']")
+    visitor.send()
+    until(lambda: visitor.text(".told").startswith("Move "))
+    assert time.monotonic() - begin < 5
+    until(lambda: visitor.text(".told").startswith("Move 2 of 2 by robot1"))
+    assert "signup USERID PASSWORD" in visitor.text("[data-part=mine]")
+    visitor.one("summary").click()
+    visitor.tap("[value=resign]")
+    until(lambda: visitor.text("[value=resign]") == "Really resign?")
+    visitor.tap("[value=resign]")
+    until(lambda: "That was your first game." in visitor.text("[data-part=mine]"))
+    assert visitor.driver.execute_script(WIDTH) <= PHONE
+    link = urlsplit(visitor.one("[data-part=mine] a").get_attribute("href"))
+    game, board = re.search(r"/(\w+)/(\d+)\.html", visitor.driver.current_url).groups()
+    with smtplib.SMTP("127.0.0.1", visitor.served.mail_port) as smtp:
+        text = message("signup dora dora-secret", sender="dora@players.example", recipient=link.path)
+        smtp.sendmail("dora@players.example", [link.path], text)
+    told = json.loads(visitor.served.shell.run(game, "show", board, "--json").stdout)
+    assert told["over"]
+    assert "dora" in told["players"].values()
+
+
+def test_without_scripts_the_page_is_a_form(visitor):
+    board = visitor.begin("symple")
+    link = visitor.link("symple", board)
+    visitor.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        visitor.driver.get(link)
+        until(lambda: visitor.all("noscript [name=token]"))
+        visitor.one("noscript [name=token]").send_keys(link.partition("#")[2])
+        visitor.one("noscript [name=text]").send_keys("c3")
+        visitor.one("noscript button").click()
+        until(lambda: "1.    c3" in visitor.driver.page_source)
+    finally:
+        visitor.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    assert visitor.moves("symple", board) == ["c3"]
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+@pytest.mark.parametrize("width", [PHONE, 1280])
+def test_axe_finds_nothing_wrong_with_any_page(visitor, width, is_dark):
+    from axe_selenium_python import Axe
+
+    paths = [visitor.link(game, visitor.begin(game)) for game in helptexts.GAMES]
+    for path in [*paths, *(f"{visitor.url}/{name}" for name in ("index.html", "symple/index.html", "answer"))]:
+        visitor.open(path, width=width, is_dark=is_dark, until_shown=".cell-names button" if path in paths else "form")
+        if path in paths:
+            visitor.one("summary").click()
+            visitor.tap(".cells [data-cell]")
+            if "spiro" not in path:  # where a move has two cells
+                until(lambda: visitor.text(".hint"))
+        assert visitor.driver.execute_script(WIDTH) <= width
+        axe = Axe(visitor.driver)
+        axe.inject()
+        faults = [(one["id"], [node["html"] for node in one["nodes"]][:3]) for one in axe.run()["violations"]]
+        assert faults == [], path

@@ -2,10 +2,10 @@
 "use strict";
 const main = document.querySelector("main");
 const all = (selector) => [...main.querySelectorAll(selector)];
-const [picture, bar, told, grid, form] = [".picture", ".steps", ".told", ".cells-table", ".tapping"].map((one) => all(one)[0]);
+const [grid, picture, bar, told] = all(".cell-names, .picture, .steps, .told"), [form] = all(".tapping");
 const slider = bar.querySelector("input");
 const token = /^#(r[0-9]{1,18}-[0-9a-f]{32})$/.exec(location.hash)?.[1];
-const canSend = Boolean(form && token);
+const canSend = form && token;
 const taps = canSend && JSON.parse(form.dataset.taps);
 let game, own, svg, items, words, description, positions, last, at, standing, tapped = [];
 
@@ -26,14 +26,8 @@ function load() {
   standing = new Set(all(".piece").map((piece) => piece.dataset.cell));
   bar.hidden = !last;
   slider.max = last;
-  items = all(".moves li");
-  items.forEach((item, number) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...item.childNodes);
-    button.addEventListener("click", () => show(number + 1));
-    item.append(button);
-  });
+  items = all(".moves button");
+  items.forEach((item, number) => { item.onclick = () => show(number + 1); });
   if (last) show(last);
 }
 
@@ -50,10 +44,10 @@ function draw(step) {
 
 // the same for those who cannot see it: where pieces stand, by side, and how many on one another
 function described() {
-  const stacks = {}, colours = {};
+  const stacks = {}, sides = {};
   for (const { dataset, classList } of all(".piece")) (stacks[dataset.cell] ||= []).push(classList[1]);
-  for (const [cell, stack] of Object.entries(stacks)) (colours[stack.at(-1)] ||= []).push(stack[1] ? `${cell} (${stack.length})` : cell);
-  const places = Object.entries(colours).map(([colour, cells]) => `${game.sides[colour]} on ${cells.join(", ")}`);
+  for (const [cell, stack] of Object.entries(stacks)) (sides[stack.at(-1)] ||= []).push(stack[1] ? `${cell} (${stack.length})` : cell);
+  const places = Object.entries(sides).map(([side, cells]) => `${game.sides[side]} on ${cells.join(", ")}`);
   return [...places, ...all(".notes text").map((note) => note.textContent)].join(". ");
 }
 
@@ -64,29 +58,25 @@ function show(step) {
   slider.value = at = now;
   const [move, by] = at ? ["b", "i"].map((part) => items[at - 1].querySelector(part).textContent) : [];
   told.textContent = at ? `Move ${at} of ${last} by ${by}: ${move}` : `The start, before ${last} ${last === 1 ? "move" : "moves"}`;
-  items.forEach((item, number) => {
-    if (number === at - 1) item.setAttribute("aria-current", "step");
-    else item.removeAttribute("aria-current");
-  });
-  const item = items[Math.max(0, at - 1)], list = item.parentElement;
+  items.forEach((item, number) => { item.ariaCurrent = number === at - 1 ? "step" : null; });
+  const item = items[Math.max(0, at - 1)], list = item.closest("ol");
   list.scrollTop = item.offsetTop - list.offsetTop - (list.clientHeight - item.offsetHeight) / 2; // the page stays
   mark();
 }
 
 load();
-const wanted = /^#([0-9]{1,4})$/.exec(location.hash);
-if (last && wanted) show(Number(wanted[1]));
-slider.addEventListener("input", () => show(Number(slider.value)));
-bar.addEventListener("click", ({ target: { dataset } }) => {
+if (last && location.hash > "#") show(Number(location.hash.slice(1)) || last);
+slider.oninput = () => show(Number(slider.value));
+bar.onclick = ({ target: { dataset } }) => {
   if (dataset.to) show({ first: 0, back: at - 1, on: at + 1, last }[dataset.to]);
-});
-document.addEventListener("keydown", (event) => {
+};
+document.onkeydown = (event) => {
   const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
   if (!last || step === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
   if (event.target.matches("textarea") && event.target.value && !tapped.length) return; // there the keys move the caret
   event.preventDefault();
   show(step);
-});
+};
 let touched;
 picture.addEventListener("touchstart", (event) => { touched = event.changedTouches[0]; }, { passive: true });
 picture.addEventListener("touchend", (event) => {
@@ -101,26 +91,20 @@ function look(other) {
   svg = other;
 }
 
-function outline(cell, kind) {
-  const shape = svg.querySelector(`.cells [data-cell="${cell}"]`).cloneNode();
-  shape.removeAttribute("data-cell");
-  shape.setAttribute("class", kind);
-  svg.append(shape);
-}
-
 function mark() {
-  all(".tapped, .focused").forEach((shape) => shape.remove());
-  if (at === last) new Set(tapped).forEach((cell) => outline(cell, "tapped"));
-  const focused = document.querySelector("table :focus-visible[data-cell]");
-  if (focused) outline(focused.dataset.cell, "focused");
-  all("button[data-cell]").forEach((button) => button.setAttribute("aria-pressed", tapped.includes(button.dataset.cell)));
+  const focused = grid.querySelector(":focus-visible")?.dataset.cell;
+  for (const { classList, dataset: { cell } } of svg.querySelectorAll(".cells [data-cell]")) {
+    classList.toggle("tapped", tapped.includes(cell));
+    classList.toggle("focused", cell === focused);
+  }
+  grid.querySelectorAll("button").forEach((button) => { button.ariaPressed = tapped.includes(button.dataset.cell); });
 }
 
 // The field holds a move, and below it the lines of a plan. Taps go to the move that is written last.
 
-const [line, send, next, other, comment, hint, refused, said, menu] =
-  ["textarea", ".send", ".next", ".other", ".comment", ".hint", ".refused", ".said", "details"].map((one) => form?.querySelector(one));
-const { address, subject, door, plan: planned } = form?.dataset || {};
+const { line, clear, next, other, comment, hint, refused, said } = form?.elements || {};
+const [send, menu] = form?.querySelectorAll(".send, details") || [];
+const { mail, door, plan: planned } = form?.dataset || {};
 const before = () => /^(?:[^]*\b(?:if|then)[ \t]+)?/i.exec(line.value)[0];
 const latest = () => line.value.slice(before().length).trim();
 const isTheirs = () => /\bif[ \t]+$/i.test(before());
@@ -134,16 +118,14 @@ function write(text, cells = []) {
 function changed() {
   const answer = line.value.trim();
   const lacksMove = /\bif(\s+\S*)?$|\bthen$/i.test(answer);
-  const [local, host] = address.split(/@(?=[^@]*$)/);
-  const body = encodeURIComponent(answer.replace(/\n/g, "\r\n"));
   send.disabled = !answer || lacksMove;
   if (door) preview(answer);
   else if (send.disabled) send.removeAttribute("href");
-  else send.href = `mailto:${encodeURIComponent(local)}+${token}@${host}?subject=${encodeURIComponent(subject)}&body=${body}`;
+  else send.href = mail.replace("TOKEN", token) + encodeURIComponent(answer.replace(/\n/g, "\r\n"));
   line.rows = line.value.split("\n").length;
   next.textContent = isTheirs() ? "then I play …" : before() || latest() ? "if they play …" : "Plan: if they play …";
-  next.disabled = Boolean(before()) && !isTheirs() && !latest();
-  other.hidden = !before() || lacksMove || planned === "any"; // where "any" is all that can be planned
+  next.disabled = before() && !isTheirs() && !latest();
+  other.hidden = !before() || lacksMove || planned; // what is planned is all that can be
   mark();
 }
 
@@ -170,14 +152,14 @@ function tap(cell) {
 function text() {
   const parts = [], taken = occupied();
   for (const cell of tapped) {
-    const same = parts.find((part) => taps.again && part.cells.length === 1 && part.cells[0] === cell);
+    const same = taps.again && parts.find((part) => part.cells[0] === cell);
     const open = parts.at(-1);
     if (same) same.times += 1;
     else if (open?.cells.length < taps.cells) open.cells.push(cell);
     else parts.push({ cells: [cell], times: 1 });
   }
   return parts.map(({ cells, times }) => {
-    const front = taps.occupied && taken.has(cells[0]) ? taps.occupied : "";
+    const front = taken.has(cells[0]) ? taps.occupied : "";
     return front + cells.join(taps.between) + (times > 1 ? taps.again + times : "");
   }).join(",");
 }
@@ -186,18 +168,18 @@ function text() {
 function plan() {
   const text = line.value.trimEnd();
   if (isTheirs()) write(`${before()}${latest() || "any"} then `);
-  else write(`${text}${text && (before() ? " " : "\n")}if ${planned === "any" ? "any then " : ""}`);
+  else write(`${text}${text && (before() ? " " : "\n")}if ${planned ? `${planned} then ` : ""}`);
 }
 
 // another line of the plan, for another answer of theirs in the place of the last one
 function planOther() {
   const text = line.value.trimEnd();
-  write(`${text}\n${/^.*\bif[ \t]+/i.exec(text.split("\n").at(-1))[0]}`);
+  write(`${text}\n${/.*\bif[ \t]+/i.exec(text.split("\n").at(-1))[0]}`);
 }
 
 // Sending: what is posted is what an answer by mail would say
 
-let page, isMine, asked = 0, watched = 0, sent = {};
+let page, isMine, id, asked = 0, watched = 0;
 
 async function post(text, more) {
   try {
@@ -211,6 +193,8 @@ async function post(text, more) {
 const pause = (time) => new Promise((done) => { setTimeout(done, time); });
 
 function take(found) {
+  refused.textContent = found.error || "";
+  if (found.error) return;
   isMine = found.turn === found.userid;
   if (!found.page || found.page === page) return;
   page = found.page;
@@ -219,24 +203,26 @@ function take(found) {
   all("[data-part]").forEach((part) => { part.innerHTML = fresh.querySelector(`[data-part=${part.dataset.part}]`).innerHTML; });
   form.classList.toggle("over", found.over);
   load();
-  all(`button[data-cell="${cell}"]`)[0]?.focus();
+  const [first] = grid.querySelectorAll(cell ? `[data-cell="${cell}"]` : "button");
+  if (first) first.tabIndex = 0;
+  if (cell) first.focus();
   changed();
 }
 
 async function submit(text) {
-  const key = `${text}\n${comment.value}`;
-  if (sent.key !== key) sent = { key, id: `${Date.now()}${Math.random()}` }; // posted again, it acts once
+  id ||= `${Date.now()}${Math.random()}`; // posted once more, it acts once
   send.disabled = true;
-  const found = await post(text, { comment: comment.value, id: sent.id });
-  refused.textContent = found.error || "";
+  const found = await post(text, { comment: comment.value, id });
+  if (found.status || !found.error) id = "";
   said.textContent = found.error || found.position ? "" : found.text;
-  if (found.status || !found.error) sent = {};
-  if (found.error) return changed();
-  comment.value = "";
-  menu.open = false;
-  write("");
+  if (!found.error) {
+    comment.value = "";
+    menu.open = false;
+    write("");
+    watch();
+  }
   take(found);
-  watch();
+  changed();
 }
 
 // see for two minutes, ever more seldom, whether the board has changed
@@ -252,9 +238,9 @@ async function watch() {
 }
 
 async function preview(answer) {
-  const number = ++asked, isMove = isMine && tapped.length && tapped.length % taps.cells === 0 && !before();
+  const number = ++asked;
   hint.textContent = "";
-  if (!isMove) return look(own);
+  if (!isMine || !tapped.length || tapped.length % taps.cells || before()) return look(own);
   await pause(200);
   const found = number === asked && await post(`preview ${answer}`);
   if (!found || number !== asked || at !== last) return;
@@ -268,44 +254,43 @@ async function preview(answer) {
 if (canSend) {
   form.hidden = false;
   picture.classList.toggle("can-tap", taps);
-  main.addEventListener("click", ({ target }) => {
+  main.onclick = ({ target }) => {
     const cell = taps && target.closest("[data-cell]"), button = target.closest("button[value]");
     if (cell) {
       if (at !== last) show(last);
       tap(cell.dataset.cell);
-    } else if (button?.value === "resign" && !button.classList.contains("sure")) {
-      button.classList.add("sure");
-      button.textContent = "Really resign?";
-    } else if (button?.name === "move") write(button.value);
+    } else if (button?.name) write(button.value);
+    else if (button?.value === "resign" && button.textContent === "Resign") button.textContent = "Really resign?";
     else if (button) submit(button.value);
-  });
-  // the board as a table of cells, for keyboards and screen readers
-  grid.addEventListener("focusin", mark);
-  grid.addEventListener("focusout", mark);
-  grid.addEventListener("keydown", (event) => {
-    const { parentElement: cell, dataset: { x } } = event.target, row = cell.parentElement;
-    const near = (other) => [...other?.cells || []].map((one) => one.firstChild).sort((one, two) => Math.abs(one.dataset.x - x) - Math.abs(two.dataset.x - x))[0];
-    const ways = { ArrowLeft: () => cell.previousSibling?.firstChild, ArrowRight: () => cell.nextSibling?.firstChild, ArrowUp: () => near(row.previousElementSibling), ArrowDown: () => near(row.nextElementSibling) };
-    if (!ways[event.key]) return;
+  };
+  menu.ontoggle = () => all("[value=resign]").forEach((button) => { button.textContent = "Resign"; });
+  ["focusin", "focusout"].forEach((kind) => grid.addEventListener(kind, mark));
+  // the board as a table, in which the arrows lead to the next cell
+  grid.onkeydown = (event) => {
+    const here = event.target, way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+    if (!way) return;
     event.preventDefault();
     event.stopPropagation();
-    const next = ways[event.key]();
-    if (!next) return;
-    event.target.tabIndex = -1;
+    const far = ({ dataset: { x, y } }) => {
+      const right = x - here.dataset.x, up = y - here.dataset.y, on = right * way[0] + up * way[1];
+      return on > 0.1 ? on + 2 * Math.abs(right * way[1] - up * way[0]) : 999;
+    };
+    const [next] = [...grid.querySelectorAll("button")].sort((one, two) => far(one) - far(two));
+    if (far(next) === 999) return;
+    here.tabIndex = -1;
     next.tabIndex = 0;
     next.focus({ preventScroll: true });
-  });
-  line.addEventListener("input", () => write(line.value));
-  form.querySelector(".clear").addEventListener("click", () => write(""));
-  next.addEventListener("click", plan);
-  other.addEventListener("click", planOther);
-  form.addEventListener("submit", (event) => {
+  };
+  line.oninput = () => write(line.value);
+  clear.onclick = () => write("");
+  next.onclick = plan;
+  other.onclick = planOther;
+  form.onsubmit = (event) => {
     event.preventDefault();
-    if (door && !send.disabled) submit(line.value.trim());
-  });
+    if (!send.disabled) submit(line.value.trim());
+  };
   changed();
   if (door) post("show").then((found) => {
-    refused.textContent = found.error || "";
     take(found);
     if (!found.error && !isMine) watch();
   });
