@@ -113,6 +113,14 @@ def test_a_resignation_for_later_says_that_it_replaces_the_plan(board):  # noqa:
     assert plans(board) == {"alice": "Resign"}
 
 
+def test_a_plan_of_a_subject_goes_on_in_the_body(board):  # noqa: F811
+    answer(board, "a1")
+    send(board, "symple plan 101 alice alice-secret if c3 then a9", "if d4 then e5\n\nHello")
+    assert plans(board) == {"alice": "if c3 then a9\nif d4 then e5"}
+    send(board, "symple plan 101 alice alice-secret clear", "Hello")
+    assert plans(board) == {}
+
+
 @pytest.mark.parametrize("sender", [None, "alice@players.example"])
 def test_a_plan_above_the_comment_of_a_command_is_no_comment_either(board, sender):  # noqa: F811
     board.say("symple move 101 alice alice-secret a1", "if c3 then a9\n\nGood luck!", sender)

@@ -69,14 +69,14 @@ def as_answer(reply: Reply, typed: Sequence[str]) -> str | None:
     return " ".join([words.command(word), *filter(None, rest)])
 
 
-def read(reply: Reply, line: str, body: str = "") -> Call:
-    """What a line says that came to a reply address; a plan goes on in the *body*. Raises Misused."""
+def read(reply: Reply, line: str) -> Call:
+    """What a line says that came to a reply address. Raises Misused."""
     first, _, rest = bare(line).partition(" ")
     name = words.command(bare(first))
     given: dict[str, object] = {"game": reply.game, "board": reply.board, "userid": reply.userid, "password": ""}
     if name == "plan" or plans.is_line(line):
-        text = f"{rest if name == 'plan' else line}\n{body}".strip()
-        return Call(ANSWERS["plan"], given | {"lines": [CLEAR if bare(rest).lower() == CLEAR else text]})
+        text = rest if name == "plan" else line
+        return Call(ANSWERS["plan"], given | {"lines": [CLEAR if bare(text).lower() == CLEAR else text]})
     if name not in ANSWERS or (name == "move" and not rest):  # MOVE is what our mails have in the place of one
         name, rest = "move", bare(line)
     command = ANSWERS[name]

@@ -36,9 +36,10 @@ HOW = "a line of a plan is written `if THEIRS then MINE`"
 
 
 def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str]) -> list[Letter]:
-    """Do what the words behind the command say, or else the body. Raises Illegal."""
-    text = " ".join(typed) or session.body.strip()
-    if text.lower() == plans.CLEAR:
+    """Do what the words behind the command and the body say. Raises Illegal."""
+    first = " ".join(typed)
+    text = f"{first}\n{session.body}".strip()
+    if plans.CLEAR in {first.lower(), text.lower()}:
         return plans.plan(session, row, name, plans.CLEAR)
     lines, rest = split_plan(text)
     if rest and not lines:

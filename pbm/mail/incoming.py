@@ -309,7 +309,7 @@ def _call(typed: Typed, answered: Sequence[Reply]) -> Call | Refused:
             "Please answer each mail by itself."
         )
     try:
-        return answers.read(answered[0], line.typed, typed.body) if answered else runner.read(line)
+        return answers.read(answered[0], line.typed) if answered else runner.read(line)
     except Misused as why:
         return Call(answers.SEND_AGAIN, {"title": line, "why": why}) if is_title(line) and not answered else why
     except Refused as why:
