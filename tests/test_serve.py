@@ -146,13 +146,6 @@ def test_deliver_answers_in_the_exit_statuses_of_mail_servers(players, environme
     assert deliver(players, header + message("spiro games"), **environment).returncode == status
 
 
-def test_deliver_takes_a_mail_of_a_thousand_parts_within_each_other(players):
-    nested = b"From: x@y.example\nSubject: help\n" + b"Content-Type: message/rfc822\n\n" * 1000
-    assert deliver(players, nested).returncode == 0
-    parts = b"".join(b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(1200))
-    assert deliver(players, b"From: x@y.example\nSubject: help\n" + parts).returncode == 0
-
-
 @pytest.mark.parametrize("redirection", ["<&-", "2>&- </dev/null", "< /dev/null", "extra words --more < /dev/null"])
 def test_deliver_never_ends_as_a_program_does_that_was_misused(players, redirection):
     settings = players.environment | {"PBM_DB": "/nonexistent/pbm.db"}
@@ -191,21 +184,6 @@ def test_a_place_to_listen_that_is_none_is_refused(players, listen):
     done = players.run("serve", f"--listen={listen}")
     assert done.returncode in (1, 2)
     assert done.stderr
-
-
-def test_a_port_that_is_taken_is_told_in_a_line(players):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        listen = f"127.0.0.1:{taken.getsockname()[1]}"
-        done = players.run("serve", f"--listen={listen}")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert f"The server cannot listen on {listen}: " in done.stderr
-
-
-def test_the_server_sends_what_other_processes_have_put_into_the_outbox(served):
-    shell, _ = served
-    board = begun(shell)
-    shell.run("spiro", "move", board, "alice", "alice-secret", "e3:+")
-    assert "Last turn: e3:+" in arrived(shell, "bob", f"Subject: Spiro Board {board} bob")
 
 
 @pytest.mark.long
@@ -339,26 +317,6 @@ def test_the_process_that_sends_is_started_again_when_it_dies_and_ends_with_the_
         assert (
             process.stderr.read() == b"The process that sends mail ended with status -9; it is started again in 1 s.\n"
         )
-
-
-@pytest.mark.parametrize(
-    "subject",
-    [
-        "=?utf-8?q?help=0D=0ABcc:_victim@players.example?=",
-        "=?utf-8?b?c3Bpcm8gc2hvdyAxMDENCkJjYzogdmljdGltQHBsYXllcnMuZXhhbXBsZQ==?=",
-        "spiro show 101\r\n\tBcc: victim@players.example",
-        "spiro show 101\rBcc: victim@players.example",
-        "spiro show 101\x0bBcc: victim@players.example\x00\x85\u2028Bcc: victim@players.example",
-    ],
-)
-def test_no_field_can_be_smuggled_into_an_answer(served, subject):
-    shell, port = served
-    name = f"<{hash(subject)}@players.example>"
-    raw = f"From: alice@players.example\r\nMessage-ID: {name}\r\nSubject: {subject}\r\n\r\n".encode()
-    assert converse(port, raw) == [{}]
-    header = arrived(shell, "alice", f"\nIn-Reply-To: {name}\n").partition("\n\n")[0]
-    assert not any(line.lower().startswith("bcc") for line in header.splitlines())
-    assert not [path for path in (shell.folder / "mail").iterdir() if "victim" in path.name]
 
 
 def handled(club, *raws):
