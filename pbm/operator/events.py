@@ -8,8 +8,10 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from itertools import chain
 from typing import Any
 
 import click
@@ -193,13 +195,10 @@ def run_due(server: Server, is_over: Callable[[], bool] = lambda: False) -> tupl
     behind each run how far it has come; one that is killed in between sees an event a second time. Raises Unusable if
     another process has been running programs for a minute.
     """
-    good = bad = 0
     with server.store.alone("hooks", "running programs", RUNS_FOR, is_over):
-        for hook in server.store.events.hooks():
-            if hook.due is None or hook.due <= server.now():
-                runs, failed = _catch_up(server, hook, is_over)
-                good, bad = good + runs, bad + failed
-    return good, bad
+        due = [hook for hook in server.store.events.hooks() if hook.due is None or hook.due <= server.now()]
+        went_well = Counter(chain.from_iterable(_catch_up(server, hook, is_over) for hook in due))
+    return went_well[True], went_well[False]
 
 
 def keep_running(server: Server, is_over: Callable[[float], bool]) -> None:
@@ -217,24 +216,23 @@ def keep_running(server: Server, is_over: Callable[[float], bool]) -> None:
             return
 
 
-def _catch_up(server: Server, hook: Hook, is_over: Callable[[], bool]) -> tuple[int, int]:
-    """Run a program for all that it has not seen, until it fails; how often that went well, and whether it failed."""
+def _catch_up(server: Server, hook: Hook, is_over: Callable[[], bool]) -> Iterator[bool]:
+    """Run a program for all that it has not seen, until it fails; after each run, whether it went well."""
     kinds = set(filter(None, hook.kinds.split(",")))
-    good = 0
     while not is_over() and (events := server.store.events.since(hook.last, AT_ONCE)):
         for event in events:
             done = hook._replace(last=event.id, tries=0, due=None, problem=None)
             if not kinds or event.kind in kinds:
                 if problem := _run(hook.program, event):
                     _put_off(server, hook, event, problem)
-                    return good, 1
-                good += 1
+                    yield False
+                    return
                 _save(server, done)
+                yield True
                 if is_over():
-                    return good, 0
+                    return
             hook = done
         _save(server, hook)
-    return good, 0
 
 
 def _put_off(server: Server, hook: Hook, event: Event, problem: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from io import TextIOWrapper
 from itertools import islice
 from random import Random
@@ -77,23 +78,24 @@ def robot(level: str | None, seconds: float | None, playouts: int | None, seed: 
     return 0
 
 
+@dataclass
 class Dialogue:
     """A robot that is asked for moves, in one game after the other."""
 
-    def __init__(self, make: Callable[[str, Options], Player], notes: TextIO, *, hopeless: float = 0) -> None:
-        """Play as the players do that *make* makes, and write what they think on *notes*.
-
-        In games without dice they resign when they expect to win with a probability below *hopeless*.
-        """
-        self.make, self.notes, self.hopeless = make, notes, hopeless
-        self.game: tuple[str, Options] | None = None
-        """The name of the game that is played, and its options."""
-        self.states: list[State] = []
-        """The positions of that game, as far as they are known; the last one is the one that was asked about."""
-        self.answered: set[str] = set()
-        """What was answered there."""
-        self.without_hope = 0
-        """In how many positions in a row there was none."""
+    make: Callable[[str, Options], Player]
+    """Makes those who play."""
+    notes: TextIO
+    """Where it is written what they think."""
+    hopeless: float = 0
+    """In games without dice they resign when they expect to win with a probability below this."""
+    game: tuple[str, Options] | None = None
+    """The name of the game that is played, and its options."""
+    states: list[State] = field(default_factory=list)
+    """The positions of that game, as far as they are known; the last one is the one that was asked about."""
+    answered: set[str] = field(default_factory=set)
+    """What was answered there."""
+    without_hope: int = 0
+    """In how many positions in a row there was none."""
 
     def answer(self, line: str) -> str:
         """The move that is the answer to a line; empty if there is none, which is then said on the notes."""

@@ -8,6 +8,7 @@ import sys
 from asyncio.subprocess import PIPE, Process, create_subprocess_exec
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 from typing import Self
@@ -50,18 +51,18 @@ def startable_words(program: str) -> list[str]:
     return words
 
 
+@dataclass
 class Program:
     """A process that is asked for moves. `async with` ends it."""
 
-    def __init__(self, words: Sequence[str], patience: float | None, *, errors: int | None = None) -> None:
-        """Give a program so many seconds for an answer, or any number of them with None.
-
-        Its *errors* go where ours go, with DEVNULL nowhere, and with PIPE the first of them go where ours go.
-        """
-        self.words, self.patience, self.errors = words, patience, errors
-        self.process: Process | None = None
-        """None until it is started, and after it has failed."""
-        self.logging: asyncio.Future[None] | None = None
+    words: Sequence[str]
+    patience: float | None
+    """How many seconds it has for an answer; any number of them with None."""
+    errors: int | None = None
+    """Where its errors go: where ours go, with DEVNULL nowhere, and with PIPE the first of them go where ours go."""
+    process: Process | None = None
+    """None until it is started, and after it has failed."""
+    logging: asyncio.Future[None] | None = None
 
     async def __aenter__(self) -> Self:
         """Wait with the start until the program is asked."""
