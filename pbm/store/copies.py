@@ -13,7 +13,6 @@ from pbm.store.schema import apply, wrong_parts
 
 PAGES_AT_ONCE = 10_000
 """How many pages are copied before progress is told."""
-IN_USE = "is in use; end `pbm serve` and whatever else uses it, and try again"
 
 
 def copy(source: Path, target: Path, progress: Callable[[int, int], object] | None = None) -> None:
@@ -128,7 +127,8 @@ def _take(path: Path, db: sqlite3.Connection) -> bool:
         db.execute("BEGIN EXCLUSIVE")
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-            raise Unusable(f"The database {path} {IN_USE}.") from error
+            why = "is in use; end `pbm serve` and whatever else uses it, and try again"
+            raise Unusable(f"The database {path} {why}.") from error
         if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             return False
         raise Unusable(f"The database {path} cannot be used: {error}.") from error
