@@ -240,7 +240,7 @@ def _with_lines(ready: Ready, multi: Line) -> Ready:
         why = "`multiple` needs commands: a line each in the body of the mail, or --comment=- in a shell."
     elif len(typed) > MOST_COMMANDS:
         why = f"These are {len(typed)} commands; one mail may have {MOST_COMMANDS}."
-    elif not session.in_shell and not session.is_from_user:
+    elif not session.in_shell and not session.senders:
         why = "`multiple` by mail is for users, from an address that they have confirmed."
     if why:
         return ready._replace(call=Refused(why))

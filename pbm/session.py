@@ -61,17 +61,14 @@ class Session:
 
     def zone(self, userid: str | None) -> tzinfo:
         """The time zone in which a user is told times; None stands for whoever gives the command, if that is known."""
-        if name := userid or (self.proved and self.proved.userid):
-            names = {name}
-        else:
-            names = self.store.users.ids_at(self.sender) if self.sender else set()
-        found = {self.store.users.zone(name) for name in names}
+        known = userid or (self.proved and self.proved.userid)
+        found = {self.store.users.zone(name) for name in ({known} if known else self.senders)}
         return _zone_of(found.pop() if len(found) == 1 else None)
 
     @property
-    def is_from_user(self) -> bool:
-        """Whether the command came from an address that a user has confirmed."""
-        return bool(self.sender and self.store.users.ids_at(self.sender))
+    def senders(self) -> set[str]:
+        """The users who have confirmed the address that the command came from; nobody in a shell."""
+        return self.store.users.ids_at(self.sender) if self.sender else set()
 
     @property
     def holders(self) -> Holders:

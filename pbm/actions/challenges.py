@@ -53,7 +53,7 @@ def challenge(
     options = [option for option in options if option not in talks]
     problems += [f"There is no user {userid!r}." for userid in unknown] + refusing
     if name is None:
-        senders = session.store.users.ids_at(session.sender) if session.sender else set()
+        senders = session.senders
         problems += _blocking(session, game, {first, second} - senders, senders | {first, second})
     problems += _of_robots(session, game, [*users], is_named=name is not None)
     if talks and not robots:
@@ -84,7 +84,7 @@ def challenge(
     for robot in robots if talks else ():
         task = Task(game, board.row.board, robot, board.opponent(robot))
         session.store.robots.let_talk(task, "always")
-    is_director = session.sender is None or not {first, second} & session.store.users.ids_at(session.sender)
+    is_director = not {first, second} & session.senders
     return letters.of_new_board(session, board, *([None] if is_director else []))
 
 
@@ -143,7 +143,7 @@ def _of_sender(session: Session) -> list[str]:
     """Why nobody can be challenged from the address that the command came from."""
     if session.sender is None:
         return []
-    if not session.is_from_user:
+    if not session.senders:
         return ["A challenge by mail has to come from an address that a user has confirmed."]
     if not session.take("challenge"):
         return [f"There were {most('challenge', 'address')} challenges from your address today; that is the most."]

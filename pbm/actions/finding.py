@@ -71,8 +71,8 @@ def player_at_sender(session: Session, board: Board, reader: str | None = None) 
 
     Of two players who share it, that is the one who is to move; in a shell there is none.
     """
-    at_sender = session.store.users.ids_at(session.sender) if session.sender else ()
-    return next((name for name in (board.turn, *board.players) if name in at_sender and reader in {None, name}), None)
+    senders = session.senders
+    return next((name for name in (board.turn, *board.players) if name in senders and reader in {None, name}), None)
 
 
 def find_point(session: Session, game: str, word: str) -> Point:

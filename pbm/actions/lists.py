@@ -139,7 +139,7 @@ def _calendar(session: Session, userids: Sequence[str]) -> list[Paragraph]:
     sender = session.sender
     if sender is None or session.on_page or not session.server.web:
         return []
-    if not {*userids} <= session.store.users.ids_at(sender):
+    if not {*userids} <= session.senders:
         return []
     own = [each for each in session.store.users.addresses(*userids) if each.address.lower() == sender.lower()]
     found = [tokens.calendar_token(session.server, each.userid, each.number) for each in own]

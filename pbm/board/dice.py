@@ -8,7 +8,7 @@ asked for, so that neither a preview nor a move taken back can throw them anew.
 import hashlib
 import hmac
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count, islice
 
 SECRET_BYTES = 32
@@ -21,7 +21,8 @@ def throw(secret: bytes, board: str, turn: int, dice: int) -> tuple[int, ...]:
     HMAC-SHA256(secret, "BOARD TURN BLOCK") for BLOCK 0, 1, ... are read in order; 252 and above are skipped, so
     that each remainder of 6 is equally likely.
     """
-    return tuple(islice((byte % 6 + 1 for byte in _bytes(secret, f"{board} {turn}") if byte < 252), dice))
+    blocks = (hmac.digest(secret, f"{board} {turn} {block}".encode(), "sha256") for block in count())
+    return tuple(islice((byte % 6 + 1 for block in blocks for byte in block if byte < 252), dice))
 
 
 def commitment(secret: bytes) -> str:
@@ -47,8 +48,3 @@ def chance(chi_square: float, freedom: int) -> float:
         found += math.exp(a * math.log(y) - y - math.lgamma(a + 1))
         a += 1
     return min(found, 1.0)
-
-
-def _bytes(secret: bytes, text: str) -> Iterator[int]:
-    for block in count():
-        yield from hmac.digest(secret, f"{text} {block}".encode(), "sha256")

@@ -150,7 +150,10 @@ def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
             **({"noweekends": True} if row.weekends else {}),
             "used_seconds": [round(max(0.0, used), 3) for used in (row.first_used, row.second_used)],
         },
-        "dice": _dice(row) if has_dice else None,
+        # while the game goes on, only the promise that was made to the players
+        "dice": {"sha256": dice.commitment(row.secret), "secret": row.secret.hex() if row.ended else None}
+        if has_dice
+        else None,
         "comment": {"writer": row.commenter, "text": row.comment} if row.comment else None,
         "turns": [
             {
@@ -163,11 +166,6 @@ def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
             for turn in turns
         ],
     }
-
-
-def _dice(row: BoardRow) -> dict[str, str | None]:
-    """Where the dice come from; while the game goes on, only the promise that was made to the players."""
-    return {"sha256": dice.commitment(row.secret), "secret": row.secret.hex() if row.ended else None}
 
 
 def read(document: object, names: Mapping[str, str], now: datetime) -> Record:

@@ -50,7 +50,7 @@ def deliver(session: Session, letter: Letter) -> None:
 
 def _answer_sender(session: Session, letter: Letter) -> None:
     """Mail a letter to the sender of the command, as long as there are any left for them."""
-    if session.sender is None or session.is_from_user:
+    if session.sender is None or session.senders:
         wanted = (("answer", 1), ("bytes of answers", _size(letter)))
         is_left = session.sender is None or all(session.take(what, amount, is_own=True) for what, amount in wanted)
     else:
@@ -82,7 +82,7 @@ def _place(session: Session, letter: Letter) -> Reply | None:
     if session.proved:
         return session.proved
     # From can be forged; but the mail goes to that very address, which gets the player's board mails, too
-    is_his = bool(session.sender) and letter.reader in session.store.users.ids_at(session.sender or "")
+    is_his = letter.reader in session.senders
     return Reply(letter.game, letter.board, letter.reader) if letter.board and is_his else None
 
 

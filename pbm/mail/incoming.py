@@ -416,7 +416,7 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
     """Tell a user that their mail is from several addresses, of which the envelope says that it is from theirs."""
     sender = envelope_sender.lower()
     session = Session(server, sender)
-    if sender in mail.senders and session.is_from_user and session.take("error", is_own=True):
+    if sender in mail.senders and session.senders and session.take("error", is_own=True):
         why = Refused("Nothing was done, because this mail is from several addresses; a command comes from one alone.")
         delivery.queue(session, quoting.refusal(why, plain_line(mail.subject), is_user=server.store.users.is_taken))
 

@@ -40,11 +40,6 @@ class Knockout(Kind):
         return {name: 1 + sum(other > last for other in lasted.values()) for name, last in lasted.items()}
 
 
-def rounds_of(players: int) -> int:
-    """How many rounds there are until one of so many players is left."""
-    return max(0, players - 1).bit_length()
-
-
 def bracket(size: int) -> list[int]:
     """The places of a full bracket of 2, 4, 8 ... players from top to bottom, so that the best two meet last."""
     places = [0]
@@ -61,7 +56,7 @@ def matches(now: Progress) -> list[dict[Pair, str | None]]:
     are fewer than the bracket has places. Who has withdrawn loses the matches that are open.
     """
     entrants = now.entrants
-    size = 2 ** rounds_of(len(entrants))
+    size = 1 << max(0, len(entrants) - 1).bit_length()  # of so many rounds: until one is left
     place = {entrant.name: number for number, entrant in enumerate(entrants)}
     gone = {entrant.name for entrant in entrants if entrant.withdrawn is not None}
     left = [entrants[at].name if at < len(entrants) else NOBODY for at in bracket(size)]
