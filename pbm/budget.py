@@ -2,7 +2,7 @@
 
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -19,15 +19,14 @@ SOON = 0.01
 class Budget:
     """The time that a command has for things that it does again and again."""
 
-    def __init__(self, *, in_shell: bool, clock: Callable[[], float] = time.process_time) -> None:
+    def __init__(self, *, in_shell: bool) -> None:
         """Begin to compute for a user of a shell, or for the sender of a mail."""
-        self.clock = clock
-        self.until = clock() + (IN_SHELL if in_shell else BY_MAIL)
+        self.until = time.process_time() + (IN_SHELL if in_shell else BY_MAIL)
 
     @property
     def is_spent(self) -> bool:
         """Whether it is time to leave the rest undone, and to say so."""
-        return self.clock() > self.until
+        return time.process_time() > self.until
 
 
 class _Stopped(BaseException):

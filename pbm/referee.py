@@ -85,10 +85,9 @@ class Referee:
         moves = view.setdefault("moves", 2)
         if type(moves) is not int or not 0 <= moves < 10**9:
             raise Illegal('"moves" is how many moves were played, 0 or more.')
-        if states := followed(self.game, self.options, view):
-            self.history = [self._settled(Step(states[-1], moves, None, tuple(view["history"])))]
-        else:
-            self.history = [self._settled(Step(self.game.setup(view, **self.options), moves, None, None))]
+        states = followed(self.game, self.options, view)
+        state = states[-1] if states else self.game.setup(view, **self.options)
+        self.history = [self._settled(Step(state, moves, None, tuple(view["history"]) if states else None))]
         return "ok"
 
     def play(self, rest: str) -> str:

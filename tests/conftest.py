@@ -126,7 +126,7 @@ class Club:
 
     def say(self, line: str, comment: str = "", sender: str | None = None) -> list[Letter]:
         """Give a command as a shell does, or by mail if there is a sender."""
-        session, typed = Session(self.server, sender, comment), Line.read(root, line)
+        session, typed = Session(self.server, sender, comment, comment), Line.read(root, line)
         if sender is None:
             return run(typed, lambda: session)
         with self.store.writing():  # as a mail is handled

@@ -1,5 +1,6 @@
 """What anybody may cause: all daily and hourly limits, in one table."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -67,16 +68,6 @@ class Holders(NamedTuple):
     signs: bool = False
     """Whether somebody has proved who they are: a stranger who takes a user's name cannot use up that user's own."""
 
-    @property
-    def domain(self) -> str:
-        """The domain of the address."""
-        return self.address.rpartition("@")[2]
-
-    @property
-    def all(self) -> str:
-        """What stands for everybody."""
-        return "all"
-
 
 def most(what: str, whose: str) -> int:
     """How many there may be of something."""
@@ -100,21 +91,19 @@ def take(store: Store, what: str, holders: Holders, now: datetime, amount: int =
     return True
 
 
-def untagged(address: str) -> str:
-    """An address without the ``+tag`` that its owner, or anybody, may write behind the name."""
-    local, at, domain = address.rpartition("@")
-    return f"{local.partition('+')[0] or local}{at}{domain}"
-
-
-def _limits(what: str, holders: Holders) -> list[tuple[Quota, str, str]]:
+def _limits(what: str, holders: Holders) -> Iterator[tuple[Quota, str, str]]:
     """The limits of something, each with the kind that is stored and whose number it uses up."""
-    found = []
+    local, at, domain = holders.address.rpartition("@")
+    name = local.partition("+")[0] or local  # its owner, or anybody, may write a tag behind the name
+    whose = {
+        "user": holders.user,
+        "address": f"{name}{at}{domain}",
+        "domain": domain,
+        "peer": holders.peer,
+        "all": "all",
+    }
     for limit in LIMITS:
-        holder = getattr(holders, limit.whose)
-        if limit.what != what or not holder:
-            continue
-        if limit.whose == "address":
-            holder = untagged(holder)
-        kind = what if limit.whose in {"user", "address"} else f"{what}, {limit.whose}"
-        found.append((limit, f"signed {kind}" if holders.signs else kind, holder))
-    return found
+        holder = whose[limit.whose]
+        if limit.what == what and holder:
+            kind = what if limit.whose in {"user", "address"} else f"{what}, {limit.whose}"
+            yield limit, f"signed {kind}" if holders.signs else kind, holder

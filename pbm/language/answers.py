@@ -131,13 +131,13 @@ def _misused(name: str, takes: str, *, has_words: bool) -> str:
 
 
 ON_BOARD = [BOARD, USERID, PASSWORD]
-SEND_AGAIN = Command("", [], "language.answers.send_again", writes=True)
+SEND_AGAIN = Command("", [], "language.answers.send_again")
 """What is done about an answer that has lost its address."""
 OWN = {
-    "show": Command("show", ON_BOARD, "actions.lists.show_own"),
-    "preview": Command("preview", [*ON_BOARD, arguments("moves")], "actions.play.preview_own"),
-    "history": Command("history", ON_BOARD, "actions.lists.turns"),
-    "unsubscribe": Command("unsubscribe", ON_BOARD, "actions.subscriptions.stop", writes=True),
+    "show": Command("show", ON_BOARD, "actions.lists.show_own", reads=True),
+    "preview": Command("preview", [*ON_BOARD, arguments("moves")], "actions.play.preview_own", reads=True),
+    "history": Command("history", ON_BOARD, "actions.lists.turns", reads=True),
+    "unsubscribe": Command("unsubscribe", ON_BOARD, "actions.subscriptions.stop"),
 }
 """Commands that are others here than those of a game."""
 ANSWERS: Mapping[str, Command] = {

@@ -36,7 +36,7 @@ ADDRESSES = arguments("addresses")
 
 # fmt: off
 OF_A_GAME = (
-    Command("challenge", [argument("userid1"), argument("userid2")], "actions.challenges.challenge", writes=True,
+    Command("challenge", [argument("userid1"), argument("userid2")], "actions.challenges.challenge",
         takes_options=True, named={**clocks.OPTIONS, "name": "NAME", "from": "BOARD#n"},
         text="""Start a board, on which USERID1 moves first.
 
@@ -52,7 +52,7 @@ OF_A_GAME = (
         and dice of its own, and is not rated. No robot plays there while two people still play on the old board. --name
         names a board of a tournament, in a shell only.
         """),
-    Command("move", [BOARD, USERID, PASSWORD, MOVE], "language.plans.play_typed", writes=True,
+    Command("move", [BOARD, USERID, PASSWORD, MOVE], "language.plans.play_typed",
         text="""Play a move. With #n behind it, the move is played as move number n or not at all.
 
         In the place of a move, `resign` gives up. `unresign` takes that back while it is not your turn. `propose`
@@ -62,7 +62,7 @@ OF_A_GAME = (
         In a shell the command ends when a robot has answered; with --no-wait it ends at once.
         """),
     Command("plan", [BOARD, USERID, PASSWORD, arguments("lines", "[LINE;...|clear]")],
-        "language.plans.plan_typed", writes=True,
+        "language.plans.plan_typed",
         text="""Plan your answers to moves that your opponent may make. The server plays them at once.
 
         A line begins with `if`, your opponent's move, `then` and your answer:
@@ -80,37 +80,37 @@ OF_A_GAME = (
         says so. In games with dice, only `any` can stand behind `if`. A plan has at most 200 moves of yours, and 20 in
         a row.
         """),
-    Command("queue", [BOARD, USERID, PASSWORD, MOVE], "actions.play.queue", writes=True,
+    Command("queue", [BOARD, USERID, PASSWORD, MOVE], "actions.play.queue",
         text="""Store a move that is played as soon as it is your turn, whatever the other player does.
 
         It is the plan `if any then MOVE`. The server looks at the move only then. If it is not legal, you are told. A
         new move replaces the one before. `clear` in the place of the move forgets it. If it is your turn already, the
         move is played at once.
         """),
-    Command("submit", [BOARD, USERID, PASSWORD, MOVE], "actions.play.submit", writes=True,
+    Command("submit", [BOARD, USERID, PASSWORD, MOVE], "actions.play.submit",
         text="""Show yourself what a move leads to. `confirm` then plays it."""),
-    Command("confirm", [BOARD, USERID, PASSWORD], "actions.play.confirm", writes=True,
+    Command("confirm", [BOARD, USERID, PASSWORD], "actions.play.confirm",
         text="""Play the move that you have submitted."""),
-    Command("resign", [BOARD, USERID, PASSWORD], "actions.play.resign", writes=True,
+    Command("resign", [BOARD, USERID, PASSWORD], "actions.play.resign",
         text="""Give up, now or when your turn comes. If not both players have moved, the board is removed."""),
-    Command("swap", [BOARD, USERID, PASSWORD], "actions.play.swap", writes=True,
+    Command("swap", [BOARD, USERID, PASSWORD], "actions.play.swap",
         text="""Exchange sides, in games that have this."""),
-    Command("show", [BOARDS], "actions.lists.show",
+    Command("show", [BOARDS], "actions.lists.show", reads=True,
         text="""Show boards as they are, or after n moves; #-1 is one move ago.
 
         In place of boards you can write a selector: userids, `active`, `inactive` or `next` (one of them is to move),
         and `tournament` or `standard`.
         """),
-    Command("showas", [USERID, PASSWORD, BOARDS], "actions.lists.showas",
+    Command("showas", [USERID, PASSWORD, BOARDS], "actions.lists.showas", reads=True,
         text="""Show boards as one player sees them, with what only they may know."""),
     Command("preview", [argument("board", "BOARD[#n]"), arguments("moves")],
-        "actions.play.preview", takes_options=True,
+        "actions.play.preview", reads=True, takes_options=True,
         text="""Show what moves lead to, on a board or on a new one (`preview new 2`). Nothing is played.
 
         In games with dice, the first move on the present board uses the dice that lie there. Each later move needs
         `dice=4,2` in front of it.
         """),
-    Command("games", [arguments("boards", "[BOARD|SELECTOR]...")], "actions.lists.table",
+    Command("games", [arguments("boards", "[BOARD|SELECTOR]...")], "actions.lists.table", reads=True,
         text="""List boards in a table: those that you name or select, or else the active ones and those that ended
         lately.
 
@@ -118,68 +118,68 @@ OF_A_GAME = (
         `standard`. A mail has a page of 200 lines, and says how to get the next one. Write the number of a page behind
         a selector.
         """),
-    Command("chat", [BOARD, USERID, PASSWORD], "actions.messages.chat", writes=True,
+    Command("chat", [BOARD, USERID, PASSWORD], "actions.messages.chat",
         text="""Write to the players and the subscribers of a board. The text stands in the body, or in --comment=TEXT
         in a shell.
 
         A robot answers with its next move: it says what it thinks of its chances.
         """),
-    Command("note", [BOARD, USERID, PASSWORD, argument("word", "[clear]")], "actions.messages.add_note", writes=True,
+    Command("note", [BOARD, USERID, PASSWORD, argument("word", "[clear]")], "actions.messages.add_note",
         text="""Note something for yourself on a board. The text stands in the body, or in --comment=TEXT in a shell.
 
         Only you see your notes, below the board in your mails and in `showas`, also when the game is over. They have at
         most 4000 bytes. `clear` forgets them; without a text, they are shown.
         """),
-    Command("rematch", [BOARD, USERID, PASSWORD], "actions.challenges.rematch", writes=True,
+    Command("rematch", [BOARD, USERID, PASSWORD], "actions.challenges.rematch",
         text="""Play again, against the same opponent, a game that has ended: the options and clocks are the same, and
         the sides are exchanged.
 
         There is one rematch of a board. Limits, and who takes no challenges, count as with `challenge`.
         """),
-    Command("analyse", [BOARD, USERID, PASSWORD], "actions.analyses.ask", writes=True,
+    Command("analyse", [BOARD, USERID, PASSWORD], "actions.analyses.ask",
         text="""Get a mail about a game that is over: how likely a player was to win, which three turns cost most, and
         what would have been better.
 
         A robot thinks about it when no other robot has to move, which takes some minutes. You can ask for three games a
         day.
         """),
-    Command("nag", [BOARD, USERID, PASSWORD], "actions.reminders.nag", writes=True,
+    Command("nag", [BOARD, USERID, PASSWORD], "actions.reminders.nag",
         text="""Remind your opponent that it is their turn on a board, at most once in three days.
 
         The mail says when they lose if they do nothing. If they move before it goes out, it is not sent.
         """),
-    Command("give", [BOARD, USERID, PASSWORD, argument("days", "DAYS")], "actions.reminders.give", writes=True,
+    Command("give", [BOARD, USERID, PASSWORD, argument("days", "DAYS")], "actions.reminders.give",
         text="""Give your opponent 1 to 30 days more for the move that they owe. Both of you are told.
 
         If the board has a total time, they have as many days more in the whole game.
         """),
-    Command("subscribe", FOLLOWED, "actions.subscriptions.subscribe", writes=True,
+    Command("subscribe", FOLLOWED, "actions.subscriptions.subscribe",
         check="actions.subscriptions.dealt_out", in_any_order=True,
         text="""Get every mail about boards that others play. `all` means all boards, also those that begin later.
 
         The board may stand in front, too: `subscribe BOARD USERID PASSWORD`.
         """),
-    Command("unsubscribe", FOLLOWED, "actions.subscriptions.unsubscribe", writes=True,
+    Command("unsubscribe", FOLLOWED, "actions.subscriptions.unsubscribe",
         check="actions.subscriptions.dealt_out", in_any_order=True,
         text="""Get no more mails about boards that others play. `all` ends the mails about all boards."""),
     Command("notify", [USERID, PASSWORD, arguments("boards", "[BOARD]... [on|off]")],
-        "actions.subscriptions.notify", writes=True,
+        "actions.subscriptions.notify",
         text="""Get a mail when a board is over.
 
         Without boards, you get it for every board of the game. The same command again ends that. `on` and `off` say
         which you want.
         """),
-    Command("accept", [USERID, PASSWORD], "actions.challenges.accept", writes=True, instead="accept",
+    Command("accept", [USERID, PASSWORD], "actions.challenges.accept", instead="accept",
         text="""Take all challenges of the game."""),
-    Command("reject", [USERID, PASSWORD], "actions.challenges.reject", writes=True, instead="reject",
+    Command("reject", [USERID, PASSWORD], "actions.challenges.reject", instead="reject",
         text="""Take no challenges of the game."""),
-    Command("limit", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.limit", writes=True,
+    Command("limit", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.limit",
         text="""Take challenges only while you have fewer than N active boards. `all` ends the limit; `reject` or 0
         takes none.
 
         Without N, it says what your limit is.
         """),
-    Command("seek", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.seek", writes=True,
+    Command("seek", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.seek",
         takes_options=True, named={"rating": "LOW-HIGH", "options": "OPTIONS"},
         text="""Tell others that you want to get N challenges. Without N, it says how many you seek.
 
@@ -189,13 +189,13 @@ OF_A_GAME = (
         The standings, `all seekers` and the site show it. It ends when you have got so many challenges, or have given
         no command for 60 days.
         """),
-    Command("join", [POOL, USERID, PASSWORD], "actions.tournaments.join_pool", writes=True,
+    Command("join", [POOL, USERID, PASSWORD], "actions.tournaments.join_pool",
         text="""Take part in a tournament that is open. `GAME table` lists these tournaments."""),
-    Command("leave", [POOL, USERID, PASSWORD], "actions.tournaments.leave_pool", writes=True,
+    Command("leave", [POOL, USERID, PASSWORD], "actions.tournaments.leave_pool",
         text="""Leave a tournament. Once it has begun, you lose the games that are on. They are not rated."""),
-    Command("bye", [POOL, USERID, PASSWORD], "actions.tournaments.ask_for_bye", writes=True,
+    Command("bye", [POOL, USERID, PASSWORD], "actions.tournaments.ask_for_bye",
         text="""Miss the next round of a Swiss tournament that allows it. This counts as half a point."""),
-    Command("table", [argument("pool", "[POOL]")], "actions.tournaments.table",
+    Command("table", [argument("pool", "[POOL]")], "actions.tournaments.table", reads=True,
         text="""Show how a tournament stands: the places, what decides about them, and who has met whom.
 
         Players with equal points share a place only if nothing under the table tells them apart, not even their games
@@ -204,7 +204,7 @@ OF_A_GAME = (
         Without POOL, it lists the tournaments that are open or running, and says who can join them.
         """),
     Command("tournament", [POOL, USERID, PASSWORD, arguments("deed", "[DIRECTION]")], "actions.directing.directed",
-        writes=True, named={"dry-run": ""},
+        named={"dry-run": ""},
         text="""Direct a tournament, if the operator has made you its director. Without a DIRECTION, it says how far it
         is.
 
@@ -212,50 +212,49 @@ OF_A_GAME = (
         `adjudicate BOARD draw`, `adjudicate BOARD cancel`, `finish` (no more rounds) or `cancel`. With --dry-run it
         only says what it would do.
         """),
-    Command("standings", [PAGE_NUMBER], "actions.standings.standings", named={"plot": "USERID"},
+    Command("standings", [PAGE_NUMBER], "actions.standings.standings", reads=True, named={"plot": "USERID"},
         text="""List the players by rating, or draw how the rating of one player has changed. A mail has a page of 200
         lines.
 
         `ratings` is another name of this command. `help ratings` explains how ratings are computed.
         """),
-    Command("history", [PAGE_NUMBER], "actions.standings.history",
+    Command("history", [PAGE_NUMBER], "actions.standings.history", reads=True,
         text="""List the games that are over, the oldest first. A mail has the last 200 of them; page 2 has those before
         them."""),
     Command("mail", [USERID, PASSWORD, argument("how", "each|digest|none")], "actions.mail_settings.choose",
-        writes=True,
         text="""Get the mails about boards one by one, in one digest a day, or not at all.
 
         Reminders, errors and the ends of games come at once in any case. The button of a mail program that unsubscribes
         from a digest means `none`.
         """),
-    Command("help", [argument("command", "[COMMAND]")], "language.help.help_of_game", needs_store=False,
+    Command("help", [argument("command", "[COMMAND]")], "language.help.help_of_game", reads=True, needs_store=False,
         text="""Explain the rules and the notation of the game, or one of its commands."""),
 )
 
 OF_ALL = (
-    Command("help", [arguments("subjects", "[SUBJECT]...")], "language.help.explain", needs_store=False,
+    Command("help", [arguments("subjects", "[SUBJECT]...")], "language.help.explain", reads=True, needs_store=False,
         text="""Explain a subject: `commands`, `tutorial`, a game or a command."""),
-    Command("signup", [USERID, NEW_PASSWORD, ADDRESSES], "actions.users.signup", writes=True,
+    Command("signup", [USERID, NEW_PASSWORD, ADDRESSES], "actions.users.signup",
         check="actions.users.check_sign_up",
         text="""Become a user. Without an address, mail goes to the address that the command came from.
 
         A userid has 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter. A password has 6
         characters or more, without blanks, quotes or colons, and does not begin with a hyphen.
         """),
-    Command("confirm-address", [argument("code")], "actions.users.confirm_address", writes=True,
+    Command("confirm-address", [argument("code")], "actions.users.confirm_address",
         text="""Confirm a mail address with the code that was mailed to it."""),
-    Command("signoff", [USERID, PASSWORD], "actions.users.sign_off", writes=True,
+    Command("signoff", [USERID, PASSWORD], "actions.users.sign_off",
         text="""Stop being a user. You resign all your boards, and what you have played stays on record.
 
         Nobody else can ever take your name.
         """),
     Command("reset",
         [USERID, argument("one_time_password", "[CODE"), argument("new_password", "NEWPASSWORD]")],
-        "actions.users.reset", writes=True, check="actions.users.check_reset",
+        "actions.users.reset", check="actions.users.check_reset",
         text="""Get another password when you have lost yours. A code is mailed to you, which is good once and for a
         day."""),
     Command("vacation", [USERID, PASSWORD, arguments("days", "[FIRST] [LAST] | off | auto | noauto")],
-        "actions.vacations.vacation", writes=True,
+        "actions.vacations.vacation",
         text="""Be away from one day through another, written like 2027-01-31. With one day, you are away from today
         through it.
 
@@ -267,24 +266,22 @@ OF_ALL = (
         vacations. Days begin and end in UTC.
         """),
     Command("message", [USERID, PASSWORD, arguments("readers", "USERID...")], "actions.messages.message",
-        writes=True,
         text="""Write to other users. The text stands in the body, or in --comment=TEXT in a shell. Nobody sees an
         address."""),
-    Command("block", [USERID, PASSWORD, argument("other", "[OTHER]")], "actions.messages.block", writes=True,
+    Command("block", [USERID, PASSWORD, argument("other", "[OTHER]")], "actions.messages.block",
         text="""Hear no more of a user: OTHER cannot challenge you, write to you, or chat with you. Without OTHER, it
         lists whom you block.
 
         Games that are on go on. OTHER is told that you take no challenges, and no more.
         """),
-    Command("unblock", [USERID, PASSWORD, argument("other", "OTHER")], "actions.messages.unblock", writes=True,
+    Command("unblock", [USERID, PASSWORD, argument("other", "OTHER")], "actions.messages.unblock",
         text="""Let a user whom you block challenge you and write to you again."""),
     Command("broadcast", [USERID, PASSWORD, argument("switch", "[on|off]")], "actions.messages.broadcast",
-        writes=True,
         text="""Write to all users who have said `broadcast USERID PASSWORD on`, at most once a week.
 
         These users end it with `off`, or with the button of a mail program that unsubscribes.
         """),
-    Command("puzzles", [USERID, PASSWORD, argument("switch", "on|off")], "actions.puzzles.switch", writes=True,
+    Command("puzzles", [USERID, PASSWORD, argument("switch", "on|off")], "actions.puzzles.switch",
         text="""Get one puzzle a week: a position of a game that is over, in which a single turn wins.
 
         The answer stands at the end of the mail, far below the board. The site shows all puzzles with their answers.
@@ -297,9 +294,9 @@ OF_ALL = (
         A refused line does not stop the others. Empty lines and lines that begin with # are skipped. `end` ends the
         commands. The exit status in a shell is the highest of all lines.
         """),
-    Command("list", [arguments("names", "[GAME]...")], "actions.lists.list_games",
+    Command("list", [arguments("names", "[GAME]...")], "actions.lists.list_games", reads=True,
         text="""Say how many active boards each game has, or list the active boards of some games."""),
-    Command("dice", [argument("name", "GAME"), argument("board", "[BOARD]")], "actions.proofs.dice_of",
+    Command("dice", [argument("name", "GAME"), argument("board", "[BOARD]")], "actions.proofs.dice_of", reads=True,
         text="""Check all dice of a finished board against the secret that they came from.
 
         Without a board, count all dice that were thrown in a game, and compare them with honest ones by a chi-square
@@ -312,13 +309,11 @@ OF_ALL = (
         the remainder of a division by 6, plus 1, is a die.
         """),
     Command("timezone", [USERID, PASSWORD, argument("zone", "NAME")], "actions.mail_settings.choose_zone",
-        writes=True,
         text="""See times in your own time zone, such as Europe/Berlin. Without this, times are in UTC.
 
         Days of vacation, and the days of reminders and forfeits, stay as they are.
         """),
     Command("mail", [USERID, PASSWORD, argument("form", "pictures|html|text")], "actions.mail_settings.choose_form",
-        writes=True,
         text="""Get mails with a picture of the board, in HTML without pictures, or as text alone.
 
         Pictures and HTML stand beside the text; a mail program shows the one or the other.
@@ -328,16 +323,16 @@ OF_ALL = (
 OF_ONESELF = (
     Command("password",
         [USERID, argument("password", "OLD"), argument("new_password", "NEW")],
-        "actions.users.change_password", writes=True,
+        "actions.users.change_password",
         text="""Set another password."""),
-    Command("address", [USERID, PASSWORD, ADDRESSES], "actions.users.change_address", writes=True,
+    Command("address", [USERID, PASSWORD, ADDRESSES], "actions.users.change_address",
         text="""Get your mail at other addresses. The old ones serve until a new one is confirmed."""),
 )
 
 OF_ALL_GAMES = (
-    Command("show", [USERID, argument("state", "[next|active]")], "actions.lists.show_all",
+    Command("show", [USERID, argument("state", "[next|active]")], "actions.lists.show_all", reads=True,
         text="""Show the boards of all games where it is a user's turn, or all boards that they play (`active`)."""),
-    Command("games", [arguments("selector", "USERID... [SELECTOR...]")], "actions.lists.table_of_all",
+    Command("games", [arguments("selector", "USERID... [SELECTOR...]")], "actions.lists.table_of_all", reads=True,
         text="""List the boards of users in all games: whose turn it is, since when, and how many days are left for
         whom.
 
@@ -345,7 +340,7 @@ OF_ALL_GAMES = (
         are over. `tournament` or `standard` selects further. A mail has a page of 200 lines, and says how to get the
         next one.
         """),
-    Command("seekers", [PAGE_NUMBER], "actions.challenges.seekers",
+    Command("seekers", [PAGE_NUMBER], "actions.challenges.seekers", reads=True,
         text="""List the players who want to be challenged, in all games, with their ratings. A mail has a page of 200
         lines."""),
 )
@@ -353,7 +348,7 @@ OF_ALL_GAMES = (
 # fmt: on
 OF_GAME = {str(one.name): one for one in OF_A_GAME}
 MISPLACED = [
-    Command(typed, [BOARD, USERID, argument("password")], instead=word, hidden=True)
+    Command(typed, [BOARD, USERID, argument("password")], reads=True, instead=word, hidden=True)
     for typed, word in words.INSTEAD_OF_MOVE.items()
 ]
 """What people type as commands, and stands in the place of a move."""

@@ -56,7 +56,7 @@ class Command(click.Command):
         deed: str = "",
         text: str = "",
         *,
-        writes: bool = False,
+        reads: bool = False,
         check: str = "",
         needs_store: bool = True,
         takes_options: bool = False,
@@ -69,8 +69,8 @@ class Command(click.Command):
 
         One that is named with an empty VALUE is written without it. The *deed* is a function, such as
         ``actions.play.move``: it gets the session, the name of the player who has signed, and what the words stand for.
-        It *writes* or only reads. A *check* is a function that may refuse the command before a password is looked at,
-        or return what the words stand for instead.
+        It only *reads*, or may write. A *check* is a function that may refuse the command before a password is looked
+        at, or return what the words stand for instead.
 
         If it stands in the place of a move, too, that is said where a board, a userid and a password follow it; then
         *instead* is what to write there. A command whose words come *in any order* takes these three in that order.
@@ -79,7 +79,7 @@ class Command(click.Command):
         self.named, self.instead, self.in_any_order = named, instead, in_any_order
         self.add_help_option = False  # `--help` would print and leave; the shell reads it as `help COMMAND`
         self.takes_options = takes_options
-        self.deed, self.writes, self.check, self.needs_store = deed, writes, check, needs_store
+        self.deed, self.writes, self.check, self.needs_store = deed, not reads, check, needs_store
         own = tuple(parameter.name or "" for parameter in self.params)
         self.ways = [own, *[SIGNED_BOARD] * bool(instead), *[("followed", *SIGNED_BOARD[1:])] * in_any_order]
         """What its words stand for, in each order that it takes."""

@@ -50,7 +50,9 @@ def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str])
 
 def play_typed(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
     """Play a move; a plan may stand above its comment. Raises Refused, and Illegal."""
-    lines, _ = split_plan(session.body or session.comment)
+    if not session.body:  # as with most moves
+        return play.move(session, row, name, text)
+    lines, _ = split_plan(session.body)
     _, comment = split_plan(session.comment)  # whose long lines are broken
     return play.move(replace(session, comment=comment), row, name, text, [read(line) for line in lines])
 

@@ -1,5 +1,6 @@
 """The picture with which the HTML of a board mail begins, and what can be tapped below it. No sockets here."""
 
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
@@ -39,13 +40,12 @@ class Illustration(NamedTuple):
     """The page of the board, with the token of the reply address in its fragment; empty if there is no site."""
 
 
+@dataclass
 class Illustrator:
     """Draws the boards of mails, each once for all who get it at about the same time."""
 
-    def __init__(self, server: Server) -> None:
-        """Draw boards of this server."""
-        self.server = server
-        self.drawn: dict[Drawing, Illustration | None] = {}
+    server: Server
+    drawn: dict[Drawing, Illustration | None] = field(default_factory=dict)
 
     def of(self, mail: Mail) -> Illustration | None:
         """What a mail gets: a curve that it shows, or its board if it shows one that is still what it was.

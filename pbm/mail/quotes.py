@@ -123,7 +123,7 @@ def own(text: str) -> str:
     at = 0
     while at < len(lines):
         line = lines[at]
-        if heading := _length_of_heading(lines, at):
+        if line.startswith(">>>") and (heading := _length_of_heading(lines, at)):
             at += heading
             following = next((one for one in lines[at : at + MOST_BETWEEN] if one.strip()), "")
             if not following.startswith(">"):
@@ -222,8 +222,6 @@ def _begins_original(lines: Sequence[str], at: int) -> bool:
 
 def _length_of_heading(lines: Sequence[str], at: int) -> int:
     """How many lines, behind or between angle brackets, say who wrote what follows, marked or not; 0 if they do not."""
-    if not lines[at].startswith(">>>"):
-        return 0
     for count in (1, 2):
         joined = " ".join(lines[at : at + count])[:LONGEST_ATTRIBUTION].rstrip()
         is_closed = joined.endswith(">>>") and (DATE.search(joined) or "@" in joined)

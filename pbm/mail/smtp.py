@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import ip_network
 from ssl import SSLContext
@@ -112,14 +113,15 @@ class Entry(NamedTuple):
     """Seconds from the last byte of the mail to the reply."""
 
 
+@dataclass
 class Journal:
     """Numbers the mails, and writes a line about each to standard error."""
 
-    def __init__(self, now: Callable[[], datetime] | None, *, as_json: bool = False) -> None:
-        """Write lines for people or, *as JSON*, for programs; with the time, unless somebody else adds it."""
-        self.now = now
-        self.as_json = as_json
-        self.number = 0
+    now: Callable[[], datetime] | None
+    """The time to write; None if somebody else adds it."""
+    as_json: bool = False
+    """Whether the lines are for programs."""
+    number: int = 0
 
     def note(self, entry: Entry) -> None:
         """Write what came of a mail."""

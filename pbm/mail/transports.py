@@ -7,6 +7,7 @@ import subprocess
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
@@ -67,15 +68,14 @@ class Transport(AbstractContextManager["Transport"]):
         """Let go of what was held."""
 
 
+@dataclass
 class Maildirs(Transport):
     """A maildir for each recipient below a folder, for any mail program to read."""
 
     batch = 100
-
-    def __init__(self, folder: Path, *, make: bool = False) -> None:
-        """Write below *folder*, which has to be there or is *made*."""
-        self.folder = folder
-        self.make = make
+    folder: Path
+    make: bool = False
+    """Whether the folder is made if it is not there."""
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Write the message to a file, and show it to mail programs; a second time it is the same file."""
@@ -103,12 +103,12 @@ class Maildirs(Transport):
             (maildir / part).mkdir(mode=0o700, exist_ok=True)
 
 
+@dataclass
 class Sendmail(Transport):
     """The sendmail program of the mail server on this machine."""
 
-    def __init__(self, program: str) -> None:
-        """Use the program of that path."""
-        self.program = program
+    program: str
+    """Its path."""
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Pipe the message to the program."""
@@ -123,14 +123,17 @@ class Sendmail(Transport):
             raise Undelivered(f"{self.program} ended with status {status}", for_good=status in FINAL_STATUSES)
 
 
+@dataclass
 class Smtp(Transport):
-    """A mail server, over one connection for a batch of mails."""
+    """A mail server, over one connection for a batch of mails; over TLS if the scheme says so."""
 
-    def __init__(self, scheme: str, host: str, port: int, user: str = "", password: str = "") -> None:
-        """Use the server at that address, over TLS if the scheme says so, and log in if there is a user."""
-        self.scheme, self.host, self.port = scheme, host, port
-        self.user, self.password = user, password
-        self.connection: smtplib.SMTP | None = None
+    scheme: str
+    host: str
+    port: int
+    user: str = ""
+    """Who logs in; empty if nobody does."""
+    password: str = ""
+    connection: smtplib.SMTP | None = None
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
         """Send the message, over a new connection if the server ends the one of the mail before.
