@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from email import message_from_bytes
@@ -230,8 +229,7 @@ def _payload(part: Message) -> object:
             last = next((at for at, line in enumerate(lines) if not BASE64.fullmatch(line.strip())), len(lines))
             last = next((at + 1 for at in range(last) if lines[at].rstrip().endswith("=")), last)
             if 0 < last < len(lines):
-                encoded = "".join(line.strip() for line in lines[:last])
-                return b64decode(encoded + "=" * (-len(encoded) % 4))
+                part.set_payload("\n".join(lines[:last]))
     return part.get_payload(decode=True)
 
 

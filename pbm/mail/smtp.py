@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from ipaddress import ip_network
 from ssl import SSLContext
@@ -142,25 +142,21 @@ class Journal:
         sys.stderr.flush()
 
 
+@dataclass(eq=False)
 class Connections:
     """The open connections, the mails that came by them and are being handled, and the hooks that aiosmtpd calls."""
 
-    def __init__(
-        self,
-        is_known: Callable[[str], Awaitable[bool]],
-        handle: Callable[[Delivery], Awaitable[Answer]],
-        note: Callable[[Entry], None],
-    ) -> None:
-        """Ask *is_known* about each recipient, *handle* each mail, and *note* what came of it."""
-        self.is_known = is_known
-        self.handle = handle
-        self.note = note
-        self.open: set[Connection] = set()
-        self.handling: set[asyncio.Task[Answer]] = set()
-        self.held = 0
-        """How many bytes of mails are kept."""
-        self.is_closing = False
-        self.is_empty = asyncio.Event()
+    is_known: Callable[[str], Awaitable[bool]]
+    """Asked about each recipient."""
+    handle: Callable[[Delivery], Awaitable[Answer]]
+    note: Callable[[Entry], None]
+    """Told what came of each mail."""
+    open: set["Connection"] = field(default_factory=set)
+    handling: set[asyncio.Task[Answer]] = field(default_factory=set)
+    held: int = 0
+    """How many bytes of mails are kept."""
+    is_closing: bool = False
+    is_empty: asyncio.Event = field(default_factory=asyncio.Event)
 
     def objection(self, origin: str) -> str:
         """The reply to a connection from there for which there is no room; empty if there is."""
