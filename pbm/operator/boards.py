@@ -10,7 +10,7 @@ from pbm.actions import finding
 from pbm.actions.finding import find_board, find_row
 from pbm.board import clocks
 from pbm.board.records import Unsound, differences, outcome, replayed
-from pbm.console import answer, answer_list, confirm, find_user, more_than, open_existing
+from pbm.console import answer, answer_list, confirm, more_than, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, LISTED, UNLIMITED, WHOLE_NUMBER, YES, Commands, Listing
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -41,10 +41,7 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
     with server.store.reading():
         kinds = server.store.boards.games()
         game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
-        for word in asked:
-            if word not in (*finding.STATES, *finding.KINDS, *finding.FILLERS):
-                find_user(server, word)
-        userids, state, kind = finding.read(Session(server), game or "", asked)
+        userids, state, kind = finding.read(Session(server), "", asked)
         over = None if wants_all else state == "inactive"
         in_tournament = None if kind is None else kind == "tournament"
         listed = (

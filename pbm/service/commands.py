@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from pbm.mail.smtp import Entry
     from pbm.server import Server
+    from pbm.service.serve import Endpoint
     from pbm.service.web import Door
 
 EX_DATAERR, EX_NOUSER, EX_TEMPFAIL = 65, 67, 75
@@ -141,13 +142,19 @@ def _words_of_site(folder: str | None, url: str | None, web: str | None) -> list
     return [f"--url={url}"] * bool(url) + ["--web"] * bool(web) + ["--", folder]
 
 
-def _door(opened: "Server", web: str, site: str | None, url: str) -> "Door":
-    """What listens for browsers, and says where."""
+def _port(option: str, text: str) -> "Endpoint":
+    """The port that an option names. Raises UsageError."""
     from pbm.service.serve import endpoint
 
-    where = endpoint(web)
+    where = endpoint(text)
     if not where or where.path:
-        raise click.UsageError(f"--web={web} is not HOST:PORT.")
+        raise click.UsageError(f"{option}={text} is not HOST:PORT.")
+    return where
+
+
+def _door(opened: "Server", web: str, site: str | None, url: str) -> "Door":
+    """What listens for browsers, and says where."""
+    where = _port("--web", web)
     kind = _door_kind()
     with touching(f"The web door cannot listen on {web}"):
         family = socket.AF_INET6 if ":" in where.host else socket.AF_INET
@@ -170,11 +177,7 @@ def _door_kind() -> "type[Door]":
 
 def _measured(opened: "Server", metrics: str) -> "Callable[[Entry], None]":
     """What counts mails for Prometheus, which can ask for it from now on."""
-    from pbm.service.serve import endpoint
-
-    where = endpoint(metrics)
-    if not where or where.path:
-        raise click.UsageError(f"--metrics={metrics} is not HOST:PORT.")
+    where = _port("--metrics", metrics)
     try:
         from pbm.service.metrics import Metrics
     except ImportError as why:

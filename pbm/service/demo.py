@@ -67,24 +67,23 @@ class Correspondent:
 
 def run(say: Callable[[str], None]) -> None:
     """Play the game and tell it."""
-    with TemporaryDirectory() as folder, _server(Path(folder)) as (host, port), smtplib.SMTP(host, port) as smtp:
-        say(
-            f"A server listens on {host}:{port}. alice writes to it with a mail program, and {ROBOT_OF_DEMO} answers.\n"
-        )
-        alice = Correspondent("alice", Path(folder) / "mail", smtp)
-        _sign_up(alice, say)
-        _play(alice, say)
+    with TemporaryDirectory() as folder, _server(Path(folder)) as (_, line):
+        where = line.removeprefix("listening on ")
+        say(f"A server listens on {where}. alice writes to it with a mail program, and {ROBOT_OF_DEMO} answers.\n")
+        with smtplib.SMTP(where) as smtp:
+            alice = Correspondent("alice", Path(folder) / "mail", smtp)
+            _sign_up(alice, say)
+            _play(alice, say)
 
 
 def show_page(say: Callable[[str], None]) -> None:
     """Serve pages on this machine, open one on which a guest plays a robot, and go on until interrupted."""
     with TemporaryDirectory() as folder:
         options = ["--web=127.0.0.1:0", f"--site={folder}/site"]
-        with _process(Path(folder), *options) as process, suppress(KeyboardInterrupt):
-            line = process.stdout.readline() if process.stdout else ""
+        with _server(Path(folder), *options) as (process, line), suppress(KeyboardInterrupt):
             if not line.startswith("web on "):
                 raise Refused("The server did not start; `pbm serve --web=127.0.0.1:0` says why.")
-            url = f"http://{line.removeprefix('web on ').strip()}"
+            url = f"http://{line.removeprefix('web on ')}"
             say(f"A server waits for you: {url}/\nThis board is yours against {ROBOT_OF_DEMO}; Ctrl-C ends all of it:")
             with urlopen(f"{url}/guest", b"game=symple&options=-size=9", timeout=MAIL_PATIENCE) as answer:  # noqa: S310
                 place = json.load(answer)
@@ -133,17 +132,8 @@ def _play(alice: Correspondent, say: Callable[[str], None]) -> None:
 
 
 @contextmanager
-def _server(folder: Path) -> Iterator[tuple[str, int]]:
-    """A server with a database in *folder*, on a free port; where it listens."""
-    with _process(folder) as process:
-        line = process.stdout.readline() if process.stdout else ""
-        host, _, port = line.removeprefix("listening on ").strip().rpartition(":")
-        yield host, int(port)
-
-
-@contextmanager
-def _process(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """The process of such a server."""
+def _server(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server with a database in *folder*, on a free port: its process, and the first line that it has printed."""
     settings = {"PBM_DB": str(folder / "pbm.db"), "PBM_ADDRESS": SERVER_ADDRESS}
     environment = {name: value for name, value in os.environ.items() if name != "PBM_TRANSPORT"} | settings
     command = [sys.executable, "-P", "-m", "pbm", "serve", "--listen=127.0.0.1:0", *options]
@@ -151,7 +141,7 @@ def _process(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
         try:
-            yield process
+            yield process, process.stdout.readline().strip() if process.stdout else ""
         finally:
             process.terminate()
 
