@@ -204,14 +204,6 @@ def test_4_a_player_is_reminded_on_every_day_until_he_moves_but_once_in_24_hours
     assert game.clean() == Done()
 
 
-def test_4_the_reminder_says_for_how_long_it_has_been_his_turn(game):
-    game.pass_time(days=8)
-    game.clean()
-    [mail] = game.mails()
-    assert "alice, please move; the last move was 8 days ago." in mail.text
-    assert mail.text.endswith("symple move 101 alice PASSWORD MOVE#3\n")
-
-
 def test_4_a_forfeit_beats_a_queued_move_and_a_resignation_of_the_other(game):
     game.signs("bob", "symple resign 101 ME")
     game.pass_time(days=21)

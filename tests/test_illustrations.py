@@ -2,15 +2,10 @@
 
 import email.policy
 import itertools
-import mailbox
-import os
-import pty
 import re
-import shutil
 import sqlite3
-import subprocess
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from email import message_from_bytes
 from html.parser import HTMLParser
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -326,39 +321,6 @@ def test_a_text_client_shows_the_plain_part_which_comes_first_and_has_the_whole_
     assert "Grüße & <b>" in got.plain
     start, now = Board.load(board.store, "symple", "101").states
     assert symple.draw(now, start) in got.plain
-
-
-@pytest.mark.skipif(shutil.which("mutt") is None, reason="mutt is not installed")
-def test_mutt_shows_the_text_and_no_more(board, tmp_path):
-    board.say("symple move 101 alice alice-secret c3", comment="Grüße & <b>")
-    got = sent(board)["bob"]
-    box = mailbox.mbox(tmp_path / "box")
-    box.add(got.raw)
-    box.close()
-    shown = tmp_path / "shown"
-    keys = f"<display-message><pipe-message>cat > {shown}<enter><exit><quit>"
-    options = f"set pipe_decode=yes; set wait_key=no; set move=no; set charset=utf-8; set folder={tmp_path}"
-    command = ["mutt", "-n", "-F", "/dev/null", "-f", str(tmp_path / "box"), "-e", f"{options}; push '{keys}'"]
-    environment = {"TERM": "xterm", "HOME": str(tmp_path), "LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
-    primary, secondary = pty.openpty()
-    with subprocess.Popen(command, env=environment, stdin=secondary, stdout=secondary) as process:
-        os.close(secondary)
-        with suppress(OSError):  # how a terminal ends
-            while os.read(primary, 4096):
-                pass
-    os.close(primary)
-    assert process.returncode == 0
-    head, _, text = shown.read_text().partition("\n\n")
-    assert "Subject:" in head
-    assert text.strip("\n") == got.plain.strip("\n")
-
-
-def test_what_people_write_stays_text(board):
-    hostile = '<img src="http://evil.example/x.png"></pre><script>x()</script>'
-    board.say("symple move 101 alice alice-secret c3", comment=hostile)
-    got = sent(board)["bob"]
-    assert len(got.page.pictures) == 1
-    assert hostile in got.page.text
 
 
 @pytest.mark.parametrize("address", ["games.example.org", "ftp://games.example.org", 'https://x"y', "https://x y/"])

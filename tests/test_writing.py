@@ -139,25 +139,10 @@ def test_a_mail_is_text_first_and_then_the_same_in_html(pair):
     assert page(message).text == plain(message)
 
 
-def test_who_chose_text_gets_text_alone(pair):
-    pair.say("mail bob bob-secret text")
-    for row in due(pair, "bob"):
-        assert parsed(row).get_content_type() == "text/plain"
-    pair.say("mail bob bob-secret html")
-    assert parsed(due(pair, "bob")[0]).is_multipart()
-
-
 def test_an_answer_is_in_html_for_users_and_in_text_alone_for_strangers(pair):
     mailed(pair, "spiro show 101", "alice@players.example")
     assert parsed(due(pair)[-1]).is_multipart()
     mailed(pair, "spiro show 101", "stranger@players.example")
-    assert parsed(due(pair)[-1]).get_content_type() == "text/plain"
-
-
-def test_an_answer_to_an_address_of_several_users_is_text_if_one_of_them_wants_that(pair):
-    pair.say("change address bob bob-secret alice@players.example")
-    pair.say("mail bob bob-secret text")
-    mailed(pair, "spiro show 101", "alice@players.example")
     assert parsed(due(pair)[-1]).get_content_type() == "text/plain"
 
 
