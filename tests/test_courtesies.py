@@ -279,6 +279,15 @@ def test_who_blocks_may_still_challenge_and_games_go_on(club):
         club.say("unblock alice alice-secret bob")
 
 
+def test_who_blocks_as_many_as_one_can_may_still_list_them(club, monkeypatch):
+    monkeypatch.setattr("pbm.actions.messages.MOST_BLOCKED", 1)
+    club.signed_up("alice", "bob", "carol")
+    club.say("block alice alice-secret bob")
+    with pytest.raises(Refused, match="You block 1 users already"):
+        club.say("block alice alice-secret carol")
+    assert "You block bob." in club.text("block alice alice-secret")
+
+
 # Wishes of those who seek games
 
 

@@ -148,7 +148,7 @@ def block(session: Session, name: str, word: str) -> list[Letter]:
         raise Refused("You cannot block yourself.")
     if other and users.password_of(other) is None:
         raise Refused(f"There is no user {word!r}.")
-    if len(users.blocked_by(name)) >= MOST_BLOCKED:
+    if other and len(users.blocked_by(name)) >= MOST_BLOCKED:
         raise Refused(f"You block {MOST_BLOCKED} users already.")
     if other:
         users.block(name, other)
