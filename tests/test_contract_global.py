@@ -393,18 +393,3 @@ def test_a_new_password_has_to_be_a_good_one_in_a_reset_too_and_then_the_code_is
     code = reset_code(both_ways)
     both_ways.refused("alice", f"reset alice {code} short")
     both_ways.give("alice", f"reset alice {code} fresh-secret")
-
-
-def test_passwords_never_travel_back(begun):
-    for line in (
-        "change password ME new-secret",
-        "symple move 101 alice new-secret c3",
-        "symple showas alice new-secret 101",
-        "vacation alice new-secret",
-        "symple limit alice new-secret x",
-        "symple notify alice new-secret nosuch",
-        "signoff alice new-secret",
-    ):
-        told = begun.signs("alice", line)
-        assert told
-        assert "-secret" not in "".join(one.text + one.subject for one in told)

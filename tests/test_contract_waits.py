@@ -87,13 +87,6 @@ def test_the_doctor_finds_what_a_clean_up_should_have_ended_two_days_ago(game, l
     assert len(found) == faults
 
 
-def test_the_doctor_does_not_wait_for_the_forfeit_of_who_is_on_vacation(game):
-    game.pass_time(days=18)
-    game.signs("alice", "vacation ME 2026-12-15")
-    game.pass_time(days=5)
-    assert [one for one in doctor.examine(game.store.path, game.time) if one.where == "cleanup"] == []
-
-
 # Automatic vacations
 
 

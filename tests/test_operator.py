@@ -494,20 +494,6 @@ def test_the_doctor_finds_what_was_changed(several, findings, line):
     assert all(one.mend for one in found)
 
 
-def test_the_doctor_finds_a_move_against_the_rules_that_pbm_itself_has_stored(several, findings):
-    row = several.store.boards.get("symple", "102")
-    turn = TurnRow(row.turn, "z9", (), automatic=False, played=several.time)
-    several.store.boards.save(row._replace(moves=row.moves + 1), row.moves + 1, [turn])
-    assert [one.where for one in findings()] == ["symple 102"]
-
-
-def test_the_doctor_finds_moves_that_were_played_while_a_clock_was_set_back(several, findings):
-    several.pass_time(hours=-3)
-    several.move("alice", next(find(several, "spiro", "101").state.moves()), "101")
-    several.pass_time(hours=3)
-    assert [one.where for one in findings()] == ["spiro 101"]
-
-
 def test_the_doctor_plays_a_sample_of_the_boards_again(several, findings, monkeypatch):
     played, really = [], doctor.replayed
 
@@ -991,18 +977,6 @@ def test_a_finished_game_with_dice_can_be_checked_under_its_own_number_only(seve
         several.store.boards.remove("spiro", "102")
     operate("import", str(file))
     assert "All 3 throws follow" in several.text("dice spiro 102")
-
-
-def test_the_doctor_finds_nothing_wrong_with_imported_boards(several, operate, findings, tmp_path):
-    several.move("bob", next(find(several, "spiro", "102").state.moves()), "102")
-    several.move("alice", "resign", "102")
-    file = tmp_path / "record"
-    for words in (["spiro", "102"], ["symple", "101"], ["symple", "102"]):
-        exported = operate("export", *words)
-        assert exported.status == 0, exported.err
-        file.write_text(exported.out)
-        assert operate("import", str(file)).status == 0
-    assert findings() == []
 
 
 WRONG = [  # where, what stands there, and why it is refused
