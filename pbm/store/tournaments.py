@@ -4,11 +4,24 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from pbm.store.base import Questions
-from pbm.store.boards import OF_BOARD, Boards
+from pbm.store.boards import OF_BOARD
 from pbm.tournaments import TOURNAMENT_KINDS
 from pbm.tournaments.kinds import Entrant, Meeting, Tournament
 
 OF_POOL = "game = ? AND pool = ?"
+OUTCOME = "iif(ended IS NULL, NULL, CASE winner WHEN first_player THEN 1 WHEN second_player THEN -1 ELSE 0 END)"
+"""What a board says of the first player: 1 for a win, 0 for a tie, -1 for a loss, NULL while it goes on."""
+MEETINGS = f"""
+    SELECT round, first, second, iif(second = '', 1 - half, {OUTCOME}), void, coalesce(meetings.board, ''),
+        coalesce(first_used, 0.0), coalesce(second_used, 0.0), 0 AS kind, number AS place
+    FROM meetings LEFT JOIN boards USING (game, board) WHERE meetings.game = ?1 AND meetings.pool = ?2
+    UNION ALL
+    SELECT 1, first_player, second_player, {OUTCOME}, 0, board, first_used, second_used, length(board), board
+    FROM boards INDEXED BY boards_pool WHERE game = ?1 AND pool = ?2 AND first_player <> second_player
+        AND board NOT IN (SELECT coalesce(board, '') FROM meetings WHERE game = ?1 AND pool = ?2)
+    ORDER BY kind, place
+"""
+"""The games and byes of a pool in their order, and behind them its boards that were started otherwise."""
 
 
 class Tournaments(Questions):
@@ -81,24 +94,10 @@ class Tournaments(Questions):
 
         Who won a board is told by the seats, so that one who has taken the place of another has their results.
         """
-        outcome = "CASE boards.winner WHEN first_player THEN 1 WHEN second_player THEN -1 ELSE 0 END"
-        query = (
-            f"SELECT round, first, second, iif(second = '', 1 - half, iif(boards.ended IS NULL, NULL, {outcome})), "
-            "void, coalesce(meetings.board, ''), coalesce(first_used, 0.0), coalesce(second_used, 0.0) "
-            "FROM meetings LEFT JOIN boards USING (game, board) "
-            "WHERE meetings.game = ? AND meetings.pool = ? ORDER BY number"
-        )
-        found = [
+        return [
             Meeting(number, first, second, won, bool(void), board, (used, other))
-            for number, first, second, won, void, board, used, other in self.execute(query, game, pool)
+            for number, first, second, won, void, board, used, other, *_ in self.execute(MEETINGS, game, pool)
         ]
-        known = {one.board for one in found}
-        for row in Boards(self.db).of_tournament(game, pool):
-            if row.board not in known and row.first_player != row.second_player:
-                won = (row.winner == row.first_player) - (row.winner == row.second_player) if row.ended else None
-                used = row.first_used, row.second_used
-                found.append(Meeting(1, *row.players, won, board=row.board, used=used))
-        return found
 
     def add_meeting(self, game: str, pool: str, one: Meeting) -> None:
         """Store a game that is started, or a bye."""
