@@ -171,7 +171,7 @@ class Pages:
     def _of_reader(self, point: Point) -> dict[str, Any]:
         """What a board page says to its reader alone: what they have told the server, and what they can tap."""
         if not self.reader:
-            return {"mine": None, "figure": None}
+            return {"mine": None, "figure": None, "turns": ()}
         rules: Any = point.board.rules
         [letter] = letters.of_board(self.session, point, self.reader)
         return {

@@ -1,4 +1,4 @@
-// A board page: stepping through a game, and an answer to its mail by tapping. All rules stay with the server.
+// A board page: a game step by step, and an answer to its mail by tapping. The rules stay with the server.
 "use strict";
 const main = document.querySelector("main");
 const all = (selector) => [...main.querySelectorAll(selector)];
@@ -42,7 +42,7 @@ function draw(step) {
   if (words) words.textContent = step === last ? description : described();
 }
 
-// the same for those who cannot see it: where pieces stand, by side, and how many on one another
+// the same for those who cannot see it
 function described() {
   const stacks = {}, sides = {};
   for (const { dataset, classList } of all(".piece")) (stacks[dataset.cell] ||= []).push(classList[1]);
@@ -56,10 +56,9 @@ function show(step) {
   look(own);
   if (now !== at) draw(now);
   slider.value = at = now;
-  const [move, by] = at ? ["b", "i"].map((part) => items[at - 1].querySelector(part).textContent) : [];
-  told.textContent = at ? `Move ${at} of ${last} by ${by}: ${move}` : `The start, before ${last} ${last === 1 ? "move" : "moves"}`;
   items.forEach((item, number) => { item.ariaCurrent = number === at - 1 ? "step" : null; });
-  const item = items[Math.max(0, at - 1)], list = item.closest("ol");
+  const item = items[Math.max(0, at - 1)], list = item.closest("ol"), [move, by] = item.children;
+  told.textContent = at ? `Move ${at} of ${last} by ${by.textContent}: ${move.textContent}` : `The start, before ${last} ${last === 1 ? "move" : "moves"}`;
   list.scrollTop = item.offsetTop - list.offsetTop - (list.clientHeight - item.offsetHeight) / 2; // the page stays
   mark();
 }
@@ -73,16 +72,16 @@ bar.onclick = ({ target: { dataset } }) => {
 document.onkeydown = (event) => {
   const step = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key];
   if (!last || step === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  if (event.target.matches("textarea") && event.target.value && !tapped.length) return; // there the keys move the caret
+  if (event.target.matches("textarea") && event.target.value && !tapped.length) return;
   event.preventDefault();
   show(step);
 };
 let touched;
 picture.addEventListener("touchstart", (event) => { touched = event.changedTouches[0]; }, { passive: true });
-picture.addEventListener("touchend", (event) => {
-  const end = event.changedTouches[0], right = end.clientX - touched.clientX, down = end.clientY - touched.clientY;
+picture.addEventListener("touchend", ({ changedTouches: [end] }) => {
+  const right = end.clientX - touched.clientX, down = end.clientY - touched.clientY;
   if (last && Math.abs(right) > 40 && Math.abs(right) > 2 * Math.abs(down)) show(right < 0 ? at + 1 : at - 1);
-}, { passive: true });
+});
 
 // What is tapped, and what it would lead to
 
@@ -100,7 +99,7 @@ function mark() {
   grid.querySelectorAll("button").forEach((button) => { button.ariaPressed = tapped.includes(button.dataset.cell); });
 }
 
-// The field holds a move, and below it the lines of a plan. Taps go to the move that is written last.
+// The field holds a move, and below it a plan. Taps go to the move that is written last.
 
 const { line, clear, next, other, comment, hint, refused, said } = form?.elements || {};
 const [send, menu] = form?.querySelectorAll(".send, details") || [];
@@ -125,11 +124,11 @@ function changed() {
   line.rows = line.value.split("\n").length;
   next.textContent = isTheirs() ? "then I play …" : before() || latest() ? "if they play …" : "Plan: if they play …";
   next.disabled = before() && !isTheirs() && !latest();
-  other.hidden = !before() || lacksMove || planned; // what is planned is all that can be
+  other.hidden = !before() || lacksMove || planned;
   mark();
 }
 
-// the cells on which something stands by then, as far as the moves in the field tell it
+// where something stands by then, as far as the moves in the field tell it
 function occupied() {
   const cells = new Set(standing), lines = before().split("\n");
   const leading = lines.filter((one, number) => number === lines.length - 1 || (!number && !/^if\b/i.test(one)));
@@ -142,8 +141,7 @@ function occupied() {
 
 // a cell that is tapped once more is taken back, where no turn, or no part of one, has it twice
 function tap(cell) {
-  const begin = taps.cells > 1 ? tapped.length - tapped.length % taps.cells : 0;
-  const again = taps.again ? -1 : tapped.indexOf(cell, begin);
+  const again = taps.again ? -1 : tapped.indexOf(cell, taps.cells > 1 && tapped.length - tapped.length % taps.cells);
   if (again < 0) tapped.push(cell);
   else tapped.splice(again, 1);
   write(before() + text(), tapped);
@@ -153,31 +151,28 @@ function text() {
   const parts = [], taken = occupied();
   for (const cell of tapped) {
     const same = taps.again && parts.find((part) => part.cells[0] === cell);
-    const open = parts.at(-1);
     if (same) same.times += 1;
-    else if (open?.cells.length < taps.cells) open.cells.push(cell);
+    else if (parts.at(-1)?.cells.length < taps.cells) parts.at(-1).cells.push(cell);
     else parts.push({ cells: [cell], times: 1 });
   }
-  return parts.map(({ cells, times }) => {
-    const front = taken.has(cells[0]) ? taps.occupied : "";
-    return front + cells.join(taps.between) + (times > 1 ? taps.again + times : "");
-  }).join(",");
+  const written = ({ cells, times }) => (taken.has(cells[0]) ? taps.occupied : "") + cells.join(taps.between) + (times > 1 ? taps.again + times : "");
+  return parts.map(written).join(",");
 }
 
-// the other player's move comes next, or the answer to it; nothing tapped for them is every move of theirs
+// the other player's move comes next, or the answer to it
 function plan() {
   const text = line.value.trimEnd();
   if (isTheirs()) write(`${before()}${latest() || "any"} then `);
   else write(`${text}${text && (before() ? " " : "\n")}if ${planned ? `${planned} then ` : ""}`);
 }
 
-// another line of the plan, for another answer of theirs in the place of the last one
+// another line of the plan, for another move of theirs
 function planOther() {
   const text = line.value.trimEnd();
   write(`${text}\n${/.*\bif[ \t]+/i.exec(text.split("\n").at(-1))[0]}`);
 }
 
-// Sending: what is posted is what an answer by mail would say
+// What is posted is what an answer by mail would say
 
 let page, isMine, id, asked = 0, watched = 0;
 
@@ -203,9 +198,7 @@ function take(found) {
   all("[data-part]").forEach((part) => { part.innerHTML = fresh.querySelector(`[data-part=${part.dataset.part}]`).innerHTML; });
   form.classList.toggle("over", found.over);
   load();
-  const [first] = grid.querySelectorAll(cell ? `[data-cell="${cell}"]` : "button");
-  if (first) first.tabIndex = 0;
-  if (cell) first.focus();
+  if (cell) grid.querySelector(`[data-cell="${cell}"]`).focus();
   changed();
 }
 
@@ -225,7 +218,7 @@ async function submit(text) {
   changed();
 }
 
-// see for two minutes, ever more seldom, whether the board has changed
+// for two minutes, ever more seldom
 async function watch() {
   const number = ++watched;
   for (let wait = 1200; wait < 40000; wait *= 1.4) {
@@ -265,7 +258,7 @@ if (canSend) {
   };
   menu.ontoggle = () => all("[value=resign]").forEach((button) => { button.textContent = "Resign"; });
   ["focusin", "focusout"].forEach((kind) => grid.addEventListener(kind, mark));
-  // the board as a table, in which the arrows lead to the next cell
+  // the arrows lead to the next cell
   grid.onkeydown = (event) => {
     const here = event.target, way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     if (!way) return;
