@@ -23,6 +23,7 @@ TRIED = {
     "'.[sixel]'": ["PIL", "resvg_py"],
     "'.[metrics]'": ["prometheus_client"],
     "'.[cluster]'": ["distributed"],
+    "'.[robots]'": ["numpy"],
     "'.[web]'": ["starlette", "uvicorn", "icalendar", "jinja2"],
     "tzdata": ["tzdata"],
 }

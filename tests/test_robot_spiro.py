@@ -1,5 +1,6 @@
 """What the robot of Spiro knows: its outcomes are those of the rules, and it plays well."""
 
+import sys
 from random import Random
 
 import pytest
@@ -128,6 +129,16 @@ def test_the_robot_plays_legal_turns_with_all_options_and_the_same_again(options
     assert thought.move in set(state.moves())
     assert 0 <= thought.chance <= 1
     assert again.think([state], Limit(playouts=300), Random(seed)) == thought
+
+
+def test_without_numpy_the_robot_values_positions_by_their_terms_alone(monkeypatch):
+    options = {"small": True, "no_inwards": False, "pieces": 6}
+    state = begun(options, Random(1))
+    assert thinker(options).judge.net
+    monkeypatch.setitem(sys.modules, "pbm.robots.spiro.net", None)  # as if its import of numpy failed
+    robot = thinker(options)
+    assert robot.judge.net is None
+    assert robot.think([state], Limit(playouts=300), Random(1)).move in set(state.moves())
 
 
 def won(options, seed, level):

@@ -13,7 +13,10 @@ are those of `Judge.counted`; learn_spiro.py compares both before it learns. */
 #define INPUTS (2 + 2 * TERMS)
 #define PLACES 3 /* no pinned piece, one, more */
 #define ROWS (PLACES * PLACES)
-#define WEIGHTS (ROWS * INPUTS)
+#define UNITS 5 /* of a cell and side: one piece, two, three, more, a pinned one */
+#define WIDE (INPUTS + 2 * UNITS * CELLS)
+#define HIDDEN 64
+#define PARAMETERS (ROWS * INPUTS + HIDDEN * (WIDE + 2))
 #define BEAM 100 /* how many ways go on after each die of a double, in games */
 #define MOST 60000
 #define SLOTS (1 << 18)
@@ -220,7 +223,8 @@ int outcomes(const Sight *sight, int high, int low, int beam, Sight *found) {
 
 /* Values */
 
-typedef struct { float terms[INPUTS]; int row; } Found;
+typedef struct { float terms[INPUTS]; int row, number; int16_t unit[4 * CELLS]; float value[4 * CELLS]; } Found;
+static double scale[INPUTS];
 
 static void count_men(const uint8_t *own, const uint8_t *pinning, int home, double *count, double *way, double *idle) {
     for (int cell = 0; cell < size; cell++) {
@@ -264,6 +268,9 @@ static void count_rest(const Sight *sight, double *count, double *way, double en
     count[13] = pinned_way, count[14] = enemy_idle, count[15] = number > 1;
 }
 
+static int has_rows, has_net; /* a row of weights for each number of pinned pieces; the network */
+void set_kind(int rows, int net) { has_rows = rows, has_net = net; }
+
 static void find(const Sight *sight, Found *found) {
     double own[TERMS] = {0}, foe[TERMS] = {0}, way = 0, foe_way = 0, idle = 0, foe_idle = 0;
     Sight other = turned(sight);
@@ -276,7 +283,22 @@ static void find(const Sight *sight, Found *found) {
     for (int term = 0; term < TERMS; term++)
         found->terms[2 + term] = own[term] * part, found->terms[2 + TERMS + term] = foe[term] * part;
     int own_place = own[10] > 1 ? 2 : own[10], foe_place = foe[10] > 1 ? 2 : foe[10];
-    found->row = PLACES * own_place + foe_place;
+    found->row = has_rows ? PLACES * own_place + foe_place : 0;
+    found->number = 0;
+    if (!has_net) return;
+    for (int cell = 0; cell < size; cell++) {
+        const int heights[2] = {sight->own[cell], sight->foe[cell]};
+        const int pins[2] = {sight->own_pinned[cell], sight->foe_pinned[cell]};
+        for (int side = 0; side < 2; side++) {
+            int first = (2 * cell + side) * UNITS, height = heights[side];
+#define UNIT(place, worth) found->unit[found->number] = first + place, found->value[found->number++] = worth
+            if (height == 1) { UNIT(0, 1); }
+            if (height > 1) { UNIT(1, 1); }
+            if (height > 2) { UNIT(2, 1); }
+            if (height > 3) { UNIT(3, (height - 3) / 4.0f); }
+            if (pins[side]) { UNIT(4, 1); }
+        }
+    }
 }
 
 void terms_of(const Sight *sight, float *terms) {
@@ -285,15 +307,35 @@ void terms_of(const Sight *sight, float *terms) {
     memcpy(terms, found.terms, sizeof found.terms);
 }
 
+static void hide(const float *weights, const Found *found, float *hidden) {
+    const float *row = weights + ROWS * INPUTS;
+    memcpy(hidden, row + HIDDEN * WIDE, HIDDEN * sizeof *hidden);
+    for (int term = 0; term < INPUTS; term++) {
+        float worth = found->terms[term] * scale[term];
+        for (int unit = 0; unit < HIDDEN; unit++) hidden[unit] += worth * row[term * HIDDEN + unit];
+    }
+    for (int at = 0; at < found->number; at++) {
+        const float *column = row + (INPUTS + found->unit[at]) * HIDDEN;
+        float worth = found->value[at];
+        for (int unit = 0; unit < HIDDEN; unit++) hidden[unit] += worth * column[unit];
+    }
+    for (int unit = 0; unit < HIDDEN; unit++) hidden[unit] = hidden[unit] > 0 ? hidden[unit] : 0;
+}
+
 static float odds(const float *weights, const Found *found) {
-    float sum = 0;
-    for (int term = 0; term < INPUTS; term++) sum += weights[found->row * INPUTS + term] * found->terms[term];
+    float sum = 0, hidden[HIDDEN];
+    const float *linear = weights + found->row * INPUTS;
+    for (int term = 0; term < INPUTS; term++) sum += linear[term] * found->terms[term];
+    if (!has_net) return sum;
+    hide(weights, found, hidden);
+    const float *out = weights + ROWS * INPUTS + HIDDEN * (WIDE + 1);
+    for (int unit = 0; unit < HIDDEN; unit++) sum += out[unit] * hidden[unit];
     return sum;
 }
 
 static double chance(double value) { return 1 / (1 + exp(-(value > 30 ? 30 : value < -30 ? -30 : value))); }
 
-static double value_of(const Sight *sight, const float *weights) {
+double value_of(const Sight *sight, const float *weights) {
     Found found;
     find(sight, &found);
     return odds(weights, &found);
@@ -325,14 +367,16 @@ static Sight best_turn(const Sight *sight, int high, int low, const float *weigh
 }
 
 /* Each pair of games has the same dice at its beginning and changed sides. Found are the points of the first player,
-   the games that did not end, and all turns. */
-void play_match(const float *first, const float *second, int games, int longest, uint64_t start, double *result) {
+   the games that did not end, and all turns. *kinds* are those of `set_kind` for both. */
+void play_match(const float *first, const float *second, const int *kinds, int games, int longest, uint64_t start,
+                double *result) {
     result[0] = result[1] = result[2] = 0;
     for (int game = 0; game < games; game++) {
         Sight sight = first_position();
         int won = 0, number = 0, who = game & 1;
         seed = start + 1000003ull * (game / 2);
         for (int high = die(), low = 0; number < longest; number++, who = !who, high = die(), low = die()) {
+            set_kind(kinds[2 * who], kinds[2 * who + 1]);
             sight = best_turn(&sight, high, low, who ? second : first, 0, &won);
             if (won) break;
             sight = turned(&sight);
@@ -343,9 +387,28 @@ void play_match(const float *first, const float *second, int games, int longest,
 
 /* Learning */
 
+static void add_gradient(const float *weights, const Found *found, float error, float *gradient) {
+    for (int term = 0; term < INPUTS; term++) gradient[found->row * INPUTS + term] += error * found->terms[term];
+    if (!has_net) return;
+    float hidden[HIDDEN], back[HIDDEN];
+    hide(weights, found, hidden);
+    const int first = ROWS * INPUTS, bias = first + HIDDEN * WIDE, out = bias + HIDDEN;
+    for (int unit = 0; unit < HIDDEN; unit++) {
+        gradient[out + unit] += error * hidden[unit];
+        back[unit] = hidden[unit] > 0 ? error * weights[out + unit] : 0;
+        gradient[bias + unit] += back[unit];
+    }
+    for (int term = 0; term < INPUTS; term++)
+        for (int unit = 0; unit < HIDDEN; unit++)
+            gradient[first + term * HIDDEN + unit] += back[unit] * found->terms[term] * scale[term];
+    for (int at = 0; at < found->number; at++)
+        for (int unit = 0; unit < HIDDEN; unit++)
+            gradient[first + (INPUTS + found->unit[at]) * HIDDEN + unit] += back[unit] * found->value[at];
+}
+
 #define LONGEST 1000
 typedef struct {
-    double rate, decay, trace, discount, stray;
+    double rate, linear, decay, trace, discount, stray; /* linear: times the rate, for the weights of the terms alone */
     int64_t games, batch, longest, usual; /* usual: a length up to which all positions of a game count fully */
 } Plan;
 
@@ -353,28 +416,28 @@ typedef struct {
 void learn(float *weights, const Plan *plan, uint64_t start) {
     static Found found[LONGEST];
     static char is_stray[LONGEST];
-    float gradient[WEIGHTS] = {0}, first[WEIGHTS] = {0}, second[WEIGHTS] = {0}, mean[WEIGHTS];
+    static float gradient[PARAMETERS], first[PARAMETERS], second[PARAMETERS], mean[PARAMETERS];
+    memset(first, 0, sizeof first), memset(second, 0, sizeof second), memset(gradient, 0, sizeof gradient);
     memcpy(mean, weights, sizeof mean);
     double positions = 0, slow = 1, quick = 1;
+    const int last = has_net ? PARAMETERS : ROWS * INPUTS;
     for (int game = 0; game < plan->games; game++) {
         seed = start + 7919ull * game;
         Sight sight = first_position();
-        int number = 0, won = 0;
-        for (int high = die(), low = 0; number < plan->longest; number++, high = die(), low = die()) {
+        int number = 0, won = 0, high = die(), low = 0;
+        for (; number < plan->longest; number++) {
             is_stray[number] = uniform() < (number < 8 ? 3 * plan->stray : plan->stray);
             sight = best_turn(&sight, high, low, weights, is_stray[number], &won);
             if (won) break;
             find(&sight, &found[number]);
-            sight = turned(&sight);
+            sight = turned(&sight), high = die(), low = die();
         }
-        double later = won ? 0 : 0.5, share = number > plan->usual ? (double)plan->usual / number : 1;
+        double later = won ? 0 : 0.5, weight = number > plan->usual ? (double)plan->usual / number : 1;
         int knows = 1;
         for (int at = number - 1; at >= 0; at--) {
             double expected = chance(odds(weights, &found[at]));
             if (knows) {
-                float *row = gradient + found[at].row * INPUTS;
-                for (int term = 0; term < INPUTS; term++) row[term] += share * (later - expected) * found[at].terms[term];
-                positions += share;
+                add_gradient(weights, &found[at], weight * (later - expected), gradient), positions += weight;
                 later = plan->trace * later + (1 - plan->trace) * expected;
             } else later = expected;
             later = 0.5 - plan->discount * (later - 0.5);
@@ -383,14 +446,17 @@ void learn(float *weights, const Plan *plan, uint64_t start) {
         if ((game + 1) % plan->batch) continue;
         double rate = plan->rate * pow(plan->decay, (double)game / plan->games);
         slow *= 0.9, quick *= 0.999;
-        for (int at = 0; at < WEIGHTS; at++) {
+        for (int at = 0; at < last; at++) {
             float slope = gradient[at] / positions;
             first[at] = 0.9f * first[at] + 0.1f * slope;
             second[at] = 0.999f * second[at] + 0.001f * slope * slope;
-            weights[at] += rate * (first[at] / (1 - slow)) / (sqrt(second[at] / (1 - quick)) + 1e-7);
+            float change = rate * (first[at] / (1 - slow)) / (sqrt(second[at] / (1 - quick)) + 1e-7);
+            weights[at] += at < ROWS * INPUTS ? plan->linear * change : change;
             mean[at] += fmax(0.001, 2.0 / (2 + (game + 1) / plan->batch)) * (weights[at] - mean[at]);
         }
         memset(gradient, 0, sizeof gradient), positions = 0;
     }
     memcpy(weights, mean, sizeof mean);
 }
+
+void set_scale(const double *scales) { memcpy(scale, scales, sizeof scale); }

@@ -1,10 +1,12 @@
-"""Learns what counts in Spiro: ``python tests/bench/learn_spiro.py [--board=small|medium] [--games=N] [--seed=N]``.
+"""Learns what counts in Spiro: ``python tests/bench/learn_spiro.py [--board=small|medium] [--net] [--games=N]``.
 
 The robot plays against itself, with the turn that looks best at once, but for some at random. After each game the
 values of its positions are drawn towards what came later: TD(lambda) in its forward view (Sutton 1988, "Learning to
 predict by the methods of temporal differences"; in backgammon Tesauro 1995), by the steps of Adam (Kingma and Ba
 2014). A later win counts less than an early one, or on the medium board games would not end. It begins with what was
-learned before on the small board, and stores the mean of the last steps in pbm/robots/spiro/weights.json.
+learned long ago on the small board, and stores the mean of the last steps in pbm/robots/spiro: weights.json has those
+of the linear value, and with ``--net`` small.npz or medium.npz those of a network, which is added to it. With the
+same ``--seed`` it learns the same again on the same machine.
 
 Positions, turns and learning are in learn_spiro.c, which gcc compiles. Before it learns, the program compares what C
 and the robot find in some positions; afterwards it plays the learned values against the first ones, greedily.
@@ -19,13 +21,18 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from games import Options, spiro
 from pbm.lab.evidence import wilson
-from pbm.robots.spiro import TERMS, WEIGHTS, Judge, thinker
+from pbm.robots.spiro import FOLDER, TERMS, Judge, thinker
 from pbm.robots.spiro.positions import Sight, seen
 
-CELLS, ROWS = 66, 9
+CELLS, ROWS, HIDDEN, UNITS = 66, 9, 64, 5
+"""As in learn_spiro.c."""
 INPUTS = 2 + 2 * len(TERMS)
+WIDE = INPUTS + 2 * UNITS * CELLS
+PARAMETERS = ROWS * INPUTS + HIDDEN * (WIDE + 2)
 FIRST = (
     0.58, -1.4848,
     0.2088, 0.1856, -0.1508, 0.2958, 0.1508, -0.232, -1.9372, -0.7018,
@@ -34,8 +41,82 @@ FIRST = (
     -0.8352, 0.7134, 5.5274, -0.2494, 1.9314, -0.2436, 0.3364, -1.4442,
 )  # fmt: skip
 """With what learning begins: the lead, the turn, and the terms of the side that has moved and of the other one."""
-Weights = ctypes.c_float * (ROWS * INPUTS)
-Row = ctypes.c_float * INPUTS
+SCALES = {
+    "small": (
+        2.0014138221740723,
+        20.0,
+        5.4268999099731445,
+        10.512850761413574,
+        16.14917755126953,
+        4.0621795654296875,
+        4.296427249908447,
+        13.350436210632324,
+        19.353588104248047,
+        9.466535568237305,
+        20.0,
+        14.606534957885742,
+        17.940750122070312,
+        2.460327386856079,
+        20.0,
+        6.447048187255859,
+        2.140612840652466,
+        20.0,
+        5.055737495422363,
+        10.501358985900879,
+        15.470614433288574,
+        3.643087863922119,
+        5.60747766494751,
+        15.078620910644531,
+        20.0,
+        10.13206958770752,
+        20.0,
+        20.0,
+        18.5624942779541,
+        1.9507079124450684,
+        20.0,
+        6.677704334259033,
+        2.238307237625122,
+        20.0,
+    ),
+    "medium": (
+        0.9333825707435608,
+        20.0,
+        6.633612155914307,
+        12.868040084838867,
+        18.43260383605957,
+        3.7959485054016113,
+        4.317512512207031,
+        6.12890625,
+        20.0,
+        7.044898986816406,
+        20.0,
+        20.0,
+        15.826520919799805,
+        0.47512727975845337,
+        20.0,
+        3.868396520614624,
+        0.5322037935256958,
+        20.0,
+        6.404460430145264,
+        12.79044246673584,
+        18.026288986206055,
+        3.681943893432617,
+        4.726785182952881,
+        6.883453845977783,
+        20.0,
+        7.3914971351623535,
+        20.0,
+        20.0,
+        16.1181583404541,
+        0.45018497109413147,
+        20.0,
+        3.9265239238739014,
+        0.5401830077171326,
+        20.0,
+    ),
+}
+"""What each input is multiplied by for the network: one over its standard deviation in games by the first values."""
+Weights = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 
 class Plan(ctypes.Structure):
@@ -43,6 +124,7 @@ class Plan(ctypes.Structure):
 
     _fields_ = (
         ("rate", ctypes.c_double),
+        ("linear", ctypes.c_double),  # times the rate, for the weights of the terms alone
         ("decay", ctypes.c_double),  # what is left of the rate at the end
         ("trace", ctypes.c_double),  # lambda
         ("discount", ctypes.c_double),  # how much of a result is left a turn earlier
@@ -55,8 +137,10 @@ class Plan(ctypes.Structure):
 
 
 PLANS = {
-    "small": Plan(1e-2, 0.03, 0.8, 1.0, 0.03, 20_000, 16, 300, 25),
-    "medium": Plan(1e-2, 0.03, 0.8, 0.99, 0.03, 4_000, 16, 300, 80),
+    ("small", False): Plan(1e-2, 1.0, 0.03, 0.8, 1.0, 0.03, 20_000, 16, 300, 25),
+    ("medium", False): Plan(1e-2, 1.0, 0.03, 0.8, 0.99, 0.03, 4_000, 16, 300, 80),
+    ("small", True): Plan(1e-3, 0.3, 0.03, 0.8, 0.99, 0.03, 400_000, 64, 80, 25),
+    ("medium", True): Plan(1e-3, 0.3, 0.03, 0.8, 0.99, 0.03, 6_000, 16, 300, 80),
 }
 
 
@@ -86,7 +170,7 @@ def compare(library: ctypes.CDLL, judge: Judge, options: Options) -> None:
     """Raises AssertionError if the program in C sees other turns than the robot, or counts otherwise."""
     rng = Random(1)
     state = spiro.new(**options)
-    found, terms = (ctypes.c_uint8 * (4 * CELLS * 60_000))(), Row()
+    found, terms = (ctypes.c_uint8 * (4 * CELLS * 60_000))(), (ctypes.c_float * INPUTS)()
     for _ in range(60):
         state = state.roll(tuple(rng.randint(1, 6) for _ in range(state.dice_needed)))
         sight = seen(state)
@@ -95,9 +179,9 @@ def compare(library: ctypes.CDLL, judge: Judge, options: Options) -> None:
         number = library.outcomes(in_bytes(sight), *(*state.dice, 0)[:2], 60_000, found)
         assert number == len(afters), "the turns differ"
         after = rng.choice(sorted(afters))
-        _, counted, doubt = judge.terms(after)
+        _, counted = judge.terms(after)
         library.terms_of(in_bytes(after), terms)
-        assert all(abs(one / doubt - other) < 1e-4 for one, other in zip(counted, terms, strict=True)), "terms differ"
+        assert all(abs(one - other) < 1e-4 for one, other in zip(counted, terms, strict=True)), "terms differ"
         state = state.play(state.random(rng))
         if state.result():
             state = spiro.new(**options)
@@ -108,36 +192,73 @@ def in_bytes(sight: Sight) -> bytes:
     return b"".join(row.ljust(CELLS, b"\0") for row in sight)
 
 
+def at(weights: Weights) -> ctypes.c_void_p:
+    """Where the program in C finds them."""
+    return ctypes.c_void_p(weights.ctypes.data)
+
+
+def first_weights(seed: int) -> Weights:
+    """The first values in all rows, and a network that adds nothing to them yet."""
+    weights = np.zeros(PARAMETERS, np.float32)
+    weights[: ROWS * INPUTS] = np.tile(np.array(FIRST, np.float32), ROWS)
+    hidden = np.random.default_rng(seed).normal(0, 1, (WIDE, HIDDEN)).astype(np.float32) * np.float32(0.15)
+    weights[ROWS * INPUTS : ROWS * INPUTS + WIDE * HIDDEN] = hidden.ravel()
+    return weights
+
+
+def store(weights: Weights, board: str, size: int, *, with_net: bool) -> None:
+    """Write what was learned to where the robot reads it."""
+    rows, hidden, out = np.split(weights, [ROWS * INPUTS, ROWS * INPUTS + WIDE * HIDDEN])
+    if not with_net:
+        path = FOLDER / "weights.json"
+        stored = json.loads(path.read_text(encoding="ascii"))
+        stored[board] = [[round(float(weight), 3) for weight in row] for row in rows.reshape(ROWS, INPUTS)]
+        path.write_text(json.dumps(stored).replace("], ", "],\n") + "\n", encoding="ascii")
+        return
+    hidden = hidden.reshape(WIDE, HIDDEN)
+    cells = hidden[INPUTS : INPUTS + 2 * UNITS * size].reshape(size, 2, UNITS, HIDDEN).transpose(1, 0, 2, 3)
+    arrays = {
+        "linear": rows[:INPUTS],
+        "terms": hidden[:INPUTS] * np.array(SCALES[board])[:, None],
+        "heights": cells[:, :, :-1].reshape(-1, HIDDEN),
+        "pinned": cells[:, :, -1].reshape(-1, HIDDEN),
+        "bias": out[:HIDDEN],
+        "out": out[HIDDEN:],
+    }
+    np.savez(FOLDER / f"{board}.npz", **{name: array.astype(np.float16) for name, array in arrays.items()})
+
+
 def main() -> None:
     """Learn, store what was learned, and print how well it plays."""
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
     parser.add_argument("--games", type=int)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--board", choices=tuple(PLANS), default="small")
+    parser.add_argument("--board", choices=("small", "medium"), default="small")
+    parser.add_argument("--net", action="store_true")
     given = parser.parse_args()
     small = given.board == "small"
     options = {"small": small, "no_inwards": False, "pieces": 6 if small else 12}
-    plan = PLANS[given.board]
+    plan = PLANS[given.board, given.net]
     plan.games = given.games or plan.games
     with TemporaryDirectory() as folder:
         judge = thinker(options).judge
         library = compiled(folder, judge, int(options["pieces"]))
         compare(library, judge, options)
-        first, learned = Weights(*FIRST * ROWS), Weights(*FIRST * ROWS)
-        library.learn(learned, ctypes.byref(plan), ctypes.c_uint64(given.seed))
-        for name, other, games in (("the first values", first, 2000), ("itself", learned, 400)):
-            result = (ctypes.c_double * 3)()
-            library.play_match(learned, other, games, 600, ctypes.c_uint64(given.seed + 1), result)
+        library.set_scale((ctypes.c_double * INPUTS)(*SCALES[given.board]))
+        kind = int(not given.net), int(given.net)
+        library.set_kind(*kind)
+        first, learned = first_weights(given.seed), first_weights(given.seed)
+        library.learn(at(learned), ctypes.byref(plan), ctypes.c_uint64(given.seed))
+        for name, other, others, games in (("the first values", first, (0, 0), 2000), ("itself", learned, kind, 400)):
+            kinds, result = (ctypes.c_int * 4)(*kind, *others), (ctypes.c_double * 3)()
+            library.play_match(at(learned), at(other), kinds, games, 600, ctypes.c_uint64(given.seed + 1), result)
             points, unended, turns = result
             low, high = wilson(points, games)
             sys.stdout.write(
                 f"against {name}: {points} of {games} [{low:.3f}, {high:.3f}], "
                 f"{turns / games:.0f} turns, {unended:.0f} of {games} had not ended after 600\n"
             )
-    stored = json.loads(WEIGHTS.read_text(encoding="ascii"))
-    rows = [learned[at : at + INPUTS] for at in range(0, len(learned), INPUTS)]
-    stored[given.board] = [[round(weight, 3) for weight in row] for row in rows]
-    WEIGHTS.write_text(json.dumps(stored).replace("], ", "],\n") + "\n", encoding="ascii")
+    store(learned, given.board, judge.track.size, with_net=given.net)
 
 
 if __name__ == "__main__":

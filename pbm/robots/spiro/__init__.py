@@ -1,23 +1,28 @@
 """How a robot plays Spiro: it values what all its turns lead to, and then, the best first, what the enemy can answer.
 
-The value of a position is linear in the `TERMS` of either side, with other weights for each number of pinned pieces.
-tests/bench/learn_spiro.py learned them on each board from games of the robot against itself. Of a double, only the
-best-looking ways to use the first dice are followed, or the answers to a single turn would be thousands.
+The value of a position is linear in the `TERMS` of either side, with other weights for each number of pinned pieces;
+where numpy is installed, a small neural network values it better. tests/bench/learn_spiro.py learned both on each board
+from games of the robot against itself. Of a double, only the best-looking ways to use the first dice are followed, or
+the answers to a single turn would be thousands.
 """
 
 import json
+import os
 from collections.abc import Sequence
 from itertools import compress
-from math import exp, inf, sqrt
+from math import exp, sqrt
 from operator import itemgetter, mul
 from pathlib import Path
 from random import Random
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from games import Options, State, spiro
 from games.spiro import OFF
 from pbm.robots.spiro.positions import ROLLS, Sight, Track, Way, seen, uses_of
 from pbm.robots.thinking import Limit, Thought, guessed
+
+if TYPE_CHECKING:
+    from pbm.robots.spiro.net import Net
 
 TERMS = (
     "single pieces",
@@ -43,8 +48,10 @@ DOUBT = 10.0
 """How many dice are added to the ways: a lead counts less the longer they are, but the end of a race is luck, too."""
 SETS_KEPT = 500
 """For how many sets of enemies near a cell it is kept how probably they hit it."""
-WEIGHTS = Path(__file__).with_name("weights.json")
-"""What the terms are worth on each board, as tests/bench/learn_spiro.py learned it."""
+FOLDER = Path(__file__).parent
+"""Where lies what tests/bench/learn_spiro.py learned on each board: weights of the terms, and networks."""
+BEST_TURNS = 8
+"""To how many of the own turns, the best-looking ones, all answers are valued."""
 OWN_WAYS, ANSWERING_WAYS = 100, 30
 """How many ways go on after each die of a double, where there are more: of the own turns, and of answers to one."""
 Counts = list[float]
@@ -54,23 +61,25 @@ Counts = list[float]
 class Judge:
     """What a robot knows of positions on one board."""
 
-    def __init__(self, track: Track, weights: Sequence[Sequence[float]]) -> None:
-        """Lay out what each side needs to know. *weights* has a row for each `terms` and number of pinned pieces."""
-        self.track, self.weights = track, weights
+    def __init__(self, track: Track, weights: Sequence[Sequence[float]], net: "Net | None") -> None:
+        """Lay out what each side needs to know. *weights* has a row of `terms` for each number of pinned pieces."""
+        self.track, self.weights, self.net = track, weights, net
         hits = _hits(track)
         self.own, self.enemy = _Half(track, hits, home=0), _Half(track, hits, home=track.length)
 
-    def value(self, sight: Sight) -> float:
-        """The logarithm of the odds that the side wins that has just moved, and sees this."""
-        row, terms, doubt = self.terms(sight)
-        lead: float = sum(map(mul, terms, self.weights[row]))
-        return lead / doubt
+    def values(self, sights: Sequence[Sight]) -> list[float]:
+        """For each position, the logarithm of the odds that the side wins that has just moved, and sees this."""
+        found = [*map(self.terms, sights)]
+        if self.net:
+            return self.net.values(sights, [terms for _, terms in found])
+        return [sum(map(mul, terms, self.weights[row])) for row, terms in found]
 
-    def terms(self, sight: Sight) -> tuple[int, list[float], float]:
-        """Which row of weights to use, the lead and what counts for each side, and what to divide all of that by."""
+    def terms(self, sight: Sight) -> tuple[int, list[float]]:
+        """Which row of weights to use; and the lead, what it is worth to have moved, and what counts for each side."""
         (way, counts), (enemy_way, enemy_counts) = self.counted(sight)
         row = int(3 * min(counts[PINNED], 2) + min(enemy_counts[PINNED], 2))
-        return row, [enemy_way - way, 1.0, *counts, *enemy_counts], sqrt(way + enemy_way + DOUBT)
+        doubt = sqrt(way + enemy_way + DOUBT)
+        return row, [term / doubt for term in (enemy_way - way, 1.0, *counts, *enemy_counts)]
 
     def counted(self, sight: Sight) -> tuple[tuple[float, Counts], tuple[float, Counts]]:
         """For the side that has just moved and the other one, the way of its pieces and all `TERMS`."""
@@ -227,18 +236,18 @@ class Racer:
         """A turn that wins, or else the best one after all answers to it that there was time for."""
         state = cast("spiro.State", states[-1])
         sight = seen(state)
-        tried: list[tuple[float, Way, Sight]] = []
+        tried: list[tuple[Sight, Way]] = []
         for (own, blots), way in self.track.outcomes(sight, state.dice, OWN_WAYS).items():
-            if tried and limit.is_time_up:
-                break
             after = self.track.after(sight, own, blots)
             if after.has_won:
                 return self._thought(state, way, 1.0, 1)
-            tried.append((_chance(self.judge.value(after)), way, after))
-        tried.sort(key=itemgetter(0), reverse=True)
-        chance, way, _ = tried[0]
-        best, valued = 0.0, len(tried)
-        for _, other, after in tried if len(tried) > 1 else ():
+            tried.append((after, way))
+        valued = len(tried)
+        values = self.judge.values([after for after, _ in tried])
+        ranked = sorted(zip(values, tried, strict=True), key=itemgetter(0), reverse=True)
+        chance, (_, way) = _chance(ranked[0][0]), ranked[0][1]
+        best = 0.0
+        for _, (after, other) in ranked[:BEST_TURNS] if valued > 1 else ():
             answered, valued = self._answered(after, limit, valued)
             if answered is None:
                 break
@@ -250,17 +259,14 @@ class Racer:
         """The chance to win if each throw gets its best answer, None if there is no time; and how much was valued."""
         sight, lost = after.turned, 0.0
         for dice in ROLLS:
-            best = -inf
+            if limit.is_reached(valued):
+                return None, valued
             outcomes = self.track.outcomes(sight, dice, ANSWERING_WAYS)
-            for answer in (self.track.after(sight, *outcome) for outcome in outcomes) if outcomes else (sight,):
-                if limit.is_reached(valued):
-                    return None, valued
-                valued += 1
-                if answer.has_won:
-                    best = inf
-                    break
-                best = max(best, self.judge.value(answer))
-            lost += _chance(best) * (1 if dice[0] == dice[1] else 2) / 36
+            answers = [self.track.after(sight, *outcome) for outcome in outcomes] or [sight]
+            valued += len(answers)
+            wins = any(answer.has_won for answer in answers)
+            chance = 1.0 if wins else _chance(max(self.judge.values(answers)))
+            lost += chance * (1 if dice[0] == dice[1] else 2) / 36
         return 1 - lost, valued
 
     def _thought(self, state: spiro.State, way: Way, chance: float, valued: int) -> Thought:
@@ -283,5 +289,11 @@ class Racer:
 def thinker(options: Options) -> Racer:
     """What plays on the board of these options; how many pieces there are does not matter."""
     track = Track(small=bool(options["small"]), no_inwards=bool(options["no_inwards"]))
-    weights = json.loads(WEIGHTS.read_text(encoding="ascii"))
-    return Racer(Judge(track, weights["small" if options["small"] else "medium"]))
+    board = "small" if options["small"] else "medium"
+    weights = json.loads(FOLDER.joinpath("weights.json").read_text(encoding="ascii"))[board]
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a robot thinks with one core
+    try:
+        from pbm.robots.spiro.net import Net
+    except ImportError:  # numpy is not installed
+        return Racer(Judge(track, weights, None))
+    return Racer(Judge(track, weights, Net(FOLDER / "small.npz") if board == "small" else None))

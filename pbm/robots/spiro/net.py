@@ -1,0 +1,36 @@
+"""A neural network that values positions of Spiro, one hidden layer over the terms and over what stands on each cell.
+
+It needs numpy, and is a fifth slower than the linear value. tests/bench/learn_spiro.py learned it.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pbm.robots.spiro.positions import Sight
+
+HEIGHTS = np.array([(n == 1, n > 1, n > 2, max(n - 3, 0) / 4) for n in range(100)], np.float32)
+"""What the network is told of so many free pieces on a cell."""
+
+
+class Net:
+    """The network of one board."""
+
+    def __init__(self, path: Path) -> None:
+        """Read what was learned."""
+        with np.load(path) as stored:
+            names = "linear", "terms", "heights", "pinned", "bias", "out"
+            self.linear, self.terms, self.heights, self.pinned, self.bias, self.out = (
+                stored[name].astype(np.float32) for name in names
+            )
+
+    def values(self, sights: Sequence[Sight], terms: Sequence[Sequence[float]]) -> list[float]:
+        """The logarithms of the odds in these positions, of which each has its terms."""
+        counted = np.array(terms, np.float32)
+        rows = np.frombuffer(b"".join([row for sight in sights for row in sight]), np.uint8).reshape(len(sights), 4, -1)
+        hidden = counted @ self.terms + self.bias
+        hidden += HEIGHTS[rows[:, :2]].reshape(len(sights), -1) @ self.heights
+        hidden += rows[:, 2:].reshape(len(sights), -1).astype(np.float32) @ self.pinned
+        values: list[float] = (counted @ self.linear + np.maximum(hidden, 0) @ self.out).tolist()
+        return values
