@@ -274,6 +274,6 @@ def _of_lines(ready: Ready) -> Letter:
         answered.append(letters.as_one(letter.data for letter in answers))
         told.append(Paragraph(f"> {line.masked(session.store.users.is_taken).text}"))
         said = ([Paragraph(letter.data["error"])] if "error" in letter.data else letter.blocks for letter in answers)
-        told += [block for blocks in said for block in blocks] or [Paragraph("Effect.")]
+        told += [block for blocks in said for block in blocks] or [Paragraph("Done.")]
     data = {"answers": answered, "status": max(int(one.get("status", 0)) for one in answered)}
     return letters.note(told, subject="multiple", answer="help multiple", data=data)

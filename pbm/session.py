@@ -63,7 +63,11 @@ class Session:
         """The time zone in which a user is told times; None stands for whoever gives the command, if that is known."""
         known = userid or (self.proved and self.proved.userid)
         found = {self.store.users.zone(name) for name in ({known} if known else self.senders)}
-        return _zone_of(found.pop() if len(found) == 1 else None)
+        name = found.pop() if len(found) == 1 else None
+        try:
+            return ZoneInfo(name) if name else UTC
+        except (LookupError, ValueError, OSError):  # this machine does not know the zone any more
+            return UTC
 
     @property
     def senders(self) -> set[str]:
@@ -87,13 +91,3 @@ class Session:
         """
         holders = self.holders if is_own else self.holders._replace(signs=False, **whose)
         return quotas.take(self.store, what, holders, self.now, amount)
-
-
-def _zone_of(name: str | None) -> tzinfo:
-    """The time zone of that name; UTC if there is no name, or if this machine does not know the zone any more."""
-    if name is None:
-        return UTC
-    try:
-        return ZoneInfo(name)
-    except (LookupError, ValueError, OSError):
-        return UTC

@@ -18,7 +18,6 @@ MOST_COMMENT = MOST_LINES * WIDTH
 """How many characters of a comment are looked at."""
 FRONT_OF_CELL = r"(?=-[a-z][0-9])"
 """Where a part of a turn without commas can be broken, such as the removals of Papagra."""
-ASTERISKS = "*" * 60
 MINUTES = "%Y-%m-%d %H:%M %Z"
 MASK = "PASSWORD"
 """What stands in the place of each secret."""

@@ -304,6 +304,12 @@ def test_a_refused_line_of_multiple_is_undone_alone(begun):
     assert begun.store.boards.unfinished() == [("symple", "101")]
 
 
+def test_a_line_of_multiple_that_answers_others_alone_is_done(by_mail):
+    by_mail.begin()
+    told = by_mail.give("alice", "multiple", lines("symple move 101 ME c3"))
+    assert "> symple move 101 alice PASSWORD c3\n\nDone.\n" in text_to(SENDER, told)
+
+
 def test_a_line_of_multiple_that_comes_too_late_forfeits_and_the_others_go_on(both_ways):
     both_ways.begin("symple challenge -size=5 --totaltime=1 alice bob")
     both_ways.plays("c3", "b1")
