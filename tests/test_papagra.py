@@ -537,16 +537,12 @@ def test_the_first_turn_is_still_to_come_on_an_empty_board_after_no_turn():
 @pytest.mark.parametrize(
     ("view", "reason"),
     [
-        ([], 'A position has "cells"'),
-        ({}, 'A position has "cells"'),
-        ({"cells": ["a1"]}, 'A position has "cells"'),
         ({"cells": {"a9": "P"}}, "no space 'a9' on this board; row a goes from a1 to a3"),
         ({"cells": {"": "P"}}, "no space '' on this board; its rows are a to e"),
         ({"cells": {"A1": "P"}}, "no space 'A1' on this board; its rows are a to e"),
         ({"cells": {"a1": "O"}}, "On a1 there can be P or B"),
         ({"cells": {"a1": ["P"]}}, "On a1 there can be P or B"),
         ({"cells": {}, "turn": "white"}, "the sides are pink and black"),
-        ({"cells": {}, "turn": {}}, "the sides are pink and black"),
         ({"cells": {}, "marks": 3}, '"marks" gives'),
         ({"cells": {}, "marks": {"white": 3}}, '"marks" gives'),
         ({"cells": {}, "marks": {"pink": -1}}, "from 0 to 9"),

@@ -724,8 +724,6 @@ def test_after_the_end_nothing_can_be_played():
 @pytest.mark.parametrize(
     ("view", "why"),
     [
-        ({}, 'A position has "cells"'),
-        ({"cells": []}, 'A position has "cells"'),
         ({"cells": {"f1": "B1"}}, "There is no point 'f1'"),
         ({"cells": {"a1": "B5"}}, "What stands on a1 cannot be read; a stack is B1 to B4 or W1 to W4."),
         ({"cells": {"a1": 3}}, "What stands on a1 cannot be read"),
