@@ -383,19 +383,6 @@ def test_only_the_latest_comment_is_kept_and_a_move_without_one_removes_it(begun
     assert "words" not in text_to(SENDER, begun.give("carol", "symple show 101"))
 
 
-def test_a_queued_move_is_shown_to_its_owner_only(begun):
-    assert "b4" in text_to("bob", begun.signs("bob", "symple queue 101 ME b4"))
-    for line in (
-        "symple show 101",
-        "symple showas ME 101",
-        "symple preview 101",
-        "symple games",
-        "symple subscribe ME 101",
-    ):
-        assert not any("b4" in one.text for one in begun.signs("carol", line))
-    assert "b4" in text_to(SENDER, begun.signs("bob", "symple showas ME 101"))
-
-
 # Errors
 
 

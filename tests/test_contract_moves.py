@@ -123,11 +123,6 @@ def test_what_is_no_move_cannot_be_queued(begun, word):
     assert "cannot be planned" in begun.refused("alice", f"symple queue 101 ME {word}").text
 
 
-def test_only_the_owner_is_told_of_a_queued_move(begun):
-    begun.signs("carol", "symple subscribe ME 101")
-    assert {one.to for one in begun.signs("bob", "symple queue 101 ME b1")} == {"bob"}
-
-
 @pytest.mark.parametrize("word", ["clear", "CLEAR", "clear#1"])
 def test_clear_forgets_the_queued_move(begun, word):
     begun.signs("bob", "symple queue 101 ME b1")

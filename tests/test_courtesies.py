@@ -62,18 +62,6 @@ def test_with_a_bad_plan_the_move_is_not_played_either(board):  # noqa: F811
     assert (turns(board), plans(board)) == ([], {})
 
 
-def test_two_plans_answer_each_other_in_one_mail_to_each_player(board):  # noqa: F811
-    answer(board, "a1\nif c3 then a9 if c4 then b9,b1")
-    before = len(board.mails())
-    told = answer(board, "c3\nif a9 then e5", "bob")
-    assert turns(board) == ["a1", "c3", "a9", "e5"]
-    assert len(told) == len(board.mails()) - before == 2
-    [alices] = [mail.text for mail in told if mail.userid == "alice"]
-    assert "Your plan has no answer to e5, and is dropped." in alices
-    assert "as planned: a9 by alice, e5 by bob." in alices
-    assert plans(board) == {}
-
-
 def test_a_queued_move_and_a_plan_are_one_tree(board):  # noqa: F811
     answer(board, "a1")
     answer(board, "if c3 then a9")
@@ -141,13 +129,6 @@ def test_text_below_a_plan_alone_is_sent_to_nobody_and_that_is_said(board):  # n
     [told] = answer(board, "if c3 then a9\nI like this game.")
     assert "The text below your plan was sent to nobody" in told.text
     assert len(board.mails("bob")) == before
-
-
-@pytest.mark.parametrize("word", ["resign", "undo", "propose"])
-def test_what_is_no_move_cannot_be_planned(board, word):  # noqa: F811
-    answer(board, "a1")
-    [told] = answer(board, f"if c3 then {word}")
-    assert f"`{word}` cannot be planned" in told.text
 
 
 # Notes

@@ -1,4 +1,7 @@
-"""Plans and what else happens on a board: robots, tournaments, votes, vacations, clocks, ends, swapped sides."""
+"""Plans and what else happens on a board: robots, tournaments, vacations, clocks, ends, swapped sides.
+
+Queued moves, votes and undo: see test_contract_moves.
+"""
 
 from random import Random
 
@@ -72,33 +75,6 @@ def some(state, rng):
     return move, state.play(move)
 
 
-# Votes
-
-
-def test_a_plan_that_is_only_stored_leaves_a_vote_open_and_one_that_is_played_ends_it(planned):
-    planned.signs("bob", "symple move 101 ME propose")
-    planned.signs("alice", "symple plan 101 ME if e4 then a4")
-    assert planned.at().row.vote == "draw"
-    planned.signs("bob", "symple move 101 ME e5")
-    assert (planned.played()[-2:], planned.at().row.vote) == (["e5", "(a5)"], None)
-
-
-def test_a_draw_forgets_a_plan(planned):
-    planned.signs("bob", "symple move 101 ME propose")
-    told = planned.signs("alice", "symple move 101 ME accept")
-    assert ended(planned) == (None, {})
-    assert not [one for one in told if "plan" in one.text.lower()]
-
-
-def test_an_undo_takes_planned_moves_back_and_drops_the_rest_of_the_plan(planned):
-    planned.signs("bob", "symple move 101 ME e5")
-    planned.signs("bob", "symple move 101 ME undo")
-    told = planned.signs("alice", "symple move 101 ME accept")
-    assert (planned.played(), planned.at().plans) == (["c3", "b1", "a1"], {})
-    assert "Your plan is dropped, because a move was taken back." in text_to("alice", told)
-    assert "plan" not in text_to("bob", told)
-
-
 # Vacations and clocks
 
 
@@ -138,12 +114,6 @@ def test_who_plans_when_the_total_time_of_the_opponent_is_up_has_won(four):
 # Ends
 
 
-@pytest.mark.parametrize(("name", "winner"), [("bob", "alice"), ("alice", "bob")])
-def test_a_plan_goes_when_either_player_signs_off(planned, name, winner):
-    planned.signs(name, "signoff ME")
-    assert ended(planned) == (winner, {})
-
-
 def test_a_resignation_of_the_opponent_triggers_no_plan(planned):
     planned.signs("alice", "symple queue 101 ME d5")
     told = planned.signs("bob", "symple resign 101 ME")
@@ -161,13 +131,3 @@ def test_an_answer_that_swaps_sides_can_be_planned_and_its_owner_goes_on(four):
     four.signs("alice", "spora move 101 ME komi=0")
     assert four.played(game="spora") == ["komi=0", "(black)"]
     assert (four.at(game="spora").turn, four.at(game="spora").state.seats) == ("bob", (1, 0))
-
-
-def test_a_plan_is_its_owners_also_when_the_sides_are_swapped(four):
-    four.begin("spora challenge -size=5 -pie alice bob")
-    four.plays("komi=0", game="spora")
-    four.signs("alice", "spora plan 101 ME if any then c3 if any then c4")
-    four.signs("bob", "spora move 101 ME black")
-    four.signs("bob", "spora move 101 ME a1")
-    assert four.played(game="spora") == ["komi=0", "black", "a1", "(c3)"]
-    assert four.at(game="spora").plans == {"alice": "if any then c4"}
