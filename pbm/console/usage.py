@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -142,6 +142,15 @@ YES = click.option("--yes", is_flag=True, help="Do not ask.")
 LIMIT = click.option(
     "--limit", type=WHOLE_NUMBER, default=LISTED, show_default=True, metavar="N", help="How many are listed."
 )
+
+
+def split_options(words: Sequence[str], ctx: click.Context) -> tuple[list[str], list[str]]:
+    """The options of a game among the words behind a command, and the other words. Raises UsageError."""
+    options = [word for word in words if word.startswith("-")]
+    for option in options:
+        if option.startswith("--"):
+            raise click.NoSuchOption(option, ctx=ctx)
+    return options, [word for word in words if word not in options]
 
 
 def objection(why: click.UsageError) -> str:

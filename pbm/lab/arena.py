@@ -31,7 +31,6 @@ from pbm.tournaments.kinds import Meeting, Pair, Tournament
 
 ORDER = "sb", "direct"
 """What decides between equal points."""
-OUTCOMES = {1.0: 1, 0.5: 0, 0.0: -1}
 
 commands = Commands("pbm")
 
@@ -85,7 +84,7 @@ def arena(
             beginner: int, referee: Referee, moments: Sequence[datetime], played: Played, names: Pair = names
         ) -> None:
             one, other = names[::-1] if beginner else names
-            worth = OUTCOMES[played.points]
+            worth = round(2 * played.points - 1)
             meetings.append(Meeting(1, one, other, -worth if beginner else worth))
             if played.fault:
                 loser = "" if played.by is None else f"{names[played.by]} has lost: "

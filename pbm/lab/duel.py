@@ -13,7 +13,7 @@ import click
 import games
 from games import Illegal
 from pbm.console import INTERRUPTED, answer
-from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed, game_name
+from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed, game_name, split_options
 from pbm.lab.evidence import bounds, decision, elo, wilson
 from pbm.lab.matches import Match, TwoGames, play_on_cluster, play_pairs
 from pbm.refusals import Misused, Refused
@@ -126,13 +126,10 @@ def _loser(program: int | None) -> str:
 
 def read_words(words: Sequence[str], ctx: click.Context) -> tuple[str, list[str], list[str]]:
     """The game that these words name, its options, and the other words. Raises Refused or UsageError."""
-    options = [word for word in words if word.startswith("-")]
-    if unknown := next((option for option in options if option.startswith("--")), None):
-        raise click.NoSuchOption(unknown, ctx=ctx)
-    game, *others = [word for word in words if not word.startswith("-")] or [""]
-    if not game:
+    options, others = split_options(words, ctx)
+    if not others:
         raise Misused("No game is named.")
-    game = game_name(game)
+    game = game_name(others.pop(0))
     try:
         games.read_options(games.load(game), options)
     except Illegal as why:

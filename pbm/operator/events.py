@@ -146,8 +146,10 @@ def list_hooks() -> None:
         seen, problem = f"{one.last}/{last}", one.problem or ""
         lines.append((str(one.id), one.kinds or "all", seen, str(one.tries), time_text(one.due), one.program, problem))
         kinds = [kind for kind in one.kinds.split(",") if kind]
-        of = {"hook": one.id, "program": one.program, "on": kinds, "last": one.last}
-        data.append({**of, "tries": one.tries, "problem": one.problem})
+        data.append(
+            {"hook": one.id, "program": one.program, "on": kinds, "last": one.last, "tries": one.tries,
+             "problem": one.problem}
+        )  # fmt: skip
     answer_list(lines, {"hooks": data, "last": last}, "There are no hooks.")
 
 

@@ -14,7 +14,7 @@ from pbm.actions.directing import DIRECTIONS, on_trial
 from pbm.blocks import text_of
 from pbm.board import clocks
 from pbm.console import answer, answer_list
-from pbm.console.usage import Commands, game_name
+from pbm.console.usage import Commands, game_name, split_options
 from pbm.letters import contests
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -104,11 +104,8 @@ def tournament(
     **settings: Any,
 ) -> None:
     """Start a tournament, let it be joined, direct it, or show how it stands."""
-    options = [word for word in words if word.startswith("-")]
-    unknown = next((option for option in options if option.startswith("--")), None)
-    if unknown:
-        raise click.NoSuchOption(unknown, ctx=ctx)
-    others = [word.lower() for word in words if not word.startswith("-")]
+    options, named = split_options(words, ctx)
+    others = [word.lower() for word in named]
     if not others:
         raise click.UsageError("No game is named.", ctx)
     if others[0] in DIRECTIONS and len(others) > 2:

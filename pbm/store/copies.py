@@ -15,20 +15,16 @@ PAGES_AT_ONCE = 10_000
 """How many pages are copied before progress is told."""
 
 
-def copy(source: Path, target: Path, progress: Callable[[int, int], object] | None = None) -> None:
+def copy(source: Path, target: Path, progress: Callable[[int, int], object] = lambda *_: None) -> None:
     """Copy a database, as it is at one moment, to a file that only its owner can read, and check the copy.
 
-    The file is new or empty. The copy is that one file and needs none beside it. *Progress* is told how many more pages
-    are copied, and of how many. Raises Unusable if there is no copy that can be trusted, and OSError if the file cannot
-    be written.
+    The file is new or empty. The copy is that one file and needs none beside it. *Progress* is told how many pages, at
+    most, were copied in each step, and of how many. Raises Unusable if there is no copy that can be trusted, and OSError
+    if the file cannot be written.
     """
-    copied = 0
 
     def told(_: int, left: int, pages: int) -> None:
-        nonlocal copied
-        if progress:
-            progress(pages - left - copied, pages)
-        copied = pages - left
+        progress(PAGES_AT_ONCE, pages)
 
     os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
     try:
@@ -50,7 +46,7 @@ def name_before_schema(path: Path, schema: int) -> Path:
     return path.with_name(f"{path.name}.before-schema-{schema}")
 
 
-def keep(source: Path, target: Path, progress: Callable[[int, int], object] | None = None) -> None:
+def keep(source: Path, target: Path, progress: Callable[[int, int], object] = lambda *_: None) -> None:
     """Copy a database to a file, in the place of what may be there; the file is there when it is whole.
 
     Raises what `copy` raises.
