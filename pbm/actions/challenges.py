@@ -12,7 +12,7 @@ from pbm.actions import lists, turns
 from pbm.actions.finding import find_point
 from pbm.blocks import Table
 from pbm.board import clocks
-from pbm.board.board import FORFEIT, RESIGN, Board, Point
+from pbm.board.board import FORFEIT, RESIGN, Point
 from pbm.letters import Letter
 from pbm.names import is_tournament_board
 from pbm.refusals import Refused
@@ -62,9 +62,7 @@ def challenge(
         problems += _of_name(session, game, name)
     try:
         games.read_options(games.load(game), options)
-        beginning = source and _beginning(session, game, source, options, name)
-        if beginning and robots:
-            _insist_on_no_hint(beginning.board)
+        beginning = _beginning(session, game, source, options, name, has_robot=bool(robots)) if source else None
     except (Illegal, Refused) as why:
         problems.append(str(why))
     times_wanted, wrong = clocks.read({one: named[one] for one in clocks.OPTIONS}, is_tournament=name is not None)
@@ -79,7 +77,7 @@ def challenge(
         (first, second),
         times=times_wanted,
         name=name and name.lower(),
-        beginning=beginning or None,
+        beginning=beginning,
     )
     for robot in robots if talks else ():
         task = Task(game, board.row.board, robot, board.opponent(robot))
@@ -110,8 +108,13 @@ def rematch(session: Session, row: BoardRow, name: str) -> list[Letter]:
     return letters.of_new_board(session, board)
 
 
-def _beginning(session: Session, game: str, source: str, options: Sequence[str], name: str | None) -> Point:
-    """The position of another board with which a new one begins. Raises Refused."""
+def _beginning(
+    session: Session, game: str, source: str, options: Sequence[str], name: str | None, *, has_robot: bool
+) -> Point:
+    """The position of another board with which a new one begins. Raises Refused.
+
+    A robot would show two people who still play how it would go on.
+    """
     of = re.match("[a-z][a-z0-9]*(?=-)", source.lower())
     word = source[of.end() + 1 :] if of else source
     if of and of[0] != game:
@@ -126,17 +129,13 @@ def _beginning(session: Session, game: str, source: str, options: Sequence[str],
         raise Refused(
             f"The game was over then; --from={point.board.row.board}#{point.moves - 1} is before its last turn."
         )
-    return point
-
-
-def _insist_on_no_hint(board: Board) -> None:
-    """Raises Refused if a robot would show two people who still play how it would go on."""
-    people = {*board.players} - board.about.robots.keys()
-    if len(people) > 1 and not board.present.is_over:
+    people = {*point.board.players} - point.board.about.robots.keys()
+    if has_robot and len(people) > 1 and not point.board.is_over:
         raise Refused(
-            f"{board.row.game.capitalize()} {board.row.board} is still being played; no robot takes part in what "
+            f"{game.capitalize()} {point.board.row.board} is still being played; no robot takes part in what "
             "begins with its positions."
         )
+    return point
 
 
 def _of_sender(session: Session) -> list[str]:

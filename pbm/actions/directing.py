@@ -213,7 +213,9 @@ def _remove_and_tell(session: Session, board: Board, why: str) -> None:
 
 
 def start_due(session: Session) -> list[str]:
-    """Start the tournaments whose date has come, and end the arenas. Each is a transaction of its own.
+    """Start the tournaments whose date has come, and end the arenas; one that cannot start is cancelled.
+
+    Each is a transaction of its own.
 
     Returns what could not be done, with the reason.
     """
@@ -225,17 +227,13 @@ def start_due(session: Session) -> list[str]:
             with session.store.writing():
                 one = session.store.tournaments.get(game, pool)
                 if one and (game, pool) in session.store.tournaments.due(session.now):
-                    _do_what_is_due(session, as_it_is(session, one))
+                    found = as_it_is(session, one)
+                    if one.state == "running":
+                        _finish(session, found)
+                    elif problems := [*problems_of_start(found)]:
+                        _cancel(session, found, " ".join(problems))
+                    else:
+                        start_tournament(session, found)
         except (LookupError, Illegal, Refused) as why:  # a game that is not installed any more, or has changed
             wrong.append(f"{game} tournament {pool}: {why}")
     return wrong
-
-
-def _do_what_is_due(session: Session, found: Shown) -> None:
-    """End an arena, or start a tournament; one that cannot start is cancelled."""
-    if found.one.state == "running":
-        _finish(session, found)
-    elif problems := [*problems_of_start(found)]:
-        _cancel(session, found, " ".join(problems))
-    else:
-        start_tournament(session, found)
