@@ -69,7 +69,15 @@ def settle(store: Store, row: BoardRow, now: datetime, *, has_begun: bool) -> li
     first, second = (store.players.get(row.game, userid) for userid in userids)
     results = [_result(row, first, second, now), _result(row, second, first, now)]
     for player, result in zip((first, second), results, strict=True):
-        store.players.save(row.game, _counted(player, result))
+        store.players.change(
+            row.game,
+            player.userid,
+            rating=result.after,
+            won=player.won + (result.outcome == 1),
+            lost=player.lost + (result.outcome == -1),
+            tied=player.tied + (result.outcome == 0),
+            rated=result.ended,
+        )
         store.players.add_result(result)
     return results
 
@@ -116,14 +124,3 @@ def _result(row: BoardRow, own: PlayerRow, other: PlayerRow, now: datetime) -> R
 
 def _rating(player: PlayerRow) -> Rating:
     return Rating(START if player.rating is None else player.rating, player.games)
-
-
-def _counted(player: PlayerRow, result: ResultRow) -> PlayerRow:
-    """The player after a game."""
-    return player._replace(
-        rating=result.after,
-        won=player.won + (result.outcome == 1),
-        lost=player.lost + (result.outcome == -1),
-        tied=player.tied + (result.outcome == 0),
-        rated=result.ended,
-    )
