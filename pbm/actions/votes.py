@@ -31,7 +31,8 @@ def accept(session: Session, board: Board, name: str) -> list[Letter]:
     _check_open(board)
     if name == board.row.voter and name != board.opponent(name):
         raise Illegal(f"You proposed this yourself. Waiting for {board.opponent(name)} to answer.")
-    return _happens(session, _with_comment(session, board, name))
+    _with_comment(session, board, name)
+    return agree_draw(session, board) if board.row.vote == "draw" else _take_back(session, board)
 
 
 def reject(session: Session, board: Board, name: str) -> list[Letter]:
@@ -53,14 +54,9 @@ def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[L
     _with_comment(session, board, name)
     board.change(vote=what, voter=name)
     if name == board.opponent(name):
-        return _happens(session, board)
+        return accept(session, board, name)
     session.store.boards.save(board.row)
     return turns.told(session, board)
-
-
-def _happens(session: Session, board: Board) -> list[Letter]:
-    """Do what both players want."""
-    return agree_draw(session, board) if board.row.vote == "draw" else _take_back(session, board)
 
 
 def agree_draw(session: Session, board: Board, *notes: str, reason: str | None = None) -> list[Letter]:
@@ -101,11 +97,10 @@ def _check_open(board: Board) -> None:
         raise Illegal("Nothing is proposed on this board.")
 
 
-def _with_comment(session: Session, board: Board, name: str) -> Board:
+def _with_comment(session: Session, board: Board, name: str) -> None:
     """Give a board the comment of the command, if it has one."""
     if session.comment:
         board.change(comment=session.comment, commenter=name)
-    return board
 
 
 INSTEAD_OF_A_MOVE: Mapping[str, Callable[[Session, Board, str], list[Letter]]] = {
