@@ -31,7 +31,7 @@ def accept(session: Session, board: Board, name: str) -> list[Letter]:
     _check_open(board)
     if name == board.row.voter and name != board.opponent(name):
         raise Illegal(f"You proposed this yourself. Waiting for {board.opponent(name)} to answer.")
-    _with_comment(session, board, name)
+    _set_comment(session, board, name)
     return agree_draw(session, board) if board.row.vote == "draw" else _take_back(session, board)
 
 
@@ -39,7 +39,7 @@ def reject(session: Session, board: Board, name: str) -> list[Letter]:
     """End a vote."""
     _check_open(board)
     what = WHAT[str(board.row.vote)]
-    _with_comment(session, board, name)
+    _set_comment(session, board, name)
     board.change(vote=None, voter=None)
     session.store.outbox.drop_reminders(board.name)
     session.store.boards.save(board.row)
@@ -51,7 +51,7 @@ def _put_to_vote(session: Session, board: Board, name: str, what: str) -> list[L
         who = "You have" if board.row.voter == name else f"{board.row.voter} has"
         how = "" if board.row.voter == name else "; `accept` or `reject` answers"
         raise Illegal(f"{who} proposed {WHAT[what]} already{how}.")
-    _with_comment(session, board, name)
+    _set_comment(session, board, name)
     board.change(vote=what, voter=name)
     if name == board.opponent(name):
         return accept(session, board, name)
@@ -97,7 +97,7 @@ def _check_open(board: Board) -> None:
         raise Illegal("Nothing is proposed on this board.")
 
 
-def _with_comment(session: Session, board: Board, name: str) -> None:
+def _set_comment(session: Session, board: Board, name: str) -> None:
     """Give a board the comment of the command, if it has one."""
     if session.comment:
         board.change(comment=session.comment, commenter=name)
