@@ -321,19 +321,6 @@ def test_a_comment_is_limited_in_size_too(pair):
     assert len(pair.mails("bob")[-1].text) < 20_000
 
 
-@pytest.mark.long
-def test_no_line_of_a_mail_is_longer_than_78_columns_however_long_the_turn(club):
-    club.signed_up("alice", "bob")
-    club.say("symple challenge -size=25 alice bob")
-    for column in "acegikmoqsuwy":
-        for name, row in (("alice", 11), ("bob", 13), ("alice", 15), ("bob", 17)):
-            club.say(f"symple move 101 {name} {name}-secret {column}{row}")
-    growths = Board.load(club.store, "symple", "101").state.moves()
-    club.say(f"symple move 101 alice alice-secret {next(turn for turn in growths if len(turn) > 78)}")
-    for row in club.mails():
-        assert max(map(len, row.text.splitlines())) <= 78
-
-
 # Answering a board mail
 
 

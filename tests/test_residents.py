@@ -33,7 +33,7 @@ from pbm.session import Session
 from pbm.store import Robot, Store
 from pbm.store.robots import Claim, Task
 
-from conftest import PASSWORDS, Club
+from conftest import PASSWORDS
 from patience import PATIENCE
 from test_robots import program
 from test_serve import converse, inbox
@@ -803,28 +803,6 @@ def test_by_mail_the_answers_of_a_robot_come_within_seconds_while_others_wait_to
     assert own == 20
     assert sum(busy) >= 10
     assert sorted(waits)[-2] < 30, waits
-
-
-@pytest.mark.long
-def test_two_hundred_boards_of_forty_users_are_answered_in_turn(shell):
-    path = shell.folder / "pbm.db"
-    club = Club(path)
-    users = [f"user{number}" for number in range(40)]
-    with club.store.writing():
-        for name in users:
-            club.store.users.add(name, "", club.time)
-    for name in users:  # whoever comes first begins all his boards at once
-        for number in range(5):
-            club.say(f"symple challenge -size=5 robot{number % 2 + 1} {name}")
-    club.store.close()
-    done = shell.process("robots", "run", "--once", "--json")
-    assert json.loads(done.stdout) == {"given": 200}
-    with closing(sqlite3.connect(path)) as db:
-        query = "SELECT second_player FROM turns JOIN boards USING (game, board) ORDER BY played"
-        order = [name for (name,) in db.execute(query)]
-    assert Counter(order) == dict.fromkeys(users, 5)
-    for round_ in range(5):
-        assert set(order[40 * round_ : 40 * round_ + 40]) == set(users)
 
 
 @pytest.mark.long

@@ -128,26 +128,6 @@ def test_a_match_of_three_is_over_when_it_is_decided_and_a_tie_is_played_on(leag
     assert league.now().one.state == "finished"
 
 
-@pytest.mark.long
-def test_a_ladder_of_10_goes_on_until_it_is_ended(league):
-    names = league.signed_up(10)
-    league.start("ladder", names)
-    assert {frozenset(one.pair) for one in league.now().meetings} == {
-        frozenset(names[at : at + 2]) for at in range(0, 10, 2)
-    }
-    for board in league.running():
-        league.end(board, "first" if league.now().meetings[int(board[1:]) - 1].first in names[1::2] else "second")
-    ladder = [line.name for line in league.now().lines]
-    assert ladder == [name for at in range(0, 10, 2) for name in (names[at + 1], names[at])]
-    assert len(league.running()) == 4  # the second against the third, and so on
-    league.play(Random(1), until=30)
-    league.do("finish")
-    assert league.now().one.state == "closing"
-    league.play(Random(2))
-    assert league.now().one.state == "finished"
-    assert sorted(line.place for line in league.now().lines) == list(range(1, 11))
-
-
 def test_a_match_of_two_teams_by_rank(league):
     names = league.signed_up(8)
     league.start("roundrobin", names, teams={"red": names[:4], "blue": names[4:]})

@@ -19,8 +19,8 @@ def copy(source: Path, target: Path, progress: Callable[[int, int], object] = la
     """Copy a database, as it is at one moment, to a file that only its owner can read, and check the copy.
 
     The file is new or empty. The copy is that one file and needs none beside it. *Progress* is told how many pages, at
-    most, were copied in each step, and of how many. Raises Unusable if there is no copy that can be trusted, and OSError
-    if the file cannot be written.
+    most, were copied in each step, and of how many. Raises Unusable if there is no copy that can be trusted, and
+    OSError if the file cannot be written.
     """
 
     def told(_: int, left: int, pages: int) -> None:
