@@ -26,10 +26,12 @@ THEN = re.compile(
 )
 """What stands between a move and its answer."""
 MOVE_BEGIN = re.compile(
-    r"\S*\d|--|\W*(any|pass|swap|black|white|x|resign|unresign|undo|propose|accept|reject|then)\b|\S+\s+then\s+\S*\d",
+    r"\S*\d|--|\W*(any|pass|swap|black|white|x|resign|unresign|undo|propose|accept|reject|then)\b|.*\bthen\b.*\d",
     re.IGNORECASE,
 )
-"""What begins a condition, and not prose: a word with a digit, one of these words, or one with such an answer."""
+"""What begins a condition, and not prose: a word with a digit, one of these words, or what has such an answer."""
+WHO_PLAYS = re.compile(r"\b(?:(?:they|he|she|you|i)\s+)?(?:plays?|answers?)\s+", re.IGNORECASE)
+"""What people put in front of a move."""
 BROKEN_WITHIN = re.compile(r"\b(?:then|if(?:\s+\S+)?)\n|\n\W*then\b", re.IGNORECASE)
 """Where a line of a plan was broken within a step."""
 HOW = "a line of a plan is written `if THEIRS then MINE`"
@@ -104,7 +106,8 @@ def _joined(rows: Sequence[str]) -> list[str]:
 def read(text: str) -> PlanLine:
     """A line of a plan. Raises Illegal, with the readings of a line that has several."""
     text = re.sub(r"[\u2010-\u2015\u2212](?=[a-z]\d)", "-", text, flags=re.IGNORECASE)  # mail programs write dashes
-    parts = re.split(r"\b(?:(?:and|then)\s+)*if\b", BEGIN.sub("", text, count=1), flags=re.IGNORECASE)
+    text_alone = WHO_PLAYS.sub("", BEGIN.sub("", text, count=1))
+    parts = re.split(r"\b(?:(?:and|then)\s+)*if\b", text_alone, flags=re.IGNORECASE)
     return tuple(_step(part, text.strip()) for part in parts)
 
 
