@@ -30,7 +30,6 @@ from pbm.language import words
 from pbm.language.commands import OF_GAME
 from pbm.language.grammar import MOST_CHARACTERS, Call, Prompt, function, help_for, misplaced, path
 from pbm.language.line import NOWHERE, Line
-from pbm.language.quoting import refusal
 from pbm.letters import Letter
 from pbm.refusals import Misused, Refused, copied
 from pbm.session import Session
@@ -270,7 +269,7 @@ def _of_lines(ready: Ready) -> Letter:
             answered.append({"error": TOO_MUCH, "status": 1})
             break
         done = _step(Ready(session, call, line))
-        answers = [refusal(done.why, line, is_user=session.store.users.is_taken)] if done.why else done.letters
+        answers = [line.refusal(done.why, is_user=session.store.users.is_taken)] if done.why else done.letters
         answered.append(letters.as_one(letter.data for letter in answers))
         told.append(Paragraph(f"> {line.masked(session.store.users.is_taken).text}"))
         said = ([Paragraph(letter.data["error"])] if "error" in letter.data else letter.blocks for letter in answers)

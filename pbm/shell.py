@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import games
 from pbm import console, letters, runner, texts
-from pbm.language import quoting
+from pbm.language import masking
 from pbm.language.commands import root
 from pbm.language.grammar import Letters, Prompt
 from pbm.language.help import help_letter
 from pbm.language.line import Line
-from pbm.language.quoting import refusal
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.session import Session
@@ -97,7 +96,7 @@ def main(args: Sequence[str]) -> int:
         nonlocal server
         text = _input().read() if comment == "-" else comment
         server = open_server()
-        told = quoting.comment(root, text, server.store.users.is_taken)
+        told = masking.comment(root, text, server.store.users.is_taken)
         return Session(server, comment=told, body=texts.clean(text), as_json=as_json)
 
     typed = Line.read(root, " ".join(line))
@@ -106,7 +105,7 @@ def main(args: Sequence[str]) -> int:
             answers += runner.run(typed, session, Prompt(_read_password, [*console.MODULES]))
     except (Refused, Unusable) as why:
         is_user = server.store.users.is_taken if server and isinstance(why, Refused) else None
-        letter = refusal(why if isinstance(why, Refused) else Refused(str(why)), typed, is_user=is_user)
+        letter = typed.refusal(why if isinstance(why, Refused) else Refused(str(why)), is_user=is_user)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
     name = typed.command.name if typed.command and waits else ""
     if server and name in ANSWERED and any(_waits_for_robot(each) for each in answers):

@@ -12,7 +12,6 @@ from pbm.actions import cleanup
 from pbm.board.board import Board
 from pbm.language.commands import root
 from pbm.language.line import Line
-from pbm.language.quoting import refusal
 from pbm.mail.incoming import handle
 from pbm.passwords import Passwords
 from pbm.refusals import Refused
@@ -64,7 +63,7 @@ class Members(Club):
         try:
             letters = run(read, lambda: session)
         except Refused as why:
-            letters = [refusal(why, read, is_user=self.store.users.is_taken)]
+            letters = [read.refusal(why, is_user=self.store.users.is_taken)]
         return [Told(letter.to or SENDER, letter.subject, letter.text) for letter in letters]
 
     def _mailed(self, name: str, line: str, body: str, fields: dict[str, str]) -> list[Told]:

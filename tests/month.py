@@ -19,7 +19,6 @@ from pbm.actions import cleanup
 from pbm.board.board import DROPPED
 from pbm.language.commands import root
 from pbm.language.line import Line
-from pbm.language.quoting import refusal
 from pbm.mail import outbox
 from pbm.mail.incoming import handle
 from pbm.operator.doctor import examine
@@ -109,7 +108,7 @@ class Month(Club):
             try:
                 printed = run(read, lambda: session)
             except Refused as why:
-                printed = [refusal(why, read)]
+                printed = [read.refusal(why)]
         else:
             raw = self.letter(name, typed, comment, way)
             assert handle(self.server, raw, None, [recipient]) == "command"

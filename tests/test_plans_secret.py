@@ -12,7 +12,6 @@ from pbm.access import tokens
 from pbm.actions import cleanup
 from pbm.language.commands import OF_A_GAME, OF_ALL, OF_ALL_GAMES, OF_ONESELF, root
 from pbm.language.line import Line
-from pbm.language.quoting import refusal
 from pbm.mail.incoming import handle
 from pbm.refusals import Refused
 from pbm.runner import run
@@ -156,7 +155,7 @@ class Spied(Club):
         try:
             told = run(read, lambda: Session(self.server, comment=body, body=body))
         except Refused as why:
-            told = [refusal(why, read, is_user=self.store.users.is_taken)]
+            told = [read.refusal(why, is_user=self.store.users.is_taken)]
         return [] if name == "alice" else [(one.to, one.subject, one.text, json.dumps(one.data)) for one in told]
 
     def left(self):

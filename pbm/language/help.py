@@ -16,7 +16,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 
 EMPTY_LINE = "\n\n"
-FOLDER = Path(__file__).parents[2] / "help"
+HELP_FOLDER = Path(__file__).parents[2] / "help"
 """The folder of the texts: beside the packages, in a checkout as in an installation."""
 SPACED = re.compile(r"\S {2,}\S")
 TOPICS = {
@@ -61,7 +61,7 @@ def _block(paragraph: str) -> Block:
 
 def subjects() -> list[str]:
     """The subjects that have a text of their own, and are no games."""
-    return sorted(path.stem for path in FOLDER.glob("*.txt") if not games.exists(path.stem))
+    return sorted(path.stem for path in HELP_FOLDER.glob("*.txt") if not games.exists(path.stem))
 
 
 def _text(subject: str) -> str:
@@ -110,11 +110,11 @@ def of_game(name: str) -> str:
     """The help file of a game; that of a game from another package stands beside its module."""
     module = games.load(name)
     beside = Path(getattr(module, "__file__", "")).with_name(f"{name}.txt")
-    for path in (FOLDER / f"{name}.txt", beside):
+    for path in (HELP_FOLDER / f"{name}.txt", beside):
         if path.is_file():
             return path.read_text().rstrip()
     return (module.__doc__ or "").rstrip()
 
 
 def _read(name: str) -> str:
-    return (FOLDER / f"{name}.txt").read_text().rstrip()
+    return (HELP_FOLDER / f"{name}.txt").read_text().rstrip()

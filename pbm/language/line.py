@@ -1,15 +1,18 @@
-"""A line of a shell or a mail, read once: what it says, which command it names, and what in it is secret."""
+"""A line of a shell or a mail, read once: what it says, what in it is secret, and what is answered if it is refused."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 import click
 
+from pbm import letters
 from pbm.language import masking, words
 from pbm.language.grammar import MOST_CHARACTERS, Command, Group, Root
 from pbm.language.masking import Masked
+from pbm.letters import Letter
 from pbm.names import IsUser
-from pbm.texts import MASK
+from pbm.refusals import Refused
+from pbm.texts import MASK, said, without
 
 NOWHERE = click.Context(click.Command(""))
 """Where commands are looked up; that of a line is carried out in a context of its own, which stands in this one."""
@@ -78,6 +81,36 @@ class Line(NamedTuple):
         """The line as a log may hold it: a password may stand where the command has none."""
         found = [*self.masked(is_user).secrets, *self._long(is_user)]
         return " ".join(MASK if word in found else word for word in self.typed.split())
+
+    def refusal(self, why: Refused, body: str = "", game: str = "", is_user: IsUser | None = None) -> Letter:
+        """What is answered if the line was refused: the reason, the board if they may see it, and what they wrote.
+
+        Passwords are masked. The *game* is named for the answer to a board mail, which does not begin with it.
+        """
+        text, found = self.masked(is_user, is_answer=bool(game))
+        secrets = [*why.secrets, *found]
+        quoted = [without(text, why.secrets)]
+        quoted += [without(one, secrets) for one in self._below(body, is_user).splitlines()]
+        return letters.of_error(
+            said(str(why), secrets),
+            quoted,
+            subject=why.subject,
+            game=game or self.game or "pbm",
+            point=why.point,
+            reader=why.reader,
+            status=why.status,
+        )
+
+    def _below(self, body: str, is_user: IsUser | None) -> str:
+        """A text without the passwords in it, also where it goes on with the line above it.
+
+        Below a line that is no command, its first line may be an answer to a board mail with a password in front.
+        """
+        typed = " ".join(self.typed.split())
+        text = masking.without_passwords(self.tree, f"{typed}\n{body}", is_user).text.partition("\n")[2]
+        first = next((one for one in text.splitlines() if one.strip()), "")
+        words = [word.strip(masking.PUNCTUATION) for word in first.split()] if self.command is None else ()
+        return text.replace(first, without(first, filter(masking.is_strange, words)), 1)
 
     def _long(self, is_user: IsUser | None) -> list[str]:
         """The words behind the command that are long enough for a password, and no users or turns."""

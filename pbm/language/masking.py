@@ -14,7 +14,7 @@ import games
 from pbm.language import words
 from pbm.language.grammar import LOOKS_RIGHT, Command, Root
 from pbm.names import SHORTEST_PASSWORD, IsUser, is_userid
-from pbm.texts import MASK, NAMED
+from pbm.texts import MASK, MOST_COMMENT, NAMED, written
 
 TOKENS = re.compile(r"%20|&nbsp;|(?:(?!%20|&nbsp;)\S)+")
 """What stands between blanks, and blanks as they are written in a link or in HTML."""
@@ -61,6 +61,14 @@ def without_passwords(tree: Root, text: str, is_user: IsUser | None) -> Masked:
             end = word.end
     raw = (text[found[at].start : found[at].end] for at in hidden)
     return Masked("".join([*parts, text[end:]]), [*secrets, *raw])
+
+
+def comment(tree: Root, text: str, is_user: IsUser) -> str:
+    """What somebody wrote to others, as they may see it: as much of it as is kept, and no password."""
+    if not text:
+        return ""
+    # masked before it is broken into lines, which would break a long password, too
+    return written(without_passwords(tree, text[:MOST_COMMENT], is_user).text)
 
 
 def is_strange(word: str) -> bool:

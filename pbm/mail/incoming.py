@@ -21,7 +21,7 @@ from pbm.actions import subscriptions
 from pbm.blocks import Paragraph
 from pbm.budget import SECONDS_OF_MAIL, limited
 from pbm.delivery.mail import send
-from pbm.language import answers, masking, quoting
+from pbm.language import answers, masking
 from pbm.language.commands import root
 from pbm.language.grammar import Call
 from pbm.letters import Letter
@@ -257,7 +257,7 @@ def hear(
     session = Session(
         server,
         mail.sender,
-        tokens.masked(quoting.comment(root, typed.body, server.store.users.is_taken)),
+        tokens.masked(masking.comment(root, typed.body, server.store.users.is_taken)),
         body=typed.body,
         message_id=mail.message_id if re.fullmatch(r"<[!-;=?-~]{1,240}>", mail.message_id) else None,
         guesses=Guesses(server.store, (machine or mail.sender or "").lower(), server.now()),
@@ -406,7 +406,7 @@ def _outcome(server: Server, command: MailedCommand, done: Effect) -> Outcome:
         logged = f"{reply.game} {reply.board} {reply.userid}: {answers.bare(line.typed) if why is None else '...'}"
     if why is None:
         return Outcome("command", logged, letters=done.letters)
-    letter = quoting.refusal(why, line, ready.session.comment, reply.game if reply else "", is_user)
+    letter = line.refusal(why, ready.session.comment, reply.game if reply else "", is_user)
     secrets = [] if line.command else [word for word in line.typed.split() if len(word) >= SHORTEST_PASSWORD]
     reason = without(str(letter.data["error"]).partition("\n")[0], secrets)
     return Outcome("command", logged, reason if logged else "it begins with no command", [letter])
@@ -418,7 +418,7 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
     session = Session(server, sender)
     if sender in mail.senders and session.senders and session.take("error", is_own=True):
         why = Refused("Nothing was done, because this mail is from several addresses; a command comes from one alone.")
-        delivery.queue(session, quoting.refusal(why, plain_line(mail.subject), is_user=server.store.users.is_taken))
+        delivery.queue(session, plain_line(mail.subject).refusal(why, is_user=server.store.users.is_taken))
 
 
 def machine_of(peer: str | None) -> str | None:
