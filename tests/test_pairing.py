@@ -28,6 +28,11 @@ def running(field, meetings, **settings):
     return Progress(SimpleNamespace(state="running", **{"best_of": 1, **settings}), field, meetings)
 
 
+def paired(field, meetings, number, rounds=0, never=()):
+    """The pairs of a round of a Swiss tournament."""
+    return dutch.paired(running(field, meetings, round=number - 1, rounds=rounds, apart=never))
+
+
 def bye(number, name):
     return Meeting(number, name, NOBODY, 1)
 
@@ -51,7 +56,7 @@ def tournament(count, rounds, rng, *, until=None, leave=(), never=()):
     for number in range(1, (until or rounds) + 1):
         gone = rng.sample([one.name for one in field], dict(leave).get(number, 0))
         field = [one._replace(withdrawn=number) if one.name in gone else one for one in field]
-        pairs = dutch.paired(field, meetings, number, rounds, never)
+        pairs = paired(field, meetings, number, rounds, never)
         if not pairs:
             break
         check_everybody(pairs, field, number)
@@ -66,7 +71,7 @@ def eventful(rng, count, rounds, never=()):
         if number < rounds:
             field = [one._replace(byes=one.byes | {number}) if not one.byes and rng.random() < 0.05 else one
                      for one in field]  # fmt: skip
-        pairs = dutch.paired(field, meetings, number, rounds, never)
+        pairs = paired(field, meetings, number, rounds, never)
         if not pairs:
             break
         check_everybody(pairs, field, number)
@@ -125,7 +130,7 @@ def among_the_best(name, number, meetings):
 
 def wrong_rounds(field, meetings, rounds):
     """What the checker of the library has to say against a tournament, from the report alone."""
-    found = check_trf(dutch.report("A tournament", field, meetings, rounds))
+    found = check_trf(dutch.report(running(field, meetings, rounds=rounds, apart=()), "A tournament"))
     assert found["summary"]["rounds_checked"] == max(one.round for one in meetings)
     return [one for one in found["rounds"] if not one["match"]]
 
@@ -165,7 +170,9 @@ def test_a_report_says_of_each_round_whom_a_player_has_met_on_which_side_with_wh
     field = [*entrants(3), Entrant("p004", joined=2)]
     meetings = [Meeting(1, "p001", "p002", 1), bye(1, "p003"), Meeting(2, "p003", "p001", 0), bye(2, "p002")]
     meetings[3] = meetings[3]._replace(outcome=0)
-    lines = dutch.report("Pool s of Symple", field, [*meetings, Meeting(3, "p002", "p004")], 3, [["p001", "p004"]])
+    lines = dutch.report(
+        running(field, [*meetings, Meeting(3, "p002", "p004")], rounds=3, apart=[["p001", "p004"]]), "Pool s of Symple"
+    )
     assert [line[91:].split() for line in lines.split("\n") if line.startswith("001")] == [
         ["2", "w", "1", "3", "b", "="],
         ["1", "b", "0", "0000", "-", "H", "4", "w"],
@@ -214,13 +221,13 @@ def test_when_two_of_33_players_have_left_the_leader_meets_one_of_the_best():
 
 
 def test_in_the_first_round_the_upper_half_meets_the_lower_half_and_sides_take_turns():
-    pairs = dutch.paired(entrants(8), [], 1)
+    pairs = paired(entrants(8), [], 1)
     assert pairs == [("p001", "p005"), ("p006", "p002"), ("p003", "p007"), ("p008", "p004")]
 
 
 def test_who_came_late_is_not_given_the_bye_of_their_first_round():
     field, meetings = tournament(8, 4, Random(1), until=1)
-    pairs = dutch.paired([*field, Entrant("p009", joined=2)], meetings, 2, 4)
+    pairs = paired([*field, Entrant("p009", joined=2)], meetings, 2, 4)
     assert [one for one, other in pairs if other == NOBODY] != ["p009"]
 
 
@@ -261,7 +268,7 @@ def test_no_pairing_of_8_players_has_a_lower_bye_or_more_pairs_of_the_best(count
     rng = Random(seed)
     field, meetings = entrants(count), []
     for number in range(1, min(rounds, count // 2) + 1):
-        pairs = dutch.paired(field, meetings, number)
+        pairs = paired(field, meetings, number)
         score = points([one.name for one in field], meetings)
         legal = [one for one in all_pairings([*score]) if is_legal(one, meetings)]
         assert worth(pairs, score) == min(worth(one, score) for one in legal)
@@ -284,14 +291,14 @@ def test_sides_are_set_aside_where_they_leave_no_round():
     others = [Meeting(number, one, f"p{2 * number + at:03}", 1) for number in (2, 3) for at, one in
               enumerate(("p001", "p002"))]  # fmt: skip
     field += [Entrant(one.second, withdrawn=4) for one in others]
-    assert dutch.paired(field, others, 4, 6) == [("p002", "p001")]  # both have begun twice
+    assert paired(field, others, 4, 6) == [("p002", "p001")]  # both have begun twice
 
 
 def test_no_round_is_found_at_once_where_none_is_possible():
     one, other = NAMES[:31], NAMES[31:60]  # both odd, and nobody of one meets anybody of the other
     never = [[first, second] for first in one for second in other]
     begin = time.process_time()
-    assert dutch.paired(entrants(60), [], 1, 5, never) == []
+    assert paired(entrants(60), [], 1, 5, never) == []
     assert time.process_time() - begin < 20
 
 
@@ -307,7 +314,7 @@ def test_those_who_are_never_to_meet_never_do(count, seed):
 
 
 def test_two_who_would_meet_in_the_first_round_change_with_their_neighbours_if_they_are_never_to_meet():
-    pairs = dutch.paired(entrants(8), [], 1, 3, [["p001", "p005"]])
+    pairs = paired(entrants(8), [], 1, 3, [["p001", "p005"]])
     assert {frozenset(pair) for pair in pairs} == {
         frozenset(pair) for pair in (("p001", "p006"), ("p002", "p005"), ("p003", "p007"), ("p004", "p008"))
     }
@@ -321,7 +328,7 @@ def test_200_players_are_paired_in_seconds():
     rng, field, meetings, taken = Random(1), entrants(200), [], []
     for number in range(1, 10):
         begin = time.process_time()
-        pairs = dutch.paired(field, meetings, number, 9)
+        pairs = paired(field, meetings, number, 9)
         taken.append(time.process_time() - begin)
         meetings += played(pairs, number, rng)
     check_rules(field, meetings)
@@ -332,10 +339,10 @@ def test_200_players_are_paired_in_seconds():
 def test_what_is_looked_at_in_a_large_field_leads_to_what_all_pairs_lead_to(monkeypatch, count):
     rng, field, meetings = Random(7), entrants(count), []
     for number in range(1, 4):
-        found = dutch.paired(field, meetings, number, 6)
+        found = paired(field, meetings, number, 6)
         with monkeypatch.context() as patched:
             patched.setattr(dutch, "LARGE", 1000)
-            assert dutch.paired(field, meetings, number, 6) == found
+            assert paired(field, meetings, number, 6) == found
         meetings += played(found, number, rng)
 
 

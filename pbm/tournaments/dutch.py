@@ -4,14 +4,14 @@ That system is the library caissify-pairings. It is told here what has happened 
 report for FIDE's programs (TRF) is put together here.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from itertools import combinations
 from typing import Any
 
 from caissify_pairings.engines.dutch import DutchEngine, DutchPlayer
 from caissify_pairings.trf import write_trf
 
-from pbm.tournaments.kinds import NOBODY, Entrant, Meeting, Pair, fewest_firsts, meetings_of, points
+from pbm.tournaments.kinds import NOBODY, Pair, Progress, fewest_firsts, meetings_of, points
 
 LARGE, NEAR = 60, 8
 """With more players than that, each is paired at most so many places away from where the order of the system puts them,
@@ -44,28 +44,26 @@ class _Engine(DutchEngine):
         raise _NoneLeft  # the library would try all pairings that there are, which can take hours
 
 
-def paired(
-    entrants: Sequence[Entrant],
-    meetings: Sequence[Meeting],
-    number: int,
-    rounds: int = 0,
-    never: Iterable[Collection[str]] = (),
-) -> list[Pair]:
-    """The pairs of round *number*, the strongest first, byes last; nothing if no round is possible.
+def paired(now: Progress) -> list[Pair]:
+    """The pairs of the next round, the strongest first, byes last; nothing if no round is possible.
 
-    The entrants stand in the order in which they were placed. No two of a group in *never* meet. Where the rules for
-    sides allow no round, it is paired without them: FIDE leaves that to the arbiter.
+    Where the rules for sides allow no round, it is paired without them: FIDE leaves that to the arbiter.
     """
+    tournament, entrants, meetings = now
+    number = tournament.round + 1
     here = [one for one in entrants if one.is_in(number)]
     if len(here) < 2:
         return []
     asked = [(one.name, NOBODY) for one in here if number in one.byes]
-    players = _players(entrants, meetings, number)
+    players = _players(now)
     field = [players[one.name] for one in here if number not in one.byes]
     met = {one.pair for one in meetings if not one.is_bye}
-    apart = {frozenset(pair) for group in never for pair in combinations(group, 2)}
+    apart = {frozenset(pair) for group in tournament.apart for pair in combinations(group, 2)}
     had = {one.first for one in meetings if one.is_bye and one.outcome}
-    settings = max(number, 2 if apart else 1), rounds or number + 1  # a first round is paired without _can_pair
+    settings = (
+        max(number, 2 if apart else 1),
+        tournament.rounds or number + 1,
+    )  # a first round is paired without _can_pair
     without_sides = [each | {"color_hist": []} for each in field]
     narrow = [(field, NEAR)] if len(field) > LARGE else []
     for each, near in [*narrow, (field, len(field)), (without_sides, len(field))]:
@@ -80,12 +78,14 @@ def paired(
     return []
 
 
-def _players(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: int) -> dict[str, dict[str, Any]]:
-    """Who takes part, as the library wants to have it, with what they have done before a round.
+def _players(now: Progress) -> dict[str, dict[str, Any]]:
+    """Who takes part, as the library wants to have it, with what they have done before the next round.
 
     A game that was cancelled counts as lost by both. Only a bye that was worth a win keeps a player from another one
     (FIDE C.04.1): neither one of half a point does that, nor the rounds before a player came.
     """
+    tournament, entrants, meetings = now
+    number = tournament.round + 1
     names = [one.name for one in entrants]
     before = {last: points(names, (one for one in meetings if one.round < last)) for last in range(1, number + 1)}
     found = {}
@@ -111,14 +111,9 @@ def _players(entrants: Sequence[Entrant], meetings: Sequence[Meeting], number: i
     return found
 
 
-def report(
-    title: str,
-    entrants: Sequence[Entrant],
-    meetings: Sequence[Meeting],
-    rounds: int,
-    never: Iterable[Collection[str]] = (),
-) -> str:
+def report(now: Progress, title: str) -> str:
     """A tournament as a report for FIDE's programs (TRF16), which pair and check rounds; all players have no rating."""
+    tournament, entrants, meetings = now
     numbers = {one.name: at for at, one in enumerate(entrants, 1)}
     score = points(numbers, meetings)
     players = []
@@ -136,6 +131,10 @@ def report(
         players.append(
             {"starting_number": numbers[one.name], "name": one.name, "score": score[one.name], "results": results}
         )
-    apart = [f"XXP {numbers[one]} {numbers[other]}" for group in never for one, other in combinations(group, 2)
-             if {one, other} <= numbers.keys()]  # fmt: skip
-    return "\n".join([write_trf({"name": title, "system": "Swiss"}, players, rounds), *apart])
+    apart = [
+        f"XXP {numbers[one]} {numbers[other]}"
+        for group in tournament.apart
+        for one, other in combinations(group, 2)
+        if {one, other} <= numbers.keys()
+    ]
+    return "\n".join([write_trf({"name": title, "system": "Swiss"}, players, tournament.rounds or 0), *apart])

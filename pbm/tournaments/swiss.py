@@ -25,8 +25,7 @@ class Swiss(Kind):
         """The round as FIDE pairs it."""
         from pbm.tournaments import dutch
 
-        one, entrants, meetings = now
-        return dutch.paired(entrants, meetings, one.round + 1, one.rounds or 0, one.apart)
+        return dutch.paired(now)
 
     def why_over(self, one: Tournament) -> str:
         """A round can be impossible to pair."""
@@ -38,4 +37,4 @@ class Swiss(Kind):
         """The report as TRF16."""
         from pbm.tournaments import dutch
 
-        return dutch.report(title, now.entrants, now.meetings, now.one.rounds or 0, now.one.apart)
+        return dutch.report(now, title)
