@@ -376,8 +376,8 @@ def test_a_vacation_is_from_today_or_from_the_first_day_through_the_last(both_wa
         ("off", "no vacation to end"),
     ],
 )
-def test_a_vacation_that_cannot_be_is_refused(both_ways, days, reason):
-    assert reason in both_ways.refused("alice", f"vacation ME {days}").text
+def test_a_vacation_that_cannot_be_is_refused(four, days, reason):
+    assert reason in four.refused("alice", f"vacation ME {days}").text
 
 
 def test_a_user_has_30_days_in_a_calendar_year(both_ways):

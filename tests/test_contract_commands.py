@@ -32,14 +32,14 @@ MOST_WORDS = {"challenge": 2, "confirm": 3, "resign": 3, "swap": 3, "chat": 3, "
 
 
 @pytest.mark.parametrize(("command", "syntax"), SYNTAX.items())
-def test_too_few_words_are_an_error_with_the_syntax_of_the_command(both_ways, command, syntax):
-    assert syntax in both_ways.refused("alice", f"symple {command}").text
+def test_too_few_words_are_an_error_with_the_syntax_of_the_command(four, command, syntax):
+    assert syntax in four.refused("alice", f"symple {command}").text
 
 
 @pytest.mark.parametrize(("command", "most"), MOST_WORDS.items())
-def test_too_many_words_are_an_error_with_the_syntax_of_the_command(both_ways, command, most):
+def test_too_many_words_are_an_error_with_the_syntax_of_the_command(four, command, most):
     words = ["101", "alice", "alice-secret", "more"][: most + 1]
-    assert f"  symple {command}" in both_ways.refused("alice", f"symple {command} {' '.join(words)}").text
+    assert f"  symple {command}" in four.refused("alice", f"symple {command} {' '.join(words)}").text
 
 
 @pytest.mark.parametrize(
@@ -194,9 +194,9 @@ def test_accept_and_reject_take_all_challenges_or_none_and_say_if_it_is_so_alrea
     [("5", 5), ("0", 0), ("reject", 0), ("rejected", 0), ("accept", None), ("accepted", None), ("all", None),
      ("inf", None), ("infinite", None), ("ALL", None)],
 )  # fmt: skip
-def test_limit_takes_a_number_or_a_word(both_ways, word, most):
-    both_ways.signs("alice", f"symple limit ME {word}")
-    assert both_ways.store.players.get("symple", "alice").most == most
+def test_limit_takes_a_number_or_a_word(four, word, most):
+    four.signs("alice", f"symple limit ME {word}")
+    assert four.store.players.get("symple", "alice").most == most
 
 
 @pytest.mark.parametrize("word", ["x", "-1", "1.5", "1000", "٣", "5x", "none"])

@@ -44,8 +44,8 @@ def test_the_options_of_a_board_are_shown_as_they_were_typed(both_ways):
 
 
 @pytest.mark.parametrize("option", ["-foo", "-size=4", "-size", "-size=", "-p=3", "-=5", "--foo=1", "--=1"])
-def test_an_option_that_the_game_does_not_know_is_refused_and_named(both_ways, option):
-    told = both_ways.refused("alice", f"symple challenge {option} alice bob")
+def test_an_option_that_the_game_does_not_know_is_refused_and_named(four, option):
+    told = four.refused("alice", f"symple challenge {option} alice bob")
     assert option.partition("=")[0] in told.text
 
 
@@ -205,23 +205,23 @@ def test_an_option_that_can_be_two_is_refused_with_both_names(both_ways):
     "word",
     "all new active inactive next board tournament standard accept reject nobody html spiro symple Sprout".split(),
 )
-def test_words_with_a_meaning_are_no_userids(both_ways, word):
-    both_ways.refused("dora", f"signup {word} good-secret dave@players.example")
+def test_words_with_a_meaning_are_no_userids(four, word):
+    four.refused("dora", f"signup {word} good-secret dave@players.example")
 
 
 @pytest.mark.parametrize(
     "userid", ["x", "a" * 17, "1a", "a b", 'a"b', "a:b", "a'b", "a;b", "é1", "a/b", "-ab", "_ab", "ab'c"]
 )
-def test_a_userid_has_2_to_16_plain_characters_and_begins_with_a_letter(both_ways, userid):
-    both_ways.refused("dora", f"signup {userid} good-secret dave@players.example")
+def test_a_userid_has_2_to_16_plain_characters_and_begins_with_a_letter(four, userid):
+    four.refused("dora", f"signup {userid} good-secret dave@players.example")
 
 
 @pytest.mark.parametrize(
     "password", ["short", "p" * 257, "a:colon", 'has"quote', "has'quote", "-hyphen", "at@an.example"]
 )
-def test_a_password_has_6_to_256_characters_without_quotes_and_colons_and_starts_with_no_hyphen(both_ways, password):
-    both_ways.refused("dora", f"signup dave {password} dave@players.example")
-    assert password not in both_ways.refused("dora", f"change password ME {password}").text
+def test_a_password_has_6_to_256_characters_without_quotes_and_colons_and_starts_with_no_hyphen(four, password):
+    four.refused("dora", f"signup dave {password} dave@players.example")
+    assert password not in four.refused("dora", f"change password ME {password}").text
 
 
 def test_a_password_is_compared_in_its_exact_case(begun):
