@@ -3,7 +3,6 @@
 import os
 import socket
 import sys
-from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -282,4 +281,4 @@ def demo(*, web: bool) -> None:
 
     if web:
         _door_kind()
-    (show_page if web else run)(partial(print, flush=True))
+    (show_page if web else run)()

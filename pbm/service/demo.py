@@ -9,10 +9,12 @@ import subprocess
 import sys
 import time
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from email import message_from_bytes
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -28,22 +30,24 @@ MAIL_PATIENCE = 20
 """Seconds that a player waits for a mail before they give up."""
 
 
-class Correspondent:
-    """Somebody with a mail program, a seed, and no other knowledge than their mails."""
+PLAYER_ADDRESS = "alice@players.example"
+PLAYER_PASSWORD = "alice-likes-games"  # noqa: S105 (of a server that lives as long as the demo)
+tell = partial(print, flush=True)
 
-    def __init__(self, name: str, folder: Path, smtp: smtplib.SMTP) -> None:
-        """Read the maildir of the player below *folder*, and write to the server over *smtp*."""
-        self.name = name
-        self.address = f"{name}@players.example"
-        self.password = f"{name}-likes-games"
-        self.inbox = folder / self.address / "new"
-        self.smtp = smtp
-        self.rng = Random(name)
+
+@dataclass
+class Correspondent:
+    """Alice, with a mail program, a seed, and no other knowledge than her mails."""
+
+    inbox: Path
+    """The folder of a maildir in which new mails are."""
+    smtp: smtplib.SMTP
+    rng: Random
 
     def write(self, subject: str, answered: EmailMessage | None = None) -> None:
         """Send a mail to the server."""
         message = EmailMessage()
-        message["From"], message["To"], message["Subject"] = self.address, SERVER_ADDRESS, subject
+        message["From"], message["To"], message["Subject"] = PLAYER_ADDRESS, SERVER_ADDRESS, subject
         if answered:
             message["In-Reply-To"] = answered["Message-ID"]
         message.set_content("")
@@ -58,25 +62,25 @@ class Correspondent:
                 path.unlink()
                 return message_from_bytes(raw, EmailMessage, policy=email.policy.default)
             time.sleep(0.005)
-        raise TimeoutError(f"No mail came to {self.address} within {MAIL_PATIENCE} seconds.")
+        raise TimeoutError(f"No mail came to {PLAYER_ADDRESS} within {MAIL_PATIENCE} seconds.")
 
     def choose(self, state: DiceState) -> str:
         """A move that bears off as many pieces as can be, and for the rest is left to chance."""
         return max(state.moves(), key=lambda move: (move.count("x"), self.rng.random()))
 
 
-def run(say: Callable[[str], None]) -> None:
+def run() -> None:
     """Play the game and tell it."""
     with TemporaryDirectory() as folder, _server(Path(folder)) as (_, line):
         where = line.removeprefix("listening on ")
-        say(f"A server listens on {where}. alice writes to it with a mail program, and {ROBOT_OF_DEMO} answers.\n")
+        tell(f"A server listens on {where}. alice writes to it with a mail program, and {ROBOT_OF_DEMO} answers.\n")
         with smtplib.SMTP(where) as smtp:
-            alice = Correspondent("alice", Path(folder) / "mail", smtp)
-            _sign_up(alice, say)
-            _play(alice, say)
+            alice = Correspondent(Path(folder) / "mail" / PLAYER_ADDRESS / "new", smtp, Random("alice"))
+            _sign_up(alice)
+            _play(alice)
 
 
-def show_page(say: Callable[[str], None]) -> None:
+def show_page() -> None:
     """Serve pages on this machine, open one on which a guest plays a robot, and go on until interrupted."""
     with TemporaryDirectory() as folder:
         options = ["--web=127.0.0.1:0", f"--site={folder}/site"]
@@ -84,40 +88,40 @@ def show_page(say: Callable[[str], None]) -> None:
             if not line.startswith("web on "):
                 raise Refused("The server did not start; `pbm serve --web=127.0.0.1:0` says why.")
             url = f"http://{line.removeprefix('web on ')}"
-            say(f"A server waits for you: {url}/\nThis board is yours against {ROBOT_OF_DEMO}; Ctrl-C ends all of it:")
+            tell(f"A server waits for you: {url}/\nThis board is yours against {ROBOT_OF_DEMO}; Ctrl-C ends all of it:")
             with urlopen(f"{url}/guest", b"game=symple&options=-size=9", timeout=MAIL_PATIENCE) as answer:  # noqa: S310
                 place = json.load(answer)
             page = f"{url}/{place['page']}#{place['token']}"
-            say(page)
+            tell(page)
             webbrowser.open(page)
             process.wait()
 
 
-def _sign_up(player: Correspondent, say: Callable[[str], None]) -> None:
-    subject = f"signup {player.name} {player.password}"
-    say(f"{player.name} mails: {subject}\n")
-    player.write(subject)
-    question = player.receive()
-    say(_shown(question))
+def _sign_up(alice: Correspondent) -> None:
+    subject = f"signup alice {PLAYER_PASSWORD}"
+    tell(f"alice mails: {subject}\n")
+    alice.write(subject)
+    question = alice.receive()
+    tell(_shown(question))
     answer = f"Re: {question['Subject']}"
-    say(f"{player.name} answers: {answer}\n")
-    player.write(answer, answered=question)
-    say(_shown(player.receive()))
+    tell(f"alice answers: {answer}\n")
+    alice.write(answer, answered=question)
+    tell(_shown(alice.receive()))
 
 
-def _play(alice: Correspondent, say: Callable[[str], None]) -> None:
+def _play(alice: Correspondent) -> None:
     subject = f"spiro challenge -small alice {ROBOT_OF_DEMO}"
-    say(f"alice mails: {subject}\n")
+    tell(f"alice mails: {subject}\n")
     alice.write(subject)
     letter = alice.receive()
-    say(_shown(letter))
+    tell(_shown(letter))
     state = games.load("spiro").new(small=True, pieces=6)
-    say("From here on, a line for each move that is mailed, and for each that the server plays itself:\n")
+    tell("From here on, a line for each move that is mailed, and for each that the server plays itself:\n")
     number = 0
     while dice := re.search(r"^(\w+).* \(\w, dice (\d)(?: and (\d))?\)\.$", _text(letter), re.MULTILINE):
         state = state.roll(tuple(int(die) for die in dice.groups()[1:] if die))
-        if dice[1] == alice.name:
-            command = _text(letter).splitlines()[-1].replace("PASSWORD", alice.password)
+        if dice[1] == "alice":
+            command = _text(letter).splitlines()[-1].replace("PASSWORD", PLAYER_PASSWORD)
             alice.write(command.replace("MOVE", alice.choose(state)), answered=letter)
         letter = alice.receive()
         played = re.search(r"^Last turn: (.*)$", _text(letter), re.MULTILINE)
@@ -125,10 +129,10 @@ def _play(alice: Correspondent, say: Callable[[str], None]) -> None:
             raise Refused(f"Nothing was played:\n\n{_shown(letter)}")
         for place, text in enumerate(played[1].split("; ")):
             number += 1
-            say(f"{number:4}. {'server' if place else dice[1]:7} {text}")
+            tell(f"{number:4}. {'server' if place else dice[1]:7} {text}")
             state = state.play(text.removesuffix(" (Auto)"))
-    say("\nThe last mail to alice:\n")
-    say(_shown(letter))
+    tell("\nThe last mail to alice:\n")
+    tell(_shown(letter))
 
 
 @contextmanager
