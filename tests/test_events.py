@@ -9,7 +9,6 @@ import pytest
 from pbm.operator.events import FIRST_PAUSE, MOST_TRIES, run_due
 
 from conftest import PASSWORDS
-from patience import until
 
 
 def events(shell, *args):
@@ -191,12 +190,3 @@ def test_hooks_are_added_listed_and_removed(players):
     assert players.run("hook", "remove", "1").stdout == "Hook 1 is removed.\n"
     assert players.run("hook", "remove", "1").returncode == 1
     assert players.run("hook").stdout == "There are no hooks.\n"
-
-
-@pytest.mark.long
-def test_a_server_runs_hooks(players, noted, tmp_path):
-    players.run("hook", "add", noted, "--on=signup")
-    with players.serving("--robots=0"):
-        players.run("signup", "carol", PASSWORDS["carol"])
-        until(lambda: notes(tmp_path))
-    assert [one["userid"] for one in notes(tmp_path)] == ["carol"]
