@@ -1,7 +1,6 @@
 """A whole game by mail in one view: a real server on the loopback, a player who knows only what is mailed, a robot."""
 
 import email.policy
-import json
 import os
 import re
 import smtplib
@@ -90,8 +89,7 @@ def show_page() -> None:
             url = f"http://{line.removeprefix('web on ')}"
             tell(f"A server waits for you: {url}/\nThis board is yours against {ROBOT_OF_DEMO}; Ctrl-C ends all of it:")
             with urlopen(f"{url}/guest", b"game=symple&options=-size=9", timeout=MAIL_PATIENCE) as answer:  # noqa: S310
-                place = json.load(answer)
-            page = f"{url}/{place['page']}#{place['token']}"
+                page = answer.geturl()
             tell(page)
             webbrowser.open(page)
             process.wait()

@@ -5,16 +5,13 @@ It stands behind a proxy. A GET changes nothing. Tokens stand in the body of a P
 
 import asyncio
 import json
-import re
 import secrets
 import socket
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from http import HTTPStatus
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -57,12 +54,13 @@ MOST_POSTS_A_MINUTE = 120
 """How often a peer may post; a machine of ours, which brings what others post, as often as it likes."""
 MOST_KEPT = 1000
 """How many letters are kept for the pages that show them."""
-POST_KEY = re.compile("[A-Za-z0-9._-]{1,64}", re.ASCII)
-HEADERS = {
-    "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
+LONGEST_KEY = 64
+"""How many characters of what tells a post from others are looked at."""
+HEADERS = [
+    (b"content-security-policy", f"{POLICY}; frame-ancestors 'none'".encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+]
 REVOKED = "This page speaks for no player any more: a reply address ends with its game, and with a new password."
 FOREIGN = "This was not posted from a page of this site."
 Work = Callable[..., Awaitable[Any]]
@@ -76,7 +74,8 @@ class Door:
         """Listen at a socket; *site* is the folder of the files, and *url* where they stand."""
         self.server, self.listening, self.site = server, listening, site
         self.look = Look("", has_pictures=False, has_door=True)
-        self.hosts = {urlsplit(each).netloc for each in (url, server.site or "") if each}
+        urls = [urlsplit(each) for each in (url, server.site, server.web) if each]
+        self.origins = {each.netloc: f"{each.scheme}://{each.netloc}" for each in urls}
         self.posts: Counter[str] = Counter()
         self.minute = 0
         self.kept: OrderedDict[str, str] = OrderedDict()
@@ -88,7 +87,7 @@ class Door:
             Route("/calendar/{token}.ics", self.calendar),
         ]
         if site:
-            routes.append(Mount("/", Files(directory=site, html=True)))
+            routes.append(Mount("/", StaticFiles(directory=site, html=True)))
         failed = {HTTPException: self._refuse, Exception: self._fail}
         self.app = Starlette(routes=routes, exception_handlers=failed)  # type: ignore[arg-type]  # of each its own
         config = uvicorn.Config(
@@ -120,14 +119,12 @@ class Door:
     async def answer(self, request: Request) -> Response:
         """Show an empty form; or carry out what is posted as if it had come to a reply address by mail."""
         if request.method != "POST":
-            return self._page(200, request.url.path)
+            return self._page(request)
         fields = await self._posted(request)
         token = tokens.token_of(fields.get("token", ""))
         fields |= {"token": token if tokens.TOKEN.fullmatch(token) else ""}
         request.state.fields = fields
-        key = fields.get("id", "") or secrets.token_hex(12)
-        if not POST_KEY.fullmatch(key):
-            raise HTTPException(HTTPStatus.BAD_REQUEST, "`id` is 1 to 64 letters, digits, dots and hyphens.")
+        key = fields.get("id", "")[:LONGEST_KEY] or secrets.token_hex(12)
         player, outcome = await self._handled(request, fields, key)
         is_repeated = outcome == "repeated"
         if is_repeated:
@@ -135,24 +132,22 @@ class Door:
         if outcome.reason or not outcome.letters:
             raise _refusal(outcome)
         text = letters.printed(outcome.letters)
-        if _wants(request, "application/json"):
+        if _wants_json(request):
             found = letters.as_one(letter.data for letter in outcome.letters)
             found |= {"text": text, "userid": player.userid, "repeated": is_repeated}
             return JSONResponse(found | await self.work(self._shown, outcome.letters, player, fields["token"]))
-        if not _wants(request, "text/html"):
-            return PlainTextResponse(f"{text}\n")
         shown = secrets.token_urlsafe(24)
         self.kept[shown] = text
         if len(self.kept) > MOST_KEPT:
             self.kept.popitem(last=False)
-        return RedirectResponse(f"answer/{shown}", HTTPStatus.SEE_OTHER)
+        return RedirectResponse(f"answer/{shown}", 303)
 
     async def answered(self, request: Request) -> Response:
         """Show a letter that answers what was posted, as long as it is kept."""
         text = self.kept.get(request.path_params["key"])
         if text is None:
-            raise HTTPException(HTTPStatus.NOT_FOUND, "This answer is not kept any more; the board says how it stands.")
-        return self._page(200, request.url.path, text=text)
+            raise HTTPException(404, "This answer is not kept any more; the board says how it stands.")
+        return self._page(request, text=text)
 
     async def _handled(self, request: Request, fields: Mapping[str, str], key: str) -> tuple[Reply, Outcome]:
         """Who has posted something, and what has come of it, as it would have come of a mail."""
@@ -160,7 +155,7 @@ class Door:
         text, comment = fields.get("text", ""), fields.get("comment", "")
         found = await self.work(incoming.posted, self.server, recipient, text, comment, key)
         if found is None:
-            raise HTTPException(HTTPStatus.FORBIDDEN, REVOKED)
+            raise HTTPException(403, REVOKED)
         player, post = found
         raw = f"{recipient}\n{text}\n{comment}".encode(errors="replace")
         delivery = Delivery(raw, str(post.sender), (recipient,), _peer(request), post)
@@ -186,16 +181,16 @@ class Door:
                 users.begin_as_guest, self.server, game, level or "1", options.split(), machine
             )
         except users.Crowded as why:
-            raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, str(why)) from why
+            raise HTTPException(429, str(why)) from why
         except (Refused, Illegal) as why:
-            raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, str(why)) from why
+            raise HTTPException(422, str(why)) from why
         self._note(request, Outcome("command", f"{player.game} {player.board} {player.userid}: begun"), begin)
         page = f"{player.game}/{player.board}.html"
         if self.site:
             await _written(Path(self.site, page))
-        if _wants(request, "text/html"):
-            return RedirectResponse(f"{page}#{token}", HTTPStatus.SEE_OTHER)
-        return JSONResponse({**player._asdict(), "token": token, "page": page})
+        if _wants_json(request):
+            return JSONResponse({**player._asdict(), "token": token, "page": page})
+        return RedirectResponse(f"{page}#{token}", 303)
 
     # What mails lead to
 
@@ -209,7 +204,7 @@ class Door:
             token = tokens.token_of(request.path_params["token"])
             recipient = tokens.address_with(self.server, token)
             if not await self.work(incoming.unsubscribe_at, self.server, recipient):
-                raise HTTPException(HTTPStatus.FORBIDDEN, "This ends nothing any more.")
+                raise HTTPException(403, "This ends nothing any more.")
             self._note(request, Outcome("unsubscribe"), begin)
         return HTMLResponse(
             Pages(Session(self.server), self.look).unsubscribing(request.url.path.removeprefix("/"), done=is_post)
@@ -219,7 +214,7 @@ class Door:
         """A user's deadlines."""
         made = await self.work(calendars.calendar, self.server, tokens.token_of(request.path_params["token"]))
         if made is None:
-            raise HTTPException(HTTPStatus.FORBIDDEN, "This calendar is closed: a new password ends it.")
+            raise HTTPException(403, "This calendar is closed: a new password ends it.")
         return Response(made, media_type="text/calendar", headers={"Cache-Control": "private"})
 
     # What all requests have in common
@@ -234,18 +229,18 @@ class Door:
                 async for part in request.stream():
                     body += part
                     if len(body) > MOST_POSTED_BYTES:
-                        raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "At most 20 kB can be posted.")
+                        raise HTTPException(413, "At most 20 kB can be posted.")
         except TimeoutError as why:
-            raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, "This has taken too long.") from why
+            raise HTTPException(408, "This has taken too long.") from why
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in {"application/json", "application/x-www-form-urlencoded"}:
-            raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "What is posted is a form, or JSON.")
+            raise HTTPException(415, "What is posted is a form, or JSON.")
         try:
             is_form = kind != "application/json"
             found = dict(parse_qsl(body.decode(), keep_blank_values=True)) if is_form else json.loads(body)
             return {str(name): str(value) for name, value in found.items()}
         except (ValueError, AttributeError, RecursionError) as why:
-            raise HTTPException(HTTPStatus.BAD_REQUEST, "This is no form, and no object in JSON.") from why
+            raise HTTPException(400, "This is no form, and no object in JSON.") from why
 
     def _note(self, request: Request, outcome: Outcome, begin: float) -> None:
         """Log what came of a request that was begun then, and tell the processes beside us."""
@@ -257,10 +252,12 @@ class Door:
         With our Referrer-Policy a form without a script posts from the origin ``null``.
         """
         found, site = request.headers.get("origin"), request.headers.get("sec-fetch-site")
-        is_own = found is None or urlsplit(found).netloc in {*self.hosts, request.headers.get("host", "")}
+        host = urlsplit(found or "").netloc
+        is_host = host == request.headers.get("host")  # which a proxy passes on, but not whether it speaks TLS
+        is_own = found is None or (self.origins[host] == found if host in self.origins else is_host)
         is_form = found == "null" and site == "same-origin"
         if site not in {None, "same-origin", "none"} or not (is_own or is_form):
-            raise HTTPException(HTTPStatus.FORBIDDEN, FOREIGN)
+            raise HTTPException(403, FOREIGN)
 
     def _count(self, peer: str | None) -> None:
         """Count a post of a peer. Raises HTTPException if there are too many."""
@@ -271,31 +268,21 @@ class Door:
             self.posts.clear()
         self.posts[machine] += 1
         if self.posts[machine] > MOST_POSTS_A_MINUTE:
-            raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, "There are too many posts; please wait for a minute.")
+            raise HTTPException(429, "There are too many posts; please wait for a minute.")
 
-    def _page(
-        self,
-        status: int,
-        path: str,
-        *,
-        text: str = "",
-        error: str = "",
-        typed: Mapping[str, str] = MappingProxyType({}),
-    ) -> Response:
+    def _page(self, request: Request, status: int = 200, text: str = "", error: str = "") -> Response:
         """A page with a letter or a refusal, and a form in which the last post can be changed and posted again."""
-        shown = Pages(Session(self.server), self.look).form(path.removeprefix("/"), text, error, typed)
+        path, typed = request.url.path.removeprefix("/"), getattr(request.state, "fields", {})
+        shown = Pages(Session(self.server), self.look).form(path, text, error, typed)
         return HTMLResponse(shown, status, headers={"Cache-Control": "no-store"})
 
     async def _refuse(self, request: Request, why: HTTPException) -> Response:
         """What a request is answered that cannot be done."""
         error, status = str(why.detail), why.status_code
-        if _wants(request, "application/json"):
+        if _wants_json(request):
             found: Response = JSONResponse({"error": error, "status": status}, status)
-        elif _wants(request, "text/html"):
-            typed: dict[str, str] = getattr(request.state, "fields", {})
-            found = self._page(status, request.url.path, error=error, typed=typed)
         else:
-            found = PlainTextResponse(f"{error}\n", status)
+            found = self._page(request, status, error=error)
         found.headers.update(why.headers or {})
         return found
 
@@ -303,8 +290,7 @@ class Door:
         """What a request is answered at which we have failed; where and why stands in the log, but for the path."""
         if not isinstance(error, ClientDisconnect):
             warn(f"A page could not be made: {type(error).__name__}: {error}")
-        is_ours = not isinstance(error, Unusable | TimeoutError)
-        status = HTTPStatus.INTERNAL_SERVER_ERROR if is_ours else HTTPStatus.SERVICE_UNAVAILABLE
+        status = 503 if isinstance(error, Unusable | TimeoutError) else 500
         return PlainTextResponse("This could not be done; please try again later.\n", status)
 
 
@@ -316,47 +302,21 @@ async def _written(page: Path) -> None:
         await asyncio.sleep(LOOK_FOR_PAGE)
 
 
-class Files(StaticFiles):
-    """The files of a site, but for those whose names begin with a dot, in which the site notes what it has."""
-
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        """Hand out a file."""
-        if any(part.startswith(".") for part in path.split("/") if part != "."):
-            raise HTTPException(HTTPStatus.NOT_FOUND)
-        return await super().get_response(path, scope)
-
-
 class WebConnection(H11Protocol):
     """A connection; uvicorn would wait for ever for the first request, and for the end of a header."""
 
-    alarm: asyncio.TimerHandle | None = None
-
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        """Give the peer some time for a request, if there is room."""
+        """Give the peer some time for requests, if there is room."""
         super().connection_made(transport)
-        self._begin()
+        self.loop.call_later(REQUEST_SECONDS, self._end)
         if len(self.connections) > MOST_CONNECTIONS:
             transport.close()
 
-    def on_response_complete(self) -> None:
-        """Give them as much for the next one."""
-        super().on_response_complete()
-        self._begin()
-
-    def connection_lost(self, error: Exception | None) -> None:
-        """Forget the connection."""
-        super().connection_lost(error)
-        if self.alarm:
-            self.alarm.cancel()
-
-    def _begin(self) -> None:
-        if self.alarm:
-            self.alarm.cancel()
-        self.alarm = self.loop.call_later(REQUEST_SECONDS, self._give_up)
-
-    def _give_up(self) -> None:
-        """End the connection, unless its header is there and it waits for a response."""
-        if not self.cycle or self.cycle.response_complete:
+    def _end(self) -> None:
+        """End the connection, but for one that waits for a response."""
+        if self.cycle and not self.cycle.response_complete:
+            self.loop.call_later(REQUEST_SECONDS, self._end)
+        else:
             self.transport.close()
 
 
@@ -366,8 +326,7 @@ def bounded(app: ASGIApp) -> ASGIApp:
     async def run(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                more = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-                message = {**message, "headers": [*message["headers"], *more]}
+                message = {**message, "headers": [*message["headers"], *HEADERS]}
             await send(message)
 
         async with asyncio.timeout(RESPONSE_SECONDS):
@@ -381,20 +340,20 @@ def _peer(request: Request) -> str | None:
     return request.client.host if request.client else None
 
 
-def _wants(request: Request, kind: str) -> bool:
-    return kind in request.headers.get("accept", "")
+def _wants_json(request: Request) -> bool:
+    return "application/json" in request.headers.get("accept", "")
 
 
 def _refusal(outcome: Outcome) -> HTTPException:
     """Why something was not done, as HTTP says it."""
     if outcome == "capped":
-        return HTTPException(HTTPStatus.TOO_MANY_REQUESTS, f"This was no command, and {outcome.reason}.")
+        return HTTPException(429, f"This was no command, and {outcome.reason}.")
     if outcome == "failed":
-        return HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "This could not be stored; please try again later.")
+        return HTTPException(503, "This could not be stored; please try again later.")
     if outcome == "unknown":
-        return HTTPException(HTTPStatus.FORBIDDEN, REVOKED)
+        return HTTPException(403, REVOKED)
     if outcome.letters:
         error = "\n\n".join(str(letter.data["error"]) for letter in outcome.letters)
-        return HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, error)
+        return HTTPException(422, error)
     why = outcome.reason or "It reads as if a program had written it, so nothing was done"
-    return HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, f"{why}.")
+    return HTTPException(422, f"{why}.")
