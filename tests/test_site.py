@@ -29,7 +29,7 @@ from pbm.store import BoardRow
 from pbm.store.boards import Among
 from pbm.store.robots import Puzzle
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import Tournament
+from pbm.tournaments.kinds import Entrant, Tournament
 
 import helptexts
 from conftest import PASSWORDS, Club
@@ -511,7 +511,7 @@ def do(club, deed, rng):
                 with session.store.writing():
                     kind, options = TOURNAMENT_KINDS["swiss"], OPTIONS[game]
                     announced = Tournament(game, "cup", kind, club.time, rounds=1, options=options, tie_breaks="sb")
-                    tournaments.announce(session, announced, [one], {})
+                    tournaments.announce(session, announced, [Entrant(one)])
             case "begin" if cup and cup.state == "open":
                 with session.store.writing():
                     directing.direct(session, tournaments.find(session, game, "cup"), ["start"], dry_run=False)
@@ -632,8 +632,10 @@ def test_the_table_of_a_tournament_links_its_players_and_explains_its_signs(club
         for pool, kind in (("cup", "roundrobin"), ("open", "swiss"))
     )
     with session.store.writing():
-        tournaments.start_tournament(session, tournaments.set_up(session, cup, [*PASSWORDS], {}))
-        directing.direct(session, tournaments.announce(session, swiss, ["alice", "bob"], {}), ["start"], dry_run=False)
+        tournaments.start_tournament(session, tournaments.set_up(session, cup, [*map(Entrant, PASSWORDS)]))
+        directing.direct(
+            session, tournaments.announce(session, swiss, [Entrant("alice"), Entrant("bob")]), ["start"], dry_run=False
+        )
     written(club, folder)
     cup, swiss = ((folder / "symple" / f"pool-{pool}.html").read_text() for pool in ("cup", "open"))
     for name in PASSWORDS:
@@ -752,7 +754,7 @@ def test_the_page_of_a_tournament_that_is_open_names_who_joins_later(played, fol
     with session.store.writing():
         kind = TOURNAMENT_KINDS["swiss"]
         one = Tournament("symple", "s", kind, played.time, rounds=1, options="-size=5", tie_breaks="sb")
-        tournaments.announce(session, one, ["alice"], {})
+        tournaments.announce(session, one, [Entrant("alice")])
     written(played, folder)
     played.say(f"symple join s bob {PASSWORDS['bob']}")
     assert written(played, folder) == {"symple/pool-s.html"}

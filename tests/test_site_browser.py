@@ -20,7 +20,7 @@ from pbm.mail.incoming import handle
 from pbm.session import Session
 from pbm.site.build import build
 from pbm.site.pages import Look
-from pbm.tournaments.kinds import Tournament
+from pbm.tournaments.kinds import Entrant, Tournament
 from pbm.tournaments.roundrobin import RoundRobin
 
 import helptexts
@@ -112,7 +112,9 @@ class Visited:
         session = Session(club.server)
         cup = Tournament("symple", "cup", RoundRobin(), club.time, options="-size=5", tie_breaks="sb,direct")
         with session.store.writing():
-            tournaments.start_tournament(session, tournaments.set_up(session, cup, ["alice", "bob", "carol"], {}))
+            tournaments.start_tournament(
+                session, tournaments.set_up(session, cup, [Entrant("alice"), Entrant("bob"), Entrant("carol")])
+            )
         build(self.folder, Session(club.server), Look("", has_pictures=False))
 
 

@@ -24,11 +24,17 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.texts import WIDTH
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import Kind, Tournament, points
+from pbm.tournaments.kinds import Entrant, Kind, Tournament, points
 
 from conftest import ADDRESS, PASSWORDS, Club
 from test_championships import KILLED
 from test_pairing import check_rules
+
+
+def entrants(names, teams=None):
+    """These players; those of a team are named by it."""
+    team = {name: team for team, members in (teams or {}).items() for name in members}
+    return [Entrant(name, team=team.get(name, "")) for name in names]
 
 
 class League:
@@ -50,7 +56,9 @@ class League:
         settings = {"options": "-size=5", "tie_breaks": TOURNAMENT_KINDS[kind].tie_breaks} | settings
         one = Tournament("symple", pool, TOURNAMENT_KINDS[kind], self.club.time, **settings)
         with self.session.store.writing():
-            return tournaments.start_tournament(self.session, tournaments.set_up(self.session, one, names, teams or {}))
+            return tournaments.start_tournament(
+                self.session, tournaments.set_up(self.session, one, entrants(names, teams))
+            )
 
     def do(self, words, pool="s", *, dry_run=False):
         with self.session.store.writing():
@@ -292,7 +300,7 @@ def opened(league, kind="swiss", names=(), pool="s", teams=None, **settings):
     kind, settings = TOURNAMENT_KINDS[kind], ({"rounds": 1} if kind == "swiss" else {}) | settings
     one = Tournament("symple", pool, kind, league.club.time, tie_breaks=kind.tie_breaks, **settings)
     with league.session.store.writing():
-        tournaments.announce(league.session, one, names, teams or {})
+        tournaments.announce(league.session, one, entrants(names, teams))
 
 
 def test_players_join_and_leave_a_tournament_that_is_open(club, league):

@@ -1,7 +1,7 @@
 """Tournaments: how they are set up and announced, and what players do with them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import games
@@ -19,7 +19,7 @@ from pbm.names import LONGEST_POOL, is_pool
 from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import Pair, Tournament
+from pbm.tournaments.kinds import Entrant, Pair, Tournament
 from pbm.tournaments.tables import TIE_BREAKS
 
 ANYBODY = "anybody"
@@ -28,9 +28,9 @@ ANYBODY = "anybody"
 # Setting it up
 
 
-def announce(session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]) -> Shown:
+def announce(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Shown:
     """Announce a tournament that players can join, and mail that to the mailing list. Raises Refused."""
-    found = set_up(session, one, players, teams)
+    found = set_up(session, one, entrants)
     can_join = _who_joins(found) == ANYBODY
     how = f"This lets you play:\n{_joining(*one.place)}" if can_join else "Nobody else can join it."
     told = [
@@ -51,9 +51,9 @@ def _joining(game: str, pool: str) -> str:
     return f"{game} join {pool} USERID PASSWORD"
 
 
-def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Mapping[str, Sequence[str]]) -> Shown:
+def set_up(session: Session, one: Tournament, entrants: Sequence[Entrant]) -> Shown:
     """Store a tournament that is open, with those who take part from the beginning."""
-    store = session.store
+    store, players = session.store, [each.name for each in entrants]
     if not is_pool(one.pool):
         raise Refused(f"The name of a pool is 1 to {LONGEST_POOL} letters, not {one.pool!r}.")
     taken = store.tournaments.get(*one.place) or store.tournaments.pool_players(*one.place)
@@ -63,9 +63,8 @@ def set_up(session: Session, one: Tournament, players: Sequence[str], teams: Map
     if one.director and store.users.password_of(one.director) is None:
         raise Refused(f"There is no user {one.director!r}.")
     store.tournaments.save(one)
-    team = {name: team for team, names in teams.items() for name in names}
-    for userid in players:
-        store.tournaments.add_player(*one.place, userid, team=team.get(userid, ""))
+    for each in entrants:
+        store.tournaments.add_player(*one.place, each.name, team=each.team)
     return as_it_is(session, one)
 
 

@@ -27,7 +27,7 @@ from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import BoardRow, TurnRow
 from pbm.tournaments import TOURNAMENT_KINDS, tables
-from pbm.tournaments.kinds import Meeting, Pair, Tournament
+from pbm.tournaments.kinds import Entrant, Meeting, Pair, Tournament
 
 ORDER = "sb", "direct"
 """What decides between equal points."""
@@ -136,7 +136,7 @@ def open_pool(server: Server, game: str, pool: str, options: Sequence[str], name
     kind = TOURNAMENT_KINDS["roundrobin"]
     one = Tournament(game, pool, kind, server.now(), options=" ".join(options), tie_breaks=kind.tie_breaks)
     with server.store.writing():
-        set_up(Session(server), one, [name.lower() for name in names], {})
+        set_up(Session(server), one, [Entrant(name.lower()) for name in names])
         server.store.tournaments.save(one._replace(state="finished"))
     return one
 

@@ -21,7 +21,7 @@ from pbm.session import Session
 from pbm.settings import open_server
 from pbm.terminal import say
 from pbm.tournaments import TOURNAMENT_KINDS
-from pbm.tournaments.kinds import Kind, Tournament
+from pbm.tournaments.kinds import Entrant, Kind, Tournament
 
 OF_A_KIND = "rounds", "best_of", "until", "double", "team", "never", "byes"
 """The options that not all kinds of tournaments have."""
@@ -119,12 +119,12 @@ def tournament(
             raise Refused(f"`{players[0]}` takes no options but --dry-run.")
         _direct(session, game, pool, players, dry_run=dry_run)
     elif players or teams or settings["is_open"]:
-        named = [*players, *(name for names in teams.values() for name in names)]
+        entrants = [*map(Entrant, players), *teams]
         one = _planned(session, game, pool, options, settings)
         if settings["is_open"]:
-            _announce(session, one, named, teams, dry_run=dry_run)
+            _announce(session, one, entrants, dry_run=dry_run)
         else:
-            _start(session, one, named, teams, dry_run=dry_run, as_csv=as_csv)
+            _start(session, one, entrants, dry_run=dry_run, as_csv=as_csv)
     elif is_described or dry_run:
         raise click.UsageError("These options are for a tournament that begins; its players are missing.", ctx)
     elif pool:
@@ -133,19 +133,19 @@ def tournament(
         _list(session, game, as_csv=as_csv)
 
 
-def _teams(written: Sequence[str]) -> dict[str, list[str]]:
-    """The players of each team, as --team names them."""
-    teams: dict[str, list[str]] = {}
+def _teams(written: Sequence[str]) -> list[Entrant]:
+    """The players of teams, as --team names them."""
+    found: list[Entrant] = []
     for one in written:
         name, colon, names = one.partition(":")
         if not (re.fullmatch(r"[\w.-]{1,16}", name) and colon and all(names.split(","))):
             raise Refused(f"--team={one} is not NAME:USERID,USERID,... with a name of 1 to 16 letters or digits.")
-        if name in teams:
+        if any(each.team == name for each in found):
             raise Refused(f"There are two teams {name}.")
-        teams[name] = names.lower().split(",")
-    if len(teams) == 1:
+        found += [Entrant(userid, team=name) for userid in names.lower().split(",")]
+    if len(written) == 1:
         raise Refused("A team needs another one to play against.")
-    return teams
+    return found
 
 
 def _planned(session: Session, game: str, pool: str, options: Sequence[str], settings: Mapping[str, Any]) -> Tournament:
@@ -226,34 +226,19 @@ def _moment(problems: list[str], name: str, text: str | None, now: datetime) -> 
     return moment
 
 
-def _announce(
-    session: Session,
-    one: Tournament,
-    players: Sequence[str],
-    teams: Mapping[str, Sequence[str]],
-    *,
-    dry_run: bool,
-) -> None:
+def _announce(session: Session, one: Tournament, entrants: Sequence[Entrant], *, dry_run: bool) -> None:
     """Announce a tournament, and say so."""
     with on_trial(session, dry_run=dry_run):
-        found = tournaments.announce(session, one, players, teams)
+        found = tournaments.announce(session, one, entrants)
     text = text_of(contests.described_tournament(found))
     data = contests.status_of_tournament(found) | {"dry_run": dry_run, "reply": text}
     answer(f"Nothing is done yet. This would happen:\n\n{text}" if dry_run else text, data)
 
 
-def _start(
-    session: Session,
-    one: Tournament,
-    players: Sequence[str],
-    teams: Mapping[str, Sequence[str]],
-    *,
-    dry_run: bool,
-    as_csv: bool,
-) -> None:
+def _start(session: Session, one: Tournament, entrants: Sequence[Entrant], *, dry_run: bool, as_csv: bool) -> None:
     """Start a tournament, and say which boards it has."""
     with on_trial(session, dry_run=dry_run):
-        found, boards = tournaments.start_tournament(session, tournaments.set_up(session, one, players, teams))
+        found, boards = tournaments.start_tournament(session, tournaments.set_up(session, one, entrants))
     idle = [meeting.first for meeting in found.meetings if meeting.is_bye]
     rows = [(name, *pair) for name, pair in boards.items()]
     schedule = [{"board": name, "players": pair} for name, pair in boards.items()]
