@@ -12,8 +12,6 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = CHECKOUT / ".venv"
-FORMER = CHECKOUT / "pbm.egg-info"
-"""What an installation leaves here whose distribution was still called pbm."""
 
 
 def say(text: str) -> None:
@@ -41,10 +39,6 @@ def make(extra: str) -> None:
         shutil.rmtree(ENVIRONMENT, ignore_errors=True)
         venv.create(ENVIRONMENT, with_pip=True)
     pip = [ENVIRONMENT / "bin" / "python", "-m", "pip", "--disable-pip-version-check"]
-    if FORMER.exists():
-        # it would stay beside pbm-server, and whoever removed it later would remove the programs
-        subprocess.run([*pip, "uninstall", "-qq", "--yes", "pbm"], check=True, stdout=sys.stderr)
-        shutil.rmtree(FORMER)
     say(f"2/2  installing what {'the tests need' if extra == 'test' else 'pbm needs'} from PyPI ...")
     what = f"{CHECKOUT}[{extra or 'pictures,site'}]"
     # half of the time goes into compiling what tests never import; who plays must not wait for it, nor need leave to

@@ -113,22 +113,6 @@ def test_what_users_are_told_to_install_is_installed_into_a_fresh_environment(fo
 
 
 @pytest.mark.long
-def test_an_environment_made_when_the_server_was_called_pbm_becomes_one_of_pbm_server(bare, tmp_path):
-    settings = bare / "setup.cfg"
-    now = settings.read_text()
-    settings.write_text(now.replace("name = pbm-server", "name = pbm"))
-    subprocess.run([sys.executable, bare / "bin" / "make_environment.py"], env=environment(tmp_path), check=True)
-    settings.write_text(now)
-    start = [bare / "bin" / "pbm", "--version"]
-    done = subprocess.run(start, env=environment(tmp_path), capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("pbm 0.")
-    [site] = (bare / ".venv").glob("lib/python*/site-packages")
-    assert [path.name for path in site.glob("pbm*")] == ["pbm_server-0.1.0.dist-info"]
-    assert [path.name for path in bare.glob("*.egg-info")] == ["pbm_server.egg-info"]
-    assert {path.name for path in (bare / ".venv" / "bin").iterdir()} >= NAMES
-
-
-@pytest.mark.long
 def test_an_installed_package_has_its_programs_games_and_help_texts(bare, tmp_path):
     target = tmp_path / "site"
     pip = [sys.executable, "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"]
