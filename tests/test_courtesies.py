@@ -117,6 +117,16 @@ def test_a_plan_above_the_comment_of_a_command_is_no_comment_either(board, sende
     assert "if c3" not in board.mails("bob")[-1].text
 
 
+@pytest.mark.parametrize("words", [["queue a1"], ["submit a1", "confirm"]])
+def test_a_plan_stands_below_whatever_plays_a_move(board, words):  # noqa: F811
+    for word in words:
+        told = answer(board, f"{word}\nif c3 then a9\n\nGood luck!")
+    assert (turns(board), plans(board)) == (["a1"], {"alice": "if c3 then a9"})
+    assert "alice writes:\n\nGood luck!" in told[-1].text
+    answer(board, "queue e5\nif d4 then b1")
+    assert plans(board) == {"alice": "if c3 then a9\nif any then e5\nif d4 then b1"}
+
+
 def test_prose_that_begins_with_if_is_a_comment(board):  # noqa: F811
     told = answer(board, "a1\nIf only I had seen that!")
     assert "alice writes:\n\nIf only I had seen that!" in told[0].text

@@ -48,16 +48,16 @@ def swap(session: Session, row: BoardRow, name: str) -> list[Letter]:
     return move(session, row, name, "swap")
 
 
-def queue(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
-    """Plan a move whatever the opponent plays; or play it, if it is the player's turn."""
+def queue(session: Session, row: BoardRow, name: str, text: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
+    """Plan a move whatever the opponent plays, beside other *lines*; or play it, if it is the player's turn."""
     board = turns.board_of_player(session, row, name)
     word, number = turns.numbered(text.lower())
     if word == plans.CLEAR:
         turns.check_number(board, number)
         return plans.forget_queued(session, board, name)
     if name == board.turn:
-        return move(session, row, name, text)
-    plans.add(session, board, name, [(Conditional(ANY_MOVE, text),)])
+        return move(session, row, name, text, lines)
+    plans.add(session, board, name, [(Conditional(ANY_MOVE, text),), *lines])
     return plans.board_for(session, board, name)
 
 
@@ -81,10 +81,10 @@ def submit(session: Session, row: BoardRow, name: str, text: str) -> list[Letter
     return [shown._replace(data=shown.data | {"submitted": canonical})]
 
 
-def confirm(session: Session, row: BoardRow, name: str) -> list[Letter]:
-    """Play the move that was submitted."""
+def confirm(session: Session, row: BoardRow, name: str, lines: Sequence[PlanLine] = ()) -> list[Letter]:
+    """Play the move that was submitted. The *lines* of a plan go on behind it."""
     if row.submitted:
-        return move(session, row, name, row.submitted)
+        return move(session, row, name, row.submitted, lines)
     board = turns.board_of_player(session, row, name)
     turns.check_turn(session, board, name)
     raise Illegal("There is no submitted move to confirm.")

@@ -73,14 +73,14 @@ OF_A_GAME = (
         After c3, your d4 is played, and if e5 follows, your f6. `any` stands for every move that no other line names
         in the same place. Several lines stand in the body, or with semicolons between them, which need quotation marks
         in a shell. New lines are added to the plan; a new answer to a move replaces the old one. `clear` forgets the
-        plan. Without lines, you see it. A plan can also stand below a move, above your comment.
+        plan. Without lines, you see it. A plan can also stand below a move, `queue` or `confirm`, above your comment.
 
         The server tries the moves that it can know, and nobody else sees them before they are played. If your
         opponent's move fits no line, or your answer is illegal then, the plan is dropped, and the mail about that move
         says so. In games with dice, only `any` can stand behind `if`. A plan has at most 200 moves of yours, and 20 in
         a row.
         """),
-    Command("queue", [BOARD, USERID, PASSWORD, MOVE], "actions.play.queue",
+    Command("queue", [BOARD, USERID, PASSWORD, MOVE], "language.plans.queue_typed",
         text="""Store a move that is played as soon as it is your turn, whatever the other player does.
 
         It is the plan `if any then MOVE`. The server looks at the move only then. If it is not legal, you are told. A
@@ -89,7 +89,7 @@ OF_A_GAME = (
         """),
     Command("submit", [BOARD, USERID, PASSWORD, MOVE], "actions.play.submit",
         text="""Show yourself what a move leads to. `confirm` then plays it."""),
-    Command("confirm", [BOARD, USERID, PASSWORD], "actions.play.confirm",
+    Command("confirm", [BOARD, USERID, PASSWORD], "language.plans.confirm_typed",
         text="""Play the move that you have submitted."""),
     Command("resign", [BOARD, USERID, PASSWORD], "actions.play.resign",
         text="""Give up, now or when your turn comes. If not both players have moved, the board is removed."""),

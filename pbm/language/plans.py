@@ -52,11 +52,29 @@ def plan_typed(session: Session, row: BoardRow, name: str, typed: Sequence[str])
 
 def play_typed(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
     """Play a move; a plan may stand above its comment. Raises Refused, and Illegal."""
+    session, lines = _without_plan(session)
+    return play.move(session, row, name, text, lines)
+
+
+def queue_typed(session: Session, row: BoardRow, name: str, text: str) -> list[Letter]:
+    """Queue a move; more of the plan may stand in the body. Raises Refused, and Illegal."""
+    session, lines = _without_plan(session)
+    return play.queue(session, row, name, text, lines)
+
+
+def confirm_typed(session: Session, row: BoardRow, name: str) -> list[Letter]:
+    """Play the move that was submitted; a plan may stand above its comment. Raises Refused, and Illegal."""
+    session, lines = _without_plan(session)
+    return play.confirm(session, row, name, lines)
+
+
+def _without_plan(session: Session) -> tuple[Session, list[PlanLine]]:
+    """A command whose comment is what stands below its plan, and the plan. Raises Illegal."""
     if not session.body:  # as with most moves
-        return play.move(session, row, name, text)
+        return session, []
     lines, _ = split_plan(session.body)
     _, comment = split_plan(session.comment)  # whose long lines are broken
-    return play.move(replace(session, comment=comment), row, name, text, [read(line) for line in lines])
+    return replace(session, comment=comment), [read(line) for line in lines]
 
 
 def is_line(row: str) -> bool:
