@@ -80,9 +80,9 @@ class Session:
         signs = bool(self.proved or (self.guesses and self.guesses.was_right))
         return Holders(address=self.sender or "", peer=self.peer, signs=signs)
 
-    def is_left(self, what: str, **whose: str) -> bool:
-        """Whether there is one left of something, for whoever gives the command or for those who are named."""
-        return quotas.is_left(self.store, what, self.holders._replace(signs=False, **whose), self.now)
+    def is_left(self, what: str) -> bool:
+        """Whether there is one left of something for whoever gives the command."""
+        return quotas.is_left(self.store, what, self.holders._replace(signs=False), self.now)
 
     def take(self, what: str, amount: int = 1, *, is_own: bool = False, **whose: str) -> bool:
         """Use up some of something, of those numbers; False if there are not as many left.

@@ -14,7 +14,7 @@ from functools import partial
 import pytest
 
 from pbm.mail import smtp
-from pbm.mail.incoming import MOST_BYTES, Outcome, is_ours
+from pbm.mail.incoming import MOST_BYTES, Outcome, is_ours, network_of
 
 from conftest import ADDRESS
 from patience import PATIENCE, until
@@ -362,9 +362,9 @@ def test_one_connection_in_ten_is_left_to_peers_that_have_none():
 
 
 def test_a_network_of_ipv6_is_one_peer_and_so_is_all_that_comes_by_a_local_socket():
-    assert smtp.origin("2001:db8::1") == smtp.origin("2001:db8::ffff:1") != smtp.origin("2001:db8:0:1::1")
-    assert smtp.origin("192.0.2.1") != smtp.origin("192.0.2.2")
-    assert smtp.origin("") == ""
+    assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1") != network_of("2001:db8:0:1::1")
+    assert network_of("192.0.2.1") != network_of("192.0.2.2")
+    assert network_of("") == ""
 
 
 def test_too_many_errors_end_the_connection_but_a_mail_makes_up_for_them(keeper, peer):

@@ -348,7 +348,7 @@ OF_ALL_GAMES = (
 # fmt: on
 OF_GAME = {str(one.name): one for one in OF_A_GAME}
 MISPLACED = [
-    Command(typed, [BOARD, USERID, argument("password")], reads=True, instead=word, hidden=True)
+    Command(typed, [BOARD, USERID, argument("password")], reads=True, instead=word)
     for typed, word in words.INSTEAD_OF_MOVE.items()
 ]
 """What people type as commands, and stands in the place of a move."""

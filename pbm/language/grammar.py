@@ -63,19 +63,19 @@ class Command(click.Command):
         named: Mapping[str, str] = UNNAMED,
         instead: str = "",
         in_any_order: bool = False,
-        hidden: bool = False,
     ) -> None:
         """Declare a command, which may take the options of a game, and *named* ones of its own: ``--name=VALUE``.
 
-        One that is named with an empty VALUE is written without it. The *deed* is a function, such as
-        ``actions.play.move``: it gets the session, the name of the player who has signed, and what the words stand for.
-        It only *reads*, or may write. A *check* is a function that may refuse the command before a password is looked
-        at, or return what the words stand for instead.
+        One that is named with an empty VALUE is written without it. A command without a *text* is not listed.
+
+        The *deed* is a function, such as ``actions.play.move``: it gets the session, the name of the player who has
+        signed, and what the words stand for. It only *reads*, or may write. A *check* is a function that may refuse the
+        command before a password is looked at, or return what the words stand for instead.
 
         If it stands in the place of a move, too, that is said where a board, a userid and a password follow it; then
         *instead* is what to write there. A command whose words come *in any order* takes these three in that order.
         """
-        super().__init__(name, params=[*words], help=text, hidden=hidden)
+        super().__init__(name, params=[*words], help=text, hidden=not text)
         self.named, self.instead, self.in_any_order = named, instead, in_any_order
         self.add_help_option = False  # `--help` would print and leave; the shell reads it as `help COMMAND`
         self.takes_options = takes_options
@@ -198,11 +198,8 @@ class Command(click.Command):
         others: list[str] = []
         for at, word in enumerate(typed):
             is_option = words.is_option(word)
-            if self.name == "preview" and others[:1] and others[0].lower() == "new":
-                begins_moves = len(others) > 1 and not is_option
-            else:
-                begins_moves = len(others) == self.moves_at
-            if begins_moves:
+            is_new = self.name == "preview" and others[:1] and others[0].lower() == "new"
+            if len(others) == (2 if is_new else self.moves_at) and not (is_new and is_option):
                 return options, others + words.moves(" ".join(typed[at:])), True
             (options if is_option else others).append(word)
         return options, others, False

@@ -418,11 +418,11 @@ def of_error(
     why: str,
     quoted: Sequence[str],
     *,
-    subject: str = "",
-    game: str = "pbm",
-    point: Point | None = None,
-    reader: str | None = None,
-    status: int = 1,
+    subject: str,
+    game: str,
+    point: Point | None,
+    reader: str | None,
+    status: int,
 ) -> Letter:
     """The answer to a command that was refused: why, the board if it is known, and the command in quotation."""
     lines = (part for line in why.splitlines() for part in wrapped(_cropped(line), breaks_words=False))

@@ -319,17 +319,15 @@ def _call(typed: Typed, answered: Sequence[Reply]) -> Call | Refused:
 def unsubscribe_at(server: Server, recipient: str) -> bool:
     """End what an address ends, as a mail to it would; False if it ends nothing."""
     with server.store.writing():
-        found = tokens.meaning(server, recipient)
-        is_one = found is not None and found.kind == tokens.UNSUBSCRIBE
-        _unsubscribe(server, "", [found] if found and is_one else [])
-    return is_one
+        return _unsubscribe(server, "", [*filter(None, [tokens.meaning(server, recipient)])])
 
 
-def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> None:
-    """End what the recipients of a mail say, whatever else it says."""
-    for meaning in meanings:
-        if meaning.kind == tokens.UNSUBSCRIBE:
-            subscriptions.end_mails(Session(server, sender), meaning.reply)
+def _unsubscribe(server: Server, sender: str, meanings: Sequence[Meaning]) -> bool:
+    """End what the recipients of a mail say, whatever else it says; False if they end nothing."""
+    ends = [meaning.reply for meaning in meanings if meaning.kind == tokens.UNSUBSCRIBE]
+    for mails in ends:
+        subscriptions.end_mails(Session(server, sender), mails)
+    return bool(ends)
 
 
 def _pass_on(server: Server, mail: Incoming) -> Outcome:
@@ -424,8 +422,11 @@ def _refuse_sender(server: Server, mail: Incoming, envelope_sender: str) -> None
 def machine_of(peer: str | None) -> str | None:
     """The machine or the network of IPv6 that a mail came from; None if that is one of ours, which brings all mails."""
     try:
-        if not peer or not ip_address(peer).is_global:
-            return None
-        return str(ip_network((peer, 64), strict=False)) if ":" in peer else peer
+        return network_of(peer) if peer and ip_address(peer).is_global else None
     except ValueError:
         return None
+
+
+def network_of(peer: str) -> str:
+    """What counts as one peer: an address of IPv4, a network of 64 bits of IPv6, or all of a local socket."""
+    return str(ip_network((peer, 64), strict=False)) if ":" in peer else peer

@@ -13,14 +13,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from ipaddress import ip_network
 from ssl import SSLContext
 from typing import Any, AnyStr, NamedTuple
 
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome
+from pbm.mail.incoming import MOST_BYTES, NOT_ASCII, Outcome, network_of
 from pbm.mail.reading import Incoming
 from pbm.terminal import warn
 from pbm.texts import one_line
@@ -352,7 +351,7 @@ class Connection(SMTP):
         """Serve a peer, if there is room."""
         name = self._writer.get_extra_info("peername")
         self.peer = name[0] if name else ""
-        self.origin = origin(self.peer)
+        self.origin = network_of(self.peer)
         if objection := self.connections.objection(self.origin):
             self.end(objection)
             return
@@ -447,8 +446,3 @@ class Connection(SMTP):
 
 class LMTPConnection(Connection, LMTP):
     """A connection by LMTP."""
-
-
-def origin(peer: str) -> str:
-    """What counts as one peer: an address of IPv4, a network of 64 bits of IPv6, or all of a local socket."""
-    return str(ip_network((peer, 64), strict=False)) if ":" in peer else peer
