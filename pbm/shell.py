@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from getpass import getpass
-from io import TextIOWrapper
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import games
@@ -20,7 +19,7 @@ from pbm.refusals import Refused
 from pbm.session import Session
 from pbm.settings import open_server
 from pbm.store import Unusable
-from pbm.terminal import fail, say, warn
+from pbm.terminal import fail, replace_errors, say, warn
 
 if TYPE_CHECKING:
     from pbm.server import Server
@@ -177,6 +176,5 @@ def _read_password() -> str:
 @cache
 def _input() -> TextIO:
     """Standard input, as text whatever its bytes are."""
-    if isinstance(sys.stdin, TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")
+    replace_errors(sys.stdin)
     return sys.stdin

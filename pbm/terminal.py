@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import date
 from io import TextIOWrapper
 from itertools import cycle
+from typing import TextIO
 
 HIDDEN = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
 """Characters that command a terminal, or turn the direction of writing."""
@@ -24,10 +25,16 @@ def escaped(text: str) -> str:
     return re.sub(HIDDEN, lambda found: found[0].encode("unicode-escape").decode(), text)
 
 
+def replace_errors(*streams: TextIO) -> None:
+    """Let streams read and show a replacement for what is no text, or none of theirs."""
+    for stream in streams:
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def say(text: str, data: Mapping[str, object], *, as_json: bool = False) -> None:
     """Print an answer, whatever of it the terminal can show."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
+    replace_errors(sys.stdout)
     sys.stdout.write(f"{json.dumps(data, default=_iso) if as_json else escaped(text)}\n")
     sys.stdout.flush()
 

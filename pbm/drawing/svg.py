@@ -221,15 +221,13 @@ class Canvas:
             for place, some in groupby(ways, itemgetter(0)):
                 shape = NamedShapes("lines", (Strokes(role, tuple(some), side),))
                 parts[joins + self.by_place.get(place, len(self.cells))].append(shape)
-        for piece in figure.pieces:
-            parts[on_cells + self.by_name[piece.cell]].append(piece)
-        for mark in figure.marks:
-            parts[on_cells + self.by_place.get(mark.at, len(self.cells))].append(mark)
-        for ring in self._latest(figure):
-            parts[on_cells + self.by_name[ring.cell]].append(ring)
-        for label in figure.labels:
-            if label.cell:
-                parts[on_cells + self.by_name[label.cell]].append(label)
+        counts = (label for label in figure.labels if label.cell)
+        standing: Iterable[Piece | Mark | Ring | Label] = (
+            *figure.pieces, *figure.marks, *self._latest(figure), *counts
+        )  # fmt: skip
+        for one in standing:
+            at = self.by_place.get(one.at, len(self.cells)) if isinstance(one, Mark) else self.by_name[one.cell]
+            parts[on_cells + at].append(one)
         return parts
 
     def at(self, place: Place) -> Place:

@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from io import TextIOWrapper
 from itertools import islice
 from random import Random
 from typing import Any, TextIO
@@ -18,6 +17,7 @@ from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.referee import followed
 from pbm.robots import Player
 from pbm.robots.thinking import Thought
+from pbm.terminal import replace_errors
 from pbm.texts import counted
 
 GIVE_UP = "resign"
@@ -71,9 +71,7 @@ def robot(level: str | None, seconds: float | None, playouts: int | None, seed: 
     def make(game: str, options: Options) -> Player:
         return Player(game, options, level=int(level) if level else None, seconds=seconds, playouts=playouts, rng=rng)
 
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    replace_errors(sys.stdin, sys.stdout, sys.stderr)
     converse(Dialogue(make, sys.stderr, hopeless=resign), sys.stdin, sys.stdout)
     return 0
 

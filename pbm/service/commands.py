@@ -3,7 +3,6 @@
 import os
 import socket
 import sys
-from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from pbm.mail import incoming
 from pbm.refusals import Refused, touching
 from pbm.session import Session
 from pbm.settings import open_server, transport
-from pbm.terminal import fail, say, warn
+from pbm.terminal import fail, replace_errors, say, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,9 +56,7 @@ def referee(game: str) -> int:
     """Answer requests about a game on standard input."""
     from pbm.referee import run
 
-    for stream in (sys.stdin, sys.stdout):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    replace_errors(sys.stdin, sys.stdout)
     run(game, sys.stdin, sys.stdout)
     return 0
 
