@@ -320,18 +320,13 @@ class Canvas:
             parts.append(markup)
             lines += count
         parts = [f'<g class="notes">\n{"".join(parts)}</g>\n'] if parts else []
-        if explained := _explained(figure):
+        roles = {mark.role for mark in figure.marks} | ({"latest"} if figure.latest else set())
+        if explained := [role for role in EXPLAINED if role in roles]:
             y = self.foot + LINE_HEIGHT * (lines + 0.5)
             hue = self.hue(next((ring.side for ring in self._latest(figure)), None))
             parts += ['<g class="legend">\n', *_legend(explained, y, hue), "</g>\n"]
             lines += 1
         return "".join(parts), self.foot + LINE_HEIGHT * lines + MARGIN * bool(lines)
-
-
-def _explained(figure: Figure) -> list[str]:
-    """The roles of the marks in a picture that are explained below it."""
-    roles = {mark.role for mark in figure.marks} | ({"latest"} if figure.latest else set())
-    return [role for role in EXPLAINED if role in roles]
 
 
 def _legend(roles: Iterable[str], y: float, hue: str) -> Iterator[str]:

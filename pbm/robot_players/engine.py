@@ -16,7 +16,6 @@ from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.referee import followed
 from pbm.robots import Player
-from pbm.robots.thinking import Thought
 from pbm.terminal import replace_errors
 from pbm.texts import counted
 
@@ -112,7 +111,8 @@ class Dialogue:
         if states[-1].must_skip:
             return SKIP
         thought = self.player.think(states)
-        self.notes.write(f"{in_a_line(thought)}\n")
+        line = " ".join(thought.line[:MOST_SHOWN])
+        self.notes.write(f"win {thought.chance:.0%}, {counted(thought.playouts, 'playout')}, {line}\n")
         goes_on = 0 < len(before) < len(states) and states[: len(before)] == before
         is_hopeless = thought.chance < self.hopeless and not games.needs_dice(states[-1])
         self.without_hope = (self.without_hope if goes_on else 0) + 1 if is_hopeless else 0
@@ -177,9 +177,3 @@ def _read_options(game: Game[Any], given: object) -> Options:
         raise Illegal('The "options" of a position are an object: {"size": 9}.')
     values = {name: value for name, value in given.items() if value is not None and value is not False}
     return games.read_options(game, [f"-{name}" if v is True else f"-{name}={v}" for name, v in values.items()])
-
-
-def in_a_line(thought: Thought) -> str:
-    """What a robot thinks, in a line: `win 63%, 20 playouts, c3 d4`."""
-    line = " ".join(thought.line[:MOST_SHOWN])
-    return f"win {thought.chance:.0%}, {counted(thought.playouts, 'playout')}, {line}"

@@ -29,6 +29,8 @@ NAMES = ".pbm-site.pages"
 """Where it keeps the names of all its pages, each on a line; one that is made is added before it is there."""
 MOST_DRAWN = 500
 """Of how many boards a first build makes a PNG: those that have changed last. One takes as long as ten pages."""
+ADDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+"""How that file is opened, unless somebody has put a link in its place."""
 ASSETS = "site.css", "board.js", "favicon.svg"
 FOR_ALL = "index", "rules", "standings"
 """The pages of each game of which search engines are told."""
@@ -94,7 +96,7 @@ def build(
     stale = StalePages(session, look, parts).since(before)
     failed: dict[str, str] = {}
     made, gone, written = set[str](), set[str](), 0
-    with _opened_to_add(folder / NAMES) as list_of_names:
+    with FileIO(os.open(folder / NAMES, ADDING, 0o666), "ab") as list_of_names:
         for page in stale:
             progress(1, len(stale))
             if not _is_inside(page.path):
@@ -278,11 +280,6 @@ def _remembered(folder: Path, version: str, changes: Changes) -> tuple[Seen | No
         if manifest["version"] == version and changes.has_gone_on_since(seen):
             return seen, dict(manifest["parts"])
     return None, {}
-
-
-def _opened_to_add(file: Path) -> FileIO:
-    """A file to which lines are added, unless somebody has put a link in its place."""
-    return FileIO(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666), "ab")
 
 
 def _names(folder: Path) -> set[str]:

@@ -138,7 +138,7 @@ class Store:
         """
         from pbm.store import copies, schema  # sqlite-utils takes 65 ms
 
-        kept = copies.name_before_schema(self.path, SCHEMA)
+        kept = self.path.with_name(f"{self.path.name}.before-schema-{SCHEMA}")
         with self.writing():
             (version,) = self.db.execute("PRAGMA user_version").fetchone()
             is_older = 0 < version < SCHEMA  # else it is new, or somebody else has done it meanwhile

@@ -41,11 +41,6 @@ def copy(source: Path, target: Path, progress: Callable[[int, int], object] = la
     sync(target)
 
 
-def name_before_schema(path: Path, schema: int) -> Path:
-    """Where the copy of a database is that was made before its tables were changed."""
-    return path.with_name(f"{path.name}.before-schema-{schema}")
-
-
 def keep(source: Path, target: Path, progress: Callable[[int, int], object] = lambda *_: None) -> None:
     """Copy a database to a file, in the place of what may be there; the file is there when it is whole.
 
