@@ -315,6 +315,11 @@ def test_the_table_of_a_pool_for_programs(played):
     }
 
 
+def test_programs_are_told_sonneborn_berger_scores_also_where_they_decide_nothing(players):
+    run(players, "a", "alice", "bob", "--tiebreaks=direct")
+    assert [line["sonneborn_berger"] for line in run(players, "a")["table"]] == [0, 0]
+
+
 def test_the_table_of_a_pool_for_spreadsheets(played):
     rows = list(csv.DictReader(run(played, "a", "--csv", as_json=False).splitlines()))
     assert rows[0] == {

@@ -75,7 +75,7 @@ def places_of(
     score = points(everybody, meetings)
     scores = {
         kind: others.get(kind) or {name: _score(kind, name, own[name], score) for name in everybody}
-        for kind in ("wins", *order)
+        for kind in ("wins", "sb", *order)
         if kind != "direct"
     }
     groups = _equals(everybody, score.__getitem__)
