@@ -20,6 +20,7 @@ WAYS = {
         'if "c3" then "d4"', "if \u201cc3\u201d then \u201cd4\u201d", "if `c3` then `d4`", "*if c3 then d4*",
         "if \u201ac3\u2018 then \u201ad4\u2018", "\u2039if c3 then d4\u203a",
         "\u300cif c3 then d4\u300d", "if <c3> then <d4>", "If they play c3, then I play d4.",
+        "if bob plays c3, then I'll play d4",
         "if c3 --> d4", "if c3 \u279c d4",
         "if\u00a0c3 then\u00a0d4", "if c3 then d4!", "if c3 then d4;", "   if   c3\tthen   d4  ", "if c3 \u2014 d4.",
     ),

@@ -30,7 +30,7 @@ MOVE_BEGIN = re.compile(
     re.IGNORECASE,
 )
 """What begins a condition, and not prose: a word with a digit, one of these words, or what has such an answer."""
-WHO_PLAYS = re.compile(r"\b(?:(?:they|he|she|you|i)\s+)?(?:plays?|answers?)\s+", re.IGNORECASE)
+WHO_PLAYS = re.compile(r"\b(?:(?!then\b|any\b)[a-z'\u2019]+\s+)?(?:plays?|answers?)\s+", re.IGNORECASE)
 """What people put in front of a move."""
 BROKEN_WITHIN = re.compile(r"\b(?:then|if(?:\s+\S+)?)\n|\n\W*then\b", re.IGNORECASE)
 """Where a line of a plan was broken within a step."""
