@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import count
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +13,7 @@ from pbm.actions.finding import find_board
 from pbm.mail.incoming import is_known
 from pbm.refusals import Refused
 from pbm.robot_players import puzzles
-from pbm.robot_players.puzzles import Solver, puzzle_of
+from pbm.robot_players.puzzles import Solver, TooLongError, puzzle_of
 from pbm.robots.thinking import Thought
 from pbm.session import Session
 from pbm.site.build import build
@@ -63,6 +64,11 @@ def test_dice_are_thrown_against_a_turn_that_is_to_win_for_certain():
     state = spiro.setup(view, small=True, pieces=1)
     assert [*state.moves()] == ["b3:1:x", "b3:2:+", "b3:+:1"]  # after the others, double six wins for O
     assert Solver().winning(state) == ["b3:1:x"]
+
+
+def test_turns_without_end_are_not_all_listed():
+    with pytest.raises(TooLongError):
+        Solver().winning(SimpleNamespace(moves=lambda: map(str, count())))
 
 
 @pytest.fixture

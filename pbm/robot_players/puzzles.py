@@ -112,7 +112,10 @@ class Solver:
 
         Of turns that lead to the same position, it is the last one.
         """
-        turns = {state.play(turn): turn for turn in state.moves()}
+        moves = [*islice(state.moves(), self.left)]  # on a large board nobody has ever listed all
+        if len(moves) == self.left:
+            raise TooLongError
+        turns = {state.play(turn): turn for turn in moves}
         for depth in range(FARTHEST):
             wins = {turn: self._wins(after, state.seats[state.turn], depth) for after, turn in turns.items()}
             winning = [turn for turn, is_won in wins.items() if is_won]
