@@ -141,11 +141,13 @@ def test_every_page_that_a_page_links_to_is_there():
 
 
 def said_in(path: Path) -> list[str]:
-    """All texts in the code of a file but docstrings: what a program can say."""
+    """All texts in the code of a file but docstrings and regular expressions: what a program can say."""
     nodes = list(ast.walk(ast.parse(path.read_text())))
-    documenting = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    unsaid = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    unsaid |= {id(one) for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
+               for one in node.args}  # fmt: skip
     return [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
-            and id(node) not in documenting]  # fmt: skip
+            and id(node) not in unsaid]  # fmt: skip
 
 
 def read_by_users() -> dict[str, str]:
