@@ -73,11 +73,8 @@ def places_of(
     everybody = list(dict.fromkeys(names))
     own = {name: meetings_of(name, meetings) for name in everybody}
     score = points(everybody, meetings)
-    scores = {
-        kind: others.get(kind) or {name: _score(kind, name, own[name], score) for name in everybody}
-        for kind in ("wins", "sb", *order)
-        if kind != "direct"
-    }
+    kinds = [kind for kind in TIE_BREAKS if kind != "direct"]
+    scores = {kind: {name: _score(kind, name, own[name], score) for name in everybody} for kind in kinds} | dict(others)
     groups = _equals(everybody, score.__getitem__)
     for kind in order:
         groups = [
