@@ -240,6 +240,9 @@ OF_ALL = (
 
         A userid has 2 to 16 letters, digits, dots, hyphens or underscores, and begins with a letter. A password has 6
         characters or more, without blanks, quotes or colons, and does not begin with a hyphen.
+
+        Who has begun to play a robot on the site as a guest keeps that board: mail this command, within seven days, to
+        the address that its page names.
         """),
     Command("confirm-address", [argument("code")], "actions.users.confirm_address",
         text="""Confirm a mail address with the code that was mailed to it."""),
@@ -339,6 +342,9 @@ OF_ALL_GAMES = (
         These are the active boards. `next` selects those where one of the users is to move, and `inactive` those that
         are over. `tournament` or `standard` selects further. A mail has a page of 200 lines, and says how to get the
         next one.
+
+        If you mail this about yourself from your own address, the answer can have a link for your calendar program: it
+        shows until when you have to move. A new password ends it.
         """),
     Command("seekers", [PAGE_NUMBER], "actions.challenges.seekers", reads=True,
         text="""List the players who want to be challenged, in all games, with their ratings. A mail has a page of 200

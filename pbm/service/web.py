@@ -61,7 +61,9 @@ HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 ]
-REVOKED = "This page speaks for no player any more: a reply address ends with its game, and with a new password."
+REVOKED = (
+    "This page speaks for no player any more: a reply address ends 30 days after its game, or with a new password."
+)
 FOREIGN = "This was not posted from a page of this site."
 Work = Callable[..., Awaitable[Any]]
 """Has a function called in the main thread with these arguments."""
@@ -295,8 +297,8 @@ class Door:
 
 
 async def _written(page: Path) -> None:
-    """Wait until a page is written, or for as long as a request may take."""
-    for _ in range(round(REQUEST_SECONDS / LOOK_FOR_PAGE)):
+    """Wait until a page is written, or for half as long as a response may take."""
+    for _ in range(round(RESPONSE_SECONDS / 2 / LOOK_FOR_PAGE)):
         if await asyncio.to_thread(page.exists):
             return
         await asyncio.sleep(LOOK_FOR_PAGE)
