@@ -23,8 +23,6 @@ from pbm.store.robots import Puzzle
 
 MOST_PLAYED = 100_000
 """How many turns are tried at most to prove what is a puzzle in a game."""
-FARTHEST = 40
-"""So many turns and throws ahead at most."""
 LONGER = 100
 """How many times as much a search thinks that confirms what another one has found."""
 PROMISING = 0.6
@@ -85,7 +83,8 @@ def puzzle_of(board: Board) -> Puzzle:
                 if len(winning) == 1:
                     found = found._replace(moves=moves, answer=winning[0])
         quick = ((moves, _searched(board, moves, 1)) for moves in reversed(numbers) if not found.answer)
-        for moves, guess in islice((one for one in quick if one[1].chance >= PROMISING), MOST_SEARCHED):
+        promising = (one for one in quick if one[1].chance >= PROMISING and one[1].rival < 1)
+        for moves, guess in islice(promising, MOST_SEARCHED):
             thought = _searched(board, moves, LONGER)
             if thought.move == guess.move and thought.chance >= WINNING and thought.rival <= LOSING:
                 return found._replace(moves=moves, answer=thought.move, proven=False)
@@ -116,12 +115,12 @@ class Solver:
         if len(moves) == self.left:
             raise TooLongError
         turns = {state.play(turn): turn for turn in moves}
-        for depth in range(FARTHEST):
+        wins: dict[str, bool | None] = dict.fromkeys(moves)
+        depth = 0
+        while None in wins.values() and [*wins.values()].count(True) < 2:
             wins = {turn: self._wins(after, state.seats[state.turn], depth) for after, turn in turns.items()}
-            winning = [turn for turn, is_won in wins.items() if is_won]
-            if len(winning) > 1 or None not in wins.values():
-                return winning
-        raise TooLongError
+            depth += 1
+        return [turn for turn, is_won in wins.items() if is_won]
 
     def _wins(self, state: State, player: int, depth: int) -> bool | None:
         """Whether a player wins for certain; None if that is not seen in so many turns and throws."""
