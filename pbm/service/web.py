@@ -83,7 +83,6 @@ class Door:
         self.kept: OrderedDict[str, str] = OrderedDict()
         routes: list[BaseRoute] = [
             Route("/answer", self.answer, methods=["GET", "POST"]),
-            Route("/answer/{key}", self.answered),
             Route("/guest", self.guest, methods=["POST"]),
             Route("/unsubscribe/{token}", self.unsubscribe, methods=["GET", "POST"]),
             Route("/calendar/{token}.ics", self.calendar),
@@ -119,9 +118,9 @@ class Door:
     # Answers
 
     async def answer(self, request: Request) -> Response:
-        """Show an empty form; or carry out what is posted as if it had come to a reply address by mail."""
+        """Show a form, and an answer that is kept; or carry out what is posted as if it had come by mail."""
         if request.method != "POST":
-            return self._page(request)
+            return self._page(request, text=self.kept.get(request.query_params.get("shown", ""), ""))
         fields = await self._posted(request)
         token = tokens.token_of(fields.get("token", ""))
         fields |= {"token": token if tokens.TOKEN.fullmatch(token) else ""}
@@ -142,14 +141,7 @@ class Door:
         self.kept[shown] = text
         if len(self.kept) > MOST_KEPT:
             self.kept.popitem(last=False)
-        return RedirectResponse(f"answer/{shown}", 303)
-
-    async def answered(self, request: Request) -> Response:
-        """Show a letter that answers what was posted, as long as it is kept."""
-        text = self.kept.get(request.path_params["key"])
-        if text is None:
-            raise HTTPException(404, "This answer is not kept any more; the board says how it stands.")
-        return self._page(request, text=text)
+        return RedirectResponse(f"answer?shown={shown}", 303)
 
     async def _handled(self, request: Request, fields: Mapping[str, str], key: str) -> tuple[Reply, Outcome]:
         """Who has posted something, and what has come of it, as it would have come of a mail."""
@@ -182,16 +174,12 @@ class Door:
             player, token = await self.work(
                 users.begin_as_guest, self.server, game, level or "1", options.split(), machine
             )
-        except users.Crowded as why:
-            raise HTTPException(429, str(why)) from why
         except (Refused, Illegal) as why:
-            raise HTTPException(422, str(why)) from why
+            raise HTTPException(429 if isinstance(why, users.Crowded) else 422, str(why)) from why
         self._note(request, Outcome("command", f"{player.game} {player.board} {player.userid}: begun"), begin)
         page = f"{player.game}/{player.board}.html"
         if self.site:
             await _written(Path(self.site, page))
-        if _wants_json(request):
-            return JSONResponse({**player._asdict(), "token": token, "page": page})
         return RedirectResponse(f"{page}#{token}", 303)
 
     # What mails lead to
@@ -200,8 +188,7 @@ class Door:
         """Show a button; or end what the token in the path ends, as RFC 8058 has mail programs post it."""
         is_post = request.method == "POST"
         if is_post:
-            self._check_origin(request)
-            self._count(_peer(request))
+            self._admit(request)
             begin = time.perf_counter()
             token = tokens.token_of(request.path_params["token"])
             recipient = tokens.address_with(self.server, token)
@@ -223,8 +210,7 @@ class Door:
 
     async def _posted(self, request: Request) -> dict[str, str]:
         """The fields of a form, or of an object in JSON. Raises HTTPException."""
-        self._check_origin(request)
-        self._count(_peer(request))
+        self._admit(request)
         body = bytearray()
         try:
             async with asyncio.timeout(REQUEST_SECONDS):
@@ -248,8 +234,8 @@ class Door:
         """Log what came of a request that was begun then, and tell the processes beside us."""
         self.connections.note(Entry(_peer(request) or "", "", outcome, took=time.perf_counter() - begin))
 
-    def _check_origin(self, request: Request) -> None:
-        """Raises HTTPException if a browser says that a page of another site has posted this.
+    def _admit(self, request: Request) -> None:
+        """Raises HTTPException if a page of another site has posted this, as a browser says, or a peer posts too often.
 
         With our Referrer-Policy a form without a script posts from the origin ``null``.
         """
@@ -261,16 +247,13 @@ class Door:
         if site not in {None, "same-origin", "none"} or not (is_own or is_form):
             raise HTTPException(403, FOREIGN)
 
-    def _count(self, peer: str | None) -> None:
-        """Count a post of a peer. Raises HTTPException if there are too many."""
-        if peer is None or not (machine := incoming.machine_of(peer)):
-            return
-        if self.minute != (now := int(time.monotonic()) // 60):
-            self.minute = now
-            self.posts.clear()
-        self.posts[machine] += 1
-        if self.posts[machine] > MOST_POSTS_A_MINUTE:
-            raise HTTPException(429, "There are too many posts; please wait for a minute.")
+        if machine := incoming.machine_of(_peer(request)):
+            if self.minute != (now := int(time.monotonic()) // 60):
+                self.minute = now
+                self.posts.clear()
+            self.posts[machine] += 1
+            if self.posts[machine] > MOST_POSTS_A_MINUTE:
+                raise HTTPException(429, "There are too many posts; please wait for a minute.")
 
     def _page(self, request: Request, status: int = 200, text: str = "", error: str = "") -> Response:
         """A page with a letter or a refusal, and a form in which the last post can be changed and posted again."""
