@@ -231,7 +231,7 @@ def plain_mails(tmp_path_factory):
         club.say(f"spiro challenge {options} bob carol", comment="A word to both of you, " * 12)
     club.say(f"spiro resign 101 {NAMES[1]} {NAMES[1]}-secret")
     with club.store.writing():
-        cleanup.send_digests(Session(club.server), club.time)
+        cleanup.send_digests(Session(club.server))
     handle(club.server, b"From: bob@players.example\r\nSubject: spiro move 102 bob bob-secret a9:4,b7:2\r\n\r\n", None)
     handle(club.server, b"From: bob@players.example\r\nSubject: spiro move 102 bob\r\n\r\n", None)
     found = {row.subject: row for row in club.store.outbox.all() if row.address == "bob@players.example"}

@@ -297,7 +297,7 @@ def test_a_digest_has_a_picture_only_if_it_is_about_one_board_at_one_time(board)
             board.say(f"symple move 101 {name} {PASSWORDS[name]} {move}")
         board.pass_time(days=1)
         with board.store.writing():
-            cleanup.send_digests(Session(board.server), board.time)
+            cleanup.send_digests(Session(board.server))
         got = sent(board)["bob"]
         assert "Digest" in got.message["Subject"]
         assert len(got.pictures) == count

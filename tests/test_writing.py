@@ -511,7 +511,7 @@ def test_a_mover_by_mail_gets_what_he_chose_too(pair):
 
 def sent(club):
     with club.store.writing():
-        return cleanup.send_digests(Session(club.server), club.time)
+        return cleanup.send_digests(Session(club.server))
 
 
 def test_a_digest_has_all_mails_of_a_day_in_order_with_their_comments(pair):
@@ -572,7 +572,7 @@ def test_a_digest_is_made_whole_or_not_at_all(pair):
     pair.move("alice", "e3:5")
     before = len(pair.mails("bob"))
     with pytest.raises(RuntimeError), pair.store.writing():
-        cleanup.send_digests(Session(pair.server), pair.time)
+        cleanup.send_digests(Session(pair.server))
         raise RuntimeError
     assert len(pair.mails("bob")) == before
     assert sent(pair) == 1

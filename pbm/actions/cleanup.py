@@ -5,13 +5,11 @@ It can be done at any time, and as often as one likes (docs/command-language.md,
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta, tzinfo
+from datetime import timedelta, tzinfo
 from typing import NamedTuple
 
 from games import Illegal
 from pbm import blocks, delivery, texts
-from pbm.access import quotas
-from pbm.access.quotas import Holders
 from pbm.actions import challenges, directing, puzzles, reminders, turns, users, votes
 from pbm.actions.finding import find_board
 from pbm.blocks import Block, Paragraph, Rule
@@ -68,7 +66,7 @@ def clean_up(session: Session) -> Done:
         session.store.handled.forget(session.now - KEPT_FOR)
         session.store.events.note_maintenance("cleanup", session.now)
         puzzles.send_puzzle(session)
-        digests = send_digests(session, session.now)
+        digests = send_digests(session)
     return Done(counts["reminded"], counts["forfeited"], counts["drawn"], digests, tuple(problems))
 
 
@@ -110,14 +108,14 @@ def _ended(session: Session, board: Board, deed: Deed, late: str) -> list[Letter
 # Digests: the mails about boards of a day as one
 
 
-def send_digests(session: Session, now: datetime) -> int:
+def send_digests(session: Session) -> int:
     """Mail to each user what is kept for them, a digest a game, if none was made today; how many mails that are.
 
     To be called in a transaction, so that a mail is in a digest or kept, and never both or neither.
     """
     sent = 0
     for userid, game in session.store.outbox.held_for():
-        if quotas.take(session.store, "digest", Holders(user=f"{game} {userid}"), now):
+        if session.take("digest", user=f"{game} {userid}"):
             for part in _parts(session.store.outbox.held(userid, game)):
                 delivery.queue(session, _digest(userid, game, part, session.zone(userid)))
                 sent += 1

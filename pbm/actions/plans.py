@@ -114,7 +114,7 @@ def _written(board: Board, text: str) -> str:
     word, _ = turns.numbered(text)
     if word.lower() in votes.INSTEAD_OF_A_MOVE:
         raise Illegal(f"`{word.lower()}` cannot be planned; give it with `move`, also when it is not your turn.")
-    turns.check_written(board.row.game, word)
+    turns.check_written(board, word)
     return SKIP if word.lower() == "pass" else clean(text)
 
 

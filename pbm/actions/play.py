@@ -143,7 +143,7 @@ def _preview(board: Board, words: Sequence[str], now: datetime, *, is_present: b
             why = f"The dice for {word} are not thrown yet; write for example dice=4,2 before it."
             raise Refused(why, point=board.present)
         try:
-            turns.check_written(board.row.game, turns.numbered(word)[0])
+            turns.check_written(board, turns.numbered(word)[0])
             _try(board, board.state.parse(word), now)
         except Illegal as why:
             which = f"{word}: " if len(words) > 1 else ""

@@ -58,7 +58,7 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
     store = session.store
     quiet = replace(session, comment="")
     boards: dict[str, Pair] = {}
-    names = free_names(store, *one.place)
+    names = free_names(store, one)
     asked = as_it_is(session, one).with_bye(number)
     for pair in pairs:
         name = ""
@@ -77,11 +77,11 @@ def start_games(session: Session, one: Tournament, number: int, pairs: Sequence[
     return boards
 
 
-def free_names(store: Store, game: str, pool: str) -> Iterator[str]:
+def free_names(store: Store, one: Tournament) -> Iterator[str]:
     """The names that the next boards of a pool can have, numbered on."""
-    for number in count(store.tournaments.last_board_number(game, pool) + 1):
-        name = f"{pool}{number}"
-        if not (store.users.is_taken(name) or store.boards.get(game, name)):
+    for number in count(store.tournaments.last_board_number(*one.place) + 1):
+        name = f"{one.pool}{number}"
+        if not (store.users.is_taken(name) or store.boards.get(one.game, name)):
             yield name
 
 

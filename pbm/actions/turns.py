@@ -23,15 +23,15 @@ def parsed(board: Board, text: str) -> str:
     move, number = numbered(text)
     if move.lower() == SWAP and not getattr(board.rules, "SWAP", False):
         raise Illegal(f"{board.row.game.capitalize()} has no swap.")
-    check_written(board.row.game, move)
+    check_written(board, move)
     check_number(board, number)
     return board.state.parse(SKIP if move.lower() == "pass" else move)
 
 
-def check_written(game: str, word: str) -> None:
+def check_written(board: Board, word: str) -> None:
     """Make sure that a move without its number is not the placeholder of our mails, ``MOVE``. Raises Illegal."""
     if word.strip("<>").lower() == "move":
-        raise Illegal(f"{word} is a placeholder; write your move in its place ({games.notation(game)}).")
+        raise Illegal(f"{word} is a placeholder; write your move in its place ({games.notation(board.row.game)}).")
 
 
 def check_number(board: Board, number: int | None) -> None:

@@ -10,9 +10,8 @@ from datetime import timedelta
 
 import games
 from pbm import delivery, letters, texts
-from pbm.access import quotas
 from pbm.access.guesses import NO_FAILURES
-from pbm.access.quotas import Holders, most
+from pbm.access.quotas import most
 from pbm.access.tokens import digest, is_same, reply_address, token_of
 from pbm.actions import challenges, finding, turns
 from pbm.board.board import RESIGN
@@ -272,7 +271,7 @@ def begin_as_guest(
 
     Raises Refused, and Illegal for options that the game does not have.
     """
-    session, store = Session(server), server.store
+    session, store = Session(server, peer=peer), server.store
     if not games.exists(game):
         raise Refused(games.unknown(game))
     if not (re.fullmatch("[0-9]", level, re.ASCII) and int(level) in LEVEL_NUMBERS):
@@ -288,7 +287,7 @@ def begin_as_guest(
         ]
         if not free:  # the other half of their boards is for users
             raise Crowded(f"No robot of level {level} can play with you now; please try another level.")
-        if not quotas.take(store, "guest", Holders(peer=peer), server.now()):
+        if not session.take("guest"):
             raise Crowded("Too many guests have begun to play in this hour; please try again in the next one.")
         name = f"{GUEST}{server.random_bytes(5).hex()}"
         store.users.add(name, "", server.now())

@@ -164,7 +164,7 @@ def store_game(
     with store.writing():
         row = BoardRow(
             game=one.game,
-            board=next(rounds.free_names(store, *one.place)),
+            board=next(rounds.free_names(store, one)),
             options=one.options,
             first_player=players[0],
             second_player=players[1],
