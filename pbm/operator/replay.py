@@ -7,6 +7,7 @@ import termios
 import tty
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -100,20 +101,18 @@ def picture(game: str, board: str, file: Path) -> None:
 
 def _lead(board: Board) -> None:
     """Show one position after another, as the keys say."""
-    at, last = 0, len(board.turns)
+    at, last, seen = 0, len(board.turns), None
     with _keys() as keys:
-        click.clear()
-        click.echo(shown(board.after(at)))
-        for key in keys:
+        for key in chain(FIRST, keys):
             if key in QUIT:
                 return
-            before = at
             to = {**dict.fromkeys(FORWARD, at + 1), **dict.fromkeys(BACK, at - 1)}
             to |= {**dict.fromkeys(FIRST, 0), **dict.fromkeys(LAST, last)}
             at = max(0, min(to.get(key, at), last))
-            if at != before:
+            if at != seen:
                 click.clear()
                 click.echo(shown(board.after(at)))
+            seen = at
 
 
 @contextmanager
