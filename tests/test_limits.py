@@ -55,7 +55,7 @@ def answer(port, raw):
         return 250, time.monotonic() - begin
 
 
-@pytest.mark.parametrize("kind", ["loop", "match"])
+@pytest.mark.parametrize("kind", [pytest.param("loop", marks=pytest.mark.long), "match"])
 def test_a_mail_that_takes_too_long_may_come_twice_and_others_are_answered_meanwhile(slow, kind):
     raw = message(f"take move 101 alice alice-secret {kind}")
     with slow.serving() as port:
