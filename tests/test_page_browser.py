@@ -185,7 +185,9 @@ def test_the_board_is_new_at_once_and_the_answer_of_a_robot_is_there_without_a_r
     until(lambda: visitor.text(".told").startswith("Move 2 of 2 by robot1"))
     assert visitor.text("[data-part=status]").startswith("alice's turn")
     assert visitor.one("[data-cell='c3'][aria-pressed]").get_attribute("textContent") == "c3, black"
-    visitor.tap(".cells [data-cell='e5']")
+    names = [button.get_attribute("textContent") for button in visitor.all("[data-cell][aria-pressed]")]
+    empty = next(name.partition(",")[0] for name in names if name.endswith("empty"))
+    visitor.tap(f".cells [data-cell='{empty}']")
     until(lambda: visitor.text(".hint") == "This move is legal.")
 
 
