@@ -270,6 +270,16 @@ def test_who_blocks_may_still_challenge_and_games_go_on(club):
         club.say("unblock alice alice-secret bob")
 
 
+def test_block_is_a_word_in_an_answer_too(board):  # noqa: F811
+    said = {
+        "block": "You block nobody.", "block bob": "You block bob.", "unblock bob": "You block nobody.",
+        "block alice alice-secret bob": "You block bob.",
+    }  # fmt: skip
+    for line, text in said.items():
+        [told] = answer(board, line)
+        assert (told.userid, text in told.text) == ("alice", True)
+
+
 def test_who_blocks_as_many_as_one_can_may_still_list_them(club, monkeypatch):
     monkeypatch.setattr("pbm.actions.messages.MOST_BLOCKED", 1)
     club.signed_up("alice", "bob", "carol")

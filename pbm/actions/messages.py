@@ -164,6 +164,16 @@ def unblock(session: Session, name: str, word: str) -> list[Letter]:
     return [_blocked(session, name)]
 
 
+def block_in_answer(session: Session, _: BoardRow, name: str, word: str) -> list[Letter]:
+    """The same as `block`, in answer to a mail about a board."""
+    return block(session, name, word)
+
+
+def unblock_in_answer(session: Session, _: BoardRow, name: str, word: str) -> list[Letter]:
+    """The same as `unblock`, in answer to a mail about a board."""
+    return unblock(session, name, word)
+
+
 def _blocked(session: Session, name: str) -> Letter:
     blocked = session.store.users.blocked_by(name)
     text = f"You block {', '.join(blocked)}." if blocked else "You block nobody."

@@ -7,7 +7,7 @@ from pbm.actions import votes
 from pbm.actions.finding import find_board, player_at_sender
 from pbm.actions.plans import CLEAR
 from pbm.language import plans, words
-from pbm.language.commands import BOARD, OF_GAME, PASSWORD, USERID, arguments
+from pbm.language.commands import BOARD, OF_GAME, PASSWORD, USERID, argument, arguments
 from pbm.language.grammar import MOST_CHARACTERS, Call, Command
 from pbm.language.line import Line
 from pbm.refusals import Misused
@@ -55,6 +55,11 @@ def takes(line: str) -> str | None:
     word = bare(line).lower()
     found = ANSWERS.get(words.command(word))
     return _takes(found).partition("[")[0] if found else "" if word in votes.INSTEAD_OF_A_MOVE else None
+
+
+def is_answer(line: Line) -> bool:
+    """Whether a line that is a command is meant as one of the words: alone, or as `block bob`, without a password."""
+    return takes(line.typed) is not None or (words.command(line.words[0]) in ANSWERS and line.passwords() is None)
 
 
 def as_answer(reply: Reply, typed: Sequence[str]) -> str | None:
@@ -137,13 +142,16 @@ OWN = {
     "show": Command("show", ON_BOARD, "actions.lists.show_own", reads=True),
     "preview": Command("preview", [*ON_BOARD, arguments("moves")], "actions.play.preview_own", reads=True),
     "history": Command("history", ON_BOARD, "actions.lists.turns", reads=True),
+    "block": Command("block", [*ON_BOARD, argument("other", "[OTHER]")], "actions.messages.block_in_answer"),
+    "unblock": Command("unblock", [*ON_BOARD, argument("other", "OTHER")], "actions.messages.unblock_in_answer"),
     "unsubscribe": Command("unsubscribe", ON_BOARD, "actions.subscriptions.stop"),
 }
 """Commands that are others here than those of a game."""
 ANSWERS: Mapping[str, Command] = {
     name: OWN.get(name) or OF_GAME[name]
     for name in (
-        "move show preview queue plan submit confirm chat history help nag give note rematch analyse unsubscribe"
+        "move show preview queue plan submit confirm chat history help nag give note rematch analyse block unblock "
+        "unsubscribe"
     ).split()
 }
 """What an answer can say but a move, and what may stand in the place of one."""

@@ -55,7 +55,7 @@ def typed_in(mail: Incoming, reply: Reply | None) -> Typed:
     if word is not None:
         typed, body = (f"{subject.typed} {line.typed}", rest) if word else (subject.typed, mail.body)
         return Typed(_answer(typed), body, is_meant)
-    if line.command and not (reply and answers.takes(line.typed) is not None):
+    if line.command and not (reply and answers.is_answer(line)):
         return Typed(_without_placeholder(line, reply), rest, is_meant)
     if reply and (line.typed or has_title):
         return Typed(_answer(line.typed), rest, is_meant) if chat is None else Typed(_answer("chat"), chat, is_meant)
