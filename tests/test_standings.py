@@ -121,6 +121,15 @@ def test_the_standings_tell_the_active_boards_of_a_player_and_what_he_wants(memb
     ]
 
 
+def test_a_player_has_as_many_active_boards_in_the_list_of_all_as_in_their_part_of_it(members):
+    known(members, "alice", 1700, won=20)
+    known(members, "bob", 1600, won=1)
+    active(members, "alice", "bob")
+    told = standings(members)
+    assert [line.split()[5] for line in told.body.splitlines() if "alice" in line or "bob" in line] == ["1"] * 4
+    assert [player["active"] for player in told.data["players"]] == [1, 1]
+
+
 def test_of_equal_ratings_the_older_one_stands_first(members):
     known(members, "alice", 1700, won=1, rated=members.time)
     known(members, "bob", 1700, won=1, rated=members.time - timedelta(days=1))

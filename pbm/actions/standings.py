@@ -47,10 +47,12 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
         return plotted(session, game, userid)
     name, number = game.capitalize(), lists.page_number(session, page)
     found, following = lists.on_page(number, _lines(session.store, game), _no_page(game, "standings"))
-    names = [one.userid for *_, one in found if isinstance(one, PlayerRow)]
-    active, robots = session.store.boards.active_counts(names, game), session.store.robots.among(names)
+    is_nobody = number < 2 and not any(session.store.players.rated(game))
     tables = []
-    for title, lines in groupby(found, lambda line: line[0]):
+    for title, part in groupby(found, lambda line: line[0]):
+        lines = [*part]
+        names = [one.userid for *_, one in lines if isinstance(one, PlayerRow)]
+        active, robots = session.store.boards.active_counts(names, game), session.store.robots.among(names)
         rows = [
             _row(rank, one, active[one.userid][game], robots) | ({"": _mark(one)} if title == ALL_RATED else {})
             if isinstance(one, PlayerRow)
@@ -58,7 +60,7 @@ def standings(session: Session, game: str, page: str, named: Mapping[str, str | 
             for _, rank, one in lines
         ]
         tables.append(f"{title}\n{lists.aligned(rows, NUMBERS, RARE if 'Rank' in rows[0] else ())}")
-    told: list[Block] = [] if names or number > 1 else [Paragraph(f"Nobody has a rating in {name} yet.")]
+    told: list[Block] = [Paragraph(f"Nobody has a rating in {name} yet.")] if is_nobody else []
     told += [Table("\n\n".join(tables))] if tables else []
     data = {"game": game} if number else _data(session, game)
     letter = letters.note(told, subject=f"{name} Standings", answer=f"{game} challenge USERID1 USERID2", data=data)
