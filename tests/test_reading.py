@@ -436,6 +436,7 @@ def test_html_is_read_as_it_is_seen(html, text):
         ("\u2014", "--"),
         ("\u2013nagtime=3", "--nagtime=3"),
         ("\u2014nag=3", "--nag=3"),
+        ("\u2014noweekends", "--noweekends"),
         ("\u2013small", "-small"),
         ("\u2014pieces=2", "-pieces=2"),
         ("\u2018x\u2019", "'x'"),

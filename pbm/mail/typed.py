@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from pbm.language import answers, words
-from pbm.language.commands import root
+from pbm.language.commands import OF_GAME, root
 from pbm.language.line import Line
 from pbm.mail.quotes import BETWEEN_WORDS
 from pbm.mail.reading import Incoming
@@ -19,7 +19,7 @@ QUOTES = dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'") | dict.fromkeys("\
 FULL_WIDTH = {0xFEE0 + code: chr(code) for code in range(0x21, 0x7F)} | {0x3001: ","}
 """What keyboards of East Asia write in the place of ASCII."""
 IN_WORDS = str.maketrans(FULL_WIDTH | DASHES | QUOTES | VARIANTS)
-LONG_OPTIONS = ("nagtime", "forfeittime", "totaltime", "plot", "name", "from")
+LONG_OPTIONS = frozenset(option for command in OF_GAME.values() for option in command.named)
 """Options of the language that begin with two hyphens."""
 
 
