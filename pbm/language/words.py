@@ -95,7 +95,9 @@ def moves(text: str) -> list[str]:
 def one_move(text: str) -> list[str]:
     """The words of a text that should be one move; a long row of removals may have been broken at a blank, too."""
     found = moves(text)
-    return found if len(found) < 2 else unfolded(" ".join(found)).split()
+    if len(found) < 2:  # then no pattern need be compiled
+        return found
+    return re.sub(rf"(-[a-z]\d+) {FRONT_OF_CELL}", r"\1", " ".join(found), flags=re.IGNORECASE).split()
 
 
 def whole_turn(lines: Sequence[str], at: int = 0) -> tuple[str, int]:
@@ -116,12 +118,6 @@ def command(word: str) -> str:
         if full.startswith(word) and word.startswith(short):
             return full
     return SYNONYMS.get(word, word)
-
-
-def unfolded(text: str) -> str:
-    """A command that was broken into lines, as one line again."""
-    line = " ".join(text.split()).replace(", ", ",")
-    return re.sub(rf"(-[a-z]\d+) {FRONT_OF_CELL}", r"\1", line, flags=re.IGNORECASE)
 
 
 LAST_LINES = "end", "quit", "--"
