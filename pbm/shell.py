@@ -107,7 +107,7 @@ def main(args: Sequence[str]) -> int:
         letter = typed.refusal(why if isinstance(why, Refused) else Refused(str(why)), is_user=is_user)
         return fail(letter.body, int(letter.data["status"]), as_json=as_json, reason=letter.data["error"])
     name = typed.command.name if typed.command and waits else ""
-    if server and name in ANSWERED and any(_waits_for_robot(each) for each in answers):
+    if server and name in ANSWERED and any(_waits_for_robot(each) for each in answers if "robots" in each.data):
         from pbm.robot_players.turns import answered
 
         answers = answered(Session(server), answers, mails=name == "challenge")
@@ -126,10 +126,10 @@ def _told(answers: Letters, drawn_by: "Server | None", *, as_json: bool) -> int:
 def _waits_for_robot(letter: Letter) -> bool:
     """Whether a letter shows a board on which a robot has to move, or to answer a proposal, to somebody who is none."""
     data = letter.data
-    robots = data.get("robots", ())
+    robots = data["robots"]
     is_asked = data.get("voter") not in {None, *robots}
-    people = {*data.get("players", {}).values()}.difference(robots)
-    return bool(robots and people) and not data["over"] and (is_asked or data["turn"] in robots)
+    people = {*data["players"].values()}.difference(robots)
+    return bool(people) and not data["over"] and (is_asked or data["turn"] in robots)
 
 
 def _show_pictures(answers: Letters, server: "Server") -> None:

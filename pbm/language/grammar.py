@@ -104,7 +104,7 @@ class Command(click.Command):
         if self.instead and len(others) == len(SIGNED_BOARD):
             ctx.params |= zip(SIGNED_BOARD, others, strict=True)
             return []
-        if ctx.obj:
+        if ctx.obj and "-" in others:
             self.read_passwords(others, ctx.obj)
         given = iter(others)
         for parameter in self.params:  # only the last one can take several words
