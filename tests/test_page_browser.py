@@ -240,6 +240,7 @@ def test_all_else_stands_behind_one_menu_and_resigning_asks_once_more(visitor):
     told = json.loads(visitor.served.shell.run("symple", "show", board, "--json").stdout)
     assert (told["over"], told["winner"]) == (True, "bob")
     assert not visitor.one("[name=line]").is_displayed()
+    assert not visitor.one(".send").is_displayed()
 
 
 class Keyboard:

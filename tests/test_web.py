@@ -320,6 +320,8 @@ def test_a_get_changes_nothing(door):
         f"/unsubscribe/{end}", f"/calendar/{calendar}.ics",
         "/", "/symple/109.html", f"/symple/109.html?{fields}", "/nothing",
     ]  # fmt: skip
+    pages = door.shell.folder / "site"
+    until(lambda: time.time() - max(page.stat().st_mtime for page in pages.rglob("*.html")) > 3)
     before = everything(door.shell)
 
     def get(number):
