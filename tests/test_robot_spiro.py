@@ -162,3 +162,18 @@ def test_the_robot_beats_somebody_who_plays_at_random(words):
 @pytest.mark.long
 def test_the_robot_beats_somebody_who_plays_at_random_on_the_usual_board():
     assert sum(won(games.read_options(spiro, []), seed, level=4) for seed in range(5)) >= 4
+
+
+@pytest.mark.long
+def test_the_robot_ends_its_games_against_itself_on_the_usual_board():
+    options = games.read_options(spiro, [])
+    turns = 0
+    for seed in range(10):
+        rng = Random(seed)
+        player = Player("spiro", options, playouts=1, rng=rng)
+        state = spiro.new(**options)
+        while not state.result():
+            state = thrown(state, rng)
+            state = state.play(SKIP if state.must_skip else player.think([state]).move)
+            turns += 1
+    assert turns <= 10 * 150
