@@ -268,6 +268,15 @@ def test_the_site_is_handed_out_with_the_headers_of_its_pages(door):
     assert "Symple board 101" in door.ask("GET", "/symple/101.html")[2]
 
 
+def test_pages_post_only_where_they_are_told_of_a_web_door(door, tmp_path):
+    for options in ([], ["--web"]):
+        door.shell.run("site", *options, str(tmp_path / "pages"))
+        board, game = ((tmp_path / "pages" / "symple" / name).read_text() for name in ("109.html", "index.html"))
+        found = ["data-door" in board, "<noscript>" in board, 'action="../guest"' in game]
+        assert found == [bool(options)] * 3
+        assert ("mailto:pbm+TOKEN@pbm.example" in board) == (not options)
+
+
 def test_what_is_posted_twice_with_one_id_acts_once(door):
     token = door.token("alice", "105")
     assert door.post(token=token, text="e5", id="one")[1]["repeated"] is False
