@@ -125,8 +125,11 @@ def spiro_line(cells: dict[str, str], side: str, *, small: bool) -> str:
     return " ".join(map(str, (*(cell for cell, _ in both), pins)))
 
 
-def spiro_agrees(pieces: int, number: int, rng: Random, *, small: bool) -> float:
-    """How far the chance in sampled positions is at most from what the chances after all turns say, by plain rules."""
+def spiro_checked(pieces: int, number: int, rng: Random, *, small: bool) -> tuple[float, float]:
+    """How likely the side that begins is to win, and how far the solver is at most from the plain rules.
+
+    In sampled positions, these say what the chances after all turns make of the chance before the dice are thrown.
+    """
     rules, lines = Rules(small=small), []
     sampled: list[list[tuple[Fraction, list[int]]]] = []
     for cells, side in spiro_positions(pieces, number, rng, small=small):
@@ -141,13 +144,13 @@ def spiro_agrees(pieces: int, number: int, rng: Random, *, small: bool) -> float
                 lines += [spiro_line(end, other, small=small)] if numbers[-1] >= 0 else []
             throws.append((Fraction(1 if len({*dice}) == 1 else 2, 36), numbers))
         sampled.append(throws)
-    _, chances = spiro_chances(pieces, lines, small=small)
+    first, chances = spiro_chances(pieces, lines, small=small)
     worst, at = 0.0, 0
     for throws in sampled:
         expected = sum(part * max(1 if one < 0 else 1 - chances[one] for one in ends) for part, ends in throws)
         worst = max(worst, abs(chances[at] - float(expected)))
         at += 1 + sum(one >= 0 for _, ends in throws for one in ends)
-    return worst
+    return first, worst
 
 
 def spiro_positions(pieces: int, number: int, rng: Random, *, small: bool) -> Iterable[tuple[dict[str, str], str]]:
@@ -176,8 +179,7 @@ def main(words: Sequence[str]) -> None:
             sys.stdout.flush()
     if "spiro" in words or not words:
         for pieces, small in ((1, True), (1, False), (2, True)):
-            first, _ = spiro_chances(pieces, [], small=small)
-            worst = spiro_agrees(pieces, SAMPLED, rng, small=small)
+            first, worst = spiro_checked(pieces, SAMPLED, rng, small=small)
             name = f"Spiro, {'small' if small else 'medium'}, {texts_of(pieces)}"
             sys.stdout.write(f"| {name} | X {first:.4%} | {SAMPLED} within {worst:.1g} |\n")
             sys.stdout.flush()
