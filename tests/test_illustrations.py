@@ -1,6 +1,7 @@
 """Board mails whose HTML begins with a picture of the board, and what can be tapped below it."""
 
 import email.policy
+import itertools
 import re
 import sqlite3
 import time
@@ -177,6 +178,15 @@ def test_of_mails_that_want_pictures_only_so_many_are_taken_up_together_and_all_
         taken = board.store.outbox.claim(board.time, 100, 2)
     assert [mail.address.partition("@")[0] for mail in taken] == ["bob", "alice", "bob", "alice", "alice"]
     assert [mail.tries for mail in board.store.outbox.all()] == [1, 1, 1, 1, 1, 0]
+
+
+def test_who_draws_can_be_told_to_end_after_each_mail(board):
+    for _ in range(5):
+        board.say("help", sender="alice@players.example")
+    way, asked = Taking(), itertools.count()
+    flush(board.server, way, until=lambda: next(asked) >= 3)  # once before the first mail, and after each one
+    assert len(way.taken) == 3
+    assert len(board.store.outbox.due(board.time, 100)) == 2
 
 
 @pytest.mark.parametrize(

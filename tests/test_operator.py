@@ -429,6 +429,13 @@ def test_a_turn_may_be_stored_as_it_was_written_once_if_it_leads_to_the_same_pos
     assert [turn.text for turn in records.read(document, {}, several.time).turns][1] == once
 
 
+def test_the_doctor_finds_moves_that_were_played_while_a_clock_was_set_back(several, findings):
+    several.pass_time(hours=-3)
+    several.move("alice", next(find(several, "spiro", "101").state.moves()), "101")
+    several.pass_time(hours=3)
+    assert [one.where for one in findings()] == ["spiro 101"]
+
+
 def test_the_doctor_lets_a_player_on_vacation_take_his_time(several, findings):
     several.pass_time(days=30)
     several.store.db.execute("INSERT INTO vacations SELECT userid, '2026-12-01', '2026-12-30' FROM users")
