@@ -85,7 +85,9 @@ def test_users_are_told_to_install_nothing_that_these_tests_have_not_tried():
     read = [CHECKOUT / name for name in ("README.md", "CHANGELOG.md", "setup.cfg")]
     for folder in ("bin", "docs", "games", "help", "pbm"):
         read += [
-            path for path in (CHECKOUT / folder).rglob("*") if path.is_file() and path.suffix not in {".png", ".pyc"}
+            path
+            for path in (CHECKOUT / folder).rglob("*")
+            if path.is_file() and path.suffix not in {".npz", ".png", ".pyc"}
         ]
     texts = [path.read_text() for path in read if path.suffix != ".ttf"]
     named = {
