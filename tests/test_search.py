@@ -101,7 +101,7 @@ STACKS = {f"{column}{row}": "BW"[row % 2] + "1" for column in "adgjmpsvy" for ro
 def test_turns_by_the_thousand_are_thought_about_no_longer(words, view):
     game, *words = words.split()
     options, states = position(game, view, *words)
-    assert any(spent(game, options, states, 0.5) <= 1.2 * 0.5 for _ in range(3))
+    assert any(spent(game, options, states, 1) <= 1.2 for _ in range(3))
 
 
 LAST = {"cells": {"b2": "B1", "f2": "B1", "d6": "W2"}, "turn": "black", "reserve": {"black": 20, "white": 0}}
