@@ -1,8 +1,8 @@
 """Solves small boards exactly: ``python tests/bench/solve.py [symple|spiro]...``; it needs a C compiler.
 
 Printed are the rows of docs/results.md, and how many sampled positions a second solver agreed on, which knows only the
-plain rules of tests/reference_symple.py and tests/reference_spiro.py. Symple 5 takes minutes and 1 GB of memory, and so
-does small Spiro with two pieces.
+plain rules of tests/reference_symple.py and tests/reference_spiro.py. Symple 5 takes minutes and 1 GB of memory, and
+small Spiro with two pieces more than seven minutes.
 """
 
 import subprocess
