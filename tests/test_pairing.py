@@ -147,7 +147,7 @@ def test_a_swiss_tournament_in_which_much_happens_keeps_the_rules_and_its_report
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(1, 40, 3))
 def test_the_report_of_a_larger_tournament_is_accepted(seed):
     field, meetings = eventful(Random(seed), 20 + seed, 9)
     check_rules(field, meetings)

@@ -2,7 +2,7 @@
 
 A word is taken for a password where the grammar of a command has one (``symple move 101 alice swordfish e5``), beside
 the userid of a user that stands beside the number of a board, and behind a word such as "password:". What was found
-once is without_passwords wherever else it stands. Other prose stays as it is.
+once is masked wherever else it stands. Other prose stays as it is.
 """
 
 import re
@@ -32,7 +32,7 @@ MOST_WORDS = 8
 
 
 class Masked(NamedTuple):
-    """A text in which no password is left, and the words that were without_passwords."""
+    """A text in which no password is left, and the words that were masked."""
 
     text: str
     secrets: Sequence[str]
