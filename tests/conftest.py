@@ -35,6 +35,7 @@ from pbm.server import Server
 from pbm.session import Session
 from pbm.store import Mail, Store
 
+from browsers import Browser, install
 from examples import IS_QUICK, examples
 from patience import PATIENCE
 
@@ -222,6 +223,27 @@ def pair_up(club: Club) -> None:
     club.signed_up("alice", "bob", "carol")
     club.made = 12  # a secret that makes these dice
     club.say("spiro challenge -small -pieces=2 alice bob")
+
+
+@pytest.fixture
+def board(club: Club) -> Club:
+    """alice and bob on board 101 of Symple; alice is to move. carol looks on, and plays nowhere."""
+    club.become(begin_symple)
+    return club
+
+
+def begin_symple(club: Club) -> None:
+    club.signed_up("alice", "bob", "carol")
+    club.say("symple challenge -size=9 alice bob")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A Chromium, installed if it is not there. Tests that ask for it run with PBM_TEST_BROWSER=1 alone."""
+    install()
+    browser = Browser(tmp_path_factory.mktemp("chromium"))
+    yield browser
+    browser.driver.quit()
 
 
 def stored(store: Store, table: str) -> list[dict[str, Any]]:

@@ -32,18 +32,6 @@ STARTS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def board(club):
-    """alice and bob on board 101 of Symple; alice is to move. carol looks on, and plays nowhere."""
-    club.become(begin_symple)
-    return club
-
-
-def begin_symple(club):
-    club.signed_up("alice", "bob", "carol")
-    club.say("symple challenge -size=9 alice bob")
-
-
 def new(club, before):
     return club.mails()[before:]
 

@@ -4,15 +4,9 @@ It runs where ``PBM_TEST_BROWSER=1`` is set: Chromium and its driver are install
 they are not there and this runs as root. Nothing else is downloaded.
 """
 
-import fcntl
-import os
 import re
-import shutil
-import subprocess
-import tempfile
 from base64 import b64encode
 from datetime import UTC, datetime
-from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 
@@ -30,13 +24,10 @@ from pbm.mail.incoming import handle
 from pbm.session import Session
 from pbm.store import BoardRow, Mail
 
+from browsers import NEEDS_BROWSER, PHONE, WIDE
 from conftest import ADDRESS, Club
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("PBM_TEST_BROWSER") != "1",
-    reason="this installs and starts a Chromium: PBM_TEST_BROWSER=1 bin/test, as root, runs it",
-)
-PHONE, WIDE = 360, 1000
+pytestmark = NEEDS_BROWSER
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 TIMES = SimpleNamespace(now=NOW, zone=lambda _: UTC)
 NAMES = "abcdefghijklmno1", "abcdefghijklmno2"
@@ -59,131 +50,6 @@ BOARDS = [
 ]
 TEXTS = ["error", "list", "digest", "standings", "history", "move list", "long removals", "comment", "games"]
 HELPS = [f"help {subject}" for subject in ("overview", "commands", "tutorial", *games.names())]
-MEASURE = """
-const page = document.documentElement, probe = document.createElement('p'), found = {};
-probe.style.background = 'Canvas';
-document.body.append(probe);
-const canvas = getComputedStyle(probe).backgroundColor;
-probe.remove();
-found.width = page.scrollWidth;
-found.scrolling = [], found.clipped = [], found.small = [], found.faint = [];
-const numbers = colour => colour.match(/[0-9.]+/g).map(Number);
-const light = colour => {
-    const [r, g, b] = numbers(colour).map(c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-};
-const paper = element => {
-    for (; element; element = element.parentElement) {
-        const colour = getComputedStyle(element).backgroundColor;
-        if (numbers(colour)[3] !== 0) return colour;
-    }
-    return canvas;
-};
-for (const element of document.body.querySelectorAll('*')) {
-    const style = getComputedStyle(element), is_inline = style.display === 'inline';
-    if (!is_inline && element.scrollWidth > element.clientWidth) found.scrolling.push(element.textContent.slice(0, 80));
-    if (!is_inline && element.scrollHeight > element.clientHeight) found.clipped.push(element.textContent.slice(0, 80));
-}
-const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-while (walker.nextNode()) {
-    const node = walker.currentNode, element = node.parentElement, style = getComputedStyle(element);
-    if (!node.data.trim()) continue;
-    const range = document.createRange();
-    range.selectNodeContents(node);
-    for (const box of range.getClientRects())
-        if (box.width && (box.left < 0 || box.right > window.innerWidth)) found.clipped.push(node.data.slice(0, 80));
-    if (parseFloat(style.fontSize) < 5) found.small.push(style.fontSize);
-    const [one, other] = [light(style.color), light(paper(element))].sort((a, b) => a - b);
-    if ((other + 0.05) / (one + 0.05) < 4.5) found.faint.push([node.data.slice(0, 20), style.color, paper(element)]);
-}
-return found;
-"""
-LINES = """
-const lines = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-while (walker.nextNode()) {
-    const node = walker.currentNode, range = document.createRange();
-    for (let at = 0; at < node.length; at++) {
-        range.setStart(node, at), range.setEnd(node, at + 1);
-        const box = range.getBoundingClientRect();
-        if (!box.width) continue;
-        const last = lines.at(-1);
-        if (last && Math.abs(last.top - box.top) < 3) last.text += node.data[at];
-        else lines.push({top: box.top, text: node.data[at]});
-    }
-}
-return lines.map(line => line.text);
-"""
-
-
-def install():
-    """See to it that there is a Chromium with its driver; test processes wait for each other."""
-    with (Path(tempfile.gettempdir()) / "pbm-test-chromium.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if shutil.which("chromium") and shutil.which("chromedriver"):
-            return
-        if os.geteuid() != 0 or not shutil.which("apt-get"):
-            pytest.fail(
-                "PBM_TEST_BROWSER=1 needs chromium and chromedriver: install them, or run this as root on Debian"
-            )
-        packages = ["--no-install-recommends", "chromium", "chromium-driver", "fonts-dejavu-core"]
-        for command in (["update"], ["-o", "DPkg::Lock::Timeout=120", "install", *packages]):
-            settings = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-            words = ["apt-get", "-qq", *command]
-            done = subprocess.run(words, env=settings, capture_output=True, text=True, check=False, timeout=600)
-            if done.returncode:
-                pytest.fail(f"PBM_TEST_BROWSER=1, but Chromium could not be installed: {done.stderr}")
-
-
-class Browser:
-    """A Chromium without a window, which is shown one page after another."""
-
-    def __init__(self, folder):
-        from selenium.webdriver import Chrome, ChromeOptions
-        from selenium.webdriver.chrome.service import Service
-
-        self.folder = folder
-        options = ChromeOptions()
-        options.binary_location = shutil.which("chromium")
-        for switch in (
-            "headless no-sandbox disable-gpu disable-quic disable-dev-shm-usage no-first-run "
-            "disable-background-networking disable-component-update disable-sync"
-        ).split():
-            options.add_argument(f"--{switch}")
-        options.add_argument(f"--user-data-dir={folder / 'profile'}")
-        self.driver = Chrome(options, Service(shutil.which("chromedriver")))
-
-    def shows(self, source, **screen):
-        """Open a page on a screen."""
-        file = self.folder / "page.html"
-        file.write_text(source)
-        self.sees(**screen)
-        self.driver.get(file.as_uri())
-
-    def sees(self, *, width=PHONE, is_dark=False, is_window=False):
-        """Be a screen of so many pixels, in light or in dark surroundings; a window has a scroll bar, too."""
-        scheme = [{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}]
-        is_mobile = width == PHONE and not is_window
-        screen = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": is_mobile}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
-
-    def measured(self, source, **screen):
-        """What is wrong with a page on a screen, and how wide it is."""
-        self.shows(source, **screen)
-        return self.driver.execute_script(MEASURE)
-
-    def lines(self, source, **screen):
-        """The lines of a page as they are broken on a screen."""
-        self.shows(source, **screen)
-        return self.driver.execute_script(LINES)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    install()
-    browser = Browser(tmp_path_factory.mktemp("chromium"))
-    yield browser
-    browser.driver.quit()
 
 
 def page(*told):
@@ -375,8 +241,7 @@ def test_the_picture_of_a_mail_is_as_wide_as_the_screen_and_no_wider_than_it_is(
         source = re.sub(r'<style>.*?</style>|\nclass="[^"]*"', "", source, flags=re.DOTALL)
         assert "class=" not in source
     for screen, is_dark in SCREENS:
-        browser.shows(source, width=screen, is_dark=is_dark)
-        read = browser.driver.execute_script(MEASURE)
+        read = browser.measured(source, width=screen, is_dark=is_dark)
         assert read["small"] == read["faint"] == []
         assert read["width"] <= screen
         found = browser.driver.execute_script(SHOWN)

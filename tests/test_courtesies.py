@@ -9,7 +9,7 @@ from pbm.actions import cleanup
 from pbm.refusals import Refused
 from pbm.session import Session
 
-from test_answers import answer, board, send, turns  # noqa: F401 board is a fixture
+from test_answers import answer, send, turns
 
 
 def plans(club):
@@ -19,7 +19,7 @@ def plans(club):
 # Plans in answers
 
 
-def test_a_plan_stands_between_a_move_and_its_comment(board):  # noqa: F811
+def test_a_plan_stands_between_a_move_and_its_comment(board):
     told = answer(board, "a1\nif c3 then a9\n- If d4, then e5\n\nGood luck!")
     assert turns(board) == ["a1"]
     assert plans(board) == {"alice": "if c3 then a9\nif d4 then e5"}
@@ -35,7 +35,7 @@ def test_a_plan_stands_between_a_move_and_its_comment(board):  # noqa: F811
 @pytest.mark.parametrize(
     "body", ["if c3 then a9\nif d4 then e5", "plan\nif c3 then a9; if d4 then e5", "plan if c3 a9\nif d4 e5"]
 )
-def test_a_plan_may_be_all_of_an_answer(board, body):  # noqa: F811
+def test_a_plan_may_be_all_of_an_answer(board, body):
     answer(board, "a1")
     [told] = answer(board, body)
     assert told.userid is None
@@ -44,7 +44,7 @@ def test_a_plan_may_be_all_of_an_answer(board, body):  # noqa: F811
     assert plans(board) == {}
 
 
-def test_a_plan_is_said_back_as_a_tree_and_else_shown_as_the_lines_that_were_typed(board):  # noqa: F811
+def test_a_plan_is_said_back_as_a_tree_and_else_shown_as_the_lines_that_were_typed(board):
     answer(board, "a1")
     [told] = answer(board, "if c3 then a9 if d4 then e5\nif c3 then a9 if d5 then e6\nif any then b9")
     assert "tree:\nif c3 then a9\n  if d4 then e5\n  if d5 then e6\nif any then b9\n" in told.text
@@ -55,14 +55,14 @@ def test_a_plan_is_said_back_as_a_tree_and_else_shown_as_the_lines_that_were_typ
     assert "tree" not in shown
 
 
-def test_with_a_bad_plan_the_move_is_not_played_either(board):  # noqa: F811
+def test_with_a_bad_plan_the_move_is_not_played_either(board):
     [told] = answer(board, "a1\nif c3 then a1")
     assert "white stone on a1" in " ".join(told.text.split())
     assert "`if c3 then a1`" in told.text
     assert (turns(board), plans(board)) == ([], {})
 
 
-def test_a_queued_move_and_a_plan_are_one_tree(board):  # noqa: F811
+def test_a_queued_move_and_a_plan_are_one_tree(board):
     answer(board, "a1")
     answer(board, "if c3 then a9")
     answer(board, "queue e5")
@@ -90,7 +90,7 @@ def test_who_has_no_address_is_told_of_a_dropped_plan_until_they_move(club):
     assert dropped not in club.text("symple showas alice alice-secret 101")
 
 
-def test_a_resignation_for_later_says_that_it_replaces_the_plan(board):  # noqa: F811
+def test_a_resignation_for_later_says_that_it_replaces_the_plan(board):
     answer(board, "a1")
     answer(board, "c3", "bob")
     answer(board, "e5")
@@ -101,7 +101,7 @@ def test_a_resignation_for_later_says_that_it_replaces_the_plan(board):  # noqa:
     assert plans(board) == {"alice": "Resign"}
 
 
-def test_a_plan_of_a_subject_goes_on_in_the_body(board):  # noqa: F811
+def test_a_plan_of_a_subject_goes_on_in_the_body(board):
     answer(board, "a1")
     send(board, "symple plan 101 alice alice-secret if c3 then a9", "if d4 then e5\n\nHello")
     assert plans(board) == {"alice": "if c3 then a9\nif d4 then e5"}
@@ -110,7 +110,7 @@ def test_a_plan_of_a_subject_goes_on_in_the_body(board):  # noqa: F811
 
 
 @pytest.mark.parametrize("sender", [None, "alice@players.example"])
-def test_a_plan_above_the_comment_of_a_command_is_no_comment_either(board, sender):  # noqa: F811
+def test_a_plan_above_the_comment_of_a_command_is_no_comment_either(board, sender):
     board.say("symple move 101 alice alice-secret a1", "if c3 then a9\n\nGood luck!", sender)
     assert plans(board) == {"alice": "if c3 then a9"}
     assert "alice writes:\n\nGood luck!" in board.mails("bob")[-1].text
@@ -118,7 +118,7 @@ def test_a_plan_above_the_comment_of_a_command_is_no_comment_either(board, sende
 
 
 @pytest.mark.parametrize("words", [["queue a1"], ["submit a1", "confirm"]])
-def test_a_plan_stands_below_whatever_plays_a_move(board, words):  # noqa: F811
+def test_a_plan_stands_below_whatever_plays_a_move(board, words):
     for word in words:
         told = answer(board, f"{word}\nif c3 then a9\n\nGood luck!")
     assert (turns(board), plans(board)) == (["a1"], {"alice": "if c3 then a9"})
@@ -127,13 +127,13 @@ def test_a_plan_stands_below_whatever_plays_a_move(board, words):  # noqa: F811
     assert plans(board) == {"alice": "if c3 then a9\nif any then e5\nif d4 then b1"}
 
 
-def test_prose_that_begins_with_if_is_a_comment(board):  # noqa: F811
+def test_prose_that_begins_with_if_is_a_comment(board):
     told = answer(board, "a1\nIf only I had seen that!")
     assert "alice writes:\n\nIf only I had seen that!" in told[0].text
     assert plans(board) == {}
 
 
-def test_text_below_a_plan_alone_is_sent_to_nobody_and_that_is_said(board):  # noqa: F811
+def test_text_below_a_plan_alone_is_sent_to_nobody_and_that_is_said(board):
     answer(board, "a1")
     before = len(board.mails("bob"))
     [told] = answer(board, "if c3 then a9\nI like this game.")
@@ -144,7 +144,7 @@ def test_text_below_a_plan_alone_is_sent_to_nobody_and_that_is_said(board):  # n
 # Notes
 
 
-def test_notes_are_seen_by_their_writer_alone_also_when_the_game_is_over(board):  # noqa: F811
+def test_notes_are_seen_by_their_writer_alone_also_when_the_game_is_over(board):
     answer(board, "note\nBeware of the corner.")
     [shown] = answer(board, "note\n\nAnd of the edge.")
     assert "Your notes:\nThe start, 2026-" in shown.text
@@ -162,7 +162,7 @@ def test_notes_are_seen_by_their_writer_alone_also_when_the_game_is_over(board):
     assert "Beware" not in board.text("symple showas alice alice-secret 101")
 
 
-def test_notes_have_a_size(board):  # noqa: F811
+def test_notes_have_a_size(board):
     answer(board, "note\n" + "x" * 60 + "\n" + "y " * 1900)
     [told] = answer(board, "note\n" + "z" * 70 + "\n" + "z" * 70)
     assert "Your notes on a board have at most 4000 bytes" in told.text
@@ -177,7 +177,7 @@ def over(club):
         answer(club, body, name)
 
 
-def test_a_rematch_has_the_same_options_and_clocks_and_the_sides_exchanged(board):  # noqa: F811
+def test_a_rematch_has_the_same_options_and_clocks_and_the_sides_exchanged(board):
     board.say("symple challenge -size=7 --nagtime=3 --totaltime=20 alice bob")
     for line in ("move 102 alice alice-secret a1", "move 102 bob bob-secret c3", "resign 102 alice alice-secret"):
         board.say(f"symple {line}")
@@ -190,7 +190,7 @@ def test_a_rematch_has_the_same_options_and_clocks_and_the_sides_exchanged(board
 
 
 @pytest.mark.parametrize("name", ["alice", "bob"])
-def test_a_rematch_is_one_word_in_answer_to_the_last_mail(board, name):  # noqa: F811
+def test_a_rematch_is_one_word_in_answer_to_the_last_mail(board, name):
     over(board)
     last = board.mails(name)[-1]
     assert "You can answer with `rematch`, `analyse`, `note`, `chat` or `history`." in last.text
@@ -201,7 +201,7 @@ def test_a_rematch_is_one_word_in_answer_to_the_last_mail(board, name):  # noqa:
     assert "There was a rematch already" in again.text
 
 
-def test_there_is_no_rematch_of_a_game_that_goes_on_of_others_or_against_who_takes_none(board):  # noqa: F811
+def test_there_is_no_rematch_of_a_game_that_goes_on_of_others_or_against_who_takes_none(board):
     with pytest.raises(Refused, match="The game is not over yet"):
         board.say("symple rematch 101 alice alice-secret")
     over(board)
@@ -213,7 +213,7 @@ def test_there_is_no_rematch_of_a_game_that_goes_on_of_others_or_against_who_tak
     board.say("symple rematch 101 bob bob-secret")
 
 
-def test_an_answer_counts_for_30_days_after_the_end(board):  # noqa: F811
+def test_an_answer_counts_for_30_days_after_the_end(board):
     over(board)
     last = board.mails("alice")[-1]
     board.pass_time(days=30)
@@ -224,7 +224,7 @@ def test_an_answer_counts_for_30_days_after_the_end(board):  # noqa: F811
     assert "over for more than 30 days" in told.text
 
 
-def test_a_board_mail_names_what_fits_while_its_reader_waits(board):  # noqa: F811
+def test_a_board_mail_names_what_fits_while_its_reader_waits(board):
     told = answer(board, "a1")
     mails = {mail.userid: mail.text for mail in told}
     assert "with `plan`, `nag`, `give 7`, `note` or `chat`; `help` says more." in " ".join(mails["alice"].split())
@@ -270,7 +270,7 @@ def test_who_blocks_may_still_challenge_and_games_go_on(club):
         club.say("unblock alice alice-secret bob")
 
 
-def test_block_is_a_word_in_an_answer_too(board):  # noqa: F811
+def test_block_is_a_word_in_an_answer_too(board):
     said = {
         "block": "You block nobody.", "block bob": "You block bob.", "unblock bob": "You block nobody.",
         "block alice alice-secret bob": "You block bob.",
@@ -330,7 +330,7 @@ def played_to(club, days):
     return club.store.boards.get("symple", "101")
 
 
-def test_given_days_put_off_the_loss_and_are_told_to_both(board):  # noqa: F811
+def test_given_days_put_off_the_loss_and_are_told_to_both(board):
     answer(board, "a1")
     answer(board, "c3", "bob")
     told = answer(board, "give 7", "bob")
@@ -340,7 +340,7 @@ def test_given_days_put_off_the_loss_and_are_told_to_both(board):  # noqa: F811
     assert played_to(board, 1).winner == "bob"
 
 
-def test_given_days_are_for_one_move(board):  # noqa: F811
+def test_given_days_are_for_one_move(board):
     answer(board, "a1")
     answer(board, "give 30", "alice")
     answer(board, "c3", "bob")
@@ -369,7 +369,7 @@ def test_the_total_time_grows_with_given_days(club):
         ("alice", "give 7", "It is your turn"),
     ],
 )
-def test_what_cannot_be_given_is_refused(board, name, body, why):  # noqa: F811
+def test_what_cannot_be_given_is_refused(board, name, body, why):
     [told] = answer(board, body, name)
     assert why in told.text
 

@@ -1,7 +1,6 @@
 """The page of a board in a real browser, against a real server: from a mail's link to a played move, and all else."""
 
 import json
-import os
 import re
 import smtplib
 import socket
@@ -16,31 +15,18 @@ import pytest
 import games
 
 import helptexts
+from browsers import IS_DRAWN, NEEDS_BROWSER, PHONE, WIDTH
 from conftest import PASSWORDS, Shell
 from patience import until
-from test_browser import PHONE, Browser, install
 from test_mail import message
-from test_site_browser import IS_DRAWN
 from test_web import serving
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("PBM_TEST_BROWSER") != "1",
-    reason="this installs and starts a Chromium: PBM_TEST_BROWSER=1 bin/test, as root, runs it",
-)
+pytestmark = NEEDS_BROWSER
 KINDS = {"spiro": "-small", "symple": "-size=9", "spora": "-size=7", "papagra": "-size=4", "sprout": "-board=limping-5"}
 MIDDLE = """
 const {x, y, width, height} = arguments[0].getBoundingClientRect();
 return [x + width / 2, y + height / 2];
 """
-WIDTH = "return document.documentElement.scrollWidth"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    install()
-    made = Browser(tmp_path_factory.mktemp("chromium"))
-    yield made
-    made.driver.quit()
 
 
 class Visitor:

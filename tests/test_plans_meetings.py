@@ -1,18 +1,11 @@
-"""Plans and what else happens on a board: robots, tournaments, vacations, clocks, ends, swapped sides.
+"""Plans and what else happens on a board: vacations, clocks, ends, swapped sides.
 
-Queued moves, votes and undo: see test_contract_moves.
+Queued moves, votes and undo: see test_contract_moves; robots: test_residents; tournaments: test_tournaments.
 """
-
-from random import Random
 
 import pytest
 
-from pbm.actions import plans, turns
-from pbm.actions.finding import find_board
-
 from contract import SENDER, text_to
-from test_residents import against, at, mind, moves, plays, signs  # noqa: F401 two are fixtures
-from test_tournaments import league  # noqa: F401 a fixture
 
 PLAN = "symple plan 101 ME if e5 then a5 if d1 then a3"
 
@@ -27,52 +20,6 @@ def planned(game):
 
 def ended(members):
     return members.at().winner, members.at().plans
-
-
-# Robots
-
-
-def test_a_robot_triggers_a_plan_and_the_planned_move_triggers_the_robot(against):  # noqa: F811
-    first = next(iter(at(against).state.moves()))
-    signs(against, f"symple plan 101 ME if {first} then e5 if any then e3")
-    assert plays(against) == 3
-    assert moves(against)[:3] == ["c3", first, "e5"]
-    assert moves(against)[4::2] == ["e3"]
-    told = [mail.text for mail in against.mails("alice")]
-    assert ["as planned" in text for text in told] == [False, True, True, False]
-
-
-def test_a_robot_that_answers_at_once_triggers_the_plan_below_the_move(against):  # noqa: F811
-    plays(against)
-    signs(against, "symple move 101 ME e5", "if any then e3 if any then a5")
-    plays(against)
-    assert moves(against)[2::2] == ["e5", "e3", "a5"]
-
-
-# Tournaments
-
-
-def test_a_planned_move_that_ends_a_game_begins_the_next_one_in_the_same_transaction(league):  # noqa: F811
-    league.start("knockout", league.signed_up(2), best_of=3)
-    session, rng = league.session, Random(24)
-    while True:
-        board = find_board(session, "symple", "s1")
-        move, after = some(board.state, rng)
-        reply, last = (None, None) if after.result() else some(after, rng)
-        with session.store.writing():
-            if last and last.result():
-                plans.plan(session, board.row, board.opponent(board.turn), [(plans.Conditional(move, reply),)])
-                board = find_board(session, "symple", "s1")
-            turns.play_turn(session, board, board.turn, move)
-        if board.is_over:
-            break
-    assert board.turns[-1][1:4] == (reply, (), True)
-    assert league.running() == ["s2"]
-
-
-def some(state, rng):
-    move = state.parse(state.random(rng))
-    return move, state.play(move)
 
 
 # Vacations and clocks

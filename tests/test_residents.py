@@ -911,3 +911,23 @@ def test_a_game_with_dice_is_analysed_to_its_very_end(club):
     assert curve(board, judged)[-1] == (board.winner == "alice")
     ending = [one for one in judged if one.number == len(board.turns)]  # none if it was the only one
     assert all((one.player, one.after, one.mark) == (board.winner, 1, "") for one in ending)
+
+
+# Plans
+
+
+def test_a_robot_triggers_a_plan_and_the_planned_move_triggers_the_robot(against):
+    first = next(iter(at(against).state.moves()))
+    signs(against, f"symple plan 101 ME if {first} then e5 if any then e3")
+    assert plays(against) == 3
+    assert moves(against)[:3] == ["c3", first, "e5"]
+    assert moves(against)[4::2] == ["e3"]
+    told = [mail.text for mail in against.mails("alice")]
+    assert ["as planned" in text for text in told] == [False, True, True, False]
+
+
+def test_a_robot_that_answers_at_once_triggers_the_plan_below_the_move(against):
+    plays(against)
+    signs(against, "symple move 101 ME e5", "if any then e3 if any then a5")
+    plays(against)
+    assert moves(against)[2::2] == ["e5", "e3", "a5"]

@@ -1,6 +1,5 @@
 """The site in a real browser: stepping through games, moves by tapping, and what a reader without scripts sees."""
 
-import os
 import re
 from contextlib import suppress
 from itertools import chain, product
@@ -25,13 +24,11 @@ from pbm.tournaments.roundrobin import RoundRobin
 
 import helptexts
 import patience
+from browsers import IS_DRAWN, NEEDS_BROWSER, PHONE, WIDE, WIDTH
 from conftest import PASSWORDS, Club
-from test_browser import BOARDS, PHONE, WIDE, Browser, install
+from test_browser import BOARDS
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("PBM_TEST_BROWSER") != "1",
-    reason="this installs and starts a Chromium: PBM_TEST_BROWSER=1 bin/test, as root, runs it",
-)
+pytestmark = NEEDS_BROWSER
 TOKEN = "r17-0123456789abcdef0123456789abcdef"
 KINDS = {"spiro": "-small", "symple": "-size=9", "spora": "-size=7", "papagra": "-size=4", "sprout": ""}
 SHOWN_AND_WANTED = """
@@ -49,10 +46,7 @@ place.remove();
 return found;
 """
 """What the page shows and what it should show: the elements, with their colours."""
-IS_DRAWN = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
-"""Comes back when the page was drawn: before, it may be as wide as its picture is without the style sheet."""
 REACHED = "return performance.getEntriesByType('resource').map(entry => entry.name)"
-WIDTH = "return document.documentElement.scrollWidth"
 NAMES = "return [...new Set([...document.querySelectorAll('[data-cell]')].map(cell => cell.dataset.cell))]"
 TAPPED = """
 const line = document.querySelector('.tapping textarea'), clear = document.querySelector('.tapping .clear');
@@ -123,14 +117,6 @@ def visited(tmp_path_factory):
     made = Visited(tmp_path_factory.mktemp("visited"))
     yield made
     made.club.store.close()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    install()
-    made = Browser(tmp_path_factory.mktemp("chromium"))
-    yield made
-    made.driver.quit()
 
 
 def opened(browser, visited, path, fragment="", *, width=WIDE, is_dark=False, scripts=True):

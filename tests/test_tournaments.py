@@ -12,7 +12,7 @@ from random import Random
 import pytest
 from caissify_pairings.fpc import check_trf
 
-from pbm.actions import directing, rounds, tournaments, turns, users
+from pbm.actions import directing, plans, rounds, tournaments, turns, users
 from pbm.actions.cleanup import clean_up
 from pbm.actions.finding import find_board
 from pbm.blocks import text_of
@@ -717,3 +717,26 @@ def test_a_new_kind_of_tournaments_is_one_object_that_is_named_once(league, shel
     assert contests.status_of_tournament(found)["type"] == "hill"
     refused = shell.run("tournament", "symple", "h", *names, "--type=king").stderr
     assert refused.startswith("--type=king is none of roundrobin, pairs, swiss, knockout, ladder, arena, hill.")
+
+
+def test_a_planned_move_that_ends_a_game_begins_the_next_one_in_the_same_transaction(league):
+    league.start("knockout", league.signed_up(2), best_of=3)
+    session, rng = league.session, Random(24)
+    while True:
+        board = find_board(session, "symple", "s1")
+        move, after = some(board.state, rng)
+        reply, last = (None, None) if after.result() else some(after, rng)
+        with session.store.writing():
+            if last and last.result():
+                plans.plan(session, board.row, board.opponent(board.turn), [(plans.Conditional(move, reply),)])
+                board = find_board(session, "symple", "s1")
+            turns.play_turn(session, board, board.turn, move)
+        if board.is_over:
+            break
+    assert board.turns[-1][1:4] == (reply, (), True)
+    assert league.running() == ["s2"]
+
+
+def some(state, rng):
+    move = state.parse(state.random(rng))
+    return move, state.play(move)

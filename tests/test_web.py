@@ -31,10 +31,10 @@ from pbm.session import Session
 from pbm.store import Reply, Store
 from pbm.texts import fitted
 
-from conftest import ADDRESS, PASSWORDS, Shell, stored
+from conftest import ADDRESS, PASSWORDS, Shell, begin_symple, stored
 from examples import IS_QUICK
 from patience import until
-from test_answers import answer_to, begin_symple, turns, written
+from test_answers import answer_to, turns, written
 from test_mail import message
 
 AS_JSON = {"Accept": "application/json"}
