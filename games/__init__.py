@@ -264,7 +264,7 @@ class DiceState(State, Protocol):
         """The dice of the player to move as they fell; empty until they are thrown."""
 
     def roll(self, dice: tuple[int, ...]) -> Self:
-        """This position with these dice. Raises Illegal unless they are `dice_needed` numbers from 1 to 6."""
+        """The position with these dice. Raises Illegal unless they are `dice_needed` numbers from 1 to 6."""
 
 
 S = TypeVar("S", bound=State)

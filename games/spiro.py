@@ -391,7 +391,7 @@ class State(_Fields, Position):
         return 0 if self.result() else 1 if self.is_first else 2
 
     def roll(self, dice: tuple[int, ...]) -> Self:
-        """This position with these dice."""
+        """The position with these dice."""
         needed = self.dice_needed
         if not needed:
             raise Illegal("The game is over; no dice are thrown.")

@@ -40,7 +40,7 @@ _granted = 0.0
 @contextmanager
 def uncounted() -> Iterator[None]:
     """Compute what must be done however long it takes, such as the pairs of a round: `limited` does not count it."""
-    global _granted  # noqa: PLW0603  # a signal reads it
+    global _granted  # noqa: PLW0603  # the handler of a signal reads it, and nothing can be passed to that
     before, begin = _granted, time.thread_time()
     _granted = float("inf")
     try:

@@ -209,6 +209,7 @@ class MainThread:
     """Does in the main thread what another one gives it: only there can something be stopped that takes too long."""
 
     def __init__(self) -> None:
+        """Begin without work."""
         self._given: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
         self._began: float | None = None
         """Since when it does what it does now; None if it waits."""
