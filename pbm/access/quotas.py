@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from pbm.store import Store
 
-AN_HOUR, A_DAY = "hour", "day"
+AN_HOUR, A_DAY = "%Y-%m-%dT%H", "%Y-%m-%d"
+"""How the time is stored in which something counts; texts of both compare with times."""
 
 
 class Quota(NamedTuple):
@@ -76,23 +77,20 @@ def most(what: str, whose: str) -> int:
 
 def is_left(store: Store, what: str, holders: Holders, now: datetime, amount: int = 1) -> bool:
     """Whether there is one left of something, or so many."""
-    return not any(
-        store.trust.is_used_up(kind, holder, limit.most - amount + 1, now, is_hourly=limit.per == AN_HOUR)
-        for limit, kind, holder in _limits(what, holders)
-    )
+    return all(store.trust.used(*place) + amount <= most for most, place in _limits(what, holders, now))
 
 
 def take(store: Store, what: str, holders: Holders, now: datetime, amount: int = 1) -> bool:
     """Use up some of something; False, and none is used up, if there are not as many left."""
     if not is_left(store, what, holders, now, amount):
         return False
-    for limit, kind, holder in _limits(what, holders):
-        store.trust.take(kind, holder, limit.most, now, amount=amount, is_hourly=limit.per == AN_HOUR)
+    for _, place in _limits(what, holders, now):
+        store.trust.use(*place, amount)
     return True
 
 
-def _limits(what: str, holders: Holders) -> Iterator[tuple[Quota, str, str]]:
-    """The limits of something, each with the kind that is stored and whose number it uses up."""
+def _limits(what: str, holders: Holders, now: datetime) -> Iterator[tuple[int, tuple[str, str, str]]]:
+    """How many there may be of something by each of its limits, the kind that is stored, for whom, and for when."""
     local, at, domain = holders.address.rpartition("@")
     name = local.partition("+")[0] or local  # its owner, or anybody, may write a tag behind the name
     whose = {
@@ -106,4 +104,4 @@ def _limits(what: str, holders: Holders) -> Iterator[tuple[Quota, str, str]]:
         holder = whose[limit.whose]
         if limit.what == what and holder:
             kind = what if limit.whose in {"user", "address"} else f"{what}, {limit.whose}"
-            yield limit, f"signed {kind}" if holders.signs else kind, holder
+            yield limit.most, (f"signed {kind}" if holders.signs else kind, holder, f"{now:{limit.per}}")

@@ -63,22 +63,12 @@ class Trust(Questions):
 
     # Quotas
 
-    def is_used_up(self, kind: str, holder: str, at_most: int, now: datetime, *, is_hourly: bool = False) -> bool:
-        """Whether *holder* has none left of the things that they may have so many of on one day, or in one hour."""
-        query = "SELECT used >= ? FROM quotas WHERE kind = ? AND holder = ? AND day = ?"
-        return bool(self.value(query, at_most, kind, holder, _period(now, is_hourly=is_hourly)))
+    def used(self, kind: str, holder: str, period: str) -> int:
+        """How many things of a kind *holder* has used up in one day, or in one hour."""
+        query = "SELECT used FROM quotas WHERE kind = ? AND holder = ? AND day = ?"
+        return self.value(query, kind, holder, period) or 0
 
-    def take(
-        self, kind: str, holder: str, at_most: int, now: datetime, *, amount: int = 1, is_hourly: bool = False
-    ) -> bool:
-        """Use up some of what *holder* may have so much of on one day, or in one hour; False if it is not left."""
-        query = (
-            "INSERT INTO quotas VALUES (?1, ?2, ?3, ?4) "
-            "ON CONFLICT DO UPDATE SET used = used + ?4 WHERE used + ?4 <= ?5 RETURNING used"
-        )
-        return self.value(query, kind, holder, _period(now, is_hourly=is_hourly), amount, at_most) is not None
-
-
-def _period(now: datetime, *, is_hourly: bool) -> str:
-    """The day of a time, or its hour, as it is stored: texts of both compare with times."""
-    return f"{now:%Y-%m-%dT%H}" if is_hourly else now.date().isoformat()
+    def use(self, kind: str, holder: str, period: str, amount: int) -> None:
+        """Use up some of what *holder* may have in one day, or in one hour."""
+        query = "INSERT INTO quotas VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used"
+        self.execute(query, kind, holder, period, amount)
