@@ -9,6 +9,7 @@ from pbm.access import tokens
 from pbm.blocks import Curve, Drawing
 from pbm.board.board import Point
 from pbm.budget import limited
+from pbm.drawing import images
 from pbm.server import Server
 from pbm.store import Mail
 
@@ -50,9 +51,9 @@ class Illustrator:
     def of(self, mail: Mail) -> Illustration | None:
         """What a mail gets: a curve that it shows, or its board if it shows one that is still what it was.
 
-        It gets nothing if its reader wants no pictures.
+        It gets nothing if its reader wants no pictures, or none can be drawn here.
         """
-        found = blocks.read(mail.blocks) if mail.pictures else ()
+        found = blocks.read(mail.blocks) if mail.pictures and images.is_available() else ()
         for curve in [block for block in found if isinstance(block, Curve)]:
             return _illustrated(curve)
         drawings = [block for block in found if isinstance(block, Drawing)]
@@ -74,22 +75,14 @@ class Illustrator:
         return drawn._replace(turns=turns, page=f"{page}{token}")
 
 
-def _illustrated(curve: Curve) -> Illustration | None:
-    """The picture of a curve, if pictures can be drawn here."""
-    from pbm.drawing import images
-
-    if not images.is_available():
-        return None
+def _illustrated(curve: Curve) -> Illustration:
+    """The picture of a curve."""
     png = images.curve_png(curve.chances, ZOOM)
     return Illustration(png, round(images.width(png) / ZOOM), "curve")
 
 
 def _drawn(server: Server, drawing: Drawing) -> Illustration | None:
     """The picture of a board. Raises whatever a game raises that cannot be drawn, and TimeoutError."""
-    from pbm.drawing import images
-
-    if not images.is_available():
-        return None
     with limited(SECONDS_TO_DRAW):
         point = images.point_of(server.store, drawing)
         if point is None:

@@ -33,7 +33,7 @@ LONGEST_PAUSE = 60.0
 MOST_WITH_PICTURES = 50
 """How many mails may be due when pictures are drawn; if there are more, they go out without, to go out soon."""
 DRAWN_AT_ONCE = 8
-"""How many mails that want pictures are taken up together where these are drawn, for which all would have to wait."""
+"""How many mails at most are taken up together where pictures are drawn, for which all of them would have to wait."""
 LOCK_PATIENCE = 60.0
 """How many seconds a process waits until another one has sent its mails."""
 Tried = tuple[Mail, Undelivered | None]
@@ -88,8 +88,8 @@ def flush(
         with server.store.writing():
             untried = _note(server, tried)
             is_busy = server.store.outbox.are_due(server.now(), MOST_WITH_PICTURES)
-            drawn = way.batch if is_busy else DRAWN_AT_ONCE
-            mails = [] if is_enough or until() else server.store.outbox.claim(server.now(), way.batch, drawn)
+            most = way.batch if is_busy else min(way.batch, DRAWN_AT_ONCE)
+            mails = [] if is_enough or until() else server.store.outbox.claim(server.now(), most)
             return untried, mails, is_busy
 
     with server.store.alone("sending", "sending mails", patience, until), way:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import accumulate
 from typing import NamedTuple
 
 from pbm import blocks
@@ -118,14 +117,9 @@ class Outbox(Questions):
         """Mails that are to be sent by now, the oldest first."""
         return self.rows(Mail, f"{ALL_OF_MAIL} WHERE {TO_SEND} ORDER BY due, id LIMIT ?", now, limit)
 
-    def claim(self, now: datetime, limit: int, with_pictures: int) -> list[Mail]:
-        """The same mails as they have been so far; from here on each counts as tried once more.
-
-        They end in front of the first one too many that wants a picture, if more than so many do.
-        """
-        due = self.due(now, limit)
-        wanted = accumulate(mail.pictures for mail in due)
-        mails = [mail for mail, number in zip(due, wanted, strict=True) if number <= with_pictures]
+    def claim(self, now: datetime, limit: int) -> list[Mail]:
+        """The same mails as they have been so far; from here on each counts as tried once more."""
+        mails = self.due(now, limit)
         self.execute(f"UPDATE outbox SET tries = tries + 1 WHERE {BY_IDS}", [mail.id for mail in mails])
         return mails
 
