@@ -155,17 +155,22 @@ def write(record: Record, results: list[ResultRow]) -> dict[str, Any]:
         if has_dice
         else None,
         "comment": {"writer": row.commenter, "text": row.comment} if row.comment else None,
-        "turns": [
-            {
-                "player": turn.userid,
-                "text": turn.text,
-                "dice": list(turn.dice),
-                "automatic": turn.automatic,
-                "time": turn.played.isoformat(),
-            }
-            for turn in turns
-        ],
+        "turns": turns_as_data(turns),
     }
+
+
+def turns_as_data(turns: Iterable[TurnRow]) -> list[dict[str, object]]:
+    """Turns for programs."""
+    return [
+        {
+            "player": turn.userid,
+            "text": turn.text,
+            "dice": list(turn.dice),
+            "automatic": turn.automatic,
+            "time": turn.played.isoformat(),
+        }
+        for turn in turns
+    ]
 
 
 def read(document: object, names: Mapping[str, str], now: datetime) -> Record:

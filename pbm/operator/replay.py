@@ -18,6 +18,7 @@ from games import Game
 from pbm import letters, texts
 from pbm.actions.finding import find_board, find_point
 from pbm.board.board import Board, Point
+from pbm.board.records import turns_as_data
 from pbm.console import answer, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, Commands
 from pbm.drawing import images
@@ -179,14 +180,4 @@ def listed(board: Board) -> str:
 
 def data(board: Board) -> dict[str, object]:
     """The same for programs."""
-    turns = [
-        {
-            "player": turn.userid,
-            "text": turn.text,
-            "dice": list(turn.dice),
-            "automatic": turn.automatic,
-            "time": turn.played,
-        }
-        for turn in board.turns
-    ]
-    return {"replayed": letters.data(board.present), "turns": turns}
+    return {"replayed": letters.data(board.present), "turns": turns_as_data(board.turns)}
