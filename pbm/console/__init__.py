@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
 from itertools import takewhile
+from pathlib import Path
 
 import click
 from click.exceptions import NoArgsIsHelpError
@@ -102,8 +103,8 @@ def main(name: str, args: Sequence[str], *, as_json: bool) -> int:
     return status or 0
 
 
-def open_existing() -> Server:
-    """The server, whose database has to be there. Raises Refused."""
+def existing_database() -> Path:
+    """Where the database is. Raises Refused if there is none, which nobody wants to be made for a question."""
     path = database_path()
     with touching(f"The database {path} cannot be used"):
         is_there = path.exists()
@@ -111,6 +112,12 @@ def open_existing() -> Server:
         raise Refused(
             f"There is no database {path} yet; the first `signup` makes it. Set PBM_DB if yours is elsewhere."
         )
+    return path
+
+
+def open_existing() -> Server:
+    """The server, whose database has to be there. Raises Refused."""
+    existing_database()
     return open_server()
 
 

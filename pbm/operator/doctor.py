@@ -26,14 +26,14 @@ from pbm.board import clocks
 from pbm.board.board import Board
 from pbm.board.ratings import START, Rating, rated
 from pbm.board.records import Unsound, differences, outcome, replayed
-from pbm.console import answer, let_server_go_first, progress_bar
+from pbm.console import answer, existing_database, let_server_go_first, progress_bar
 from pbm.console.usage import GAME_ARGUMENT, WHOLE_NUMBER, Commands
 from pbm.disk import left_behind, reason
 from pbm.language.help import of_game
 from pbm.mail.transports import PORTS
 from pbm.names import is_address
 from pbm.refusals import Refused
-from pbm.settings import address, database_path, transport
+from pbm.settings import address, transport
 from pbm.store import BoardRow, Store, Unusable
 
 LEAST_FREE = 100_000_000
@@ -77,7 +77,7 @@ def doctor(processes: int | None, sample: int | None) -> int:
 
     If all boards take too long, --sample=N plays N boards again, chosen at random.
     """
-    path, now = existing_path(), datetime.now(UTC)
+    path, now = existing_database(), datetime.now(UTC)
     with progress_bar("Boards") as progress:
         found = list(examine(path, now, progress, processes or len(os.sched_getaffinity(0)), sample))
     told = [f"{finding.where}: {finding.what}\n  {finding.mend}" for finding in found]
@@ -85,14 +85,6 @@ def doctor(processes: int | None, sample: int | None) -> int:
     told.append(f"Found {texts.counted(len(found), 'fault')}." if found else f"All is well with {path}{limits}.")
     answer("\n".join(told), {"ok": not found, "findings": [finding._asdict() for finding in found]})
     return 1 if found else 0
-
-
-def existing_path() -> Path:
-    """Where the database is. Raises Refused if there is none, which nobody wants to be made for a question."""
-    path = database_path()
-    if not path.exists():
-        raise Refused(f"There is no database {path}; PBM_DB names another one.")
-    return path
 
 
 def examine(

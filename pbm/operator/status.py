@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 from pbm import texts
 from pbm.board.clocks import DAY
-from pbm.console import answer, time_text
+from pbm.console import answer, open_existing, time_text
 from pbm.console.usage import Commands
-from pbm.operator.doctor import LEAST_FREE, OLDEST_DUE, existing_path
-from pbm.settings import open_server
+from pbm.operator.doctor import LEAST_FREE, OLDEST_DUE
 from pbm.store import SCHEMA, Robot, Store
 from pbm.store.events import Counted
 from pbm.store.outbox import Waiting
@@ -53,8 +52,7 @@ def status() -> int:
     It is quick, however many boards there are; `pbm doctor` checks everything. Commands are counted if they came by
     mail, or if they were given in a shell and changed something.
     """
-    existing_path()
-    server = open_server()
+    server = open_existing()
     now, found = server.now(), look(server.store, server.now())
     needs = list(needed(found, now))
     if why := server.store.health.objection():
