@@ -57,6 +57,8 @@ Eight of them are hardly stronger, and then games on the medium board take 190 t
 """
 OWN_WAYS, ANSWERING_WAYS = 100, 30
 """How many ways go on after each die of a double, where there are more: of the own turns, and of answers to one."""
+VALUED_AT_ONCE = 50
+"""How many positions are valued before the robot looks at the clock."""
 Counts = list[float]
 """How much there is, for one side, of all `TERMS`."""
 
@@ -245,9 +247,9 @@ class Racer:
             if after.has_won:
                 return self._thought(state, way, 1.0, 1)
             tried.append((after, way))
-        valued = len(tried)
-        values = self.judge.values([after for after, _ in tried])
-        ranked = sorted(zip(values, tried, strict=True), key=itemgetter(0), reverse=True)
+        values = self._values([after for after, _ in tried], limit)
+        ranked = sorted(zip(values, tried, strict=False), key=itemgetter(0), reverse=True)
+        valued = len(values)
         chance, (_, way) = _chance(ranked[0][0]), ranked[0][1]
         best = 0.0
         for _, (after, other) in ranked[:BEST_TURNS] if valued > 1 else ():
@@ -266,11 +268,23 @@ class Racer:
                 return None, valued
             outcomes = self.track.outcomes(sight, dice, ANSWERING_WAYS)
             answers = [self.track.after(sight, *outcome) for outcome in outcomes] or [sight]
-            valued += len(answers)
+            values = self._values(answers, limit)
+            valued += len(values)
+            if len(values) < len(answers):
+                return None, valued
             wins = any(answer.has_won for answer in answers)
-            chance = 1.0 if wins else _chance(max(self.judge.values(answers)))
+            chance = 1.0 if wins else _chance(max(values))
             lost += chance * (1 if dice[0] == dice[1] else 2) / 36
         return 1 - lost, valued
+
+    def _values(self, sights: Sequence[Sight], limit: Limit) -> list[float]:
+        """The value of each position, as `Judge.values`; if the time is up, of the first ones only."""
+        values: list[float] = []
+        for first in range(0, len(sights), VALUED_AT_ONCE):
+            if values and limit.is_time_up:
+                break
+            values += self.judge.values(sights[first : first + VALUED_AT_ONCE])
+        return values
 
     def _thought(self, state: spiro.State, way: Way, chance: float, valued: int) -> Thought:
         move = state.parse(self.text(state, way))
