@@ -116,7 +116,7 @@ def test_a_matched_group_is_not_flipped():
     assert matched(state) == ([], [["d2", "e2", "f1", "g1"]])
 
 
-def test_a_part_of_a_region_does_not_count():
+def test_a_part_of_a_region_does_not_count_and_a_stone_alone_has_another_shape_than_a_pair():
     state = position("""
           . . .
          . . . .
@@ -125,9 +125,6 @@ def test_a_part_of_a_region_does_not_count():
           . . .
     """)
     assert matched(state) == ([], [])
-
-
-def test_two_pairs_have_the_same_shape_and_a_stone_alone_has_another():
     state = position("""
           o . .
          . . # #
@@ -176,30 +173,25 @@ def test_two_sets_have_one_shape_if_turning_and_moving_makes_one_of_the_other(si
 # The turn
 
 
-def test_pink_begins_with_one_added_stone():
+def test_pink_begins_with_one_added_stone_and_each_later_turn_is_two_actions_of_which_one_may_undo_the_other():
     state = papagra.new(size=3)
     assert state.view()["turn"] == "pink"
     assert list(state.moves()) == [f"+{name}" for name in state.board.bit]
     assert played(state, "b2").view()["cells"] == {"b2": "P"}
     assert played(state, "b2").view()["turn"] == "black"
-
-
-def test_each_later_turn_is_two_actions():
     state = played(papagra.new(size=3), "b2", "+a1,+a2")
     assert state.view()["cells"] == {"b2": "P", "a1": "B", "a2": "B"}
     assert played(state, "-b2,+c3").view()["cells"] == {"c3": "P", "a1": "B", "a2": "B"}
-
-
-def test_the_second_action_may_undo_the_first_one():
-    state = played(papagra.new(size=3), "b2", "+a1,+a2")
     assert played(state, "+c3,-c3").stones == state.stones
     assert played(state, "-b2,+b2").stones == state.stones
 
 
-def test_a_third_action_removes_up_to_x_stones_at_once():
+def test_a_third_action_removes_up_to_x_stones_at_once_and_names_them_in_board_order():
     state = played(papagra.new(size=3, removals=2), "b2", "+a1,+a2,-a1", "+c1,+c2,-c2-b2")
     assert state.view()["cells"] == {"a2": "B", "c1": "P"}
     assert played(state, "+e1,+e2").view()["cells"] == {"a2": "B", "c1": "P", "e1": "B", "e2": "B"}
+    state = papagra.setup({"cells": dict.fromkeys(("a2", "a10", "b1"), "P")}, size=10, removals=3)
+    assert state.parse("c1,c2,-b1-a10-a2") == "+c1,+c2,-a2-a10-b1"
 
 
 @pytest.mark.parametrize("size", [3, 6, 10])
@@ -210,14 +202,11 @@ def test_a_turn_has_as_many_ways_as_two_of_the_spaces_that_the_enemy_leaves(size
     assert sum(1 for _ in played(state, "c1").moves()) == (area - 1) ** 2
 
 
-def test_a_third_action_makes_more_turns():
+def test_a_third_action_makes_more_turns_which_are_found_one_by_one():
     """18 spaces: 18 x 17 ways to add two stones, of which one or both may go again; 18 to take one back."""
     for removals, ways in (0, 1), (1, 3), (2, 4), (999, 4):
         state = played(papagra.new(size=3, removals=removals), "c1")
         assert len(list(state.moves())) == 18 * 17 * ways + 18
-
-
-def test_moves_are_found_one_by_one():
     state = papagra.new(size=10, removals=999).play("+a1")
     assert next(played(state, "+a2,+a3").moves()) == "-a1,+a1"
 
@@ -241,11 +230,6 @@ def test_moves_are_found_one_by_one():
 def test_a_turn_can_be_written_in_several_ways(text, canonical):
     state = played(papagra.new(size=3, removals=3), "b2", "a1,a2")
     assert state.parse(text) == canonical
-
-
-def test_the_spaces_of_a_third_action_stand_in_board_order():
-    state = papagra.setup({"cells": dict.fromkeys(("a2", "a10", "b1"), "P")}, size=10, removals=3)
-    assert state.parse("c1,c2,-b1-a10-a2") == "+c1,+c2,-a2-a10-b1"
 
 
 @pytest.mark.parametrize("text", ["a3", "+A3", " +a3 "])
@@ -372,12 +356,15 @@ def test_where_the_marks_go(picture, turn, before, text, after):
     assert marks(played(position(picture, turn, before), text)) == after
 
 
-def test_a_group_created_by_the_first_action_counts_even_if_the_second_one_destroys_it():
+def test_a_group_created_by_the_first_action_counts_even_if_the_second_one_destroys_it_and_a_third_is_one_action():
     """Rule 8."""
     state = played(position(WALL), "+a2,-g1")
     assert marks(state) == (2, 1)
     assert ["g1", "g2"] not in matched(state)[0]
     assert matched(played(position(WALL), "+a2,-a2")) == ([], [])
+    state = position(WALL.replace("       . . . .\n", "       o o o o\n"), removals=2)
+    assert marks(played(state, "-a1,+d4,-a2")) == (2, 1)
+    assert marks(played(state, "+d4,-d4,-a1-a2")) == (2, 0)
 
 
 ONE_AND_TWO = WALL.replace("o o . .\n", "o . . .\n").replace(" . . . .\n", " . o . .\n")
@@ -396,13 +383,6 @@ def test_a_covered_size_is_not_claimed_when_it_becomes_free_unless_created_again
     state = papagra.setup(state.view() | {"marks": {"black": 3}, "turn": "pink"}, size=4)
     assert marks(played(state, "+c5,-c5")) == (0, 3)
     assert marks(played(state, "-g1,+g1")) == (1, 3)
-
-
-def test_a_third_action_is_looked_at_as_a_whole():
-    """Without the stone on a1 alone, Black's single stone would match; without a1 and a2, only Pink's pair does."""
-    state = position(WALL.replace("       . . . .\n", "       o o o o\n"), removals=2)
-    assert marks(played(state, "-a1,+d4,-a2")) == (2, 1)
-    assert marks(played(state, "+d4,-d4,-a1-a2")) == (2, 0)
 
 
 # The end
@@ -435,22 +415,25 @@ def test_the_leader_wins_when_too_few_spaces_are_free_of_his_stones(picture, tur
     assert winner(played(position(picture, turn, before), text)) == won
 
 
-def test_six_spaces_are_enough_for_three_stones_and_a_region():
+def test_six_spaces_are_enough_for_three_stones_and_a_region_and_after_the_end_there_is_no_move():
     assert [winner(position(THIRTEEN, marks=(mark, 1))) for mark in (2, 3)] == [None, "pink"]
-
-
-def test_after_the_end_there_is_no_move():
     state = played(position(TWELVE, marks=(2, 1)), "+b1,+b2")
     assert (state.view()["turn"], list(state.moves()), state.must_skip) == ("black", [], False)
     assert refusal(state, "+b3,+b4") == "The game is over."
 
 
-def test_without_a_leader_the_third_repetition_is_a_draw():
+def test_without_a_leader_the_third_repetition_is_a_draw_but_for_an_empty_start_and_what_was_set_up():
     """Note 1: the same stones after three turns, whoever is to move."""
     state = played(papagra.new(size=4), "+d4", "+a1,-a1")
     assert winner(state) is None
     state = played(state, "+g4,-g4")
     assert (winner(state), state.view()["over"], state.result()) == ("draw", True, games.Result(None))
+    state = played(papagra.new(size=3, removals=1), "+a1", "+c3,-c3", "+b2,-b2,-a1", "+b1,-b1")
+    assert (state.view()["cells"], winner(state)) == ({}, None)
+    assert winner(played(state, "+b1,-b1")) == "draw"
+    state = played(position(WALL), "+d1,-d1", "+d1,-d1")
+    assert winner(state) is None
+    assert winner(played(state, "+d1,-d1")) == "draw"
 
 
 @pytest.mark.parametrize(("mark", "leader"), [((2, 1), "pink"), ((0, 1), "black")])
@@ -468,18 +451,6 @@ def test_the_leader_at_the_third_repetition_is_judged_by_the_marks_of_then():
     assert (marks(state), winner(state)) == ((2, 1), "pink")
 
 
-def test_the_empty_board_at_the_start_does_not_count_as_a_repetition():
-    state = played(papagra.new(size=3, removals=1), "+a1", "+c3,-c3", "+b2,-b2,-a1", "+b1,-b1")
-    assert (state.view()["cells"], winner(state)) == ({}, None)
-    assert winner(played(state, "+b1,-b1")) == "draw"
-
-
-def test_a_position_that_was_set_up_has_no_history():
-    state = played(position(WALL), "+d1,-d1", "+d1,-d1")
-    assert winner(state) is None
-    assert winner(played(state, "+d1,-d1")) == "draw"
-
-
 ALMOST_FULL = """
       o o o
      o o o o
@@ -489,7 +460,7 @@ ALMOST_FULL = """
 """
 
 
-def test_a_player_without_stones_on_a_full_board_is_skipped():
+def test_a_player_without_stones_on_a_full_board_is_skipped_and_one_with_stones_can_hold_them():
     state = played(position(ALMOST_FULL), "+a2,+a3")
     assert state.must_skip
     assert list(state.moves()) == [SKIP]
@@ -497,6 +468,11 @@ def test_a_player_without_stones_on_a_full_board_is_skipped():
     assert refusal(state, "--") == "A skip is not asked for: it comes by itself when no action is possible."
     after = state.play(SKIP)
     assert (after.stones, after.turn, after.turns, after.must_skip) == (state.stones, 0, state.turns + 1, False)
+    state = position(ALMOST_FULL.replace("o", "#"), "black", (2, 1))
+    state = played(state, "+a2,+a3")
+    assert (state.must_skip, winner(state)) == (True, None)
+    state = position(ALMOST_FULL.replace(". .", "# #"), marks=(0, 0))
+    assert played(state, "-a1,+a1").stones == state.stones
 
 
 def test_a_skipped_turn_counts_as_a_turn_but_not_as_a_repetition():
@@ -508,27 +484,12 @@ def test_a_skipped_turn_counts_as_a_turn_but_not_as_a_repetition():
     assert (third["moves"], third["turn"], third["winner"]) == (7, "black", "draw")
 
 
-def test_a_leader_may_be_skipped_too():
-    """Black fills the board, but Pink leads."""
-    state = position(ALMOST_FULL.replace("o", "#"), "black", (2, 1))
-    state = played(state, "+a2,+a3")
-    assert (state.must_skip, winner(state)) == (True, None)
-
-
-def test_on_a_full_board_the_leader_can_hold_all_his_stones():
-    state = position(ALMOST_FULL.replace(". .", "# #"), marks=(0, 0))
-    assert played(state, "-a1,+a1").stones == state.stones
-
-
 # Setting up
 
 
-def test_what_is_missing_from_a_position_has_its_usual_value():
+def test_what_is_missing_from_a_position_has_its_usual_value_and_no_turn_means_the_first():
     state = papagra.setup({"cells": {}}, size=3)
     assert (state.turn, state.turns, state.marks, state.actions) == (0, 2, (0, 0), 2)
-
-
-def test_the_first_turn_is_still_to_come_on_an_empty_board_after_no_turn():
     view = {"cells": {}, "turn": "pink", "moves": 0}
     assert papagra.setup(view, size=4) == papagra.new(size=4)
     assert papagra.setup(view | {"turn": "black"}, size=4).actions == 2
@@ -619,16 +580,13 @@ def test_in_every_position_marks_only_rise_and_differ_and_a_view_can_be_set_up(s
         assert state.times == 3 or (copy.view(), papagra.draw(copy)) == (state.view(), papagra.draw(state))
 
 
-def test_random_games_come_to_an_end_in_every_way():
+def test_random_games_come_to_an_end_in_every_way_by_every_kind_of_turn():
     ends = set()
     for seed in range(300):
         state, move = list(random_game(3, 0, seed, 2000))[-1]
         assert move is None
         ends.add(("repetition" if state.times == 3 else "filling", winner(state)))
     assert ends == {("repetition", "draw"), *((how, side) for how in ("repetition", "filling") for side in SIDES)}
-
-
-def test_random_play_knows_every_kind_of_turn():
     state = papagra.setup({"cells": dict.fromkeys(("a1", "a2", "a3", "b1", "b2"), "P")}, size=4, removals=3)
     rng = Random(0)
     kinds = {re.sub("[a-z0-9]+", "", state.random(rng)) for _ in range(2000)}
@@ -729,12 +687,10 @@ def middle(mark=(6, 5), **options):
     return papagra.setup({"cells": cells, "marks": dict(zip(SIDES, mark, strict=True)), "moves": 30}, **options)
 
 
-def test_the_empty_board():
+def test_the_board_is_drawn_empty_and_in_the_middle_of_a_game_and_the_largest_is_as_wide_as_a_terminal():
     assert papagra.draw(papagra.new(size=4)) == EMPTY[1:]
-
-
-def test_the_board_in_the_middle_of_a_game():
     assert papagra.draw(middle()) == MIDDLE[1:]
+    assert max(map(len, papagra.draw(papagra.new(size=10)).split("\n"))) == 78
 
 
 def below(state, before=None):
@@ -742,30 +698,23 @@ def below(state, before=None):
     return papagra.draw(state, before).split("\n\n", 1)[1].split("\n")
 
 
-def test_stones_of_the_last_turn_are_drawn_larger():
+def test_new_stones_of_the_last_turn_are_drawn_larger():
     state = middle()
     after = played(state, "+a1,+h5")
     assert "a O   .   .   .  (#)-(#)" in papagra.draw(after, state)
     assert "h(.)  o - o   .   O   # - # - #   o" in papagra.draw(after, state)
     assert below(after, state)[3] == "   o Pink 6    # Black 5    . empty    ( ) matched now    O @ last turn"
     assert "a o   @" in papagra.draw(played(after, "+a2,-f1"), after)
-
-
-def test_without_new_stones_no_stone_is_drawn_larger():
-    state = middle()
     for after in (state, played(state, "+a1,-a1"), played(state, "-b5,+b5"), played(state, "-c1,-i1")):
         assert below(after, state)[3] == "   o Pink 6    # Black 5    . empty    ( ) matched now"
         assert not set("O@") & set(papagra.draw(after, state))
 
 
-def test_matches_smaller_than_both_marks_are_left_out():
+def test_matches_above_a_mark_are_listed_by_shape_in_board_order_and_broken_at_blanks():
     assert below(middle((9, 6)))[4] == "   Matched 6: Pink b5 like d1."
     drawn = papagra.draw(middle((9, 7)))
     assert "Matched" not in drawn
     assert "(" not in drawn.split("\n\n")[0]
-
-
-def test_matches_of_one_shape_are_listed_together_in_board_order():
     lines = below(
         position("""
               # . . .
@@ -783,9 +732,6 @@ def test_matches_of_one_shape_are_listed_together_in_board_order():
         "   Nobody leads yet.",
         "   Turn 3: Pink to move (two actions).",
     ]
-
-
-def test_long_lists_of_matches_are_broken_at_blanks():
     names = [f"{row}{number}" for row in "egikmo" for number in (1, 3, 5, 7)]
     cells = dict.fromkeys(names, "B") | {"a2": "P", "b1": "P", "b2": "P"}
     lines = below(papagra.setup({"cells": cells}, size=8))
@@ -819,19 +765,12 @@ def test_the_last_line_says_what_a_turn_is(removals, actions):
     assert below(papagra.new(removals=removals))[-1] == "   Turn 1: Pink to move (one stone)."
 
 
-def test_the_line_before_says_who_leads():
+def test_the_lines_below_say_who_leads_or_how_the_game_ended():
     assert below(middle((5, 6)))[-2] == "   Black leads. The end: fewer than 14 spaces free of black (now 71)."
     assert below(middle((0, 0)))[-2] == "   Nobody leads yet."
-
-
-def test_the_end_of_the_game_is_said_in_one_line():
     pink = played(position(TWELVE, marks=(2, 1)), "+b1,+b2")
     black = position(TWELVE.replace("o", "#"), marks=(1, 4))
     drawn = played(papagra.new(size=4), "+d4", "+a1,-a1", "+g4,-g4")
     for state, line in (pink, "Pink has won."), (black, "Black has won."), (drawn, "The game is drawn."):
         assert below(state)[-1] == f"   {line}"
         assert "leads" not in papagra.draw(state)
-
-
-def test_the_largest_board_is_as_wide_as_a_terminal():
-    assert max(map(len, papagra.draw(papagra.new(size=10)).split("\n"))) == 78

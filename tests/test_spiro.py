@@ -63,12 +63,9 @@ def test_the_board_is_drawn_as_in_the_picture(options, view, drawn):
     assert spiro.draw(state) == drawn
 
 
-def test_there_are_ten_pictures():
-    assert len(list(pictures())) == 10
-
-
 def test_a_game_begins_as_in_the_pictures():
     small, usual = (picture.values[2] for picture in list(pictures())[2:4])
+    assert len(list(pictures())) == 10
     assert spiro.draw(spiro.new(small=True, pieces=6)) == small
     assert spiro.draw(spiro.new()) == usual
 
@@ -89,10 +86,12 @@ def test_a_die_shows_its_pips(die):
     assert [line[50:] for line in drawn[:5]] == [line[column : column + 7] for line in FACES.splitlines()[1:]]
 
 
-def test_no_dice_are_drawn_when_the_game_is_over():
+def test_below_the_board_stand_no_dice_after_the_end_and_one_pip_in_the_singular():
     state = position("X", 1, 2, c4="X", e2="O")
     assert "X to move:" in spiro.draw(state)
     assert spiro.draw(state.play("c4:x")) == spiro.draw(position("O", e2="O"))
+    state = position("X", 1, 2, pieces=3, c4="X", e2="O")
+    assert "X      1 pip to go   2 of 3 pieces off" in spiro.draw(state, state).splitlines()
 
 
 def test_what_the_last_turn_changed_stands_in_brackets_and_the_race_below():
@@ -107,11 +106,6 @@ def test_what_the_last_turn_changed_stands_in_brackets_and_the_race_below():
         "O    16 pips to go   2 of 3 pieces off",
         "( ) changed by the last turn",
     ]
-
-
-def test_the_race_counts_one_pip_in_the_singular():
-    state = position("X", 1, 2, pieces=3, c4="X", e2="O")
-    assert "X      1 pip to go   2 of 3 pieces off" in spiro.draw(state, state).splitlines()
 
 
 def test_brackets_stand_around_the_upper_of_two_pieces_and_where_there_is_none_any_more():
@@ -198,21 +192,18 @@ def test_the_number_of_pieces_is_chosen_from_1_to_99(pieces):
     assert spiro.new(**options).view()["cells"] == {"g3": "O" * pieces, "g4": "X" * pieces}
 
 
-def test_nobody_changes_sides():
-    state = spiro.new()
-    assert state.seats == state.roll((3,)).play("g4:3").seats == (0, 1)
-
-
 # The dice
 
 
-def test_the_first_turn_of_x_has_one_die_and_every_later_turn_two():
+def test_the_first_turn_of_x_has_one_die_and_every_later_turn_two_and_nobody_changes_sides():
     state = spiro.new(small=True, pieces=6)
     needed = []
     for move in ("e3:4", "e2:1:2", "f2:1:2"):
         needed.append(state.dice_needed)
         state = state.roll((4,) if len(needed) == 1 else (1, 2)).play(move)
     assert needed == [1, 2, 2]
+    state = spiro.new()
+    assert state.seats == state.roll((3,)).play("g4:3").seats == (0, 1)
 
 
 @pytest.mark.parametrize("die", range(1, 7))
@@ -385,14 +376,11 @@ def test_what_turns_there_are(turn, cells, listed):
     assert [*written(turn, cells).moves()] == listed.split()
 
 
-def test_on_the_medium_board_x_jumps_from_its_home_and_o_not_into_it():
+def test_on_the_medium_board_x_jumps_from_its_home_and_nobody_into_that_of_the_enemy_nor_over_the_wall_between():
     assert "f4" in after(medium("X", 1, 2, g4="XX", g3="O"), "g4:+,g4:2")
     assert refusal(medium("O", 1, 2, f4="O", g4="X"), "f4-g4").endswith("g4 is the home of X, where O may not jump.")
     assert "h3" in after(medium("O", 1, 2, g3="OO", g4="X"), "g3:+,g3:2")
     assert refusal(medium("X", 1, 2, h3="X", g3="O"), "h3-g3").endswith("g3 is the home of O, where X may not jump.")
-
-
-def test_the_wall_between_the_homes_is_never_jumped():
     assert spiro.new().roll((6,)).play("g4:+").view()["cells"]["f4"] == "X"
     assert refusal(spiro.new().roll((6,)), "g4-g3") == (
         "The piece on g4 cannot get to g3 with the dice left (6): the wall between the homes is never jumped."
@@ -419,7 +407,7 @@ def test_a_turn_that_bears_off_the_last_piece_is_always_legal():
     assert {"e2": "O"} in ends(state)
 
 
-def test_a_text_with_fewer_pips_stands_for_a_full_turn_that_leads_to_the_same_position():
+def test_turns_that_lead_to_one_position_are_one_turn_and_fewer_pips_stand_for_the_full_one():
     state = position("X", 2, 2, b3="X", e1="X", e2="O")
     full = state.parse("b3-c4,e1:2")
     assert sorted(full.split(",")) == ["b3:+:2:+", "e1:2"]
@@ -427,9 +415,6 @@ def test_a_text_with_fewer_pips_stands_for_a_full_turn_that_leads_to_the_same_po
     assert state.play(short) == state.play(full)
     assert state.play(short).view()["cells"] == {"c4": "X", "c1": "X", "e2": "O"}
     assert "+" in short
-
-
-def test_turns_that_lead_to_one_position_are_one_turn():
     state = position("X", 1, 2, e1="X", e2="O")
     assert ends(state).count({"b1": "X", "e2": "O"}) == 1
     assert after(state, "e1:1:2") == after(state, "e1:2:1") == after(state, "e1-b1")
@@ -445,21 +430,18 @@ def example():
 PINNED = {"e2": "O", "f1": "OO", "f4": "X", "g1": "OX"}
 
 
-def test_the_example_has_exactly_three_legal_turns():
+def test_the_example_has_exactly_three_legal_turns_of_which_one_bears_a_piece_off():
     both_on = {"e2": "O", "f1": "OO", "g1": "O", "i3": "XX"}
     borne_off = {"e2": "O", "f1": "OO", "g1": "O", "f3": "X"}
     turns = ends(example())
     assert len(turns) == 3
     assert all(turn in turns for turn in (PINNED, both_on, borne_off))
+    assert after(example(), "f3:+:4:4:x") == after(example(), "f3-f4-i3-g1-x")
 
 
 @pytest.mark.parametrize("text", ["f3:+,f3:+:4:4", "2xf3-f4,f4-g1", "F3-G1, f3-f4", "2xf3:+,f4:8", "2xf3-+,f4-i3-g1"])
 def test_the_example_is_played_as_described(text):
     assert after(example(), text) == PINNED
-
-
-def test_the_other_turn_of_the_example_bears_a_piece_off():
-    assert after(example(), "f3:+:4:4:x") == after(example(), "f3-f4-i3-g1-x")
 
 
 @pytest.mark.parametrize(("text", "target"), [("h2:+", "i2"), ("h2:1:+", "g1"), ("h2:3:+", "e1"),
@@ -473,16 +455,13 @@ def test_blocks_on_every_other_cell_keep_a_piece_from_jumping_outwards(text, tar
 # Skipped turns
 
 
-def test_a_turn_is_skipped_when_no_die_can_be_used():
+def test_a_turn_is_skipped_only_when_no_die_can_be_used():
     for state in (position("X", 1, 2, h3="XO"), position("X", 1, 2, e1="X", d1="OO", c1="OO", e2="O")):
         assert list(state.moves()) == [SKIP] == ["--"]
         assert state.must_skip
         assert state.parse(" -- ") == "--"
         assert state.random(Random(1)) == "--"
         assert state.play("--") == state._replace(turn=1, dice=())
-
-
-def test_no_turn_is_skipped_while_a_die_can_be_used():
     state = position("X", 1, 2, e1="X", d1="OO")
     assert not state.must_skip
     assert refusal(state, "--") == "A turn is not skipped while a die can be used: e1:2:1 is legal."
@@ -502,13 +481,7 @@ def test_who_bears_off_his_last_piece_wins_with_dice_left_over_or_not(side, dice
     assert spiro.SIDES[end.result().winner] == side
 
 
-def test_the_game_goes_on_while_both_sides_have_a_piece_even_a_pinned_one():
-    state = position("O", 1, 2, h3="XO", e2="O")
-    assert state.result() is None
-    assert (state.view()["winner"], state.view()["over"]) == (None, False)
-
-
-def test_after_the_end_there_is_no_turn():
+def test_the_game_goes_on_while_both_sides_have_a_piece_even_a_pinned_one_and_after_the_end_there_is_no_turn():
     state = position("X", 1, 2, c4="X", e2="O")
     end = state.play("c4:x")
     assert list(end.moves()) == []
@@ -517,6 +490,9 @@ def test_after_the_end_there_is_no_turn():
     assert refusal(end, "e2:1:2") == refusal(end, "--") == "The game is over."
     with pytest.raises(Illegal, match=r"^The game is over; no dice are thrown\.$"):
         end.roll((1, 2))
+    state = position("O", 1, 2, h3="XO", e2="O")
+    assert state.result() is None
+    assert (state.view()["winner"], state.view()["over"]) == (None, False)
 
 
 # How a turn is written
@@ -572,20 +548,14 @@ def test_what_a_text_stands_for(turn, cells, texts, canonical):
     assert canonical in state.moves()
 
 
-def test_a_cell_to_go_to_may_be_reached_with_a_jump_and_any_dice():
+def test_a_cell_and_the_exit_may_be_reached_with_a_jump_behind_a_hyphen_and_by_steps_behind_a_colon():
     state = position("X", 1, 2, f3="X", e2="O")
     assert state.parse("f3-h4") == "f3:+:2"
     assert refusal(state, "f3:+,e2-g4") == "There is no piece of X on e2."
-
-
-def test_a_number_of_pips_may_bear_off_with_its_last_die():
     state = position("X", 1, 2, b4="X", e3="X", e2="O")
     assert state.parse("b4:3") == "b4:1:x"
     assert state.parse("b4:2,e3:1") == "e3:1,b4:x"
     assert "cannot step 3" in refusal(position("X", 1, 2, c4="X", e3="X", e2="O"), "c4:3")
-
-
-def test_a_colon_and_x_are_steps_only_and_a_hyphen_and_x_may_include_a_jump():
     state = position("X", 1, 2, f1="X", e3="X", e2="O")  # over the wall lies the exit
     assert refusal(state, "f1:x") == "The piece on f1 cannot leave the board with the dice left (1, 2)."
     assert after(state, "f1-x") == after(state, "f1:+:x") == {"e3": "X", "e2": "O"}
@@ -597,7 +567,7 @@ def test_uses_of_one_piece_in_a_row_are_one_item():
     assert state.play("e1:1:1,a2:1,c1:1") == state.play("e1:1:1:1,a2:1")  # as it was stored once
 
 
-def test_a_text_that_fits_different_positions_is_refused_with_a_list_of_them():
+def test_a_text_that_fits_different_positions_is_refused_with_a_list_of_them_and_different_ways_are_not():
     state = medium("X", 2, 5, g6="X", i5="O")
     assert refusal(state, "g6-i5") == (
         "g6-i5 can be g6:+:2 or g6:2:+, which lead to different positions; write one of these."
@@ -605,9 +575,6 @@ def test_a_text_that_fits_different_positions_is_refused_with_a_list_of_them():
     assert after(state, "g6:+:2") == {"i5": "OX"}
     assert after(state, "g6:2:+") == {"i5": "X", "g3": "O"}
     assert after(state, "g6-i6-i5") == {"i5": "X", "g3": "O"}
-
-
-def test_different_ways_to_one_position_are_not_ambiguous():
     assert after(medium("X", 2, 5, g6="X", g3="O"), "g6-i5") == {"i5": "X", "g3": "O"}
 
 

@@ -62,19 +62,13 @@ def test_a_reserve_starts_with_seven_twelfths_of_a_piece_a_point_rounded_up(size
     assert view["cells"] == {}
 
 
-def test_the_usual_board_has_13_rows_and_the_usual_komi_is_3():
+def test_the_usual_board_has_13_rows_and_a_komi_of_3_which_is_open_with_the_pie_rule():
     assert read_options(spora, []) == {"size": 13, "pie": False, "komi": 3}
     assert len(spora.new().board.bit) == 169
     assert spora.new().view()["scores"] == {"black": 0, "white": 3.5}
-
-
-def test_with_the_pie_rule_the_komi_is_open_and_until_it_is_named_white_has_no_points():
     assert read_options(spora, ["-pie"])["komi"] is None
     view = spora.new(pie=True).view()
     assert (view["komi"], view["scores"]) == (None, {"black": 0, "white": 0})
-
-
-def test_columns_do_not_skip_the_letter_i():
     assert after(spora.new(size=9), "i9").view()["cells"] == {"i9": "B1"}
 
 
@@ -110,13 +104,10 @@ def test_the_answer_to_a_komi_is_black_or_white(text):
     assert "The komi is 2; choose your side" in refusal(after(spora.new(pie=True), "komi=2"), text)
 
 
-def test_the_turns_of_the_pie_rule_are_listed():
+def test_the_turns_of_the_pie_rule_are_listed_and_the_first_turns_behind_them_are_drops_alone():
     start = spora.new(pie=True)
     assert list(islice(start.moves(), 5)) == ["komi=0", "komi=1", "komi=-1", "komi=2", "komi=-2"]
     assert list(after(start, "komi=1").moves()) == ["black", "white"]
-
-
-def test_after_the_pie_turns_both_first_turns_are_drops_alone():
     state = after(spora.new(pie=True, size=5), "komi=2", "black")
     assert "Your first turn is a drop alone" in refusal(state, "a1:2,a1@n")
     state = after(state, "a1:2")
@@ -138,23 +129,14 @@ def test_a_turn_is_written(text, canonical):
     assert position(OPEN).parse(text) == canonical
 
 
-def test_a_drop_puts_pieces_of_the_reserve_on_an_empty_point():
+def test_a_drop_puts_pieces_of_the_reserve_on_an_empty_point_or_an_own_stack_and_those_over_four_are_removed():
     state = after(position(OPEN, reserve={"black": 9, "white": 9}), "d4:3")
     assert cells(state)["d4"] == "B3"
     assert state.view()["reserve"] == {"black": 6, "white": 9}
-
-
-def test_a_drop_on_an_own_stack_makes_it_higher():
     assert cells(after(position(OPEN), "e1:2"))["e1"] == "B3"
-
-
-def test_pieces_over_four_are_removed_from_play():
     state = after(position(OPEN, reserve={"black": 9, "white": 9}), "e1:4")
     assert cells(state)["e1"] == "B4"
     assert state.view()["reserve"]["black"] == 5
-
-
-def test_a_piece_on_a_stack_of_four_is_a_way_to_pass():
     state = position(OPEN)
     assert cells(after(state, "b2")) == cells(state)
 
@@ -185,15 +167,12 @@ def test_a_drop_cannot_have_more_pieces_than_the_reserve():
     assert refusal(state, "c3:3") == "c3:3 is not possible: your reserve has 2."
 
 
-def test_the_first_turn_of_each_player_is_a_drop_alone():
+def test_the_first_turn_of_each_player_is_any_drop_alone():
     state = spora.new(size=5)
     assert "Your first turn is a drop alone; leave out the sowing from b2." in refusal(state, "a1,b2@n")
     state = after(state, "b2:4")
     assert "Your first turn is a drop alone" in refusal(state, "a1,b2@n")
     assert len(list(state.moves())) == 24 * 4
-
-
-def test_the_first_turn_can_be_any_drop():
     assert len(list(spora.new(size=13).moves())) == 676
 
 
@@ -295,15 +274,12 @@ def test_no_hand_is_named_that_would_capture_three_pieces(stack):
     assert why == f"a1@eeee is not possible: no hand captures the white stack of {stack[1]} on b1."
 
 
-def test_a_hand_counts_only_the_pieces_taken_from_the_stack():
+def test_a_hand_counts_the_pieces_taken_from_the_stack_and_four_can_capture_two_and_then_single_ones():
     state = row("B4", "W1", ".", ".", ".")
     assert refusal(state, "a3,a1@e") == (
         "a1@e is not possible: only a hand of 2 or more captures the white stack of 1 on b1, "
         "and the hand that comes there has 1."
     )
-
-
-def test_a_hand_of_four_can_capture_two_pieces_and_then_single_ones():
     assert cells(after(row("B4", "W2", "W1", "W1", "."), "a3,a1@eeee")) == pairs(
         "a3=B1 b1=B1 c1=B1 d1=B1 e1=B1 c5=B1 e3=W1 e5=W1"
     )
@@ -369,27 +345,18 @@ SOURCE = """
 """
 
 
-def test_d2_ws_of_the_source_encloses_d1():
+def test_the_source_encloses_d1_by_d2_ws_and_e1_by_e2_wse_in_the_middle_of_the_sowing_and_refuses_f2_es():
     assert cells(after(position(SOURCE), "e1,d2@ws")) == pairs(
         "b2=B1 b4=B2 c1=B1 c2=B1 c4=B1 d2=B1 e1=B1 d3=W2 e2=W4 f3=W1 g1=W1 h5=W1"
     )
-
-
-def test_e2_wse_of_the_source_encloses_e1_in_the_middle_of_the_sowing():
     assert cells(after(position(SOURCE), "e1,d2@ws", "f1,e2@wse")) == pairs(
         "b2=B1 b4=B2 c1=B1 c2=B1 c4=B1 d1=W1 d2=W1 d3=W2 e1=W1 e2=W1 f1=W1 f3=W1 g1=W1 h5=W1"
     )
-
-
-def test_without_the_drop_on_f1_the_last_piece_of_e2_would_have_no_place():
     state = after(position(SOURCE), "e1,d2@ws")
     assert (
         "only a hand of 2 or more captures the black stack of 1 on e1, and the hand that comes there has 1"
         in refusal(state, "b8,e2@wse")
     )
-
-
-def test_f2_es_of_the_source_would_sow_the_stack_just_dropped():
     state = after(position(SOURCE), "e1,d2@ws", "f1,e2@wse")
     assert refusal(state, "f2:3,f2@es") == "f2 was dropped on in this turn; only another stack can be sown."
     assert is_legal(state, "f2:3")
@@ -418,7 +385,7 @@ def test_a_group_is_alive_while_a_path_of_empty_points_leads_to_another_one_or_i
     assert cells(after(position(WALL, turn="white"), "d1")) == pairs("a4=W1 b3=W1 c2=W1 d1=W1 d5=W1 e1=B1 e3=B1")
 
 
-def test_the_only_group_that_a_colour_ever_had_is_alive():
+def test_the_only_group_that_a_colour_ever_had_is_alive_until_it_gets_a_second_one():
     state = position("""
         .  .  .  .  .
         .  .  .  W1 .
@@ -429,9 +396,6 @@ def test_the_only_group_that_a_colour_ever_had_is_alive():
     state = after(state, "b1")
     assert cells(state)["a1"] == "B1"
     assert is_legal(state, "a1:2")
-
-
-def test_an_enclosed_group_is_captured_when_its_colour_gets_a_second_one():
     state = position("""
         .  .  .  .  .
         .  .  .  W1 .
@@ -494,14 +458,11 @@ CORNER = """
 """
 
 
-def test_a_turn_after_which_the_dropped_stack_is_dead_is_illegal():
+def test_a_turn_after_which_the_dropped_stack_is_dead_is_illegal_and_the_sowing_can_save_it():
     assert refusal(position(CORNER), "a1") == (
         "The stack dropped at a1 would be dead at the end of the turn: "
         "no path of empty points leads from its group to another black group."
     )
-
-
-def test_a_drop_that_is_dead_at_first_can_be_saved_by_the_sowing():
     assert cells(after(position(CORNER), "a1,c1@wn")) == pairs("a1=B1 a2=W1 b1=B1 b2=B1 c5=W1 e5=B1")
 
 
@@ -589,12 +550,9 @@ def test_the_last_turn_is_written_in_the_order_played(text, canonical):
     assert last("black", black=4, white=0).parse(text) == canonical
 
 
-def test_the_last_turn_drops_single_pieces_on_empty_points_and_own_stacks():
+def test_the_last_turn_drops_single_pieces_on_empty_points_and_own_stacks_and_what_is_left_is_gone():
     state = after(last("black", black=4, white=0), "a2,c3,a2,d1")
     assert cells(state) == pairs("a1=B1 a2=B2 a4=W1 b5=W1 c3=B1 d1=B2 e2=W1")
-
-
-def test_a_player_may_stop_after_the_first_piece_and_what_is_left_is_gone():
     assert after(last("black", black=4, white=0), "c3").view()["reserve"] == {"black": 0, "white": 0}
 
 
@@ -625,14 +583,11 @@ def test_the_last_turn_is_refused(text, why):
     assert refusal(last("black", black=4, white=0), text).startswith(why)
 
 
-def test_each_piece_of_the_last_turn_has_to_be_alive_when_it_is_dropped():
+def test_each_piece_of_the_last_turn_has_to_be_alive_when_it_is_dropped_and_captures_before_the_next():
     # a5 is dead before b4 is taken, and alive after that
     state = last("black", black=4, white=0)
     assert not is_legal(state, "a5,c5,b4,a3")
     assert cells(after(state, "c5,b4,a3,a5"))["a5"] == "B1"
-
-
-def test_dead_groups_are_captured_after_each_piece_of_the_last_turn():
     state = after(last("black", black=4, white=0), "d2,e1,e3")
     assert "e2" not in cells(state)
     assert cells(after(last("black", black=4, white=0), "d2,e1,e3,e2"))["e2"] == "B1"
@@ -693,14 +648,16 @@ def test_the_higher_score_wins_after_the_last_turn_or_when_a_side_has_lost_all_i
     assert view["scores"] == dict(zip(spora.SIDES, scores, strict=True))
 
 
-def test_there_is_no_last_turn_when_the_enemy_has_lost_all_stacks_and_the_reserve_is_empty():
+def test_a_side_without_stacks_has_lost_at_once_but_not_before_its_first_drop_and_nothing_is_played_then():
     view = after(position(LOST, reserve={"black": 1, "white": 9}), "e5,a1@en").view()
     assert (view["over"], view["winner"], view["turn"]) == (True, "black", "white")
     assert view["reserve"] == {"black": 0, "white": 9}
-
-
-def test_the_game_does_not_end_before_white_has_dropped():
     assert not after(spora.new(size=5), "c3").view()["over"]
+    state = after(position(LOST), "e5,a1@en")
+    assert refusal(state, "a1") == "The game is over."
+    assert refusal(state, SKIP) == "The game is over."
+    assert list(state.moves()) == []
+    assert not state.must_skip
 
 
 def test_equal_scores_without_a_komi_are_a_draw():
@@ -708,14 +665,6 @@ def test_equal_scores_without_a_komi_are_a_draw():
     state = spora.setup({"cells": stacks, "turn": "black", "reserve": {"white": 0}}, size=5, pie=True)
     view = after(state, "a1").view()
     assert (view["over"], view["winner"], view["scores"]) == (True, "draw", {"black": 1, "white": 1})
-
-
-def test_after_the_end_nothing_can_be_played():
-    state = after(position(LOST), "e5,a1@en")
-    assert refusal(state, "a1") == "The game is over."
-    assert refusal(state, SKIP) == "The game is over."
-    assert list(state.moves()) == []
-    assert not state.must_skip
 
 
 # Positions
@@ -776,7 +725,7 @@ def test_a_board_has_at_most_78_columns_and_coordinates_on_all_sides(size):
             assert len(line.split()) == size + 2
 
 
-def test_the_picture_shows_colours_heights_and_what_changed():
+def test_the_picture_shows_colours_heights_what_changed_and_what_kind_of_turn_comes():
     state = position(SOURCE)
     assert (
         spora.draw(after(state, "e1,d2@ws"), state)
@@ -799,9 +748,6 @@ b w: stacks that the last turn changed    : points that it emptied
 black       7          1            8       40
 white       5          0   3.5    8.5       38"""
     )
-
-
-def test_the_picture_says_what_kind_of_turn_comes():
     start = spora.new(pie=True, size=5)
     assert spora.draw(start).endswith("\n\nBlack names the komi.")
     assert spora.draw(after(start, "komi=1"), start).endswith("\n\nWhite chooses a side.")

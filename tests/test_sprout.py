@@ -87,14 +87,11 @@ def test_cells_inside_a_cairo_board_have_five_neighbours_and_those_at_the_rim_th
         assert set(numbers) == {3, 5}
 
 
-def test_a_limping_board_has_one_cell_more_at_the_bottom_than_at_the_top():
-    names = list(sprout.layout("limping-3").bit)
-    assert [sum(name[0] == row for name in names) for row in "abcdef"] == [4, 5, 6, 5, 4, 3]
-
-
-def test_the_usual_board_is_limping_5():
+def test_the_usual_board_is_limping_5_and_such_a_board_has_one_cell_more_at_the_bottom_than_at_the_top():
     assert games.read_options(sprout, []) == {"board": "limping-5"}
     assert sprout.new() == sprout.new(board="limping-5")
+    names = list(sprout.layout("limping-3").bit)
+    assert [sum(name[0] == row for name in names) for row in "abcdef"] == [4, 5, 6, 5, 4, 3]
 
 
 @pytest.mark.parametrize("board", CELLS)
@@ -121,27 +118,25 @@ def test_either_square_of_a_cairo_brick_is_its_name():
 # A turn
 
 
-def test_the_first_turn_of_the_game_is_one_stone_anywhere():
+def test_after_the_first_stone_of_the_game_each_enemy_group_is_played_to_and_own_new_stones_are_not():
     assert play(start(), "c3").view()["cells"] == {"c3": "B"}
-
-
-def test_a_first_stone_next_to_an_enemy_group_has_played_to_it():
     state = play(start(), "c3")
     assert state.parse("b3") == "b3"
     assert "complete before c4" in refusal(state, "b3,c4")
-
-
-def test_after_a_first_stone_elsewhere_the_enemy_group_is_played_to():
-    state = play(start(), "c3")
     assert state.parse("f1,c4") == "f1,c4"
     assert refusal(state, "f1") == "The turn is not complete: enemy groups are left, on c3; f1,b2 would do."
     assert "f3 is not next to an enemy group" in refusal(state, "f1,f3")
+    assert "f2 is not next to an enemy group" in refusal(state, "f1,f2")
 
 
-def test_black_can_answer_two_groups_in_either_order():
+def test_two_groups_are_answered_in_either_order_once_each_and_not_removed_while_they_can_be_played_to():
     state = play(start(), "c3", "a1,c4")
     assert state.parse("f1,b1,d4") == "f1,b1,d4"
     assert state.parse("f1,d4,b1") == "f1,d4,b1"
+    assert refusal(state, "b1,d4,a2") == "The turn is complete before a2: every enemy group has been dealt with."
+    assert refusal(state, "b1,a2") == "a2 is next to the group on a1, already played to."
+    assert refusal(state, "b1,xa1") == "The group on a1 has been played to already, so it is not removed."
+    assert refusal(state, "f1,xa1,d4") == "Removing a1's group is not allowed while a2 can be played next to it."
 
 
 def test_no_stone_is_put_next_to_two_enemy_groups():
@@ -157,18 +152,6 @@ def test_no_stone_is_put_next_to_two_enemy_groups():
     assert refusal(state, "f3,c2") == "c2 is next to 2 enemy groups (b2, d2); a stone may touch only one."
 
 
-def test_a_group_is_played_to_only_once():
-    state = play(start(), "c3", "a1,c4")
-    assert refusal(state, "b1,d4,a2") == "The turn is complete before a2: every enemy group has been dealt with."
-    assert refusal(state, "b1,a2") == "a2 is next to the group on a1, already played to."
-    assert refusal(state, "b1,xa1") == "The group on a1 has been played to already, so it is not removed."
-
-
-def test_own_new_stones_are_not_played_to():
-    state = play(start(), "c3")
-    assert "f2 is not next to an enemy group" in refusal(state, "f1,f2")
-
-
 CORNERS = """
       W . W
      B B B B
@@ -179,7 +162,7 @@ CORNERS = """
 """
 
 
-def test_a_group_that_nothing_can_be_put_next_to_is_removed():
+def test_a_group_that_nothing_can_be_put_next_to_is_removed_under_the_name_of_any_of_its_cells():
     state = position("""
       W W W
      B B B B
@@ -190,9 +173,10 @@ def test_a_group_that_nothing_can_be_put_next_to_is_removed():
     """)
     assert play(state, "a1,xf2").view()["cells"] == {**dict.fromkeys(["a1", "e1", "e2", "e3", "e4"], "B")}
     assert "on f1" in refusal(state, "a1")
+    assert [state.parse(f"a1,xf{number}") for number in (1, 2, 3)] == ["a1,xf1"] * 3
 
 
-def test_a_removal_opens_a_placement():
+def test_a_removal_opens_a_placement_and_is_made_once():
     state = position(CORNERS)
     assert "f2 is next to 2 enemy groups (f1, f3)" in refusal(state, "a1,f2")
     assert refusal(state, "a1,xf1,xf3") == "Removing f3's group is not allowed while f2 can be played next to it."
@@ -200,11 +184,7 @@ def test_a_removal_opens_a_placement():
     assert eyes(after, "black") == ["f1"]
     assert score(after) == (6, 0)
     assert state.parse("a1,xf3,f2") == "a1,xf3,f2"
-
-
-def test_a_group_that_can_be_played_to_is_not_removed():
-    state = play(start(), "c3", "a1,c4")
-    assert refusal(state, "f1,xa1,d4") == "Removing a1's group is not allowed while a2 can be played next to it."
+    assert "No group is removed on f1: there is no stone" in refusal(position(CORNERS), "a1,xf1,xf1")
 
 
 def test_the_own_stones_of_the_turn_can_take_the_last_place():
@@ -228,18 +208,6 @@ def test_the_own_stones_of_the_turn_can_take_the_last_place():
     # e3 touches f3 and d3, so f2 is the only place next to f3
     assert state.parse("c3,f2") == "c3,f2"
     assert "f2 can be played" in refusal(state, "c3,xf3")
-
-
-def test_a_removed_group_is_named_by_any_of_its_cells_and_kept_by_its_first():
-    state = position("""
-      W W W
-     B B B B
-    . . . . .
-   . . . . . .
-    . . . . .
-     . . . .
-    """)
-    assert [state.parse(f"a1,xf{number}") for number in (1, 2, 3)] == ["a1,xf1"] * 3
 
 
 # Eyes and territory
@@ -270,7 +238,7 @@ def test_an_empty_cell_surrounded_by_two_groups_is_no_eye(board, around, joined_
     assert eyes(state, "black") != []
 
 
-def test_an_empty_cell_surrounded_by_both_colours_is_no_eye():
+def test_an_empty_cell_is_no_eye_between_both_colours_or_beside_another_empty_one():
     state = position("""
       . . .
      . . . .
@@ -280,9 +248,6 @@ def test_an_empty_cell_surrounded_by_both_colours_is_no_eye():
      . . B .
     """)
     assert eyes(state, "black") == eyes(state, "white") == []
-
-
-def test_two_empty_cells_inside_a_group_are_no_eyes():
     state = position("""
       . . .
      . . . .
@@ -320,7 +285,7 @@ def test_the_first_stone_goes_outside_both_territories():
     assert refusal(state, "a4") == "a4 is an eye of White; a first stone goes outside both territories."
 
 
-def test_a_later_stone_may_fill_an_enemy_eye_and_it_stays_an_eye():
+def test_a_later_stone_may_fill_an_enemy_eye_which_stays_one_and_is_taken_back():
     state = position("""
       . B .
      . . B B
@@ -332,19 +297,7 @@ def test_a_later_stone_may_fill_an_enemy_eye_and_it_stays_an_eye():
     after = play(state, "a1,f3")
     assert eyes(after, "black") == ["f3"]
     assert score(after) == (4, 0)
-
-
-def test_an_eye_filled_by_the_enemy_is_taken_back():
-    state = position("""
-      . B .
-     . . B B
-    . . . . .
-   . . . . . .
-    . . . . .
-     . . . .
-    """, "white")  # fmt: skip
-    filled = play(state, "a1,f3")
-    back = play(filled, "b1,xf3")
+    back = play(after, "b1,xf3")
     assert "f3" not in back.view()["cells"]
     assert eyes(back, "black") == ["f3"]
     assert score(back) == (4, 0)
@@ -465,9 +418,6 @@ def test_a_player_who_finds_the_stones_of_his_last_turn_must_pass_unless_the_opp
     state = state.play(SKIP)
     assert not state.must_skip
     assert winner(state) is None
-
-
-def test_the_first_turn_of_a_player_is_no_repetition():
     assert not position(TIGHT, "white").must_skip
     assert not position(TIGHT, "black").must_skip
 
@@ -482,7 +432,7 @@ NO_FIRST_STONE = """
 """
 
 
-def test_a_player_without_a_first_stone_removes_one_enemy_group_that_has_no_eye():
+def test_a_player_without_a_first_stone_passes_by_removing_a_group_without_an_eye_and_the_second_pass_ends_the_game():
     state = position(NO_FIRST_STONE)
     assert (eyes(state, "black"), eyes(state, "white")) == (["a2", "b1"], ["e1"])
     assert set(state.moves()) == {"xb4", "xc6"}
@@ -495,9 +445,6 @@ def test_a_player_without_a_first_stone_removes_one_enemy_group_that_has_no_eye(
         "No group is removed on a1: the stone there is your own, and a removal takes an enemy group."
     )
     assert "there is no stone" in refusal(state, "xe1")
-
-
-def test_two_removals_in_a_row_are_two_passes_and_the_larger_territory_wins():
     state = play(position(NO_FIRST_STONE), "xc6")
     assert winner(state) is None
     assert set(state.moves()) == {"xd4"}
@@ -680,10 +627,6 @@ def test_stones_are_put_on_empty_cells_and_then_enemy_groups_are_removed(text, w
     assert said == why if why.endswith(".") else why in said
 
 
-def test_a_group_is_not_removed_twice():
-    assert "No group is removed on f1: there is no stone" in refusal(position(CORNERS), "a1,xf1,xf1")
-
-
 @pytest.mark.parametrize("state", [start(), position(CORNERS), position(NO_FIRST_STONE)])
 def test_a_pass_is_never_typed(state):
     assert refusal(state, "--") == "-- is never written: a forced pass is made by itself, and no other is allowed."
@@ -720,10 +663,13 @@ def test_a_position_that_cannot_be_is_refused(view):
         sprout.setup(view, board="limping-3")
 
 
-def test_a_brick_has_one_stone_under_both_of_its_names():
+def test_a_position_has_a_stone_under_either_name_of_its_brick_and_empty_eyes_that_follow_from_the_stones():
     assert sprout.setup({"cells": {"c10": "B"}}, board="cairo-1").view()["cells"] == {"c9": "B"}
     with pytest.raises(Illegal, match="c10 has a stone already"):
         sprout.setup({"cells": {"c9": "B", "c10": "B"}}, board="cairo-1")
+    view = {"cells": {"a3": "B", "b4": "B", "b5": "B"}, "turn": "white", "eyes": {"black": ["f1"], "white": ["a1"]}}
+    assert eyes(sprout.setup(view, board="limping-3"), "black") == ["a4"]
+    assert eyes(sprout.setup({"cells": view["cells"]}, board="limping-3"), "black") == ["a4"]
 
 
 @pytest.mark.parametrize(
@@ -737,12 +683,6 @@ def test_every_letter_that_a_cairo_board_has_in_its_picture_is_a_letter(board, n
     assert str(refused.value) == f"There is no cell {name} on {board}; there are {known}."
     with pytest.raises(Illegal, match=f"as letters go from a to {name[0]}"):
         state.parse("z1")
-
-
-def test_empty_eyes_of_a_position_follow_from_the_stones():
-    view = {"cells": {"a3": "B", "b4": "B", "b5": "B"}, "turn": "white", "eyes": {"black": ["f1"], "white": ["a1"]}}
-    assert eyes(sprout.setup(view, board="limping-3"), "black") == ["a4"]
-    assert eyes(sprout.setup({"cells": view["cells"]}, board="limping-3"), "black") == ["a4"]
 
 
 def test_a_forced_pass_of_a_position_is_made_at_once():
@@ -793,9 +733,6 @@ def test_the_last_stones_are_marked_and_what_is_to_be_done_stands_under_the_boar
         "  White   0, eyes: none",
         "White to move; enemy groups to be played to: b3, b5.",
     ]
-
-
-def test_the_lines_under_the_board_say_what_an_exceptional_case_asks_for():
     assert sprout.draw(position(NO_FIRST_STONE)).endswith("Black has no first stone and must remove one of: b4, c6.")
     state = position(STUCK)
     assert sprout.draw(state).endswith("Black must pass.")

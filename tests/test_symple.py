@@ -53,7 +53,7 @@ def refused(state, text, why):
 # The start
 
 
-def test_the_board_is_empty_at_the_start_and_white_moves_first():
+def test_the_board_is_empty_at_the_start_and_white_moves_first_on_19_rows_where_a_group_costs_8():
     assert symple.new().view() == {
         "cells": {},
         "turn": "white",
@@ -61,9 +61,6 @@ def test_the_board_is_empty_at_the_start_and_white_moves_first():
         "winner": None,
         "scores": {"white": 0, "black": 0},
     }
-
-
-def test_the_usual_board_has_19_rows_and_a_group_usually_costs_8():
     assert games.read_options(symple, []) == {"size": 19, "penalty": 8}
     assert len(list(symple.new().moves())) == 19 * 19
     assert played("e5").scores == (-7, 0)
@@ -85,18 +82,11 @@ def test_columns_are_lettered_without_skipping_i_and_row_1_is_at_the_bottom():
 # Founding
 
 
-def test_a_stone_with_no_own_stone_next_to_it_founds_a_group():
+def test_a_stone_with_no_own_stone_next_to_it_founds_a_group_beside_enemies_and_diagonal_neighbours():
     state = played("e5", "c3")
     assert state.parse("g5") == "g5"
     assert state.play("g5").count_groups(0) == 2
-
-
-def test_a_diagonal_neighbour_does_not_connect():
-    state = played("e5", "c3", "f6", "c5")
-    assert state.count_groups(0) == 2
-
-
-def test_an_enemy_stone_next_to_it_does_not_hinder_a_founding_stone():
+    assert played("e5", "c3", "f6").count_groups(0) == 2
     assert played("e5").parse("e6") == "e6"
 
 
@@ -105,10 +95,15 @@ def test_a_turn_founds_only_one_group():
     refused(played("e5", "a1", "a9"), "a2,g7,h2", "g7 and h2 would found two groups")
 
 
-def test_the_first_turns_are_one_for_each_vacant_point():
+def test_the_first_turns_are_one_for_each_vacant_point_and_those_of_black_grow_too():
     assert len(list(symple.new(size=9).moves())) == 81
     assert len(list(played("h8").moves())) == 80
     assert len(list(played("h8", "c3").moves())) == 75 + 4  # to found on, and to grow h8 at
+    state = played("h8", "c3", "g7")
+    founding = 81 - 3 - 4  # neither occupied nor next to c3
+    growing = 4
+    both = 4 * (founding - 3)  # each growth takes its three other neighbours away
+    assert len(list(state.moves())) == founding + growing + both == 362
 
 
 # Growing: the six positions that the source describes
@@ -150,27 +145,29 @@ FOUR_GROUPS = """
 """
 
 
-def test_left_centre_a_stone_that_connects_four_groups_has_grown_all_of_them():
+def test_left_centre_a_stone_that_connects_four_groups_has_grown_all_of_them_to_one_that_grows_by_one_stone():
     state = picture(FOUR_GROUPS)
     assert state.parse("e3") == "e3"
     assert state.play("e3").count_groups(0) == 1
     for more in ("e5", "c3", "e1", "d4", "g3"):
         refused(state, f"e3,{more}", "both next to the group of")
-
-
-def test_left_centre_the_connected_group_grows_by_only_one_stone_in_the_next_turn():
     state = picture(FOUR_GROUPS).play("e3").play("a7")
     assert state.parse("e5") == "e5"
     refused(state, "e5,e1", "e1 and e5 are both next to the group of e2")
 
 
-def test_bottom_left_when_one_of_the_four_has_grown_the_points_it_shares_are_off_limits():
+def test_bottom_left_when_one_of_the_four_has_grown_the_points_it_shares_are_off_limits_and_a_legal_turn_is_proposed():
     state = picture(FOUR_GROUPS)
     for off_limits in ("d4", "f4", "e3"):
         refused(state, f"e5,{off_limits}", "are both next to the group of e4; a group grows by one stone a turn.")
     assert state.parse("e5,c3,g3,e1") == "c3,e1,e5,g3"
     assert state.parse("e5,d2,g3") == "d2,e5,g3"
     refused(state, "e5", "has to grow every group it can")
+    with pytest.raises(Illegal) as refusal:
+        state.parse("e5")
+    proposed = re.search(r"play (\S+)\.$", str(refusal.value))[1]
+    assert proposed.count(",") > 0
+    assert state.parse(proposed) == proposed
 
 
 def test_right_centre_four_stones_may_connect_four_groups():
@@ -198,21 +195,9 @@ def test_bottom_right_a_group_is_left_out_when_all_its_liberties_are_off_limits(
 # Growing: the rest
 
 
-def test_a_growth_has_to_grow_every_group_it_can():
+def test_a_growth_has_to_grow_every_group_it_can_and_not_as_many_as_another_one_would():
     why = "The group of e3 can still grow, at e2, and a turn that grows has to grow every group it can: play c4,e2."
     refused(top_left(), "c4", why)
-
-
-def test_the_turn_that_a_refusal_proposes_is_legal():
-    state = picture(FOUR_GROUPS)
-    with pytest.raises(Illegal) as refusal:
-        state.parse("e5")
-    proposed = re.search(r"play (\S+)\.$", str(refusal.value))[1]
-    assert proposed.count(",") > 0
-    assert state.parse(proposed) == proposed
-
-
-def test_a_growth_need_not_grow_as_many_groups_as_another_one_would():
     assert top_left().parse("d3") == "d3"  # it grows both groups at once
     state = picture("""
         . . . . .
@@ -224,17 +209,11 @@ def test_a_growth_need_not_grow_as_many_groups_as_another_one_would():
     assert {"c4", "a4,e4"} <= set(state.moves())
 
 
-def test_no_stone_of_a_growth_may_be_away_from_all_groups_of_its_player():
+def test_each_stone_of_a_growth_is_next_to_a_group_as_it_stood_when_the_turn_began_and_may_touch_another():
     why = "g3 is not next to a group of Black, so it does not grow one; "
     refused(top_left(), "c4,g3", f"{why}growing and founding in one turn ended with the first growth (group of g7).")
-
-
-def test_groups_are_taken_as_they_stood_when_the_turn_began():
     state = played("h8", "c3", "g7", "e7", "h7")
     refused(state, "c4,c5,e8", "c5 is not next to a group of Black")
-
-
-def test_two_stones_of_a_growth_may_touch():
     state = played("h8", "c3", "g7", "f3", "h7")
     assert state.play(state.parse("d3,e3")).count_groups(1) == 1
 
@@ -260,21 +239,18 @@ def before_balance():
     return played(*BEFORE.split(), size=7, penalty=4)
 
 
-def test_black_may_grow_any_of_his_groups_and_then_found_as_long_as_nobody_has_grown():
+def test_black_may_grow_any_of_his_groups_and_then_found_or_do_one_of_both_as_long_as_nobody_has_grown():
     state = before_balance()
     assert state.parse("g6,g2,d4") == "g2,g6,d4"
     assert state.parse("g6,d4") == "g6,d4"
     after = state.play("g2,g6,d4")
     assert points(after, "B") == ["d4", "g1", "g2", "g3", "g5", "g6"]
     assert after.view()["scores"] == {"white": 4 - 4 * 4, "black": 6 - 4 * 3}
-
-
-def test_the_turns_of_black_with_one_stone_are_founding_growing_and_both():
-    state = played("h8", "c3", "g7")
-    founding = 81 - 3 - 4  # neither occupied nor next to c3
-    growing = 4
-    both = 4 * (founding - 3)  # each growth takes its three other neighbours away
-    assert len(list(state.moves())) == founding + growing + both == 362
+    refused(before_balance(), "g2", "play f5,g2, or end the turn with a founding stone.")
+    assert before_balance().parse("g2,g6") == "g2,g6"
+    state = played("a1", "g1", "a3", "g3", "a5", size=7)
+    assert state.may_balance
+    assert state.play("d4").play("c1").may_balance
 
 
 NO_GROWTH = "is not next to a group of {}, so it does not grow one"
@@ -306,17 +282,6 @@ def test_balance_is_a_growth_of_black_and_then_a_founding_stone_until_somebody_h
     refused(played(*turns.split(), size=7), text, why)
 
 
-def test_a_growth_without_founding_has_to_be_whole_even_when_black_may_balance():
-    refused(before_balance(), "g2", "play f5,g2, or end the turn with a founding stone.")
-    assert before_balance().parse("g2,g6") == "g2,g6"
-
-
-def test_black_may_found_without_growing_and_keeps_his_right():
-    state = played("a1", "g1", "a3", "g3", "a5", size=7)
-    assert state.may_balance
-    assert state.play("d4").play("c1").may_balance
-
-
 # Moving is compulsory
 
 
@@ -325,7 +290,7 @@ def test_no_turn_can_be_skipped(text):
     refused(played("e5"), text, "No turn can be skipped, because moving is compulsory; a1 is a legal turn.")
 
 
-def test_a_player_who_cannot_grow_has_to_found():
+def test_a_player_who_cannot_grow_has_to_found_and_one_who_cannot_found_has_to_grow():
     state = picture("""
         . W W W W
         W W W W W
@@ -335,9 +300,6 @@ def test_a_player_who_cannot_grow_has_to_found():
     """, "black")  # fmt: skip
     assert list(state.moves()) == ["e1", "a5"]
     assert state.play("a5").scores[1] == 4 - 2 * 8
-
-
-def test_a_player_who_cannot_found_has_to_grow():
     state = picture("""
         W W W W B
         W W W W .
@@ -397,7 +359,7 @@ def test_white_wins_with_the_higher_score_whoever_moved_last(turn):
     assert symple.SIDES[end.result().winner] == end.view()["winner"] == "white"
 
 
-def test_penalties_can_outweigh_more_stones():
+def test_penalties_can_outweigh_more_stones_and_a_higher_one_can_turn_the_result():
     end = picture("""
         W W B W W
         W W B W W
@@ -407,9 +369,6 @@ def test_penalties_can_outweigh_more_stones():
     """, penalty=4)  # fmt: skip
     assert end.view()["scores"] == {"white": 16 - 4 * 4, "black": 9 - 4}
     assert end.view()["winner"] == "black"
-
-
-def test_a_higher_penalty_can_turn_the_result():
     board = """
         W W B W W
         W W B W W
@@ -436,13 +395,17 @@ def test_the_final_position_of_the_source_is_counted_as_the_source_counts_it():
     assert end.view()["winner"] == "black"
 
 
-def test_scores_are_shown_at_every_stage():
+def test_scores_are_shown_at_every_stage_and_black_is_told_while_he_may_balance():
     lines = symple.draw(top_left()).splitlines()[11:]
     assert lines == [
         "          stones  groups  score (stones - 8 x groups)",
         "W White        3       1     -5",
         "B Black        2       2    -14",
     ]
+    line = "Nobody has grown yet: Black may grow and then found in the same turn."
+    assert symple.draw(before_balance()).splitlines()[-1] == line
+    for state in (top_left(), played("e5", "c3")):
+        assert line not in symple.draw(state)
 
 
 # Notation
@@ -453,13 +416,10 @@ def test_growth_points_may_be_written_in_any_order_in_any_case_and_with_blanks_a
     assert top_left().parse(text) == "c4,e4"
 
 
-def test_the_canonical_form_is_sorted_by_column_and_then_by_row():
+def test_the_canonical_form_is_sorted_by_column_and_row_and_the_founding_stone_of_a_balance_is_last():
     cells = {"c3": "W", "c12": "W", "k10": "W", "a9": "W", "h1": "B", "h2": "B"}
     state = symple.setup({"cells": cells, "turn": "white"})
     assert state.parse("k9,c11,a10,c4") == "a10,c4,c11,k9"
-
-
-def test_every_order_of_a_balance_that_ends_with_the_founding_stone_is_the_same_turn():
     for order in permutations(["f1", "f3", "f5"]):
         assert before_balance().parse(",".join([*order, "b2"])) == "f1,f3,f5,b2"
 
@@ -498,15 +458,12 @@ def test_what_cannot_be_read_or_played_is_named(text, why):
 # Drawing
 
 
-def test_the_stones_of_the_last_turn_are_in_brackets():
+def test_the_stones_of_the_last_turn_are_in_brackets_and_those_side_by_side_in_one_pair():
     before = top_left()
     lines = symple.draw(before.play("c4,e4"), before).splitlines()
     assert lines[6:8] == [" 4  . .(B).(B). . . .  4", " 3  . . B . B . . . .  3"]
     assert lines[11] == "In brackets: the stones of the last turn."
     assert "(" not in "".join(symple.draw(before).splitlines()[:11])
-
-
-def test_new_stones_side_by_side_share_a_pair_of_brackets():
     before = picture("""
         . . . . .
         W . . W B
@@ -518,13 +475,6 @@ def test_new_stones_side_by_side_share_a_pair_of_brackets():
     assert symple.draw(after, before).splitlines()[1:6] == [
         " 5  . . . . .  5", " 4  W(W W)W B  4", " 3  . . . . .  3", " 2  . . . . W  2", " 1  . . . .(W) 1",
     ]  # fmt: skip
-
-
-def test_black_is_told_while_he_may_balance():
-    line = "Nobody has grown yet: Black may grow and then found in the same turn."
-    assert symple.draw(before_balance()).splitlines()[-1] == line
-    for state in (top_left(), played("e5", "c3")):
-        assert line not in symple.draw(state)
 
 
 # Positions that are set up
