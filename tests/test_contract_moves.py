@@ -220,11 +220,8 @@ def test_the_clocks_follow_the_user_when_seats_are_exchanged(both_ways):
 # Submit and confirm
 
 
-def test_submit_is_for_the_player_to_move(begun):
+def test_submit_is_for_the_player_to_move_and_stores_a_legal_move_which_a_new_one_replaces(begun):
     assert "not your turn" in begun.refused("bob", "symple submit 101 ME b1").text
-
-
-def test_submit_stores_a_legal_move_only_and_a_new_one_replaces_it(begun):
     begun.refused("alice", "symple submit 101 ME z9")
     begun.signs("alice", "symple submit 101 ME A1")
     begun.refused("alice", "symple submit 101 ME z9")
@@ -238,16 +235,12 @@ def test_what_is_no_move_cannot_be_submitted(moved, word):
     moved.refused("alice", f"symple submit 101 ME {word}")
 
 
-def test_the_answer_to_submit_shows_the_board_and_says_that_it_must_be_confirmed(begun):
+def test_the_answer_to_submit_shows_the_board_and_says_that_it_must_be_confirmed_and_nobody_else_sees_the_move(begun):
     [told] = begun.signs("alice", "symple submit 101 ME c3")
     assert told.to == SENDER
     assert "Nothing is played yet" in told.text
     assert "(W)" in told.text
     assert "symple confirm 101 alice PASSWORD" in told.text
-
-
-def test_nobody_else_sees_a_submitted_move(begun):
-    begun.signs("alice", "symple submit 101 ME c3")
     for name, line in (("carol", "symple show 101"), ("bob", "symple showas ME 101"), ("carol", "symple preview 101")):
         assert "c3" not in "".join(one.text for one in begun.signs(name, line))
     assert "move waits for you to confirm it:\nc3" in "".join(

@@ -492,7 +492,7 @@ def test_pieces_have_the_colours_after_which_their_sides_are_called(kind, cells,
             assert picture.getpixel((middle[0] + 4, middle[1] + 4))[:3] == colour
 
 
-def test_a_picture_is_called_by_its_title_and_says_in_words_what_stands_where():
+def test_a_picture_is_called_by_its_title_and_says_in_words_what_stands_where_and_is_pinned():
     position = played("spora -size=5", 9, 1)
     drawn = position.drawn
     assert drawn[0].tag == f"{SVG}title"
@@ -500,9 +500,6 @@ def test_a_picture_is_called_by_its_title_and_says_in_words_what_stands_where():
     told = drawn.find(f"{SVG}desc").text
     for cell, stack in position.state.cells.items():
         assert re.search(rf"\b{cell}\b" if stack[1] == "1" else rf"\b{cell} \({stack[1]}\)", told)
-
-
-def test_a_pinned_piece_is_told_too():
     game = games.load("spiro")
     state = game.setup({"cells": {"f3": "OXX", "f1": "XO"}}, small=True)
     told = svg.description(game.figure(state), game.SIDES)
@@ -601,7 +598,7 @@ def move_twice(shell):
     shell.run("symple", "move", "101", "bob", PASSWORDS["bob"], "a1")
 
 
-def test_picture_draws_a_board_as_it_is_or_was(board, tmp_path):
+def test_picture_draws_a_board_as_it_is_or_was_as_svg_or_png(board, tmp_path):
     now, then = tmp_path / "now.svg", tmp_path / "then.SVG"
     assert board.run("picture", "symple", "101", str(now)).returncode == 0
     assert board.run("picture", "Symple", "101#-1", str(then)).returncode == 0
@@ -610,9 +607,6 @@ def test_picture_draws_a_board_as_it_is_or_was(board, tmp_path):
     assert (
         drawn[0][0].text == "Symple board 101, alice (white) against bob (black), after 2 moves: alice's turn (white)."
     )
-
-
-def test_picture_draws_png(board, tmp_path):
     done = board.run("picture", "symple", "101", str(tmp_path / "board.png"))
     assert done.stdout == f"{tmp_path}/board.png shows Symple board 101 after 2 moves.\n"
     assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
@@ -759,15 +753,15 @@ def is_shown(text, image, width):
     return True
 
 
-def test_sixel_has_the_pixels_of_the_picture_in_nearly_its_colours():
+def test_sixel_has_the_pixels_of_the_picture_no_wider_than_the_terminal_or_says_what_brings_it(monkeypatch):
     image = drawn_png("papagra -size=3", 0.5)
     assert is_shown(terminals.to_sixel(image), image, 1000)
-
-
-def test_sixel_is_no_wider_than_the_terminal():
     image = drawn_png("symple -size=5", 1)
     assert images.width(image) == 360
     assert [SIXEL.search(terminals.to_sixel(image, width))[1] for width in (100, 4000)] == ["100", "360"]
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(Refused, match=r"pip install '\.\[sixel\]' brings it"):
+        terminals.to_sixel(b"")
 
 
 def at_terminal(command, environment, answer, typed=b""):
@@ -833,12 +827,6 @@ def test_show_with_a_picture_shows_it_in_a_terminal_that_says_that_it_knows_sixe
     assert is_shown(seen, (tmp_path / "board.png").read_bytes(), 240)
     assert " 3  . . W . .  3" in seen
     assert "status 0" in seen
-
-
-def test_where_sixel_cannot_be_made_the_text_is_shown_with_what_brings_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(Refused, match=r"pip install '\.\[sixel\]' brings it"):
-        terminals.to_sixel(b"")
 
 
 def test_show_with_a_picture_says_so_where_there_is_no_terminal(board):

@@ -23,16 +23,13 @@ from examples import attempt, examples
 BOARDS = ("limping-3", "limping-5", "limping-7", "hex-6", "cairo-1", "cairo-2", "square-9")
 
 
-def test_games_know_nothing_but_the_standard_library_and_what_games_share():
+def test_games_know_nothing_of_the_server_nor_the_server_of_games_but_what_robots_know():
     for path in sources.MODULES["games"]:
         for name in {one.module for one in sources.source(path).imports}:
             top, _, rest = name.partition(".")
             assert top in sys.stdlib_module_names or top == "games", f"{path.name} imports {name}"
             assert not rest or top != "games" or rest in {"boards", "figures"}, f"{path.name} imports the game {rest}"
             assert top not in {"sqlite3", "email", "smtplib", "socket", "secrets", "os"}, f"{path.name} imports {name}"
-
-
-def test_the_server_names_no_game_but_what_robots_know_of_it():
     for path in sources.MODULES["pbm"]:
         is_of_robots = "robots" in path.parts
         for name in {one.module for one in sources.source(path).imports}:

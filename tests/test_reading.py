@@ -150,15 +150,12 @@ def test_mails_whose_message_id_is_empty_are_told_apart(value):
     assert len({read(raw, ALICE).message_id for raw in mails}) == 2
 
 
-def test_a_paragraph_of_format_flowed_is_one_line():
+def test_a_paragraph_of_format_flowed_is_one_line_joined_without_blanks_by_delsp():
     text = "c3\n\nThis is one \nparagraph \nof text.\n This line begins with a blank.\n"
     text += "> quoted \n> text\nMy own. \n-- \nAlice\n"
     assert body(text, "text/plain; format=flowed") == (
         "c3\n\nThis is one paragraph of text.\nThis line begins with a blank.\nMy own. "
     )
-
-
-def test_delsp_joins_words_without_the_blank():
     assert body("今日は \n良い天気\n", "text/plain; charset=utf-8; format=flowed; delsp=yes") == "今日は良い天気"
 
 
@@ -212,16 +209,15 @@ def test_what_follows_an_attribution_is_cut_if_it_is_not_marked_as_a_quotation(a
     assert quotes.own(f"c3\n{attribution}\n{QUOTE}") == "c3"
 
 
-def test_a_move_right_above_who_wrote_is_no_part_of_it():
+def test_a_quotation_is_cut_with_the_line_above_it_or_before_it_that_tells_who_wrote():
     who = "pbm+r17-0123456789abcdef0123456789abcdef@games.example.org"
     for attribution in (f"<{who}> wrote (20 Nov 2026 13:00 GMT):", f"{who} writes:", f"<{who}>\nwrote (20 Nov 2026):"):
         assert quotes.own(f"c3\n{attribution}\n{QUOTE}") == "c3"
-
-
-def test_what_a_telephone_quotes_beside_who_wrote_it_is_cut():
     said = "  On Fri, Nov 20, 2026 at 1:00 PM, Symple<pbm@pbm.example> wrote:   "
     assert quotes.own(f"c3\n\nHello\n\n{said}{ORIGINAL}") == "c3\n\nHello"
     assert quotes.own("c3\n\nOn 20.11.2026 I wrote:  nothing") == "c3\n\nOn 20.11.2026 I wrote:  nothing"
+    assert quotes.own(">>> a\n>> b\n> c\n\nc3") == "c3"
+    assert quotes.own(">>> a@b.example >>>\n>> b\n\nc3") == "c3"
 
 
 @pytest.mark.parametrize(
@@ -338,11 +334,6 @@ def test_what_a_player_wrote_is_never_cut(text):
 def test_what_follows_a_heading_between_marks_is_cut_whether_it_is_marked_or_not(heading):
     assert quotes.own(f"c3\n\nHello\n\n{heading}\n\n{ORIGINAL}") == "c3\n\nHello"
     assert quotes.own(f"c3\n\nHello\n\n{heading}\n{QUOTE}") == "c3\n\nHello"
-
-
-def test_three_brackets_alone_are_a_quotation_of_a_quotation():
-    assert quotes.own(">>> a\n>> b\n> c\n\nc3") == "c3"
-    assert quotes.own(">>> a@b.example >>>\n>> b\n\nc3") == "c3"
 
 
 def test_a_signature_is_cut_but_hyphens_alone_are_the_pass():

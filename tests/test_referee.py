@@ -39,10 +39,12 @@ def state(*requests):
 # The lines
 
 
-def test_the_process_begins_as_after_new():
+def test_the_process_begins_as_after_new_and_takes_the_requests_of_the_protocol():
     begun, renewed = (list(replies("spiro", [*requests, "dice 3", "state"]))[-1] for requests in ([], ["new"]))
     assert begun == renewed
     assert '"cells": {"g3": "OOOOOOOOOOOO", "g4": "XXXXXXXXXXXX"}' in begun
+    names = "new dice seed position play moves random undo state board quit"
+    assert set(REQUESTS) == set(names.split())
 
 
 @pytest.mark.parametrize(
@@ -87,11 +89,6 @@ def test_an_unknown_request_is_refused_with_a_list_of_those_there_are(line):
     assert refused == f"? There is no request {line.split()[0]!r}; the requests are {', '.join(REQUESTS)}."
 
 
-def test_the_requests_are_those_of_the_protocol():
-    names = "new dice seed position play moves random undo state board quit"
-    assert set(REQUESTS) == set(names.split())
-
-
 @given(
     st.lists(
         st.text(max_size=20)
@@ -113,14 +110,11 @@ def test_no_line_ends_the_game_and_a_refused_one_changes_nothing(lines):
 # new
 
 
-def test_new_begins_a_game_with_the_options_of_the_challenge():
+def test_new_begins_a_game_with_the_options_of_the_challenge_which_may_be_shortened_and_large():
     begun = state("new -small -no_inwards -pieces=4")
     assert begun["options"] == {"small": True, "no_inwards": True, "pieces": 4}
     assert begun["cells"] == {"e2": "OOOO", "e3": "XXXX"}
     assert begun["moves"] == 0
-
-
-def test_new_takes_shortened_options_in_large_letters():
     assert state("new -SM -Pi=4")["options"] == {"small": True, "no_inwards": False, "pieces": 4}
 
 
@@ -148,14 +142,12 @@ def test_new_refuses_options_that_there_are_not_and_goes_on_with_the_game(option
 # dice and seed
 
 
-def test_dice_are_set_and_replaced():
+def test_dice_are_random_until_they_are_set_and_replaced_and_none_are_thrown_in_a_game_without_dice():
     assert said("dice 4", "dice 6", "play e3:6") == ["= 4", "= 6", "= e3:6"]
     assert state("dice 4", "play e3:4", "dice 1 1", "dice 2 5")["dice"] == [2, 5]
-
-
-def test_dice_are_random_until_they_are_set():
     assert {tuple(state()["dice"]) for _ in range(100)} == {(die,) for die in range(1, 7)}
     assert len({tuple(state("dice 4", "play e3:4")["dice"]) for _ in range(50)}) > 10
+    assert list(replies("symple", ["dice 1 2", "dice", "dice x"])) == ["? No dice are thrown now."] * 3
 
 
 @pytest.mark.parametrize(
@@ -182,19 +174,12 @@ def test_dice_a_seed_and_a_limit_are_numbers(request_, words):
         assert said(f"{request_} {word}", "dice 4") == [f"? {word!r} is not a number.", "= 4"]
 
 
-def test_no_dice_are_set_in_a_game_without_dice():
-    assert list(replies("symple", ["dice 1 2", "dice", "dice x"])) == ["? No dice are thrown now."] * 3
-
-
-def test_a_seed_makes_dice_and_random_turns_repeatable():
+def test_a_seed_makes_dice_and_random_turns_repeatable_and_outlives_new():
     requests = ["new -small", *["random", "state"] * 20, "new", *["random", "state"] * 10]
     games = [said(f"seed {seed}", *requests) for seed in (7, 7, 8)]
     assert games[0][0] == "= 7"
     assert games[0] == games[1]
     assert games[0][1:] != games[2][1:]
-
-
-def test_a_seed_outlives_new():
     requests = ["seed 7", "new -small", *["random"] * 5, "new -small", *["random"] * 15]
     assert said(*requests) == said(*requests)
     after_new = said(*requests)[-15:]
@@ -204,7 +189,7 @@ def test_a_seed_outlives_new():
 # position
 
 
-def test_a_position_needs_only_cells_and_turn():
+def test_a_position_needs_only_cells_and_turn_has_the_options_of_the_last_new_and_may_be_over():
     found = state('position {"cells": {"f3": "OX", "e2": "O"}, "turn": "O"}', "dice 1 2")
     assert found == {
         "cells": {"f3": "OX", "e2": "O"},
@@ -217,10 +202,11 @@ def test_a_position_needs_only_cells_and_turn():
         "turn": "O",
         "winner": None,
     }
-
-
-def test_dice_that_a_position_has_not_are_thrown():
     assert {len(state('position {"cells": {"f3": "X", "e2": "O"}, "turn": "X"}')["dice"]) for _ in range(5)} == {2}
+    found = state("new -no_inwards", 'position {"cells": {"f4": "X", "g3": "O"}, "turn": "X", "dice": [1, 2]}')
+    assert found["options"] == {"no_inwards": True, "pieces": 12, "small": False}
+    found = state(OVER)
+    assert (found["over"], found["winner"], found["dice"], found["turn"]) == (True, "X", [], "O")
 
 
 @pytest.mark.parametrize(("moves", "dice"), [(0, 1), (1, 2), (2, 2), (10, 2)])
@@ -229,23 +215,10 @@ def test_the_start_position_has_a_first_turn_only_with_no_moves(moves, dice):
     assert (len(found["dice"]), found["moves"]) == (dice, moves)
 
 
-def test_what_follows_from_the_rest_is_ignored_in_a_position():
+def test_every_state_is_a_position_in_which_what_follows_from_the_rest_is_ignored():
     ignored = {"game": "go", "options": {"pieces": 1}, "over": True, "winner": "O", "scores": {"X": 6}, "more": [1]}
     view = {"cells": {"f3": "X", "e2": "O"}, "turn": "X", "dice": [1, 2]}
     assert state(f"position {json.dumps(ignored | view)}") == state(f"position {json.dumps(view)}")
-
-
-def test_a_position_has_the_options_of_the_last_new():
-    found = state("new -no_inwards", 'position {"cells": {"f4": "X", "g3": "O"}, "turn": "X", "dice": [1, 2]}')
-    assert found["options"] == {"no_inwards": True, "pieces": 12, "small": False}
-
-
-def test_a_position_in_which_the_game_is_over_is_set_up():
-    found = state(OVER)
-    assert (found["over"], found["winner"], found["dice"], found["turn"]) == (True, "X", [], "O")
-
-
-def test_every_state_is_a_position():
     for line in said("seed 3", *["random", "state"] * 40)[2::2]:
         assert said(f"position {line.removeprefix('= ')}", "state")[1] == line
 
@@ -307,14 +280,11 @@ def test_a_forced_pass_in_a_position_is_played_at_once_in_a_game_without_dice():
 # play, undo, random
 
 
-def test_the_state_tells_all_moves_since_the_start():
+def test_the_state_tells_all_moves_since_the_start_with_skips_that_the_referee_plays():
     assert state()["history"] == []
     assert state("dice 4", "play e3-f2", "dice 1 2", "play e2:1:2")["history"] == ["e3:4", "e2:1:2"]
     assert state("dice 4", "play e3:4", "dice 1 2", "play e2:1:2", "undo")["history"] == ["e3:4"]
     assert "history" not in state(MIDDLE, "play f3:1:2")
-
-
-def test_a_skip_that_the_referee_plays_is_one_of_them():
     *_, line = replies("sprout", ["new -board=limping-3", "seed 26", *["random"] * 16, "state"])
     view = json.loads(line[2:])
     assert view["history"].count("--") == 1
@@ -341,26 +311,20 @@ def test_a_turn_that_the_rules_refuse_changes_nothing(move):
     assert now == before
 
 
-def test_undo_goes_back_to_the_position_and_its_dice():
+def test_undo_goes_back_to_the_position_and_its_dice_also_from_a_random_turn():
     requests = ["dice 4", "state", "play e3:4", "dice 5 6", "state", "play e2:5:6"]
     _, first, _, _, second, _, *undone = said(*requests, "undo", "state", "undo", "state", "undo")
     assert undone == ["= ok", second, "= ok", first, "? There is no move to take back."]
     assert json.loads(second[2:])["dice"] == [5, 6]
-
-
-def test_undo_takes_back_a_random_turn_and_dice_that_were_set_stay():
     before, _, _, now = said("dice 3", "dice 5", "state", "random", "undo", "state")[2:]
     assert now == before
 
 
-def test_random_plays_a_legal_turn_and_names_it():
+def test_random_plays_a_legal_turn_and_names_it_up_to_the_end_of_the_game():
     for seed in range(10):
         _, _, listed, chosen, found = said(f"seed {seed}", MIDDLE, "moves", "random", "state")
         assert chosen.removeprefix("= ") in listed.split()[2:]
         assert json.loads(found[2:])["moves"] == 3
-
-
-def test_random_turns_lead_to_the_end_of_the_game():
     final = said("seed 1", "new -small -pieces=1", *["random"] * 2000, "state")
     assert final[-2] == "? The game is over."
     assert json.loads(final[-1][2:])["over"]
@@ -369,11 +333,16 @@ def test_random_turns_lead_to_the_end_of_the_game():
 # moves
 
 
-def test_moves_counts_the_turns_and_lists_them():
+def test_moves_counts_the_turns_and_lists_them_up_to_100():
     assert said("dice 4", "moves")[1] == "= 2 e3:4 e3:+"
     count, *turns = said(MIDDLE, "moves")[1].split()[1:]
     assert int(count) == len(turns) == len(set(turns))
     assert all(said(MIDDLE, f"play {turn}")[1] == f"= {turn}" for turn in turns)
+    cells = {"e3": "X", "f3": "X", "g3": "X", "g2": "X", "d1": "X", "c1": "X", "e2": "O"}
+    count, *turns = said(f"position {json.dumps({'cells': cells, 'turn': 'X', 'dice': [1, 1]})}", "moves")[1].split()[
+        1:
+    ]
+    assert int(count) > len(turns) == 100
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 50])
@@ -381,14 +350,6 @@ def test_moves_lists_no_more_turns_than_asked(limit):
     listed = said(MIDDLE, "moves")[1].split()
     count = "+" if limit < int(listed[1]) else listed[1]
     assert said(MIDDLE, f"moves {limit}")[1].split() == ["=", count, *listed[2 : 2 + limit]]
-
-
-def test_moves_lists_100_turns_if_it_is_not_told():
-    cells = {"e3": "X", "f3": "X", "g3": "X", "g2": "X", "d1": "X", "c1": "X", "e2": "O"}
-    count, *turns = said(f"position {json.dumps({'cells': cells, 'turn': 'X', 'dice': [1, 1]})}", "moves")[1].split()[
-        1:
-    ]
-    assert int(count) > len(turns) == 100
 
 
 def test_moves_says_plus_when_there_are_too_many_to_count():
@@ -442,24 +403,18 @@ def test_after_the_end_there_are_no_turns():
 # state and board
 
 
-def test_state_is_json_in_one_line_with_sorted_keys():
+def test_state_is_json_in_one_line_with_sorted_keys_and_board_the_number_of_lines_and_the_lines():
     (line,) = said("state")
     text = line.removeprefix("= ")
     assert text == json.dumps(json.loads(text), sort_keys=True)
     assert list(json.loads(text)) == [
         "cells", "dice", "game", "history", "moves", "options", "over", "scores", "turn", "winner",
     ]  # fmt: skip
-
-
-def test_board_is_the_number_of_lines_and_the_lines():
     for options, lines in (("-small", 21), ("", 29)):
         (_, _, reply) = replies("spiro", [f"new {options}", "dice 4", "board"])
         count, *drawn = reply.split("\n")
         assert count == f"= {len(drawn)}" == f"= {lines}"
     assert drawn == spiro.draw(spiro.new().roll((4,))).split("\n")
-
-
-def test_board_marks_the_last_turn_in_games_that_do():
     *_, unmarked, _, marked = replies("symple", ["new -size=5", "board", "play c3", "board"])
     assert "(W)" in marked
     assert "(" not in unmarked.partition("score")[0]
@@ -498,10 +453,15 @@ def test_a_process_plays_a_game_to_its_end_and_quits():
     assert json.loads(final[2:])["winner"] == position.view()["winner"]
 
 
-def test_the_exit_status_is_0_after_quit_and_after_the_end_of_input():
+def test_the_exit_status_is_0_after_quit_and_after_the_end_of_input_and_not_for_a_game_that_there_is_not():
     assert run("nonsense", "quit") == (list(replies("spiro", ["nonsense", "quit"])), 0)
     assert run("nonsense") == (list(replies("spiro", ["nonsense"])), 0)
     assert run() == ([], 0)
+    command = [sys.executable, "-m", "pbm", "referee", "chess"]
+    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=PATIENCE)
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert done.stderr.startswith("There is no game 'chess'; there are ")
 
 
 def test_each_reply_is_written_at_once():
@@ -526,11 +486,3 @@ def test_bytes_that_are_no_text_do_not_end_the_process(encoding):
     )
     assert [answer[0] for answer in answers] == ["?", "?", "=", "?", "="]
     assert status == 0
-
-
-def test_a_game_that_there_is_not_is_refused():
-    command = [sys.executable, "-m", "pbm", "referee", "chess"]
-    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=PATIENCE)
-    assert done.returncode != 0
-    assert done.stdout == ""
-    assert done.stderr.startswith("There is no game 'chess'; there are ")

@@ -117,12 +117,13 @@ def deliver(shell, raw, **environment):
     return shell.run("deliver", stdin=raw, **environment)
 
 
-def test_deliver_takes_a_mail_from_a_pipe(players):
+def test_deliver_takes_a_mail_from_a_pipe_unless_it_is_too_large(players):
     raw = message("spiro move 101 alice alice-secret e3:+", message_id="<one@players.example>")
     for _ in range(2):
         done = deliver(players, raw)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert stored_moves(players) == 1
+    assert deliver(players, message("spiro games", "x\n" * 600_000)).returncode == 65
 
 
 def test_deliver_is_done_when_the_command_was_refused_for_its_answer_is_a_mail(players):
@@ -151,10 +152,6 @@ def test_deliver_never_ends_as_a_program_does_that_was_misused(players, redirect
     settings = players.environment | {"PBM_DB": "/nonexistent/pbm.db"}
     done = subprocess.run(["sh", "-c", f"{sys.executable} -m pbm deliver {redirection}"], env=settings, check=False)
     assert done.returncode == 75
-
-
-def test_deliver_refuses_a_mail_that_is_too_large(players):
-    assert deliver(players, message("spiro games", "x\n" * 600_000)).returncode == 65
 
 
 @pytest.mark.parametrize(

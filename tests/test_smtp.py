@@ -264,13 +264,19 @@ def test_nothing_is_given_away(peer):
     assert "AUTH" not in peer.say(b"HELP\r\n").split()[-1]
 
 
-def test_the_largest_size_is_announced_and_a_mail_that_says_it_is_larger_is_refused_at_once(peer):
+def test_the_largest_size_is_announced_and_a_mail_has_no_larger_one_and_only_so_many_recipients(peer, keeper):
     peer.socket.sendall(HELLO)
     offers = [peer.file.readline() for _ in range(5)]
     assert b"250-SIZE %d\r\n" % MOST_BYTES in offers
     assert offers[-1].startswith(b"250 ")
     assert peer.say(b"MAIL FROM:<a@b.example> SIZE=%d\r\n" % (MOST_BYTES + 1)).startswith("552")
     assert peer.say(b"MAIL FROM:<a@b.example> SIZE=%d\r\n" % MOST_BYTES).startswith("250")
+    assert peer.codes(HELLO, MAIL) == ["250", "250"]
+    replies = peer.codes(*(b"RCPT TO:<pbm+%d@pbm.example>\r\n" % number for number in range(smtp.MOST_RECIPIENTS + 1)))
+    assert replies == ["250"] * smtp.MOST_RECIPIENTS + ["452"]
+    peer.say(b"DATA\r\n")
+    assert peer.say(TEXT + b".\r\n") == "250 2.0.0 Done"
+    assert len(keeper.deliveries[0].recipients) == smtp.MOST_RECIPIENTS
 
 
 @pytest.mark.parametrize(
@@ -300,16 +306,7 @@ def test_a_command_that_is_too_long_is_refused(peer, length):
     assert peer.say(HELLO).startswith("250")
 
 
-def test_a_mail_has_so_many_recipients_and_no_more(keeper, peer):
-    assert peer.codes(HELLO, MAIL) == ["250", "250"]
-    replies = peer.codes(*(b"RCPT TO:<pbm+%d@pbm.example>\r\n" % number for number in range(smtp.MOST_RECIPIENTS + 1)))
-    assert replies == ["250"] * smtp.MOST_RECIPIENTS + ["452"]
-    peer.say(b"DATA\r\n")
-    assert peer.say(TEXT + b".\r\n") == "250 2.0.0 Done"
-    assert len(keeper.deliveries[0].recipients) == smtp.MOST_RECIPIENTS
-
-
-def test_by_lmtp_each_recipient_has_a_reply():
+def test_by_lmtp_each_recipient_has_a_reply_also_to_a_mail_that_is_too_large():
     with kept(smtp.LMTPConnection) as keeper:
         peer = Peer(keeper.port)
         assert peer.codes(HELLO, b"HELO x\r\n", b"LHLO mx\r\n", MAIL) == ["500", "500", "250", "250"]
@@ -319,6 +316,13 @@ def test_by_lmtp_each_recipient_has_a_reply():
         assert [peer.reply() for _ in range(3)] == ["250 2.0.0 Done"] * 3
         assert peer.say(b"NOOP\r\n") == "250 OK"
         assert keeper.deliveries[0].recipients == (ADDRESS, "pbm+x@pbm.example")
+    with kept(smtp.LMTPConnection) as keeper:
+        peer = Peer(keeper.port)
+        assert peer.codes(b"LHLO mx\r\n", MAIL, RCPT, b"RCPT TO:<pbm+x@pbm.example>\r\n") == ["250"] * 4
+        peer.say(b"DATA\r\n")
+        peer.socket.sendall((b"x" * 98 + b"\r\n") * 20_000 + b".\r\n")
+        assert [peer.reply(), peer.reply()] == [smtp.TOO_LARGE] * 2
+        assert peer.say(b"NOOP\r\n") == "250 OK"
 
 
 def test_one_peer_has_so_many_connections_and_no_more(keeper, monkeypatch):
@@ -558,13 +562,3 @@ def test_a_program_that_says_all_before_it_reads_a_reply_is_told_that_its_mail_i
     assert peer.reply() == smtp.TOO_LARGE
     peer.text(TEXT + b".\r\n")
     assert peer.reply() == "250 2.0.0 Done"
-
-
-def test_by_lmtp_a_mail_that_is_too_large_is_refused_for_each_recipient():
-    with kept(smtp.LMTPConnection) as keeper:
-        peer = Peer(keeper.port)
-        assert peer.codes(b"LHLO mx\r\n", MAIL, RCPT, b"RCPT TO:<pbm+x@pbm.example>\r\n") == ["250"] * 4
-        peer.say(b"DATA\r\n")
-        peer.socket.sendall((b"x" * 98 + b"\r\n") * 20_000 + b".\r\n")
-        assert [peer.reply(), peer.reply()] == [smtp.TOO_LARGE] * 2
-        assert peer.say(b"NOOP\r\n") == "250 OK"

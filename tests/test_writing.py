@@ -131,22 +131,12 @@ def mailed(club, subject, sender="alice@players.example", body=""):
 # What a mail consists of
 
 
-def test_a_mail_is_text_first_and_then_the_same_in_html(pair):
+def test_a_mail_is_text_first_then_the_same_in_html_for_users_and_all_but_ascii_in_quoted_printable(pair):
     message = parsed(due(pair, "bob")[-1])
     assert message.get_content_type() == "multipart/alternative"
     assert [part.get_content_type() for part in message.iter_parts()] == ["text/plain", "text/html"]
     assert plain(message) == due(pair, "bob")[-1].text
     assert page(message).text == plain(message)
-
-
-def test_an_answer_is_in_html_for_users_and_in_text_alone_for_strangers(pair):
-    mailed(pair, "spiro show 101", "alice@players.example")
-    assert parsed(due(pair)[-1]).is_multipart()
-    mailed(pair, "spiro show 101", "stranger@players.example")
-    assert parsed(due(pair)[-1]).get_content_type() == "text/plain"
-
-
-def test_a_text_in_ascii_is_sent_as_it_is_and_any_other_in_quoted_printable(pair):
     ascii_mail = parsed(due(pair, "bob")[-1])
     other = parsed(due(pair, "bob")[-1], blocks=told("Grüße 你好 = \U0001f600\n\nspiro show 101\n"))
     encodings = [
@@ -154,6 +144,10 @@ def test_a_text_in_ascii_is_sent_as_it_is_and_any_other_in_quoted_printable(pair
     ]
     assert encodings == [["7bit", "7bit"], ["quoted-printable", "7bit"]]
     assert plain(other) == page(other).text == "Grüße 你好 = \U0001f600\n\nspiro show 101\n"
+    mailed(pair, "spiro show 101", "alice@players.example")
+    assert parsed(due(pair)[-1]).is_multipart()
+    mailed(pair, "spiro show 101", "stranger@players.example")
+    assert parsed(due(pair)[-1]).get_content_type() == "text/plain"
 
 
 @given(st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")) | st.sampled_from("\n<&>=\"'")))
@@ -200,17 +194,6 @@ def test_moves_are_in_columns_in_the_text_and_turn_by_turn_in_html():
     assert page(parsed(row)).text == ("Moves of al (X) and bob (O)\n9.  al   a1\n    bob  b1 (Auto)\n10. bob  <c1>\n")
 
 
-def test_a_board_is_in_a_fixed_pitch_and_not_coloured(pair):
-    pair.move("alice", "e3:5")
-    source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content().replace("\r\n", "\n")
-    board = Board.load(pair.store, "spiro", "101")
-    drawn = html.escape(board.rules.draw(board.state, board.states[0]), quote=False).split("\n\nX ")[0]
-    before, _, _ = source.partition(f">\n{drawn}\n</pre>")
-    assert before != source
-    assert "white-space: pre; overflow-x: auto" in before.rpartition("<pre")[2]
-    assert "background" not in source
-
-
 def mail(text, bare="", **fields):
     """A mail that nobody has queued."""
     now = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -246,20 +229,14 @@ def test_a_wide_letter_is_not_cut_at_the_edge(start):
     assert max(map(columns, lines)) <= 78
 
 
-def test_a_line_that_fits_stays_as_it_is():
+def test_lines_that_do_not_fit_break_where_they_can_be_put_together_again_and_stay_quoted():
     text = "  two  blanks,  and a comma\n\n" + "x" * 78 + "\n" + " " * 10 + "y" * 68 + "\n"
     assert texts.fitted(text) == text
-
-
-def test_a_long_command_breaks_where_its_lines_can_be_put_together_again():
     command = "spiro move 101 bob PASSWORD " + ",".join(f"a{number}:3" for number in range(50)) + "#7"
     lines = texts.fitted(command).split("\n")
     assert len(lines) > 3
     assert all(line.endswith((",", "PASSWORD")) for line in lines[:-1])
     assert " ".join(lines).replace(", ", ",") == command
-
-
-def test_a_quoted_line_that_breaks_stays_quoted():
     assert all(line.startswith("> ") for line in texts.fitted("> " + "word " * 40).split("\n"))
 
 
@@ -329,9 +306,10 @@ def test_a_hostile_comment_is_text_and_nothing_else(pair, comment):
     assert len(read.links) == 1
 
 
-def test_nothing_in_a_mail_is_fetched_from_elsewhere(pair):
+def test_a_mail_is_made_for_the_screen_of_a_telephone_and_fetches_nothing_from_elsewhere(pair):
     source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content()
     assert not re.search(r"https?:|//|src|url|@import|script", source)
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in source
 
 
 def test_a_comment_cannot_begin_a_part_of_its_own(pair):
@@ -364,11 +342,6 @@ def test_the_mail_at_the_end_lists_the_last_throw_too(pair, end):
     assert f"\n\nThrows: 5, 4-2, {third}\n\n" in winner
 
 
-def test_a_mail_is_made_for_the_screen_of_a_telephone(pair):
-    source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content()
-    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in source
-
-
 # The link to answer with
 
 
@@ -379,12 +352,9 @@ def target(link):
     return unquote(url.path), {name: value for name, [value] in fields.items()}
 
 
-def test_the_link_begins_a_mail_with_the_command(pair):
+def test_the_link_begins_a_mail_with_the_command_and_with_a_reply_address_the_move_alone(pair):
     [link] = page(parsed(due(pair, "alice")[-1], reply_to=None)).links
     assert target(link) == (ADDRESS, {"subject": "spiro move 101 alice PASSWORD MOVE#1"})
-
-
-def test_with_a_reply_address_the_link_needs_the_move_alone(pair):
     row = due(pair, "alice")[-1]._replace(reply_to="pbm+token@pbm.example")
     [link] = page(parsed(row)).links
     assert target(link) == (
@@ -395,12 +365,9 @@ def test_with_a_reply_address_the_link_needs_the_move_alone(pair):
     assert target(link)[1]["body"] == "show"
 
 
-def test_a_command_that_is_no_move_goes_to_the_server_itself():
+def test_a_command_that_is_no_move_goes_to_the_server_itself_unless_it_is_too_long_for_a_link():
     row = mail("Won by bob.\n\nspiro challenge -small bob alice\n", form=HTML, reply_to="pbm+token@pbm.example")
     assert target(page(parsed(row)).links[0]) == (ADDRESS, {"subject": "spiro challenge -small bob alice"})
-
-
-def test_a_command_too_long_for_a_link_has_none():
     row = mail(f"Preview.\n\nsymple move 101 bob PASSWORD {'a1,' * 600}\n", form=HTML)
     assert page(parsed(row)).links == []
 
@@ -408,16 +375,24 @@ def test_a_command_too_long_for_a_link_has_none():
 # Blocks
 
 
-def test_the_board_is_stored_with_the_mail_as_a_block_of_its_own(pair):
+def test_a_board_is_a_block_of_its_own_in_a_fixed_pitch_and_not_coloured(pair):
     board = Board.load(pair.store, "spiro", "101")
     [drawing] = (block for block in blocks.read(due(pair, "bob")[-1].blocks) if isinstance(block, Drawing))
     assert drawing == Drawing("spiro", board.rules.draw(board.state, board.states[0]), "101#0")
+    pair.move("alice", "e3:5")
+    source = parsed(due(pair, "bob")[-1]).get_body(("html",)).get_content().replace("\r\n", "\n")
+    board = Board.load(pair.store, "spiro", "101")
+    drawn = html.escape(board.rules.draw(board.state, board.states[0]), quote=False).split("\n\nX ")[0]
+    before, _, _ = source.partition(f">\n{drawn}\n</pre>")
+    assert before != source
+    assert "white-space: pre; overflow-x: auto" in before.rpartition("<pre")[2]
+    assert "background" not in source
 
 
 # Header fields
 
 
-def test_every_mail_says_that_a_program_wrote_it(pair):
+def test_every_mail_says_that_a_program_wrote_it_and_a_subscription_how_to_end_it(pair):
     mailed(pair, "spiro show 101")
     own, answer = parsed(due(pair, "bob")[-1]), parsed(due(pair)[-1])
     assert (own["Auto-Submitted"], answer["Auto-Submitted"]) == ("auto-generated", "auto-replied")
@@ -427,11 +402,10 @@ def test_every_mail_says_that_a_program_wrote_it(pair):
         assert message["MIME-Version"] == "1.0"
         assert message["Precedence"] is None
         assert message["List-Unsubscribe"] is None
-
-
-def test_a_subscription_says_how_to_end_it(pair):
     field = parsed(due(pair)[-1], unsubscribe="pbm+token@pbm.example")["List-Unsubscribe"]
     assert target(field.strip("<>")) == ("pbm+token@pbm.example", {"subject": "unsubscribe"})
+    raw = compose(mail("text\n", unsubscribe="x\r\nBcc: victim@players.example"), ADDRESS)
+    assert b"\nBcc" not in raw
 
 
 @given(st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S")) | st.just(" "), max_size=3000))
@@ -448,11 +422,6 @@ def test_a_subject_arrives_whatever_it_is_and_is_folded(subject):
 def test_no_field_can_begin_another_one(field, bad):
     with pytest.raises(ValueError, match="no line of a header"):
         compose(mail("text\n", **{field: bad}), ADDRESS)
-
-
-def test_a_command_in_a_field_is_encoded_and_begins_no_other_one():
-    raw = compose(mail("text\n", unsubscribe="x\r\nBcc: victim@players.example"), ADDRESS)
-    assert b"\nBcc" not in raw
 
 
 # How players choose to get them
