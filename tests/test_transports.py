@@ -7,6 +7,7 @@ import re
 import socket
 import ssl
 import threading
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -181,6 +182,19 @@ def test_a_server_that_takes_only_so_many_mails_over_a_connection_is_asked_for_a
     with running(Relay(), command_call_limit={"MAIL": 2, "*": 99}) as relay:
         assert flushed(waiting, relay) == (4, 0)
         assert relay.connections == 2
+
+
+def test_a_server_that_hangs_up_behind_a_mail_gets_the_next_one_at_once_over_another_connection(waiting):
+    class Hasty(Relay):
+        async def handle_DATA(self, server, session, envelope):
+            server.loop.call_later(0.01, server.transport.close)  # behind the reply, and without a word
+            return await super().handle_DATA(server, session, envelope)
+
+    with running(Hasty()) as relay, Smtp("smtp", "127.0.0.1", relay.port) as way:
+        for number in range(2):
+            way.send(b"Subject: x\n\n\n", "pbm@pbm.example", "alice@players.example", str(number))
+            time.sleep(0.1)
+    assert (len(relay.mails), relay.connections) == (2, 2)
 
 
 @pytest.mark.long

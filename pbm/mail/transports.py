@@ -9,12 +9,16 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
 from pbm.disk import reason, sync
 from pbm.names import is_host
 from pbm.refusals import Refused
 from pbm.texts import one_line
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 PORTS: Mapping[str, int] = {"smtp": 25, "smtps": 465, "smtp+starttls": 587}
 """The schemes of mail servers, and the port of each."""
@@ -123,6 +127,22 @@ class Sendmail(Transport):
             raise Undelivered(f"{self.program} ended with status {status}", for_good=status in FINAL_STATUSES)
 
 
+class RelayConnection(smtplib.SMTP):
+    """A connection to a mail server."""
+
+    has_text = False
+    """Whether the server may have got the text of the last mail."""
+
+    def data(self, msg: "ReadableBuffer | str") -> tuple[int, bytes]:
+        """Send the text of a mail."""
+        self.has_text = True
+        return super().data(msg)
+
+
+class RelayConnectionOverTls(RelayConnection, smtplib.SMTP_SSL):
+    """The same, over TLS from the first byte."""
+
+
 @dataclass
 class Smtp(Transport):
     """A mail server, over one connection for a batch of mails; over TLS if the scheme says so."""
@@ -133,31 +153,34 @@ class Smtp(Transport):
     user: str = ""
     """Who logs in; empty if nobody does."""
     password: str = ""
-    connection: smtplib.SMTP | None = None
+    connection: RelayConnection | None = None
 
     def send(self, message: bytes, sender: str, recipient: str, name: str) -> None:
-        """Send the message, over a new connection if the server ends the one of the mail before.
+        """Send the message, over a new connection if the server has ended the one of the mail before.
 
         A server that hung up behind the text may have taken the mail, and does not get it again at once.
         """
-        was_used = self.connection is not None
+        used = self.connection
         try:
-            self.connection = self.connection or self._connect()
+            self.connection = used or self._connect()
+            self.connection.has_text = False
             self.connection.sendmail(sender, [recipient], message.replace(b"\n", b"\r\n"))
         except (OSError, smtplib.SMTPException) as error:
             problem = _problem(error, recipient)
             if problem.for_all:
                 self.close()
-            if not (problem.for_all and was_used and isinstance(error, smtplib.SMTPSenderRefused)):
+            if not (problem.for_all and used and not used.has_text):
                 raise problem from error
             self.send(message, sender, recipient, name)
 
-    def _connect(self) -> smtplib.SMTP:
+    def _connect(self) -> RelayConnection:
         context = ssl.create_default_context()
         if self.scheme == "smtps":
-            connection: smtplib.SMTP = smtplib.SMTP_SSL(self.host, self.port, timeout=RELAY_PATIENCE, context=context)
+            connection: RelayConnection = RelayConnectionOverTls(
+                self.host, self.port, timeout=RELAY_PATIENCE, context=context
+            )
         else:
-            connection = smtplib.SMTP(self.host, self.port, timeout=RELAY_PATIENCE)
+            connection = RelayConnection(self.host, self.port, timeout=RELAY_PATIENCE)
         try:
             if self.scheme == "smtp+starttls":
                 connection.starttls(context=context)
