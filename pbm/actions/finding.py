@@ -107,6 +107,16 @@ class Selector(NamedTuple):
     kind: str | None = None
     """``tournament`` or ``standard``."""
 
+    def among(self, game: str) -> Among:
+        """The boards of a game that fit; of those for which one of the users is to move, all that are active."""
+        over = None if self.state is None else self.state == "inactive"
+        in_tournament = None if self.kind is None else self.kind == "tournament"
+        return Among([game], self.userids, over, in_tournament)
+
+    def fits(self, row: BoardRow) -> bool:
+        """Whether a board that is among these is one on which a user is to move, if that is asked for."""
+        return self.state != "next" or row.turn in self.userids
+
 
 def without_fillers(words: Sequence[str]) -> list[str]:
     """The words, each once, without those in front that mean nothing."""
@@ -165,16 +175,13 @@ def paged(session: Session, game: str, words: Sequence[str]) -> tuple[list[str],
 
 def rows(session: Session, game: str, selector: Selector) -> Iterator[BoardRow]:
     """The boards of a game that fit a selector, by number; or, if they are backwards, the last one that ended first."""
-    boards, (userids, state, kind) = session.store.boards, selector
-    over = None if state is None else state == "inactive"
-    in_tournament = None if kind is None else kind == "tournament"
+    boards, among = session.store.boards, selector.among(game)
     if is_backwards(selector):
-        return boards.found(Among([game], (), over, in_tournament), LAST_ENDED)
-    if userids or in_tournament:
-        found = boards.found(Among([game], userids, over, in_tournament))
-        return (row for row in found if state != "next" or row.turn in userids)
-    since = None if over is False else session.now - LISTED_FOR
-    return boards.current(game, since, standard=kind is not None)
+        return boards.found(among, LAST_ENDED)
+    if among.userids or among.in_tournament:
+        return filter(selector.fits, boards.found(among))
+    since = None if among.over is False else session.now - LISTED_FOR
+    return boards.current(game, since, standard=among.in_tournament is not None)
 
 
 def is_backwards(selector: Selector) -> bool:

@@ -27,41 +27,29 @@ from pbm.store import Unusable
 from pbm.store.users import UserRow
 from pbm.terminal import fail, say
 
-MODULES: Mapping[str, str] = {
-    "addresses": "operator.people",
-    "analyse": "robot_players.analysis",
-    "arena": "lab.arena",
-    "backup": "operator.exchange",
-    "boards": "operator.boards",
-    "cleanup": "service.commands",
-    "complete": "operator.completion",
-    "completion": "operator.completion",
-    "deliver": "service.commands",
-    "demo": "service.commands",
-    "doctor": "operator.doctor",
-    "duel": "lab.duel",
-    "events": "operator.events",
-    "export": "operator.exchange",
-    "fetch": "service.commands",
-    "hook": "operator.events",
-    "import": "operator.exchange",
-    "outbox": "operator.mails",
-    "picture": "operator.replay",
-    "play": "robot_players.scripts",
-    "promises": "operator.doctor",
-    "puzzles": "robot_players.puzzles",
-    "referee": "service.commands",
-    "replay": "operator.replay",
-    "restore": "operator.exchange",
-    "robot": "robot_players.engine",
-    "robots": "robot_players.accounts",
-    "serve": "service.commands",
-    "site": "operator.site",
-    "status": "operator.status",
-    "tournament": "operator.tournament",
-    "users": "operator.people",
-    "wait": "robot_players.scripts",
+COMMANDS_OF_MODULES = {
+    "lab.arena": "arena",
+    "lab.duel": "duel",
+    "operator.boards": "boards",
+    "operator.completion": "complete completion",
+    "operator.doctor": "doctor promises",
+    "operator.events": "events hook",
+    "operator.exchange": "backup export import restore",
+    "operator.mails": "outbox",
+    "operator.people": "addresses users",
+    "operator.replay": "picture replay",
+    "operator.site": "site",
+    "operator.status": "status",
+    "operator.tournament": "tournament",
+    "robot_players.accounts": "robots",
+    "robot_players.analysis": "analyse",
+    "robot_players.engine": "robot",
+    "robot_players.puzzles": "puzzles",
+    "robot_players.scripts": "play wait",
+    "service.commands": "cleanup deliver demo fetch referee serve",
 }
+"""The operator's commands, by the module that has them."""
+MODULES = dict(sorted((name, module) for module, names in COMMANDS_OF_MODULES.items() for name in names.split()))
 """In which module each command is."""
 ABOUT_VALUES = click.NoSuchOption, click.BadOptionUsage, click.BadParameter
 """The refusals that are about an option or a value, and not about the number of words."""

@@ -12,10 +12,8 @@ from typing import NamedTuple
 from games import SKIP
 from pbm.referee import Referee
 from pbm.refusals import Refused
-from pbm.robot_players.program import MOST_REFUSED, Program
+from pbm.robot_players.program import GIVE_UP, MOST_REFUSED, Program
 
-GIVES_UP = "resign"
-"""What a program can answer in the place of a move."""
 CONNECTING_SECONDS = 5
 """How long the scheduler of a cluster may take to answer."""
 MOST_TURNS = 5000
@@ -131,7 +129,7 @@ class MatchTable:
             except Refused as why:
                 return str(why)
             self.seconds[mover].append(time.perf_counter() - begun)
-            if move.lower() == GIVES_UP:
+            if move.lower() == GIVE_UP:
                 return ""
             question = referee.answer(f"play {move}")
             if question.startswith("="):

@@ -7,7 +7,7 @@ from pbm.actions import votes
 from pbm.actions.finding import find_board, player_at_sender
 from pbm.actions.plans import CLEAR
 from pbm.language import plans, words
-from pbm.language.commands import BOARD, OF_GAME, PASSWORD, USERID, argument, arguments
+from pbm.language.commands import OF_GAME, ON_BOARD, argument, arguments
 from pbm.language.grammar import MOST_CHARACTERS, Call, Command
 from pbm.language.line import Line
 from pbm.refusals import Misused
@@ -135,7 +135,6 @@ def _misused(name: str, takes: str, *, has_words: bool) -> str:
     return f"{what}\nIt can also be {', '.join([*others, *votes.INSTEAD_OF_A_MOVE])}."
 
 
-ON_BOARD = [BOARD, USERID, PASSWORD]
 SEND_AGAIN = Command("", [], "language.answers.send_again")
 """What is done about an answer that has lost its address."""
 OWN = {

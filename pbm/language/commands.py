@@ -23,13 +23,14 @@ def arguments(name: str, written: str = "") -> click.Argument:
     return click.Argument([name], metavar=written or None, nargs=-1, required=not is_optional)
 
 
-BOARD = argument("board")
-POOL = argument("pool")
 BOARDS = arguments("boards", "BOARD[#n]...|SELECTOR...")
 USERID = argument("userid")
 PASSWORD = argument("password")
+SIGNED = [USERID, PASSWORD]
+ON_BOARD = [argument("board"), *SIGNED]
+IN_POOL = [argument("pool"), *SIGNED]
 NEW_PASSWORD = argument("new_password", "PASSWORD")
-FOLLOWED = [USERID, PASSWORD, arguments("boards", "BOARD...")]
+FOLLOWED = [*SIGNED, arguments("boards", "BOARD...")]
 PAGE_NUMBER = argument("page", "[PAGE_NUMBER]")
 MOVE = argument("move", "MOVE[#n]")
 ADDRESSES = arguments("addresses")
@@ -52,7 +53,7 @@ OF_A_GAME = (
         and dice of its own, and is not rated. No robot plays there while two people still play on the old board. --name
         names a board of a tournament, in a shell only.
         """),
-    Command("move", [BOARD, USERID, PASSWORD, MOVE], "language.plans.play_typed",
+    Command("move", [*ON_BOARD, MOVE], "language.plans.play_typed",
         text="""Play a move. With #n behind it, the move is played as move number n or not at all.
 
         In the place of a move, `resign` gives up. `unresign` takes that back while it is not your turn. `propose`
@@ -61,7 +62,7 @@ OF_A_GAME = (
 
         In a shell the command ends when a robot has answered; with --no-wait it ends at once.
         """),
-    Command("plan", [BOARD, USERID, PASSWORD, arguments("lines", "[LINE;...|clear]")],
+    Command("plan", [*ON_BOARD, arguments("lines", "[LINE;...|clear]")],
         "language.plans.plan_typed",
         text="""Plan your answers to moves that your opponent may make. The server plays them at once.
 
@@ -80,20 +81,20 @@ OF_A_GAME = (
         says so. In games with dice, only `any` can stand behind `if`. A plan has at most 200 moves of yours, and 20 in
         a row.
         """),
-    Command("queue", [BOARD, USERID, PASSWORD, MOVE], "language.plans.queue_typed",
+    Command("queue", [*ON_BOARD, MOVE], "language.plans.queue_typed",
         text="""Store a move that is played as soon as it is your turn, whatever the other player does.
 
         It is the plan `if any then MOVE`. The server looks at the move only then. If it is not legal, you are told. A
         new move replaces the one before. `clear` in the place of the move forgets it. If it is your turn already, the
         move is played at once.
         """),
-    Command("submit", [BOARD, USERID, PASSWORD, MOVE], "actions.play.submit",
+    Command("submit", [*ON_BOARD, MOVE], "actions.play.submit",
         text="""Show yourself what a move leads to. `confirm` then plays it."""),
-    Command("confirm", [BOARD, USERID, PASSWORD], "language.plans.confirm_typed",
+    Command("confirm", ON_BOARD, "language.plans.confirm_typed",
         text="""Play the move that you have submitted."""),
-    Command("resign", [BOARD, USERID, PASSWORD], "actions.play.resign",
+    Command("resign", ON_BOARD, "actions.play.resign",
         text="""Give up, now or when your turn comes. If not both players have moved, the board is removed."""),
-    Command("swap", [BOARD, USERID, PASSWORD], "actions.play.swap",
+    Command("swap", ON_BOARD, "actions.play.swap",
         text="""Exchange sides, in games that have this."""),
     Command("show", [BOARDS], "actions.lists.show", reads=True,
         text="""Show boards as they are, or after n moves; #-1 is one move ago.
@@ -118,37 +119,37 @@ OF_A_GAME = (
         `standard`. A mail has a page of 200 lines, and says how to get the next one. Write the number of a page behind
         a selector.
         """),
-    Command("chat", [BOARD, USERID, PASSWORD], "actions.messages.chat",
+    Command("chat", ON_BOARD, "actions.messages.chat",
         text="""Write to the players and the subscribers of a board. The text stands in the body, or in --comment=TEXT
         in a shell.
 
         A robot answers with its next move: it says what it thinks of its chances.
         """),
-    Command("note", [BOARD, USERID, PASSWORD, argument("word", "[clear]")], "actions.messages.add_note",
+    Command("note", [*ON_BOARD, argument("word", "[clear]")], "actions.messages.add_note",
         text="""Note something for yourself on a board. The text stands in the body, or in --comment=TEXT in a shell.
 
         Only you see your notes, below the board in your mails and in `showas`, also when the game is over. They have at
         most 4000 bytes. `clear` forgets them; without a text, they are shown.
         """),
-    Command("rematch", [BOARD, USERID, PASSWORD], "actions.challenges.rematch",
+    Command("rematch", ON_BOARD, "actions.challenges.rematch",
         text="""Play again, against the same opponent, a game that has ended: the options and clocks are the same, and
         the sides are exchanged.
 
         There is one rematch of a board. Limits, and who takes no challenges, count as with `challenge`.
         """),
-    Command("analyse", [BOARD, USERID, PASSWORD], "actions.analyses.ask",
+    Command("analyse", ON_BOARD, "actions.analyses.ask",
         text="""Get a mail about a game that is over: how likely a player was to win, which three turns cost most, and
         what would have been better.
 
         A robot thinks about it when no other robot has to move, which takes some minutes. You can ask for three games a
         day.
         """),
-    Command("nag", [BOARD, USERID, PASSWORD], "actions.reminders.nag",
+    Command("nag", ON_BOARD, "actions.reminders.nag",
         text="""Remind your opponent that it is their turn on a board, at most once in three days.
 
         The mail says when they lose if they do nothing. If they move before it goes out, it is not sent.
         """),
-    Command("give", [BOARD, USERID, PASSWORD, argument("days", "DAYS")], "actions.reminders.give",
+    Command("give", [*ON_BOARD, argument("days", "DAYS")], "actions.reminders.give",
         text="""Give your opponent 1 to 30 days more for the move that they owe. Both of you are told.
 
         If the board has a total time, they have as many days more in the whole game.
@@ -169,9 +170,9 @@ OF_A_GAME = (
         Without boards, you get it for every board of the game. The same command again ends that. `on` and `off` say
         which you want.
         """),
-    Command("accept", [USERID, PASSWORD], "actions.challenges.accept", instead="accept",
+    Command("accept", SIGNED, "actions.challenges.accept", instead="accept",
         text="""Take all challenges of the game."""),
-    Command("reject", [USERID, PASSWORD], "actions.challenges.reject", instead="reject",
+    Command("reject", SIGNED, "actions.challenges.reject", instead="reject",
         text="""Take no challenges of the game."""),
     Command("limit", [USERID, PASSWORD, argument("number", "[N]")], "actions.challenges.limit",
         text="""Take challenges only while you have fewer than N active boards. `all` ends the limit; `reject` or 0
@@ -189,11 +190,11 @@ OF_A_GAME = (
         The standings, `all seekers` and the site show it. It ends when you have got so many challenges, or have given
         no command for 60 days.
         """),
-    Command("join", [POOL, USERID, PASSWORD], "actions.tournaments.join_pool",
+    Command("join", IN_POOL, "actions.tournaments.join_pool",
         text="""Take part in a tournament that is open. `GAME table` lists these tournaments."""),
-    Command("leave", [POOL, USERID, PASSWORD], "actions.tournaments.leave_pool",
+    Command("leave", IN_POOL, "actions.tournaments.leave_pool",
         text="""Leave a tournament. Once it has begun, you lose the games that are on. They are not rated."""),
-    Command("bye", [POOL, USERID, PASSWORD], "actions.tournaments.ask_for_bye",
+    Command("bye", IN_POOL, "actions.tournaments.ask_for_bye",
         text="""Miss the next round of a Swiss tournament that allows it. This counts as half a point."""),
     Command("table", [argument("pool", "[POOL]")], "actions.tournaments.table", reads=True,
         text="""Show how a tournament stands: the places, what decides about them, and who has met whom.
@@ -203,7 +204,7 @@ OF_A_GAME = (
 
         Without POOL, it lists the tournaments that are open or running, and says who can join them.
         """),
-    Command("tournament", [POOL, USERID, PASSWORD, arguments("deed", "[DIRECTION]")], "actions.directing.directed",
+    Command("tournament", [*IN_POOL, arguments("deed", "[DIRECTION]")], "actions.directing.directed",
         named={"dry-run": ""},
         text="""Direct a tournament, if the operator has made you its director. Without a DIRECTION, it says how far it
         is.
@@ -246,7 +247,7 @@ OF_ALL = (
         """),
     Command("confirm-address", [argument("code")], "actions.users.confirm_address",
         text="""Confirm a mail address with the code that was mailed to it."""),
-    Command("signoff", [USERID, PASSWORD], "actions.users.sign_off",
+    Command("signoff", SIGNED, "actions.users.sign_off",
         text="""Stop being a user. You resign all your boards, and what you have played stays on record.
 
         Nobody else can ever take your name.
@@ -353,10 +354,7 @@ OF_ALL_GAMES = (
 
 # fmt: on
 OF_GAME = {str(one.name): one for one in OF_A_GAME}
-MISPLACED = [
-    Command(typed, [BOARD, USERID, argument("password")], reads=True, instead=word)
-    for typed, word in words.INSTEAD_OF_MOVE.items()
-]
+MISPLACED = [Command(typed, ON_BOARD, reads=True, instead=word) for typed, word in words.INSTEAD_OF_MOVE.items()]
 """What people type as commands, and stands in the place of a move."""
 game = Group("GAME", [*MISPLACED, *OF_A_GAME])
 root = Root("pbm", [Group("change", OF_ONESELF), Group("all", OF_ALL_GAMES), *OF_ALL], game)

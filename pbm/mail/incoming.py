@@ -26,7 +26,7 @@ from pbm.language.commands import root
 from pbm.language.grammar import Call
 from pbm.letters import Letter
 from pbm.mail import quotes, reading
-from pbm.mail.automatic import MOST_HEADER
+from pbm.mail.automatic import MOST_HEADER, is_absence
 from pbm.mail.reading import Incoming
 from pbm.mail.typed import Typed, is_title, plain_line, typed_in
 from pbm.names import SHORTEST_PASSWORD, is_guest
@@ -247,7 +247,8 @@ def hear(
     replies = [*dict.fromkeys(meaning.reply for meaning in meanings if meaning.kind == tokens.REPLY)]
     reply = replies[0] if replies else None
     typed = typed_in(mail, reply)
-    if typed.line.names == "confirm-address" and mail.tells_of_absence:
+    # a program that answers may have left the subject as it was
+    if typed.line.names == "confirm-address" and is_absence(f"{mail.subject}\n{mail.body}"):
         return Heard(mail, meanings, "automatic")
     answered = None if typed.line.command else reply
     machine = machine_of(peer)
@@ -376,7 +377,7 @@ def _finish(server: Server, mail: Incoming, command: MailedCommand) -> Outcome:
         return outcome
     is_close = is_meant or any(map(root.knows, line.words[:2]))
     is_bulk = mail.wants_no_answer and isinstance(done.why, Misused) and not (reply or is_close)
-    if (mail.is_absence and not is_meant) or is_bulk:
+    if (is_absence(mail.subject) and not is_meant) or is_bulk:
         return Outcome("automatic", outcome.command)
     session = replace(session, proved=reply)
     if not session.take("error", is_own=True):

@@ -81,16 +81,6 @@ class Incoming(NamedTuple):
     senders: Sequence[str] = ()
     """All addresses that it is from, in small letters."""
 
-    @property
-    def is_absence(self) -> bool:
-        """Whether its subject reads like the answer of a program while somebody is away."""
-        return automatic.is_absence(self.subject)
-
-    @property
-    def tells_of_absence(self) -> bool:
-        """The same of its text, too; a program that answers may have left the subject as it was."""
-        return automatic.is_absence(f"{self.subject}\n{self.body}")
-
 
 def read(raw: bytes, envelope_sender: str | None) -> Incoming:
     """Read a mail; the envelope's sender is empty for a bounce, and None if it is not known."""

@@ -1,6 +1,6 @@
 """The operator's commands for boards."""
 
-from itertools import islice
+from itertools import chain, islice
 
 import click
 
@@ -14,7 +14,6 @@ from pbm.console import answer, answer_list, confirm, more_than, open_existing
 from pbm.console.usage import BOARD_ARGUMENT, GAME_ARGUMENT, LISTED, UNLIMITED, WHOLE_NUMBER, YES, Commands, Listing
 from pbm.refusals import Refused
 from pbm.session import Session
-from pbm.store.boards import Among
 
 commands = Commands("pbm")
 
@@ -41,16 +40,11 @@ def list_boards(words: tuple[str, ...], limit: int | None, *, wants_all: bool) -
     with server.store.reading():
         kinds = server.store.boards.games()
         game = asked.pop(0) if asked and (asked[0] in kinds or games.exists(asked[0])) else None
-        userids, state, kind = finding.read(Session(server), "", asked)
-        over = None if wants_all else state == "inactive"
-        in_tournament = None if kind is None else kind == "tournament"
-        listed = (
-            row
-            for one in ([game] if game else kinds)
-            for row in server.store.boards.found(Among([one], userids, over, in_tournament))
-            if state != "next" or row.turn in userids
-        )
-        rows = list(islice(listed, limit + 1))
+        selector = finding.read(Session(server), "", asked)
+        over = None if wants_all else selector.state == "inactive"
+        places = (selector.among(one)._replace(over=over) for one in ([game] if game else kinds))
+        found = chain.from_iterable(map(server.store.boards.found, places))
+        rows = list(islice(filter(selector.fits, found), limit + 1))
     lines = [("Game", "Board", "Moves", "Players", "Status", "Started", "Days", "Options")]
     data = []
     for row in rows[:limit]:

@@ -15,12 +15,11 @@ from games import SKIP, Game, Illegal, Options, State
 from pbm.console.usage import SECONDS, WHOLE_NUMBER, Commands, Parsed
 from pbm.levels import LEVEL_NUMBERS, USUAL_LEVEL
 from pbm.referee import followed
+from pbm.robot_players.program import GIVE_UP
 from pbm.robots import Player
 from pbm.terminal import replace_errors
 from pbm.texts import counted
 
-GIVE_UP = "resign"
-"""What a robot answers in the place of a move when it gives up."""
 PATIENCE = 3
 """In how many positions in a row a robot has to be without hope before it gives up."""
 MOST_SHOWN = 6

@@ -17,6 +17,8 @@ from pbm import texts
 from pbm.language.grammar import MOST_CHARACTERS
 from pbm.refusals import Refused, touching
 
+GIVE_UP = "resign"
+"""What a program answers in the place of a move when it gives up."""
 MOST_REFUSED = 3
 """How many moves in a row may be refused before a program has failed."""
 MOST_ERROR_BYTES = 65536

@@ -20,14 +20,14 @@ from subprocess import Popen
 from games import Illegal, needs_dice
 from pbm import delivery, letters, runner
 from pbm.actions import finding
-from pbm.board.board import RESIGN, Board
+from pbm.board.board import Board
 from pbm.budget import limited
 from pbm.delivery.mail import send
 from pbm.disk import locked
 from pbm.letters import Letter
 from pbm.refusals import Refused
 from pbm.robot_players import analysis
-from pbm.robot_players.program import ENDING_SECONDS, MOST_REFUSED, Program
+from pbm.robot_players.program import ENDING_SECONDS, GIVE_UP, MOST_REFUSED, Program
 from pbm.robot_players.scripts import PAUSE, contents
 from pbm.robots import Player
 from pbm.robots.thinking import Thought
@@ -210,7 +210,7 @@ async def _asked(board: Board, robot: Robot, words: list[str]) -> str:
         for _ in range(MOST_REFUSED):
             try:
                 move = await program.ask(question)
-                return RESIGN.lower() if move.lower() == RESIGN.lower() else board.state.parse(move)
+                return GIVE_UP if move.lower() == GIVE_UP else board.state.parse(move)
             except Illegal as illegal:
                 why, question = f"It has sent what is no legal move: {illegal}", f"? {' '.join(str(illegal).split())}"
             except Refused as refused:  # the next question starts it again
